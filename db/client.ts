@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Client, createClient, type InStatement, type InValue, LibsqlError } from '@libsql/client'
+import type * as z from 'zod'
+
+/** The database refused or did not answer; `cause` is libSQL's own error. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError'
+}
+
+export interface Statement {
+  sql: string
+  args?: InValue[]
+}
+
+export interface Database {
+  /** The rows of one statement, each parsed. */
+  query<row>(row: z.ZodType<row>, sql: string, args?: InValue[]): Promise<row[]>
+  /** How many rows one statement changed. Not for `RETURNING`, whose count libSQL reports as 0. */
+  run(sql: string, args?: InValue[]): Promise<number>
+  /** All of the statements or none; how many rows each changed. */
+  batch(statements: readonly Statement[]): Promise<number[]>
+  /** A text of several statements, without arguments. What it leaves open is rolled back. */
+  script(sql: string): Promise<void>
+  close(): void
+}
+
+/** Busy answers are retried for this long: another process may be in the middle of a backup or a large write. */
+const BUSY_FOR_MS = 5_000
+/** libSQL waits synchronously, which stops the event loop: so briefly, then again from here. */
+const BUSY_TIMEOUT_MS = 20
+/** A remote server that says nothing for so long is taken for dead. */
+const REMOTE_TIMEOUT_MS = 10_000
+
+/**
+ * Opens `file:…`, `:memory:` or a remote libSQL address. A local database works one call at a time, in the order of
+ * the calls: its client is synchronous, and a write beside its own open transaction would block the event loop.
+ */
+export async function openDatabase(url: string, authToken?: string): Promise<Database> {
+  const inMemory = url === ':memory:'
+  const local = inMemory || url.startsWith('file:')
+  const client = createClient({
+    url,
+    ...(authToken && { authToken }),
+    ...(local && { concurrency: 1, timeout: BUSY_TIMEOUT_MS }),
+  })
+  const guard = local ? inOrder(inMemory ? (work) => work() : retryWhenBusy(client)) : withDeadline
+  if (local && !inMemory) await guard(() => applyPragmas(client))
+  const storage = async <result>(work: () => Promise<result>): Promise<result> => {
+    try {
+      return await guard(work)
+    } catch (cause) {
+      throw new StorageError(cause instanceof Error ? cause.message : String(cause), { cause })
+    }
+  }
+  const statement = (sql: string, args: InValue[] = []): InStatement => ({ sql, args })
+  return {
+    async query(row, sql, args) {
+      const { rows } = await storage(() => client.execute(statement(sql, args)))
+      return rows.map((raw) => row.parse(raw))
+    },
+    async run(sql, args) {
+      const { rowsAffected } = await storage(() => client.execute(statement(sql, args)))
+      return rowsAffected
+    },
+    async batch(statements) {
+      if (statements.length === 0) return []
+      const list = statements.map(({ sql, args }) => statement(sql, args))
+      const results = await storage(() => client.batch(list, 'write'))
+      return results.map(({ rowsAffected }) => rowsAffected)
+    },
+    async script(sql) {
+      await storage(() => client.executeMultiple(sql))
+    },
+    close: () => client.close(),
+  }
+}
+
+type Guard = <result>(work: () => Promise<result>) => Promise<result>
+
+async function applyPragmas(client: Client): Promise<void> {
+  await client.execute('PRAGMA journal_mode = WAL')
+  await client.execute('PRAGMA synchronous = NORMAL')
+  await client.execute('PRAGMA foreign_keys = ON')
+}
+
+function inOrder(inner: Guard): Guard {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(() => inner(work))
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** After one busy answer the connection is of no more use ("cannot commit"), and a new one has lost its PRAGMAs. */
+function retryWhenBusy(client: Client): Guard {
+  return async (work) => {
+    const until = performance.now() + BUSY_FOR_MS
+    for (let wait = 5; ; wait = Math.min(wait * 2, 200)) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isBusy(error) || client.closed) throw error
+        if (performance.now() > until) throw error
+        await pause(wait)
+        await client.reconnect()
+        await applyPragmas(client).catch((cause: unknown) => {
+          if (!isBusy(cause)) throw cause
+        })
+      }
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof LibsqlError && error.code.startsWith('SQLITE_BUSY')
+}
+
+const withDeadline: Guard = async (work) => {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${REMOTE_TIMEOUT_MS} ms`)), REMOTE_TIMEOUT_MS)
+  })
+  try {
+    return await Promise.race([work(), deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether the database answers; throws a StorageError when it does not. */
+export async function ping(db: Database): Promise<void> {
+  await db.run('SELECT 1')
+}

@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import type { Database } from './client.ts'
+
+export const Profile = z.object({
+  id: z.number(),
+  username: z.string(),
+  is_admin: z.number().transform(Boolean),
+  lang: z.string(),
+  theme: z.string(),
+  sidebar_position: z.string(),
+  last_login_at: z.string().nullable(),
+})
+export type Profile = z.infer<typeof Profile>
+
+const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users'
+
+/** Creates the user or overwrites its administrator flag; preferences stay as they are. */
+export async function saveUser(db: Database, username: string, isAdmin: boolean, now: string): Promise<Profile> {
+  await db.run(
+    `INSERT INTO users (username, is_admin, created_at) VALUES (?, ?, ?)
+     ON CONFLICT (username) DO UPDATE SET is_admin = excluded.is_admin`,
+    [username, isAdmin ? 1 : 0, now],
+  )
+  const [user] = await db.query(Profile, `${PROFILE} WHERE username = ?`, [username])
+  if (!user) throw new Error(`user ${username} vanished while it was being saved`)
+  return user
+}
+
+export async function findUser(db: Database, id: number): Promise<Profile | undefined> {
+  const [user] = await db.query(Profile, `${PROFILE} WHERE id = ?`, [id])
+  return user
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+
+/** An account of the imitated host, as its owner and its administrator set it up. */
+export interface Account {
+  password: string
+  uid: number
+  /** Names, the primary group first. */
+  groups: readonly string[]
+  /** For anything, with or without its password; for apt-get and pct alone, without one; or not at all. */
+  sudo?: 'password' | 'nopasswd' | 'rule' | 'none'
+  /** `nologin` signs in, and every command ends with code 1. */
+  shell?: 'sh' | 'nologin'
+  /** The password is accepted, then the connection ends. */
+  expired?: boolean
+}
+
+/** An account with its name. */
+export interface User extends Account {
+  name: string
+}
+
+/** Who a program runs as once sudo or pct let it through. */
+export const ROOT: User = { name: 'root', password: '', uid: 0, groups: ['root'], shell: 'sh' }
+
+/** The account of the service, with a password of this start alone. */
+export const SERVICE = 'panel'
+
+/** The accounts of a new host; `more` adds to them or replaces them. */
+export function accounts(more: Readonly<Record<string, Account>>): Map<string, User> {
+  const all: Record<string, Account> = {
+    demo: { password: 'demo', uid: 1000, groups: ['demo', 'sudo'], sudo: 'password' },
+    guest: { password: 'guest', uid: 1001, groups: ['guest'] },
+    [SERVICE]: { password: randomBytes(18).toString('base64url'), uid: 0, groups: ['root'] },
+    ...more,
+  }
+  return new Map(Object.entries(all).map(([name, account]) => [name, { ...account, name }]))
+}

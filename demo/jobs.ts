@@ -1,0 +1,88 @@
+import { EventEmitter, once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+
+/** A job may print without a pause; after this many bytes the others have their turn. */
+const TURN = 256 * 1024
+const PIECE = 64 * 1024
+
+/** A detached job: what its folder would hold. The output keeps the very buffers that were printed. */
+export class Job {
+  /** The uid that started it; to anybody else it is not there. */
+  readonly owner: number
+  readonly #stop: AbortController
+  readonly #changes = new EventEmitter().setMaxListeners(0)
+  readonly #chunks: { start: number; data: Uint8Array }[] = []
+  #size = 0
+  #turn = 0
+  #running = true
+  #code: number | undefined
+
+  constructor(owner: number) {
+    this.owner = owner
+    this.#stop = new AbortController()
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The exit code; undefined while it runs, and for ever when it was lost. */
+  get code(): number | undefined {
+    return this.#code
+  }
+
+  /** Aborted when the host stops under the job. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    this.signal.throwIfAborted()
+    const chunk = typeof data === 'string' ? Buffer.from(data) : data
+    if (chunk.length === 0) return
+    this.#chunks.push({ start: this.#size, data: chunk })
+    this.#size += chunk.length
+    this.#changes.emit('change')
+    if (this.#size - this.#turn < TURN) return
+    this.#turn = this.#size
+    await setImmediate()
+  }
+
+  end(code: number): void {
+    if (!this.#running) return
+    this.#running = false
+    this.#code = code
+    this.#changes.emit('change')
+  }
+
+  /** Ends the job without an exit code, as a reboot does. */
+  lose(): void {
+    if (!this.#running) return
+    this.#running = false
+    this.#stop.abort()
+    this.#changes.emit('change')
+  }
+
+  /** The output from that byte on, live, until the job has ended or the signal is aborted. */
+  async *read(offset: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = offset
+    for (;;) {
+      while (at < this.#size && !signal.aborted) {
+        const piece = this.#pieceAt(at)
+        at += piece.length
+        yield piece
+      }
+      if (signal.aborted || !this.#running) return
+      await once(this.#changes, 'change', { signal }).catch(() => {})
+    }
+  }
+
+  #pieceAt(offset: number): Uint8Array {
+    const at = this.#chunks.findLastIndex(({ start }) => start <= offset)
+    const chunk = this.#chunks[at]
+    return chunk ? chunk.data.subarray(offset - chunk.start, offset - chunk.start + PIECE) : new Uint8Array(0)
+  }
+}
+
+/** The jobs of a host by their id. */
+export type Jobs = Map<string, Job>

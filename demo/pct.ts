@@ -1,0 +1,73 @@
+import { ROOT } from './account.ts'
+import { type Exit, fail, type Process } from './process.ts'
+
+/** Runs words as a program; given by who knows all programs. */
+export type Run = (words: readonly string[], process: Process) => Exit
+
+const USAGES = {
+  exec: 'pct exec <vmid> [<extra-args>] [OPTIONS]',
+  list: 'pct list',
+  status: 'pct status <vmid> [OPTIONS]',
+}
+
+/** The container tool: `list`, `status <id>` and `exec <id> -- <command>`, in the words of pve-container 6. */
+export function createPct(run: Run) {
+  return async ([name, ...args]: readonly string[], process: Process): Promise<number> => {
+    if (process.user.uid !== 0) return fail(process, notRoot(), 255)
+    if (name === 'list') return args.length === 0 ? list(process) : misused(process, '400 too many arguments', 'list')
+    if (name === 'status' || name === 'exec') return onContainer(name, args, process, run)
+    const why = name === undefined ? 'no command specified' : `unknown command 'pct ${name}'`
+    const usages = Object.values(USAGES).map((usage) => `       ${usage}\n`)
+    return fail(process, `ERROR: ${why}\nUSAGE: pct <COMMAND> [ARGS] [OPTIONS]\n${usages.join('')}`, 255)
+  }
+}
+
+/** What the cluster's file system says to anybody but root. */
+function notRoot(): string {
+  const tries = [0, 1, 2].map((at) => `ipcc_send_rec[${at + 1}] failed: Unknown error -1\n`)
+  return `${tries.join('')}Unable to load access control list: Unknown error -1\n`
+}
+
+function misused(process: Process, why: string, name: keyof typeof USAGES): Promise<number> {
+  return fail(process, `${why}\n${USAGES[name]}\n`, 255)
+}
+
+async function list({ stdout, machine }: Process): Promise<number> {
+  const rows = machine.containers.map(({ id, name, running }) => [id, running ? 'running' : 'stopped', '', name])
+  const lines = [['VMID', 'Status', 'Lock', 'Name'], ...rows].map(([id = '', status = '', lock = '', name = '']) => {
+    return `${id.padEnd(10)} ${status.padEnd(10)} ${lock.padEnd(12)} ${name.padEnd(20)}\n`
+  })
+  if (rows.length > 0) await stdout(lines.join(''))
+  return 0
+}
+
+async function onContainer(name: 'status' | 'exec', args: readonly string[], process: Process, run: Run): Promise<number> {
+  const [id, ...rest] = args
+  if (id === undefined) return misused(process, '400 not enough arguments', name)
+  if (!/^-?\d+$/.test(id)) {
+    return misused(process, `400 Parameter verification failed.\nvmid: type check ('integer') failed - got '${id}'`, name)
+  }
+  if (!/^[1-9]\d{2,8}$/.test(id)) {
+    const invalid = 'invalid format - value does not look like a valid VM ID\n'
+    return misused(process, `400 Parameter verification failed.\nvmid: ${invalid}`, name)
+  }
+  const place = process.machine.containers.find((container) => container.id === id)
+  if (!place) {
+    const file = `nodes/${process.machine.name}/lxc/${id}.conf`
+    return fail(process, `Configuration file '${file}' does not exist\n`, 255)
+  }
+  if (name === 'status') {
+    await process.stdout(`status: ${place.running ? 'running' : 'stopped'}\n`)
+    return 0
+  }
+  const command = rest[0] === '--' ? rest.slice(1) : rest
+  const [program] = command
+  if (rest[0] !== '--' && program?.startsWith('-')) {
+    return misused(process, `Unknown option: ${program.replace(/^-+/, '')}\n400 unable to parse option`, name)
+  }
+  if (!place.running) return fail(process, `container '${id}' not running!\n`, 255)
+  if (program === undefined) return fail(process, 'missing command at /usr/share/perl5/PVE/CLI/pct.pm line 236.\n', 255)
+  const code = await run(command, { ...process, place, user: ROOT })
+  const missing = `lxc-attach: ${id}: ../src/lxc/attach.c: lxc_attach_run_command: 1841 No such file or directory`
+  return code ?? fail(process, `${missing} - Failed to exec "${program}"\n`, 127)
+}

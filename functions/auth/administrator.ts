@@ -1,0 +1,32 @@
+import type { Config } from '../../runtime/config.ts'
+import { Failure } from '../../runtime/errors.ts'
+import type { Host, Identity } from '../../runtime/host.ts'
+import type { Log } from '../../runtime/log.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+
+/**
+ * Whether a signed-in user is an administrator: uid 0, or a member of one of the configured groups.
+ *
+ * What the user's own login says can be forged by the user: sshd runs commands through the login shell, which reads
+ * start-up files that belong to the user. So a claim to be an administrator is confirmed through the service account
+ * and denied while that account cannot be asked; only where none is set yet does the claim stand alone.
+ */
+export async function isAdministrator(
+  { host, config, log }: { host: Host; config: Config; log: Log },
+  username: string,
+  claimed: Identity,
+): Promise<boolean> {
+  if (!belongs(claimed, config.adminGroups)) return false
+  try {
+    return belongs(await host.identify(username), config.adminGroups)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'ssh_incomplete') return true
+    if (!(error instanceof SshError || error instanceof Failure)) throw error
+    log.warn({ username, err: error }, 'administrator not confirmed: the service account cannot be asked')
+    return false
+  }
+}
+
+function belongs(identity: Identity, groups: readonly string[]): boolean {
+  return identity !== null && (identity.uid === 0 || identity.groups.some((group) => groups.includes(group)))
+}

@@ -1,0 +1,78 @@
+import * as z from 'zod'
+import { addSession } from '../../db/sessions.ts'
+import { saveUser } from '../../db/users.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction } from '../../runtime/function.ts'
+import { ACCESS_SECONDS } from '../../runtime/session.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { isAdministrator } from './administrator.ts'
+import { refreshCookie } from './cookie.ts'
+
+/** A sign-in worth waiting for: the checks that are under way take PAM a few seconds each. */
+const RETRY_SECONDS = 5
+
+/** Signs in with the host's own credentials; the refresh token goes into a cookie that scripts cannot read. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/auth/login',
+  auth: 'none',
+  rateLimit: {
+    limit: 5,
+    seconds: 60,
+    by: 'address',
+    shared: true,
+    refusal: 'login_rate_limited',
+    audit: 'login_rate_limited',
+  },
+  audit: ['login_failed', 'login_success'],
+  request: {
+    body: z.object({ username: z.string().min(1).max(256), password: z.string().min(1).max(1024) }),
+    refusal: 'credentials_missing',
+  },
+  response: z.object({
+    access_token: z.string(),
+    expires_in: z.literal(ACCESS_SECONDS),
+    user: z.object({ id: z.number(), username: z.string(), is_admin: z.boolean() }),
+  }),
+  errors: ['ssh_host_missing', 'bad_credentials', 'ssh_unreachable', 'host_key_changed', 'login_busy'],
+
+  async handler({ body: { username, password } }, context) {
+    const { db, host, sessions, clock, caller, audit, fail, header } = context
+    const checked = await host.signIn(username, password).catch(async (error: unknown) => {
+      if (!(error instanceof SshError)) throw error
+      await audit('login_failed', {
+        user: { id: null, username },
+        details: { reason: error.reason, error: error.message },
+      })
+      throw fail(REFUSALS[error.reason], { cause: error })
+    })
+    if (!checked) throw fail('login_busy', { retryAfter: RETRY_SECONDS, values: { seconds: RETRY_SECONDS } })
+
+    const now = timestamp(clock())
+    const isAdmin = await isAdministrator(context, username, checked.identity)
+    const { id } = await saveUser(db, username, isAdmin, now)
+    const { token, hash, expires } = await sessions.refreshToken(id)
+    const sid = await addSession(
+      db,
+      {
+        user_id: id,
+        token_hash: hash,
+        expires_at: timestamp(expires),
+        user_agent: caller.userAgent,
+        ip: caller.address,
+      },
+      now,
+    )
+    const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(sid) })
+    header('set-cookie', refreshCookie(token, expires, caller))
+    await audit('login_success', { user: { id, username } })
+    return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
+  },
+})
+
+const REFUSALS = {
+  bad_credentials: 'bad_credentials',
+  unreachable: 'ssh_unreachable',
+  lost: 'ssh_unreachable',
+  host_key_changed: 'host_key_changed',
+} as const

@@ -1,0 +1,68 @@
+import { type Command, script } from '../../runtime/command.ts'
+
+/** Lists what can be upgraded, in English whatever the language of the host or of a container. */
+export const LIST_UPGRADABLE: Command = ['env', 'LC_ALL=C', 'apt', 'list', '--upgradable']
+
+export interface Package {
+  name: string
+  version: string
+  old_version: string
+}
+
+const MARKER = '[upgradable from:'
+
+/** Reads apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`; any other line is passed over. */
+export function parseUpgradable(text: string): Package[] {
+  return text.split('\n').flatMap((line) => {
+    const marker = line.indexOf(MARKER)
+    if (marker < 0) return []
+    const fields = line.trim().split(/\s+/)
+    const old_version = line
+      .slice(marker + MARKER.length)
+      .replace(/[\]\s]+$/, '')
+      .trim()
+    return [{ name: line.slice(0, Math.max(0, line.indexOf('/'))).trim(), version: fields[1] ?? '', old_version }]
+  })
+}
+
+/**
+ * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
+ * interrupted dpkg is first brought to its end, which a rule that names apt-get alone does not allow.
+ */
+export const STEPS = `
+sudo=$1
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
+for interrupted in /var/lib/dpkg/updates/[0-9]*; do
+  [ -e "$interrupted" ] && [ -z "$sudo" ] && { dpkg --force-confdef --force-confold --configure -a; break; }
+done
+set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
+  -o Dpkg::Use-Pty=0 -o APT::Color=0
+$sudo apt-get "$@" update </dev/null && $sudo apt-get -y "$@" full-upgrade </dev/null
+`
+
+/**
+ * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. Of `all`, a container that fails is told and
+ * left behind; the code is then 0.
+ */
+export const UPGRADE = `
+steps=$1 sudo=$2 scope=$3
+shift 3
+inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null; }
+case $scope in
+  host) sh -c "$steps" ops-panel-apt "$sudo" ;;
+  container) inside "$1" ;;
+  all) for id; do
+    printf '=== LXC %s ===\\n' "$id"
+    inside "$id" || printf 'SKIP LXC %s\\n' "$id"
+  done ;;
+esac
+`
+
+/** What an upgrade job covers. */
+export type Scope = { scope: 'host' } | { scope: 'container'; id: string } | { scope: 'all'; ids: readonly string[] }
+
+/** The command of an upgrade job; `sudo` is put before each program that needs rights (`''` when none is needed). */
+export function upgrade(scope: Scope, sudo: '' | 'sudo -n'): Command {
+  const ids = scope.scope === 'host' ? [] : scope.scope === 'container' ? [scope.id] : scope.ids
+  return script(UPGRADE, 'ops-panel-upgrade', STEPS, sudo, scope.scope, ...ids)
+}

@@ -1,0 +1,31 @@
+import type { Command } from '../../runtime/command.ts'
+import type { Host } from '../../runtime/host.ts'
+import { succeeded } from './command-failure.ts'
+
+const PCT = '/usr/sbin/pct'
+
+export interface Container {
+  vmid: number
+  name: string
+  status: string
+}
+
+/** A command as it is run inside a container. */
+export function inContainer(id: string, command: Command): Command {
+  return [PCT, 'exec', id, '--', ...command]
+}
+
+/** The containers of the host. Rejects with an SshError when the listing fails. */
+export async function listContainers(host: Host): Promise<Container[]> {
+  return parseContainers(succeeded(await host.exec([PCT, 'list'], { rights: 'command' })))
+}
+
+/** Reads `pct list`, whose columns are `VMID Status Lock Name`, the lock often blank. */
+export function parseContainers(text: string): Container[] {
+  return text.split('\n').flatMap((line) => {
+    const fields = line.trim().split(/\s+/)
+    const [vmid = '', status] = fields
+    if (status === undefined || !/^[+-]?\d+$/.test(vmid) || line.trimStart().startsWith('VMID')) return []
+    return [{ vmid: Number(vmid), name: fields.length >= 3 ? (fields.at(-1) ?? vmid) : vmid, status }]
+  })
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
+import { defineSocket } from '../../runtime/socket.ts'
+import { UPDATE_EVENT } from './upgrade.ts'
+
+/** The output of an upgrade, live: from byte `from` on for who is signed in, from now on for who is not. */
+export default defineSocket({
+  path: '/ws/updates/:jobId',
+  auth: 'optional',
+  rateLimit: { limit: 1200, seconds: 60, by: 'address' },
+  request: {
+    params: z.object({ jobId: z.string() }),
+    query: z.object({ from: z.coerce.number().int().min(0).default(0) }),
+  },
+
+  async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {
+    if (user) await subscribeToJob(services, socket, UPDATE_EVENT, jobId, from)
+    else if (config.anonymousOutput) await subscribeToLiveOutput(services, socket, UPDATE_EVENT, jobId)
+    else socket.close('unauthenticated')
+  },
+})

@@ -1,0 +1,27 @@
+import * as z from 'zod'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { listContainers } from './containers.ts'
+
+/** What can be upgraded: the host first, then its containers; the host alone when they cannot be listed. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/updates/targets',
+  auth: 'user',
+  rateLimit: READS,
+  response: z.array(z.object({ id: z.string(), name: z.string(), status: z.string(), vmid: z.number().optional() })),
+  errors: ['ssh_incomplete', 'ssh_password_unreadable'],
+
+  async handler(_, { host, settings, log }) {
+    await settings.sshAccount()
+    const containers = await listContainers(host).catch((error: unknown) => {
+      if (!(error instanceof SshError)) throw error
+      log.warn({ err: error }, 'containers cannot be listed')
+      return []
+    })
+    return [
+      { id: 'host', name: 'Hôte', status: 'running' },
+      ...containers.map(({ vmid, name, status }) => ({ id: `lxc:${vmid}`, name, status, vmid })),
+    ]
+  },
+})

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { Hono, type Context as HonoContext } from 'hono'
+import * as z from 'zod'
+import { bearer, createAdmission } from './admission.ts'
+import { writeAudit } from './audit.ts'
+import { readBody } from './body.ts'
+import { readCaller } from './caller.ts'
+import type { Caller, Services } from './context.ts'
+import { type Detail, type ErrorCode, errorBody, Failure } from './errors.ts'
+import type { AnyFunction } from './function.ts'
+import { logRefusal, translate } from './translate.ts'
+
+/** What the server knows of the connection; without it (tests, function hosts) the caller is local and in clear. */
+export interface Bindings {
+  peer?: { address: string; encrypted: boolean }
+}
+
+const LOCAL = { address: '127.0.0.1', encrypted: false }
+
+/** What a request may be answered with without a word about it in its declaration. */
+const IMPLIED: readonly ErrorCode[] = [
+  'invalid_json',
+  'invalid_request',
+  'unauthenticated',
+  'forbidden',
+  'rate_limited',
+  'body_too_large',
+  'storage_failed',
+  'internal',
+]
+
+/**
+ * Makes the router of the functions. Each request passes: address limit, token, role, user limit, parameters and body,
+ * the handler, the answer's schema. `strict` turns a code that its function does not declare into `internal`.
+ */
+export function createApp(
+  functions: readonly AnyFunction[],
+  services: Services,
+  { strict = false } = {},
+): Hono<{ Bindings: Bindings }> {
+  const app = new Hono<{ Bindings: Bindings }>()
+  for (const fn of functions) app.on(fn.method, fn.path, pipeline(fn, services, strict))
+  for (const [path, methods] of methodsByPath(functions)) {
+    app.all(path, (c) =>
+      refuse(services, c, new Failure('method_not_allowed'), randomUUID(), [['allow', methods.join(', ')]]),
+    )
+  }
+  app.notFound((c) => refuse(services, c, new Failure('not_found'), randomUUID()))
+  app.onError((error, c) => refuse(services, c, translate(error), randomUUID()))
+  return app
+}
+
+const Status = z.object({ status: z.string() })
+
+type Headers = [name: string, value: string][]
+
+function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
+  const bucket = `${fn.method} ${fn.path}`
+  const { count, identify } = createAdmission(services)
+  const { rateLimit: limit, request, errors = [] } = fn
+  const declared = new Set([
+    ...IMPLIED,
+    ...errors,
+    ...(request?.refusal ? [request.refusal] : []),
+    ...(limit !== false && limit?.refusal ? [limit.refusal] : []),
+  ])
+  const { status: success = 200 } = fn
+
+  return async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
+    const id = randomUUID()
+    const headers: Headers = []
+    const caller = readCaller(services.config, c.env?.peer ?? LOCAL, (name) => c.req.header(name))
+    try {
+      if (limit && limit.by === 'address') await countAddress(caller)
+      const user = await identify(fn.auth, bearer(c.req.header('authorization')))
+      if (limit && limit.by === 'user') await count(bucket, limit, String(user?.id ?? caller.address))
+      const input = request ? await readInput(request, c) : {}
+      const result = await call(fn, input, {
+        ...services,
+        user,
+        caller,
+        get signal() {
+          return c.req.raw.signal
+        },
+        fail: (code: ErrorCode, options?: ConstructorParameters<typeof Failure>[1]) => new Failure(code, options),
+        audit: (action: Parameters<typeof writeAudit>[3], note?: Parameters<typeof writeAudit>[4]) =>
+          writeAudit(services, caller, user, action, note),
+        header: (name: string, value: string) => void headers.push([name, value]),
+      })
+      const parsed = fn.response.parse(result)
+      const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
+      const body = JSON.stringify(parsed)
+      if (fn.method !== 'GET')
+        services.log.info(
+          { id, method: fn.method, path: c.req.path, status, user: user?.username, address: caller.address },
+          'request',
+        )
+      return answer(body, status, id, headers)
+    } catch (error) {
+      const failure = translate(error)
+      if (strict && !declared.has(failure.code)) {
+        services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
+        return refuse(services, c, new Failure('internal', { cause: failure }), id)
+      }
+      return refuse(services, c, failure, id, headers)
+    }
+  }
+
+  async function countAddress(caller: Caller): Promise<void> {
+    if (!limit) return
+    try {
+      await count(bucket, limit, caller.address)
+    } catch (error) {
+      if (limit.audit && error instanceof Failure) await writeAudit(services, caller, undefined, limit.audit)
+      throw error
+    }
+  }
+}
+
+/** The one place where a handler's types are taken on trust: its input has just been parsed by its own schemas. */
+function call(fn: AnyFunction, input: object, context: object): unknown {
+  return fn.handler(input as never, context as never)
+}
+
+async function readInput(request: NonNullable<AnyFunction['request']>, c: HonoContext): Promise<object> {
+  const { params, query, body, refusal } = request
+  return {
+    ...(params && { params: parse(params, c.req.param(), 'not_found') }),
+    ...(query && { query: parse(query, c.req.query(), refusal) }),
+    ...(body && { body: parse(body, await readBody(c.req.raw), refusal) }),
+  }
+}
+
+function parse(schema: z.ZodType, value: unknown, code: ErrorCode = 'invalid_request'): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new Failure(code, { details: details(parsed.error), cause: parsed.error })
+}
+
+function details({ issues }: z.ZodError): Detail[] {
+  return issues.map(({ path, message }) => ({ field: path.join('.'), message }))
+}
+
+function refuse({ log }: Services, c: HonoContext, failure: Failure, id: string, headers: Headers = []): Response {
+  const { status, retryAfter } = failure
+  logRefusal(log, { id, method: c.req.method, path: c.req.path, status }, failure)
+  return answer(
+    errorBody(failure),
+    status,
+    id,
+    retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]],
+  )
+}
+
+function answer(body: string, status: number, id: string, more: Headers): Response {
+  const headers: Headers = [
+    ['content-type', 'application/json; charset=utf-8'],
+    ['cache-control', 'no-store'],
+    ['x-content-type-options', 'nosniff'],
+    ['x-request-id', id],
+    ...more,
+  ]
+  return new Response(body, { status, headers })
+}
+
+function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]> {
+  const paths = new Map<string, string[]>()
+  for (const { method, path } of functions) paths.set(path, [...(paths.get(path) ?? []), method])
+  return paths
+}

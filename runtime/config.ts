@@ -1,0 +1,153 @@
+import { BlockList, isIP } from 'node:net'
+import { resolve } from 'node:path'
+import * as z from 'zod'
+import { parseAddress } from './ssh-address.ts'
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+
+const onOff = z.enum(['on', 'off'], 'on ou off').transform((value) => value === 'on')
+
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text)
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+const Environment = z.object({
+  PANEL_HOST: z.string().default('127.0.0.1'),
+  PANEL_PORT: wholeNumber(0, 65_535).default(8080),
+  PANEL_DATA_DIR: z.string().default('./data'),
+  PANEL_DATABASE_URL: z
+    .string()
+    .regex(/^(file:|https?:|libsql:|wss?:)/, 'une adresse file:, http:, https:, libsql:, ws: ou wss:')
+    .optional(),
+  PANEL_DATABASE_TOKEN: z.string().optional(),
+  PANEL_SECRET_KEY: z
+    .string()
+    .refine((text) => Buffer.from(text, 'base64').length === 32, '32 octets en base64 (openssl rand -base64 32)')
+    .optional(),
+  PANEL_JWT_KEY: z
+    .string()
+    .transform((text) => text.replaceAll('\\n', '\n'))
+    .refine((text) => text.includes('-----BEGIN PRIVATE KEY-----'), 'une clé privée RSA, PEM PKCS #8')
+    .optional(),
+  PANEL_SSH_HOST: z
+    .string()
+    .refine((text) => parseAddress(text) !== undefined, 'hôte, hôte:port ou [adresse IPv6]:port')
+    .optional(),
+  PANEL_SSH_USERNAME: z.string().optional(),
+  PANEL_SSH_PASSWORD: z.string().optional(),
+  PANEL_SSH_HOST_KEY: z
+    .string()
+    .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
+    .optional(),
+  PANEL_ADMIN_GROUPS: list.default(['sudo', 'wheel', 'admin']),
+  PANEL_REFRESH_DAYS: wholeNumber(1, 400).default(7),
+  PANEL_TRUSTED_PROXIES: list
+    .refine((items) => items.every(isNetwork), 'des adresses ou des réseaux (10.0.0.0/8), séparés par des virgules')
+    .default([]),
+  PANEL_ORIGINS: list
+    .refine(
+      (items) => items.every((item) => origin.safeParse(item).success),
+      'des origines (https://panel.example), séparées par des virgules',
+    )
+    .default([]),
+  PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
+  PANEL_LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
+})
+
+const VARIABLES = new Set(Object.keys(Environment.shape))
+
+export interface Config {
+  host: string
+  port: number
+  dataDir: string
+  databaseUrl: string
+  databaseToken: string | undefined
+  secretKey: Buffer | undefined
+  jwtKey: string | undefined
+  ssh: { host: string; username: string; password: string; hostKey: string }
+  adminGroups: readonly string[]
+  refreshDays: number
+  isTrustedProxy(address: string): boolean
+  origins: ReadonlySet<string>
+  anonymousOutput: boolean
+  logLevel: (typeof LEVELS)[number]
+}
+
+/** A wrong value in the environment; the message names each variable and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Reads `PANEL_*`; an empty variable counts as absent. Throws a ConfigError that names every wrong one. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const parsed = Environment.safeParse(given)
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} : attendu ${issue.message}`)
+    throw new ConfigError(`Configuration invalide :\n${lines.join('\n')}`)
+  }
+  const env = parsed.data
+  const dataDir = resolve(env.PANEL_DATA_DIR)
+  const proxies = blockList(env.PANEL_TRUSTED_PROXIES)
+  return {
+    host: env.PANEL_HOST,
+    port: env.PANEL_PORT,
+    dataDir,
+    databaseUrl: env.PANEL_DATABASE_URL ?? `file:${dataDir}/panel.db`,
+    databaseToken: env.PANEL_DATABASE_TOKEN,
+    secretKey: env.PANEL_SECRET_KEY === undefined ? undefined : Buffer.from(env.PANEL_SECRET_KEY, 'base64'),
+    jwtKey: env.PANEL_JWT_KEY,
+    ssh: {
+      host: env.PANEL_SSH_HOST ?? '',
+      username: env.PANEL_SSH_USERNAME ?? '',
+      password: env.PANEL_SSH_PASSWORD ?? '',
+      hostKey: env.PANEL_SSH_HOST_KEY ?? '',
+    },
+    adminGroups: env.PANEL_ADMIN_GROUPS,
+    refreshDays: env.PANEL_REFRESH_DAYS,
+    isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    origins: new Set(env.PANEL_ORIGINS),
+    anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
+    logLevel: env.PANEL_LOG_LEVEL,
+  }
+}
+
+/** Variables that begin like the service's own but are not known to it: most likely misspelt. */
+export function unknownVariables(environment: Record<string, string | undefined>): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('PANEL_') && !VARIABLES.has(name))
+    .sort()
+}
+
+function wholeNumber(min: number, max: number) {
+  const expected = `un nombre entier de ${min} à ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, expected)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, expected)
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const width = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
+  return width > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width))
+}
+
+function blockList(networks: readonly string[]): BlockList {
+  const result = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) result.addAddress(address, family)
+    else result.addSubnet(address, Number(bits), family)
+  }
+  return result
+}

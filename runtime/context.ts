@@ -1,0 +1,60 @@
+import type { Database } from '../db/client.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Failure, FailureOptions } from './errors.ts'
+import type { Host } from './host.ts'
+import type { Hub } from './hub.ts'
+import type { Jobs } from './jobs.ts'
+import type { Log } from './log.ts'
+import type { Limiter } from './rate-limit.ts'
+import type { Sessions, User } from './session.ts'
+import type { Settings } from './settings.ts'
+
+/** What a running instance is made of; made once at start. */
+export interface Services {
+  db: Database
+  host: Host
+  hub: Hub
+  jobs: Jobs
+  settings: Settings
+  sessions: Sessions
+  limiter: Limiter
+  config: Config
+  clock: Clock
+  log: Log
+  /** Names this start of the service: it changes with every one. */
+  boot: { id: string; startedAt: string; version: string }
+}
+
+/** Who asks, from where. */
+export interface Caller {
+  /** The client's address; behind a trusted proxy, the one that the proxy names. */
+  address: string
+  userAgent: string
+  /** Whether the client's connection is encrypted, as far as it or a proxy says. */
+  secure: boolean
+}
+
+export interface AuditNote {
+  target?: string
+  /** Never a secret. */
+  details?: Record<string, string | number | boolean | null>
+  /** For who is not signed in yet. */
+  user?: { id: number | null; username: string }
+}
+
+/** What a handler is given beside its input. */
+export interface Context<user, code extends string, action extends string> extends Services {
+  user: user
+  caller: Caller
+  /** Aborted when the client goes away. */
+  signal: AbortSignal
+  /** Makes a failure of those that the function declares, to be thrown. */
+  fail(code: code, options?: FailureOptions): Failure
+  /** Writes one of the declared audit actions, now. */
+  audit(action: action, note?: AuditNote): Promise<void>
+  /** Adds a header to the answer, beside one of the same name. */
+  header(name: string, value: string): void
+}
+
+export type { User }

@@ -1,0 +1,79 @@
+/** What a refused or failed request can be told: the stable code, its HTTP status, its French sentence. */
+const table = {
+  invalid_json: [400, 'Le corps de la requête est illisible.'],
+  invalid_request: [400, 'La requête est invalide.'],
+  credentials_missing: [400, 'Le nom d’utilisateur et le mot de passe sont obligatoires.'],
+  target_missing: [400, 'La cible est obligatoire.'],
+  target_invalid: [400, 'Cible invalide : {target}'],
+  unauthenticated: [401, 'Vous devez être connecté.'],
+  bad_credentials: [401, 'Nom d’utilisateur ou mot de passe incorrect.'],
+  ssh_unreachable: [401, 'Connexion impossible : l’hôte SSH ne répond pas.'],
+  host_key_changed: [401, 'Connexion refusée : la clé de l’hôte SSH a changé. Prévenez un administrateur.'],
+  forbidden: [403, 'Cette action est réservée aux administrateurs.'],
+  origin_forbidden: [403, 'Cette origine n’est pas autorisée.'],
+  not_found: [404, 'Cette adresse n’existe pas.'],
+  profile_missing: [404, 'Ce profil n’existe plus.'],
+  job_missing: [404, 'Cette tâche n’existe pas.'],
+  method_not_allowed: [405, 'Cette méthode n’est pas prévue à cette adresse.'],
+  body_too_large: [413, 'Le corps de la requête dépasse {limit}.'],
+  rate_limited: [429, 'Trop de requêtes. Réessayez dans {seconds} s.'],
+  login_rate_limited: [429, 'Trop de tentatives de connexion. Réessayez dans {seconds} s.'],
+  internal: [500, 'Une erreur interne est survenue.'],
+  storage_failed: [500, 'La base de données ne répond pas.'],
+  ssh_failed: [502, 'Erreur SSH : {message}'],
+  ssh_host_missing: [503, 'L’hôte SSH n’est pas configuré.'],
+  ssh_incomplete: [
+    503,
+    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires.',
+  ],
+  ssh_password_unreadable: [503, 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.'],
+  login_busy: [503, 'Trop de connexions en cours. Réessayez dans {seconds} s.'],
+} as const
+
+export type ErrorCode = keyof typeof table
+
+/** One rejected field of a request. */
+export interface Detail {
+  field: string
+  message: string
+}
+
+export interface FailureOptions {
+  /** What the placeholders of the sentence stand for. */
+  values?: Record<string, string | number>
+  details?: Detail[]
+  /** Logged, never sent. */
+  cause?: unknown
+  /** Seconds after which the request is worth repeating: the `Retry-After` header. */
+  retryAfter?: number
+}
+
+/** A named failure: `message` is the French sentence that the caller sees, `cause` stays in the log. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: Detail[] | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, options: FailureOptions = {}) {
+    const [status, text] = table[code]
+    const { values = {}, details, cause, retryAfter } = options
+    super(
+      text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')),
+      { cause },
+    )
+    this.code = code
+    this.status = status
+    this.details = details
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The body of every error answer. */
+export function errorBody({ code, message, details }: Failure): string {
+  return JSON.stringify({ error: message, code, ...(details && { details }) })
+}
+
+/** Every code with its status and sentence, for documents and tests. */
+export const errorTable: Readonly<Record<ErrorCode, readonly [status: number, text: string]>> = table

@@ -1,0 +1,104 @@
+import type * as z from 'zod'
+import type { Context, User } from './context.ts'
+import type { ErrorCode } from './errors.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+/** Who may call: anybody, anybody (a valid token is used if there is one), who is signed in, administrators. */
+export type Auth = 'none' | 'optional' | 'user' | 'admin'
+
+/** The user that a handler gets under each `auth`. */
+export type UserOf<auth> = auth extends 'none' ? undefined : auth extends 'optional' ? User | undefined : User
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type AuditAction = 'login_rate_limited' | 'login_failed' | 'login_success' | 'update_start'
+
+/** How a limit is declared; `refusal` and `audit` stand for the answer and the audit entry of a refused request. */
+export interface DeclaredLimit extends RateLimit {
+  refusal?: ErrorCode
+  audit?: AuditAction
+}
+
+/** Generous limits for what only reads, and for what changes something, by signed-in users. */
+export const READS: DeclaredLimit = { limit: 1200, seconds: 60, by: 'user' }
+export const WRITES: DeclaredLimit = { limit: 300, seconds: 60, by: 'user' }
+
+type ParamName<path extends string> = path extends `${string}:${infer name}/${infer rest}`
+  ? name | ParamName<`/${rest}`>
+  : path extends `${string}:${infer name}`
+    ? name
+    : never
+
+/** `refusal` is the code of a query or body that the schema rejects; otherwise it is `invalid_request`. */
+type RequestParts = { query?: z.ZodObject; body?: z.ZodType; refusal?: ErrorCode }
+
+export type Request<path extends string> = RequestParts &
+  ([ParamName<path>] extends [never] ? { params?: never } : { params: z.ZodObject<Record<ParamName<path>, z.ZodType>> })
+
+type Part = 'params' | 'query' | 'body'
+
+export type Input<request> = {
+  [part in Part & keyof request]: request[part] extends z.ZodType ? z.output<request[part]> : never
+}
+
+export type RequestField<path extends string, request> = [ParamName<path>] extends [never]
+  ? { request?: request }
+  : { request: request }
+
+/** What changes state names the audit actions it may write, or says `false`; what reads may name some. */
+type Audit<method, action> = method extends 'GET' ? { audit?: readonly action[] } : { audit: readonly action[] | false }
+
+export type FunctionDefinition<
+  method extends Method,
+  path extends string,
+  auth extends Auth,
+  action extends AuditAction,
+  request,
+  response extends z.ZodType,
+  code extends ErrorCode,
+> = Audit<method, action> &
+  RequestField<path, request> & {
+    method: method
+    path: path
+    auth: auth
+    /** `false` is a decision too. */
+    rateLimit: DeclaredLimit | false
+    /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
+    status?: Status
+    response: response
+    /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
+    errors?: readonly code[]
+    handler(
+      input: Input<request>,
+      context: Context<UserOf<auth>, code, action>,
+    ): Promise<NoInfer<z.input<response>>> | NoInfer<z.input<response>>
+  }
+
+type Status = 200 | 201 | 202 | Readonly<Record<string, 200 | 503>>
+
+/** A definition whose type parameters the runtime no longer needs. */
+export interface AnyFunction {
+  method: Method
+  path: string
+  auth: Auth
+  rateLimit: DeclaredLimit | false
+  audit?: readonly AuditAction[] | false
+  request?: { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; refusal?: ErrorCode }
+  status?: Status
+  response: z.ZodType
+  errors?: readonly ErrorCode[]
+  handler(input: never, context: never): unknown
+}
+
+/** Declares one endpoint. Data only: nothing runs until `createApp` mounts it. */
+export function defineFunction<
+  const method extends Method,
+  const path extends `/api/${string}`,
+  const auth extends Auth,
+  response extends z.ZodType,
+  const action extends AuditAction = never,
+  const code extends ErrorCode = never,
+  request extends Request<path> = Request<path>,
+>(definition: FunctionDefinition<method, path, auth, action, request, response, code>): AnyFunction {
+  return definition
+}

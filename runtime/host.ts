@@ -1,0 +1,205 @@
+import type { ClientChannel } from 'ssh2'
+import { type Command, script } from './command.ts'
+import { createGate } from './gate.ts'
+import { ELEVATION, IDENTIFY } from './identity-script.ts'
+import type { Log } from './log.ts'
+import type { Settings, SshAccount } from './settings.ts'
+import { connect, type SshConnection, SshError } from './ssh-connection.ts'
+import { createSshPool } from './ssh-pool.ts'
+
+/** Who an account is on the host; null when its shell runs no commands. */
+export type Identity = { uid: number; groups: string[] } | null
+
+/**
+ * How the service account gains an administrator's rights: it has them; by sudo for anything, without or with its
+ * password; or by sudo for single commands that a rule names.
+ */
+export type Elevation = 'root' | 'sudo' | 'password' | 'rule'
+
+/** `none`: as the account. `command`: as root. `script`: as root, unless a rule allows single commands only. */
+export type Rights = 'none' | 'command' | 'script'
+
+export interface Output {
+  /** Exit code; null when a signal ended the command. */
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface HostStream {
+  stdout: AsyncIterable<Buffer>
+  /** All of stderr and the exit code, once the command has ended. Rejects when the connection is lost before. */
+  end: Promise<Omit<Output, 'stdout'>>
+  /** Ends the command's stdin and the channel. */
+  close(): void
+}
+
+/** The host under administration. Every method rejects with an SshError, or a Failure of the settings. */
+export interface Host {
+  /** Checks a login against the host and says who it is; undefined when too many checks wait already. */
+  signIn(username: string, password: string): Promise<{ identity: Identity } | undefined>
+  /** Who a user is, asked as the service account. */
+  identify(username: string): Promise<Identity>
+  elevation(): Promise<Elevation>
+  /** Runs a command of the service account to its end. */
+  exec(command: Command, options?: { rights?: Rights; timeoutMs?: number }): Promise<Output>
+  /** Starts a command of the service account whose output is read as it comes. */
+  stream(command: Command, options?: { rights?: Rights }): Promise<HostStream>
+  close(): void
+}
+
+/** apt reading its lists on a slow disk takes seconds; a minute means that it hangs. */
+const EXEC_MS = 60_000
+/** The login's own shell may start slowly, but a person is waiting. */
+const IDENTIFY_MS = 10_000
+/** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
+const MAX_OUTPUT = 16 * 1024 * 1024
+/** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
+const SIGN_INS = { running: 6, waiting: 24 }
+
+export function createHost({ settings, log }: { settings: Settings; log: Log }): Host {
+  const signIns = createGate(SIGN_INS)
+  const elevations = new Map<string, Promise<Elevation>>()
+
+  const pin = async (account: SshAccount, { hostKey }: SshConnection) => {
+    if (account.hostKey !== '') return
+    const pinned = await settings.pinHostKey(hostKey)
+    if (pinned !== hostKey)
+      throw new SshError('host_key_changed', `la clé de l’hôte a changé : ${hostKey} au lieu de ${pinned}`)
+  }
+
+  const pool = createSshPool(pin)
+
+  const elevation = (account: SshAccount): Promise<Elevation> => {
+    const key = JSON.stringify({ ...account, hostKey: '' })
+    const known = elevations.get(key)
+    if (known) return known
+    const asked = askElevation(account)
+    elevations.clear()
+    elevations.set(key, asked)
+    asked.catch(() => elevations.delete(key))
+    return asked
+  }
+
+  const askElevation = async (account: SshAccount): Promise<Elevation> => {
+    const channel = await pool.open(account, script(ELEVATION, 'ops-panel-elevation'))
+    channel.end(`${account.password}\n`)
+    const { stdout } = await collect(channel, IDENTIFY_MS)
+    const word = stdout.trim().split('\n').at(-1)
+    const found = (['root', 'sudo', 'password', 'rule'] as const).find((mode) => mode === word)
+    if (!found) throw new SshError('lost', `${account.username} ne peut exécuter aucune commande`)
+    log.info({ username: account.username, elevation: found }, 'service account')
+    return found
+  }
+
+  const open = async (command: Command, rights: Rights): Promise<ClientChannel> => {
+    const account = await settings.sshAccount()
+    const mode = rights === 'none' ? 'root' : await elevation(account)
+    const channel = await pool.open(account, elevate(command, mode, rights))
+    if (mode === 'password') channel.write(`${account.password}\n`)
+    return channel
+  }
+
+  const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
+    const channel = await open(command, rights)
+    channel.end()
+    return collect(channel, timeoutMs)
+  }
+
+  return {
+    async signIn(username, password) {
+      const entered = await signIns.enter(async () => {
+        const account = { ...(await settings.sshServer()), username, password }
+        const connection = await connect(account)
+        try {
+          await pin(account, connection)
+          return await askIdentity(connection)
+        } finally {
+          connection.end()
+        }
+      })
+      return entered && { identity: entered.result }
+    },
+    async identify(username) {
+      return parseIdentity(await exec(script(IDENTIFY, 'ops-panel-identify', username), { timeoutMs: IDENTIFY_MS }))
+    },
+    elevation: async () => elevation(await settings.sshAccount()),
+    exec,
+    async stream(command, { rights = 'none' } = {}) {
+      const channel = await open(command, rights)
+      const stderr = limitedText(channel.stderr)
+      const exit = exitOf(channel)
+      return {
+        stdout: channel,
+        end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
+        close() {
+          channel.end()
+          channel.close()
+        },
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+function elevate(command: Command, mode: Elevation, rights: Rights): Command {
+  if (rights === 'none' || mode === 'root' || (mode === 'rule' && rights === 'script')) return command
+  // The password reaches sudo on stdin alone: an argument would show in the host's list of processes.
+  return mode === 'password' ? ['sudo', '-k', '-S', '-p', '', '--', ...command] : ['sudo', '-n', '--', ...command]
+}
+
+async function askIdentity(connection: SshConnection): Promise<Identity> {
+  const channel = await connection.open(script(IDENTIFY, 'ops-panel-identify'))
+  channel.end()
+  return parseIdentity(await collect(channel, IDENTIFY_MS))
+}
+
+function parseIdentity({ code, stdout }: Output): Identity {
+  const [uid = '', groups = ''] = stdout.trimEnd().split('\n').slice(-2)
+  return code === 0 && /^\d+$/.test(uid) ? { uid: Number(uid), groups: groups.split(' ') } : null
+}
+
+/** Reads a channel to its end. Too slow or too long, and it is closed and rejected. */
+async function collect(channel: ClientChannel, timeoutMs: number): Promise<Output> {
+  const tooSlow = new SshError('lost', `la commande n’a pas répondu en ${timeoutMs / 1000} s`)
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow), timeoutMs)
+  })
+  const output = Promise.all([exitOf(channel), limitedText(channel), limitedText(channel.stderr)])
+  try {
+    const [code, stdout, stderr] = await Promise.race([output, deadline])
+    return { code, stdout, stderr }
+  } catch (error) {
+    channel.close()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    output.catch(() => {})
+  }
+}
+
+/** The exit code, once the channel has closed; rejects when it closed without one or a signal. */
+function exitOf(channel: ClientChannel): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    let exit: number | null | undefined
+    channel.once('exit', (code: number | null) => {
+      exit = code
+    })
+    channel.once('close', () => {
+      if (exit === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
+      else resolve(exit)
+    })
+  })
+}
+
+async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > MAX_OUTPUT) throw new SshError('lost', 'la réponse de la commande est trop longue')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,17 @@
+/** Scripts that ask the host who an account is and what it may do; run as `sh -c SCRIPT name`. */
+
+/** Prints the uid, then the names of the groups, of the account itself or of the user named by the one argument. */
+export const IDENTIFY = 'id -u -- "$@" && id -Gn -- "$@"'
+
+/**
+ * Prints how the account gains an administrator's rights: `root` (it has them), `sudo` (for anything, no password
+ * asked), `password` (for anything, with its password, read here from stdin) or `rule` (at best for single commands).
+ * `-k` makes sudo ask even if it was answered a moment ago, so that the probe is true for the next connection too.
+ */
+export const ELEVATION = `
+if [ "$(id -u)" = 0 ]; then echo root
+elif sudo -n true 2>/dev/null; then echo sudo
+elif sudo -k -S -p '' -l /bin/sh >/dev/null 2>&1; then echo password
+else echo rule
+fi
+`

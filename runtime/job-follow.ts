@@ -1,0 +1,64 @@
+import type { JobRow } from '../db/jobs.ts'
+import { script } from './command.ts'
+import type { Host, HostStream } from './host.ts'
+import type { JobOutput } from './job-output.ts'
+import { FOLLOW } from './job-script.ts'
+import { createTextReader } from './output-text.ts'
+import { SshError } from './ssh-connection.ts'
+
+export interface JobOutcome {
+  /** Exit code of the job's command. */
+  code: number
+}
+
+/**
+ * Reads a started job's output from where its row says to the end, and hands it to `output`; all of it is stored
+ * when this resolves. Rejects with an SshError when the connection or the job is lost, with an AbortError when
+ * `signal` aborts; the job runs on at the host then.
+ */
+export async function followOutput(
+  { host, output, signal }: { host: Host; output: JobOutput; signal: AbortSignal },
+  { id, host_offset, output_size }: Pick<JobRow, 'id' | 'host_offset' | 'output_size'>,
+): Promise<JobOutcome> {
+  const stream = await host.stream(script(FOLLOW, 'ops-panel-job', id, String(host_offset)), { rights: 'script' })
+  stream.end.catch(() => {})
+  const close = () => stream.close()
+  signal.addEventListener('abort', close)
+  try {
+    signal.throwIfAborted()
+    const text = createTextReader(host_offset)
+    let offset = output_size
+    const write = async (piece: { bytes: Buffer; sourceEnd: number }) => {
+      const at = offset
+      offset += piece.bytes.length
+      await output.write({ offset: at, bytes: piece.bytes, hostOffset: piece.sourceEnd })
+    }
+    let received = host_offset
+    for await (const chunk of stream.stdout) {
+      received += chunk.length
+      await write(text.push(chunk))
+    }
+    const end = await outcome(stream, received)
+    await write(text.flush())
+    return end
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', close)
+    close()
+    await output.flush()
+  }
+}
+
+/** Reads the line that `FOLLOW` ends with; whatever else stands on stderr is the host's chatter. */
+async function outcome(stream: HostStream, received: number): Promise<JobOutcome> {
+  const { stderr } = await stream.end
+  const words = /^ops-panel (exit|lost|gone) ?(\d*) ?(\d*)$/m.exec(stderr)
+  if (!words) throw new SshError('lost', stderr.trim().split('\n').at(-1) || 'la connexion a été perdue')
+  const [, how, first = '', second = ''] = words
+  if (how === 'gone') throw new SshError('lost', 'le dossier de la tâche a disparu de l’hôte')
+  if (how === 'lost') throw new SshError('lost', 'la tâche a été interrompue sur l’hôte (arrêt forcé ou redémarrage)')
+  if (received < Number(second)) throw new SshError('lost', 'la connexion a été perdue')
+  return { code: Number(first) }
+}

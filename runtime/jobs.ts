@@ -1,0 +1,205 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type * as z from 'zod'
+import { type Database, StorageError } from '../db/client.ts'
+import { addJob, endJob, findJob, type JobEnd, type JobRow, runningJobs } from '../db/jobs.ts'
+import { type Clock, timestamp } from './clock.ts'
+import { type Command, script } from './command.ts'
+import { Failure } from './errors.ts'
+import type { Host } from './host.ts'
+import type { Hub } from './hub.ts'
+import { followOutput, type JobOutcome } from './job-follow.ts'
+import { createOutputWriter } from './job-output.ts'
+import { CLEAN, RUN, START } from './job-script.ts'
+import type { Log } from './log.ts'
+import { SshError } from './ssh-connection.ts'
+import { translate } from './translate.ts'
+
+/** A kind of job: how its arguments become a command. Its events are told on topic `<event>:<job id>`. */
+export interface JobKind<args = unknown> {
+  kind: string
+  event: string
+  args: z.ZodType<args>
+  /** What to run on the host. A Failure ends the job with its sentence. */
+  command(args: args, host: Host): Promise<Command>
+}
+
+/** A kind whose arguments the runtime checks but does not know. */
+export interface AnyJobKind {
+  kind: string
+  event: string
+  prepare(args: unknown, host: Host): Promise<Command>
+}
+
+/** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
+export function defineJob<args>({ kind, event, args, command }: JobKind<args>): AnyJobKind {
+  return { kind, event, prepare: async (stored, host) => command(args.parse(stored), host) }
+}
+
+export interface Jobs {
+  /** Records a job and starts it in the background; returns its id. */
+  start(job: { kind: string; args: unknown; target: string; startedBy: number }): Promise<string>
+  /** Follows on what was running when the service last ended. */
+  adopt(): Promise<void>
+  /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
+  stop(): Promise<void>
+}
+
+/** Storage failures in the middle of a job are waited out for about two minutes; the host keeps the output. */
+const STORAGE_PAUSES_MS = [250, 1_000, 5_000, 15_000, 30_000, 60_000]
+/** Starting takes a few process starts; the runner has said who it is within 5 s, or never will. */
+const START_MS = 30_000
+
+/** The topic of a job's events; `event` is the kind's. */
+export function jobTopic(event: string, id: string): string {
+  return `${event}:${id}`
+}
+
+export function createJobs({
+  db,
+  host,
+  hub,
+  clock,
+  log,
+  kinds,
+}: {
+  db: Database
+  host: Host
+  hub: Hub
+  clock: Clock
+  log: Log
+  kinds: readonly AnyJobKind[]
+}): Jobs {
+  const byName = new Map(kinds.map((kind) => [kind.kind, kind]))
+  const following = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  const topics = new Map<string, string>()
+
+  const writer = createOutputWriter(db, (jobId, { offset, bytes }) => {
+    const topic = topics.get(jobId) ?? ''
+    if (hub.subscribers(topic) === 0) return
+    const type = `${topic.slice(0, topic.indexOf(':'))}_output`
+    hub.publish(topic, { type, seq: offset + bytes.length, data: { chunk: bytes.toString() } })
+  })
+
+  const kindOf = (name: string): AnyJobKind => {
+    const kind = byName.get(name)
+    if (!kind) throw new Error(`no job of kind ${name}`)
+    return kind
+  }
+
+  const launch = async ({ id, kind, args }: Pick<JobRow, 'id' | 'kind' | 'args'>): Promise<void> => {
+    const command = await kindOf(kind).prepare(JSON.parse(args), host)
+    const { code, stderr } = await host.exec(script(START, 'ops-panel-job', RUN, id, ...command), {
+      rights: 'script',
+      timeoutMs: START_MS,
+    })
+    if (code !== 0) throw new SshError('lost', lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
+  }
+
+  /** Follows a started job to its end; after a storage failure again, from what is stored. */
+  const follow = async (id: string): Promise<JobOutcome> => {
+    for (const wait of [...STORAGE_PAUSES_MS, undefined]) {
+      try {
+        const row = await findJob(db, id)
+        if (!row) throw new Error(`job ${id} is not recorded`)
+        return await followOutput({ host, output: writer.open(id), signal: stopping.signal }, row)
+      } catch (error) {
+        if (!(error instanceof StorageError) || wait === undefined) throw error
+        log.error({ job: id, err: error }, 'output could not be stored; following again')
+        await pause(wait, undefined, { signal: stopping.signal })
+      }
+    }
+    throw new Error('unreachable')
+  }
+
+  const end = async (id: string, event: string, result: JobEnd): Promise<void> => {
+    await endJob(db, id, result, timestamp(clock()))
+    const row = await findJob(db, id)
+    log.info({ job: id, status: result.status, exit_code: result.exit_code, error: result.error }, 'job ended')
+    if (row) hub.finish(jobTopic(event, id), finalEvent(event, row))
+  }
+
+  const run = async (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): Promise<void> => {
+    const { id } = row
+    const { event } = kindOf(row.kind)
+    topics.set(id, jobTopic(event, id))
+    try {
+      if (!started) await launch(row)
+      const outcome = await follow(id)
+      await end(id, event, { status: 'success', error: null, error_code: null, exit_code: outcome.code })
+      await clean(id)
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      const failure = ended(error)
+      log.warn({ job: id, err: error }, 'job failed')
+      await end(id, event, { status: 'error', error: failure.message, error_code: failure.code, exit_code: null })
+    } finally {
+      topics.delete(id)
+    }
+  }
+
+  /** The folder on the host is of no more use; one that cannot be removed now does no harm. */
+  const clean = async (id: string): Promise<void> => {
+    try {
+      await host.exec(script(CLEAN, 'ops-panel-job', id), { rights: 'script' })
+    } catch (error) {
+      log.warn({ job: id, err: error }, 'job folder not removed')
+    }
+  }
+
+  const inBackground = (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): void => {
+    const running = run(row, started)
+      .catch((error: unknown) => log.error({ job: row.id, err: error }, 'the end of a job could not be recorded'))
+      .finally(() => following.delete(row.id))
+    following.set(row.id, running)
+  }
+
+  return {
+    async start({ kind, args, target, startedBy }) {
+      kindOf(kind)
+      const now = clock()
+      const row = { id: newJobId(now), kind, args: JSON.stringify(args), target }
+      await addJob(db, { ...row, started_at: timestamp(now), started_by: startedBy })
+      inBackground(row, false)
+      return row.id
+    },
+    async adopt() {
+      for (const row of await runningJobs(db)) {
+        log.info({ job: row.id }, 'job taken up again')
+        inBackground(row, true)
+      }
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.allSettled(following.values())
+    },
+  }
+}
+
+/** The event that closes a job's topic; none for a job whose target was invalid. */
+export function finalEvent(event: string, { id, status, error, error_code, output_size }: JobRow) {
+  if (status === 'success') return { type: `${event}_done`, seq: output_size, data: { job_id: id } }
+  if (error_code === 'target_invalid') return undefined
+  return { type: `${event}_error`, seq: output_size, data: { error } }
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/** `<unix seconds>-<8 of a-z, 0-9>` */
+function newJobId(now: Date): string {
+  const random = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  return `${Math.floor(now.getTime() / 1000)}-${random}`
+}
+
+/** Settings that went missing meanwhile are named as such; all else that stops a job is told as an SSH failure. */
+function ended(error: unknown): Failure {
+  const failure = translate(error)
+  if (failure.code !== 'internal' && failure.code !== 'storage_failed') return failure
+  const message = error instanceof Error ? error.message : String(error)
+  return new Failure('ssh_failed', { cause: error, values: { message } })
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? ''
+}

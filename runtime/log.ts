@@ -1,0 +1,64 @@
+import { type Logger, pino } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+
+export type Log = Logger
+
+/** How many lines the ring keeps. */
+const RING = 300
+
+/** Fields whose value never reaches a log, at the top of an entry and one level below. */
+const SECRETS = [
+  'password',
+  'ssh_password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'authorization',
+  'cookie',
+  'secret',
+  'stdin',
+]
+
+export interface LogSink {
+  log: Log
+  /** The newest lines, the oldest of them first. */
+  lines(): string[]
+}
+
+/**
+ * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret only its length is told.
+ */
+export function createLog({
+  level,
+  pretty,
+  write,
+}: {
+  level: string
+  pretty: boolean
+  write(line: string): void
+}): LogSink {
+  const ring: string[] = []
+  const format = pretty
+    ? prettyFactory({ colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
+    : undefined
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
+        censor: (value) => (typeof value === 'string' ? `[${value.length} caractères]` : '[masqué]'),
+      },
+    },
+    {
+      write(line: string) {
+        ring.push(line.trimEnd())
+        if (ring.length > RING) ring.shift()
+        write(format ? format(line) : line)
+      },
+    },
+  )
+  return { log, lines: () => [...ring] }
+}

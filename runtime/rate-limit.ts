@@ -1,0 +1,56 @@
+import type { Database } from '../db/client.ts'
+import { admitHit } from '../db/rate-hits.ts'
+import type { Clock } from './clock.ts'
+
+/** At most `limit` requests in any `seconds`, counted for an address or for a user. */
+export interface RateLimit {
+  limit: number
+  seconds: number
+  by: 'address' | 'user'
+  /** Count in the database, across instances and restarts; otherwise in memory. */
+  shared?: boolean
+}
+
+export interface Limiter {
+  /** Milliseconds until the next request is admitted; 0 when this one was. A refused request is not counted. */
+  admit(bucket: string, who: string, limit: RateLimit): number | Promise<number>
+}
+
+/** Who was seen last is forgotten last; a flood of addresses cannot grow memory past this. */
+const REMEMBERED = 50_000
+
+/** Sliding windows: exact, without a burst at the turn of a minute. */
+export function createLimiter(db: Database, clock: Clock): Limiter {
+  const windows = new Map<string, Window>()
+  return {
+    admit(bucket, who, { limit, seconds, shared }) {
+      const nowMs = clock().getTime()
+      const windowMs = seconds * 1000
+      if (shared) return admitHit(db, bucket, who, { limit, windowMs, nowMs })
+      const key = `${bucket} ${who}`
+      const window = windows.get(key) ?? { hits: [], next: 0 }
+      windows.delete(key)
+      windows.set(key, window)
+      if (windows.size > REMEMBERED) windows.delete(windows.keys().next().value ?? '')
+      return admit(window, limit, windowMs, nowMs)
+    },
+  }
+}
+
+/** The moments of the newest hits, a ring once `limit` of them are held; `next` is then the oldest. */
+interface Window {
+  hits: number[]
+  next: number
+}
+
+function admit(window: Window, limit: number, windowMs: number, nowMs: number): number {
+  if (window.hits.length < limit) {
+    window.hits.push(nowMs)
+    return 0
+  }
+  const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
+  if (wait > 0) return wait
+  window.hits[window.next] = nowMs
+  window.next = (window.next + 1) % limit
+  return 0
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { openDatabase } from '../db/client.ts'
+import { migrate } from '../db/migrate.ts'
+import { functions, jobKinds, sockets } from '../functions/index.ts'
+import { createApp } from './app.ts'
+import { timestamp } from './clock.ts'
+import { readConfig, unknownVariables } from './config.ts'
+import type { Services } from './context.ts'
+import { speakFrench } from './french.ts'
+import { createHost } from './host.ts'
+import { createHub } from './hub.ts'
+import { createJobs } from './jobs.ts'
+import { createLog } from './log.ts'
+import { createLimiter } from './rate-limit.ts'
+import { createSecrets, loadSecretKey } from './secrets.ts'
+import { createSessions } from './session.ts'
+import { createSettings } from './settings.ts'
+import { createSockets } from './upgrade.ts'
+import { VERSION } from './version.ts'
+
+export interface RunningServer {
+  /** Where it listens, as `http://127.0.0.1:8080`. */
+  url: string
+  /** Ends it within 5 s: sockets are closed with 1001, requests under way get 2 s, jobs run on at the host. */
+  stop(): Promise<void>
+}
+
+/** Slow headers and slow bodies are cut: no client of this API needs longer. */
+const HEADERS_MS = 10_000
+const REQUEST_MS = 30_000
+/** What requests under way may still take when the service stops. */
+const FINISH_MS = 2_000
+
+/**
+ * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
+ * own error when the port or the database cannot be opened; nothing is left open then.
+ */
+export async function startServer(environment: Record<string, string | undefined>): Promise<RunningServer> {
+  speakFrench()
+  const config = readConfig(environment)
+  const write = (line: string) => void process.stdout.write(line)
+  const { log } = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, write })
+  for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
+
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const clock = () => new Date()
+  const secrets = createSecrets(config.secretKey ?? (await loadSecretKey(config.dataDir)))
+  const db = await openDatabase(config.databaseUrl, config.databaseToken)
+  const opened: (() => void)[] = [() => db.close()]
+  try {
+    await migrate(db, clock())
+    const settings = createSettings({ db, secrets, clock, log })
+    await settings.fill(config.ssh)
+    const sessions = await createSessions({
+      db,
+      secrets,
+      clock,
+      log,
+      jwtKey: config.jwtKey,
+      refreshDays: config.refreshDays,
+    })
+    const host = createHost({ settings, log })
+    opened.push(() => host.close())
+    const hub = createHub()
+    const jobs = createJobs({ db, host, hub, clock, log, kinds: jobKinds })
+    const limiter = createLimiter(db, clock)
+    const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
+    const services: Services = { db, host, hub, jobs, settings, sessions, limiter, config, clock, log, boot }
+
+    const app = createApp(functions, services)
+    const ws = createSockets(sockets, services)
+    const listener = getRequestListener((request, { incoming }) => {
+      const { socket } = incoming
+      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: false } })
+    })
+    const server = createServer(
+      { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+      (req, res) => void listener(req, res),
+    )
+    server.on('upgrade', (request, connection, head) => ws.upgrade(request, connection, head))
+    const url = await listen(server, config.host, config.port)
+    await jobs.adopt()
+    log.info({ url, version: VERSION }, 'ready')
+
+    const stop = async () => {
+      log.info('stopping')
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS)
+      const released = jobs.stop()
+      await ws.stop()
+      await closed
+      clearTimeout(cut)
+      host.close()
+      await released
+      db.close()
+      log.info('stopped')
+    }
+    let stopped: Promise<void> | undefined
+    return { url, stop: () => (stopped ??= stop()) }
+  } catch (error) {
+    for (const close of opened.reverse()) close()
+    throw error
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      const actual = typeof address === 'object' && address ? address.port : port
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${actual}`)
+    })
+  })
+}

@@ -1,0 +1,87 @@
+import type { Database } from '../db/client.ts'
+import { readSettings, writeSettingOnce, writeSettings } from '../db/settings.ts'
+import { type Clock, timestamp } from './clock.ts'
+import type { Config } from './config.ts'
+import { Failure } from './errors.ts'
+import type { Log } from './log.ts'
+import { SecretError, type Secrets } from './secrets.ts'
+import { parseAddress } from './ssh-address.ts'
+
+/** Where to knock, and the key that must answer (`ssh-ed25519 SHA256:…`; empty until the first one is pinned). */
+export interface SshServer {
+  host: string
+  port: number
+  hostKey: string
+}
+
+/** The service account on that host. */
+export interface SshAccount extends SshServer {
+  username: string
+  password: string
+}
+
+export interface Settings {
+  /** The host of login checks. Throws `ssh_host_missing`. */
+  sshServer(): Promise<SshServer>
+  /** The host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
+  sshAccount(): Promise<SshAccount>
+  /** Pins a host key if none is pinned; returns the one that is pinned then. */
+  pinHostKey(hostKey: string): Promise<string>
+  /** Fills the SSH settings from the environment if there is no SSH host yet. */
+  fill(ssh: Config['ssh']): Promise<void>
+}
+
+export function createSettings({
+  db,
+  secrets,
+  clock,
+  log,
+}: {
+  db: Database
+  secrets: Secrets
+  clock: Clock
+  log: Log
+}): Settings {
+  const now = () => timestamp(clock())
+  const server = (values: Map<string, string>): SshServer | undefined => {
+    const address = parseAddress(values.get('ssh_host') ?? '')
+    return address && { ...address, hostKey: values.get('ssh_host_key') ?? '' }
+  }
+  return {
+    async sshServer() {
+      const found = server(await readSettings(db))
+      if (!found) throw new Failure('ssh_host_missing')
+      return found
+    },
+    async sshAccount() {
+      const values = await readSettings(db)
+      const found = server(values)
+      const username = values.get('ssh_username') ?? ''
+      const sealed = values.get('ssh_password') ?? ''
+      if (!found || username === '' || sealed === '') throw new Failure('ssh_incomplete')
+      try {
+        return { ...found, username, password: secrets.open('ssh_password', sealed) }
+      } catch (cause) {
+        if (!(cause instanceof SecretError)) throw cause
+        log.error('ssh_password cannot be decrypted: PANEL_SECRET_KEY or secret.key is not the one that encrypted it')
+        throw new Failure('ssh_password_unreadable', { cause })
+      }
+    },
+    async pinHostKey(hostKey) {
+      if (await writeSettingOnce(db, 'ssh_host_key', hostKey, now()))
+        log.info({ hostKey }, 'host key pinned at first use')
+      return (await readSettings(db)).get('ssh_host_key') ?? ''
+    },
+    async fill({ host, username, password, hostKey }) {
+      if (host === '' || (await readSettings(db)).get('ssh_host')) return
+      const values = {
+        ssh_host: host,
+        ssh_username: username,
+        ssh_password: password === '' ? '' : secrets.seal('ssh_password', password),
+        ssh_host_key: hostKey,
+      }
+      await writeSettings(db, values, now())
+      log.info({ ssh_host: host, ssh_username: username, password }, 'SSH settings filled from the environment')
+    },
+  }
+}

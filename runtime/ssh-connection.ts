@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import {
+  type AnyAuthMethod,
+  type AuthenticationType,
+  Client,
+  type ClientChannel,
+  type ServerHostKeyAlgorithm,
+} from 'ssh2'
+import { type Command, quote } from './command.ts'
+import type { SshAccount } from './settings.ts'
+
+/** Why a connection could not be had; the message is ssh2's or the system's. */
+export class SshError extends Error {
+  override readonly name = 'SshError'
+  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'lost'
+
+  constructor(reason: SshError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+export interface SshConnection {
+  /** The key that answered, as `ssh-ed25519 SHA256:…`. */
+  hostKey: string
+  /** Opens a channel and starts a command in it. Rejects with an SshError when the connection is lost meanwhile. */
+  open(command: Command): Promise<ClientChannel>
+  /** Calls back, with the reason, when the connection has ended; at once when it has. Returns the way out. */
+  onClosed(listener: (error: SshError) => void): () => void
+  end(): void
+}
+
+/** PAM answers a wrong password after up to 4.2 s, and several may wait in line: time for all of a handshake. */
+const READY_MS = 20_000
+/** A channel on an open connection takes milliseconds; a host that needs longer than this is in trouble. */
+const OPEN_MS = 20_000
+/** Three unanswered in a row end the connection: a dead host is noticed within 45 s. */
+const KEEPALIVE_MS = 15_000
+
+const KEY_ALGORITHMS: readonly ServerHostKeyAlgorithm[] = [
+  'ssh-ed25519',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'rsa-sha2-512',
+  'rsa-sha2-256',
+]
+
+/** The type and the SHA-256 fingerprint of a host key, as `ssh-keygen -l` writes it. */
+export function fingerprint(key: Buffer): string {
+  const type = key.toString('latin1', 4, 4 + key.readUInt32BE(0))
+  return `${type} SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+}
+
+/**
+ * Opens an authenticated connection: by password, or by keyboard-interactive where the host offers no password. When
+ * a host key is pinned, its type is asked for and no other key is accepted.
+ */
+export function connect({ host, port, username, password, hostKey }: SshAccount): Promise<SshConnection> {
+  const client = new Client()
+  const state: { presented: string; authenticating: boolean; ended?: SshError } = {
+    presented: '',
+    authenticating: false,
+  }
+  const listeners = new Set<(error: SshError) => void>()
+  const onClosed = (listener: (error: SshError) => void) => {
+    if (state.ended) listener(state.ended)
+    else listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+  const methods = passwordMethods({ username, password }, () => {
+    state.authenticating = true
+  })
+
+  return new Promise((resolve, reject) => {
+    const settle = (error: SshError) => {
+      if (state.ended) return
+      state.ended = error
+      clearTimeout(timer)
+      client.destroy()
+      reject(error)
+      for (const listener of listeners) listener(error)
+      listeners.clear()
+    }
+    const timer = setTimeout(
+      () => settle(new SshError('unreachable', `pas de réponse de ${host}:${port} en ${READY_MS / 1000} s`)),
+      READY_MS,
+    )
+    client.on('ready', () => {
+      clearTimeout(timer)
+      resolve({
+        hostKey: state.presented,
+        open: (command) => openChannel(client, command, onClosed),
+        onClosed,
+        end: () => client.end(),
+      })
+    })
+    client.on('error', (error: Error & { level?: string }) => {
+      if (state.presented !== '' && !matches(state.presented, hostKey)) {
+        settle(new SshError('host_key_changed', `la clé de l’hôte a changé : ${state.presented} au lieu de ${hostKey}`))
+      } else if (error.level === 'client-authentication') {
+        settle(new SshError('bad_credentials', `authentification refusée pour ${username}`, { cause: error }))
+      } else {
+        settle(new SshError('unreachable', error.message, { cause: error }))
+      }
+    })
+    // An account that has expired gets neither `ready` nor `error`: after its password was accepted, the end.
+    const ended = () => {
+      if (state.authenticating)
+        settle(new SshError('bad_credentials', `l’hôte a mis fin à la connexion de ${username} (compte expiré ?)`))
+      else settle(new SshError('unreachable', 'la connexion a été coupée avant l’échange de clés'))
+    }
+    client.on('ready', () => {
+      client.off('close', ended)
+      client.off('end', ended)
+      const lost = () => settle(new SshError('lost', 'la connexion a été perdue'))
+      client.on('close', lost)
+      client.on('end', lost)
+    })
+    client.on('close', ended)
+    client.on('end', ended)
+    try {
+      client.connect({
+        host,
+        port,
+        username,
+        readyTimeout: 0,
+        keepaliveInterval: KEEPALIVE_MS,
+        keepaliveCountMax: 3,
+        authHandler: methods,
+        hostVerifier: (key: Buffer) => {
+          state.presented = fingerprint(key)
+          return matches(state.presented, hostKey)
+        },
+        algorithms: {
+          serverHostKey: keyAlgorithms(hostKey),
+          cipher: { append: [], prepend: ['aes128-gcm@openssh.com'], remove: [] },
+        },
+      })
+      client.setNoDelay(true)
+    } catch (cause) {
+      settle(new SshError('unreachable', cause instanceof Error ? cause.message : String(cause), { cause }))
+    }
+  })
+}
+
+function matches(presented: string, pinned: string): boolean {
+  return pinned === '' || presented === pinned || presented.endsWith(` ${pinned}`)
+}
+
+function keyAlgorithms(pinned: string): ServerHostKeyAlgorithm[] {
+  const [type = ''] = pinned.split(' ')
+  const wanted = (name: string) => name === type || (type === 'ssh-rsa' && name.startsWith('rsa-'))
+  return [...KEY_ALGORITHMS.filter(wanted), ...KEY_ALGORITHMS.filter((name) => !wanted(name))]
+}
+
+/**
+ * One try by password; by keyboard-interactive only when the host then says that it takes that and no password, so
+ * that a wrong one is not tried twice.
+ */
+function passwordMethods({ username, password }: { username: string; password: string }, began: () => void) {
+  let tried: 'nothing' | 'password' | 'keyboard' = 'nothing'
+  return (left: AuthenticationType[] | null): AnyAuthMethod | false => {
+    began()
+    if (tried === 'nothing') {
+      tried = 'password'
+      return { type: 'password', username, password }
+    }
+    if (tried === 'password' && left?.includes('keyboard-interactive') && !left.includes('password')) {
+      tried = 'keyboard'
+      return { type: 'keyboard-interactive', username, prompt: answerOnce(password) }
+    }
+    return false
+  }
+}
+
+/** Gives the password to the first hidden question; whatever is asked after it (a code, a new password) stays open. */
+function answerOnce(password: string) {
+  let answered = false
+  return (
+    _name: string,
+    _text: string,
+    _lang: string,
+    prompts: { echo?: boolean }[],
+    finish: (answers: string[]) => void,
+  ) => {
+    finish(
+      prompts.map(({ echo }) => {
+        if (echo || answered) return ''
+        answered = true
+        return password
+      }),
+    )
+  }
+}
+
+function openChannel(client: Client, command: Command, onClosed: SshConnection['onClosed']): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    const text = quote(command)
+    let late = false
+    const settle = () => {
+      clearTimeout(timer)
+      stopWatching()
+    }
+    const fail = (error: Error) => {
+      late = true
+      reject(error)
+    }
+    const timer = setTimeout(() => fail(new SshError('lost', 'l’hôte n’a pas ouvert de canal à temps')), OPEN_MS)
+    const stopWatching = onClosed((error) => {
+      clearTimeout(timer)
+      fail(error)
+    })
+    try {
+      client.exec(text, (error, channel) => {
+        settle()
+        if (error) fail(error)
+        else if (late) channel.close()
+        else resolve(channel)
+      })
+    } catch (cause) {
+      settle()
+      fail(new SshError('lost', cause instanceof Error ? cause.message : String(cause), { cause }))
+    }
+  })
+}

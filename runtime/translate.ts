@@ -1,0 +1,24 @@
+import { StorageError } from '../db/client.ts'
+import { Failure } from './errors.ts'
+import type { Log } from './log.ts'
+import { SshError } from './ssh-connection.ts'
+
+/** The failure that a caller is told of for whatever was thrown: the unknown is `internal`, with nothing of its cause. */
+export function translate(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof StorageError) return new Failure('storage_failed', { cause: error })
+  if (error instanceof SshError) return new Failure('ssh_failed', { cause: error, values: { message: error.message } })
+  return new Failure('internal', { cause: error })
+}
+
+/** One line about a refused request: the stack only of what should not happen, one sentence of what the host said. */
+export function logRefusal(
+  log: Log,
+  request: Record<string, unknown>,
+  { code, status, details, cause }: Failure,
+): void {
+  const entry = { ...request, code, ...(details && { details }) }
+  if (cause instanceof SshError) log.warn({ ...entry, reason: cause.message }, 'request failed at the host')
+  else if (status >= 500) log.error({ ...entry, err: cause }, 'request failed')
+  else log.info(entry, 'request refused')
+}

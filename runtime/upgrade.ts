@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { bearer, createAdmission } from './admission.ts'
+import { readCaller } from './caller.ts'
+import type { Services } from './context.ts'
+import { errorBody, Failure } from './errors.ts'
+import { type AnySocket, CLOSE, type Socket } from './socket.ts'
+import { logRefusal, translate } from './translate.ts'
+
+/** What a browser offers beside its token, and what is selected. */
+const PROTOCOL = 'panel.v1'
+const TOKEN_PROTOCOL = 'bearer.'
+const MAX_FRAME = 64 * 1024
+/** Proxies drop what is silent for 30 to 60 s. */
+const PING_MS = 25_000
+/** Whom the close handshake does not reach by then is cut off. */
+const CLOSE_MS = 2_000
+
+export interface Sockets {
+  /** Takes an HTTP upgrade request over; whatever comes of it, the connection is answered. */
+  upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void
+  /** Closes every socket with 1001; settles when they are gone. */
+  stop(): Promise<void>
+  size(): number
+}
+
+/**
+ * Mounts the sockets. A foreign Origin and a passed limit are refused by HTTP; everything else is accepted and then
+ * closed with its code, because browsers cannot see an HTTP refusal.
+ */
+export function createSockets(sockets: readonly AnySocket[], services: Services): Sockets {
+  const { log, config } = services
+  const { count, identify } = createAdmission(services)
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  })
+  const router = new RegExpRouter<AnySocket>()
+  for (const socket of sockets) router.add('GET', socket.path, socket)
+  const open = new Set<{ ws: WebSocket; answered: boolean }>()
+
+  const ping = setInterval(() => {
+    for (const client of open) {
+      if (!client.answered) client.ws.terminate()
+      client.answered = false
+      client.ws.ping()
+    }
+  }, PING_MS)
+  ping.unref()
+
+  const admit = async (request: IncomingMessage, connection: Duplex, head: Buffer, url: URL): Promise<void> => {
+    const [handlers, stash] = router.match('GET', url.pathname)
+    const [declared, names] = handlers[0] ?? []
+    if (!declared) throw new Failure('not_found')
+    const caller = readCaller(config, peer(request), (name) => single(request.headers[name]))
+    if (!allowedOrigin(request, config.origins, caller.secure)) throw new Failure('origin_forbidden')
+    const { rateLimit: limit } = declared
+    const bucket = `GET ${declared.path}`
+    if (limit && limit.by === 'address') await count(bucket, limit, caller.address)
+    const token = readToken(request)
+    const identity = await identify(declared.auth, token).catch((error: unknown) => translate(error))
+    if (limit && limit.by === 'user') {
+      await count(bucket, limit, identity instanceof Failure ? caller.address : String(identity?.id ?? caller.address))
+    }
+    if (connection.destroyed) return
+    const params = Object.fromEntries(
+      Object.entries(names ?? {}).map(([name, at]) => [
+        name,
+        decode(typeof at === 'number' ? (stash?.[at] ?? '') : at),
+      ]),
+    )
+    const query = Object.fromEntries(url.searchParams)
+
+    server.handleUpgrade(request, connection, head, (ws) => {
+      const id = randomUUID()
+      const socket = wrap(ws)
+      const user = identity instanceof Failure ? undefined : identity
+      log.info({ id, path: url.pathname, user_id: user?.id ?? 0, address: caller.address }, 'socket opened')
+      ws.on('close', (code) => log.info({ id, path: url.pathname, user_id: user?.id ?? 0, code }, 'socket closed'))
+      if (identity instanceof Failure)
+        return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
+      if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
+      if (user) closeAtExpiry(ws, socket, user.expires * 1000 - services.clock().getTime())
+      void begin(declared, { params, query }, { ...services, user, socket }).catch((error: unknown) => {
+        const failure = translate(error)
+        if (failure.status >= 500) log.error({ id, path: url.pathname, err: error }, 'socket failed')
+        ws.close(failure.status >= 500 ? 1011 : 1008, failure.code)
+      })
+    })
+  }
+
+  const wrap = (ws: WebSocket): Socket => {
+    const client = { ws, answered: true }
+    const closed = new AbortController()
+    open.add(client)
+    ws.on('pong', () => {
+      client.answered = true
+    })
+    ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
+    ws.on('close', () => {
+      open.delete(client)
+      closed.abort()
+    })
+    return {
+      send: ({ bytes }) =>
+        new Promise((resolve) => {
+          if (ws.readyState !== ws.OPEN) resolve()
+          else ws.send(bytes, { binary: false }, () => resolve())
+        }),
+      waiting: () => ws.bufferedAmount,
+      close: (reason) => closeSocket(ws, CLOSE[reason]),
+      closed: closed.signal,
+    }
+  }
+
+  return {
+    upgrade(request, connection, head) {
+      const onError = (error: Error) => log.debug({ err: error }, 'upgrade interrupted')
+      connection.on('error', onError)
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket') return refuse(connection, new Failure('not_found'))
+      const url = parseUrl(request.url)
+      const admitted = url ? admit(request, connection, head, url) : Promise.reject(new Failure('not_found'))
+      admitted.catch((error: unknown) => {
+        const failure = translate(error)
+        logRefusal(log, { path: url?.pathname, status: failure.status }, failure)
+        refuse(connection, failure)
+      })
+    },
+    async stop() {
+      clearInterval(ping)
+      const gone = [...open].map(({ ws }) => new Promise((resolve) => ws.once('close', resolve)))
+      for (const { ws } of open) closeSocket(ws, CLOSE.stopping)
+      await Promise.all(gone)
+    },
+    size: () => open.size,
+  }
+}
+
+/** ws waits 30 s for the other side to agree to the end; one that has stopped reading never does. */
+function closeSocket(ws: WebSocket, code: number): void {
+  ws.close(code)
+  const timer = setTimeout(() => ws.terminate(), CLOSE_MS)
+  timer.unref()
+  ws.once('close', () => clearTimeout(timer))
+}
+
+/** A socket may not outlive the token that opened it. */
+function closeAtExpiry(ws: WebSocket, socket: Socket, afterMs: number): void {
+  const timer = setTimeout(() => socket.close('unauthenticated'), afterMs)
+  timer.unref()
+  ws.once('close', () => clearTimeout(timer))
+}
+
+async function begin(declared: AnySocket, raw: { params: object; query: object }, context: object): Promise<void> {
+  const { params, query } = declared.request ?? {}
+  const input = {
+    ...(params && { params: parsed(params.safeParse(raw.params)) }),
+    ...(query && { query: parsed(query.safeParse(raw.query)) }),
+  }
+  // As in `app.ts`: the input has just been parsed by the declaration's own schemas.
+  await declared.open(input as never, context as never)
+}
+
+function parsed(result: { success: true; data: unknown } | { success: false; error: unknown }): unknown {
+  if (!result.success) throw new Failure('invalid_request', { cause: result.error })
+  return result.data
+}
+
+/** A header wins; a browser, which can set none, sends the token as a subprotocol. */
+function readToken(request: IncomingMessage): string | undefined {
+  const { authorization } = request.headers
+  if (authorization !== undefined) return bearer(authorization) ?? ''
+  const offered = (single(request.headers['sec-websocket-protocol']) ?? '').split(',').map((item) => item.trim())
+  return offered.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
+}
+
+/** No Origin: not a browser. Else it is the service's own, as the browser sees it, or a configured one. */
+function allowedOrigin(request: IncomingMessage, origins: ReadonlySet<string>, secure: boolean): boolean {
+  const { origin, host } = request.headers
+  if (origin === undefined || origins.has(origin)) return true
+  return host !== undefined && origin === `${secure ? 'https' : 'http'}://${host}`
+}
+
+function peer(request: IncomingMessage): { address: string; encrypted: boolean } {
+  const { socket } = request
+  return { address: socket.remoteAddress ?? '', encrypted: 'encrypted' in socket && socket.encrypted === true }
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value
+}
+
+function parseUrl(url: string | undefined): URL | undefined {
+  return url !== undefined && URL.canParse(url, 'http://panel') ? new URL(url, 'http://panel') : undefined
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function refuse(connection: Duplex, failure: Failure): void {
+  const body = errorBody(failure)
+  const lines = [
+    `HTTP/1.1 ${failure.status} Refused`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `X-Request-Id: ${randomUUID()}`,
+    ...(failure.retryAfter === undefined ? [] : [`Retry-After: ${failure.retryAfter}`]),
+    'Connection: close',
+  ]
+  connection.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,132 @@
+import { openDatabase } from '../db/client.ts'
+import { migrate } from '../db/migrate.ts'
+import { saveUser } from '../db/users.ts'
+import { jobKinds } from '../functions/index.ts'
+import { createApp } from '../runtime/app.ts'
+import type { Command } from '../runtime/command.ts'
+import { type Config, readConfig } from '../runtime/config.ts'
+import type { Services } from '../runtime/context.ts'
+import { speakFrench } from '../runtime/french.ts'
+import type { AnyFunction } from '../runtime/function.ts'
+import type { Elevation, Host, Identity, Output, Rights } from '../runtime/host.ts'
+import { createHub } from '../runtime/hub.ts'
+import { createJobs } from '../runtime/jobs.ts'
+import { createLog } from '../runtime/log.ts'
+import { createLimiter } from '../runtime/rate-limit.ts'
+import { createSecrets } from '../runtime/secrets.ts'
+import { createSessions } from '../runtime/session.ts'
+import { createSettings } from '../runtime/settings.ts'
+
+/** The moment at which every test begins. */
+export const START = new Date('2026-03-01T12:00:00.000Z')
+
+const SSH = { host: 'pve.test', username: 'panel', password: 'service-password', hostKey: '' }
+
+/** What the host answers; a test overrides what it is about. Each method that is called is recorded. */
+export interface FakeHost {
+  signIn?(username: string, password: string): Identity | undefined
+  identify?(username: string): Identity
+  exec?(command: Command): Partial<Output>
+  elevation?: Elevation
+}
+
+export interface Ran {
+  command: Command
+  rights: Rights
+}
+
+export type As = 'user' | 'admin'
+
+/**
+ * The real pipeline around some functions: libSQL in memory, a host that records what it is asked, a clock that stands
+ * still until it is moved.
+ */
+export async function testApp(
+  functions: readonly AnyFunction[],
+  { fake = {}, ssh = {}, env = {} }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string> } = {},
+) {
+  speakFrench()
+  let now = START.getTime()
+  const clock = () => new Date(now)
+  const config = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.1', ...env })
+  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const db = await openDatabase(':memory:')
+  await migrate(db, clock())
+  const secrets = createSecrets(Buffer.alloc(32, 7))
+  const settings = createSettings({ db, secrets, clock, log })
+  await settings.fill({ ...SSH, ...ssh })
+  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: config.refreshDays })
+  const ran: Ran[] = []
+  const signIns: string[] = []
+  const host = fakeHost(fake, ran, signIns)
+  const hub = createHub()
+  const jobs = createJobs({ db, host, hub, clock, log, kinds: jobKinds })
+  const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
+  const services: Services = { db, host, hub, jobs, settings, sessions, limiter: createLimiter(db, clock), config, clock, log, boot }
+  const app = createApp(functions, services, { strict: true })
+
+  const tokenFor = async (as: As) => {
+    const user = await saveUser(db, as === 'admin' ? 'alice' : 'bob', as === 'admin', START.toISOString())
+    return sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid: '1' })
+  }
+
+  return {
+    app,
+    services,
+    db,
+    secrets,
+    /** What was run on the host, in order. */
+    ran,
+    /** Usernames of the login checks, in order. */
+    signIns,
+    /** The log's newest lines. */
+    lines,
+    advance(ms: number) {
+      now += ms
+    },
+    tokenFor,
+    /** One request; `as` signs it, `from` is the client's address. An object as body is sent as JSON. */
+    async request(
+      method: string,
+      path: string,
+      { as, body, from, headers = {} }: { as?: As; body?: unknown; from?: string; headers?: Record<string, string> } = {},
+    ): Promise<Response> {
+      const all = {
+        ...(as && { authorization: `Bearer ${await tokenFor(as)}` }),
+        ...(from && { 'x-forwarded-for': from }),
+        ...headers,
+      }
+      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+      return app.request(path, { method, headers: all, ...(text !== undefined && { body: text }) })
+    },
+  }
+}
+
+function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
+  const output = (command: Command): Output => ({ code: 0, stdout: '', stderr: '', ...fake.exec?.(command) })
+  return {
+    async signIn(username, password) {
+      signIns.push(username)
+      const identity = fake.signIn ? fake.signIn(username, password) : { uid: 1000, groups: [username] }
+      return identity === undefined ? undefined : { identity }
+    },
+    identify: async (username) => fake.identify?.(username) ?? null,
+    elevation: async () => fake.elevation ?? 'root',
+    async exec(command, { rights = 'none' } = {}) {
+      ran.push({ command, rights })
+      return output(command)
+    },
+    async stream(command, { rights = 'none' } = {}) {
+      ran.push({ command, rights })
+      const { code, stdout, stderr } = output(command)
+      return {
+        stdout: (async function* () {
+          yield Buffer.from(stdout)
+        })(),
+        end: Promise.resolve({ code, stderr }),
+        close() {},
+      }
+    },
+    close() {},
+  }
+}
