@@ -37,7 +37,7 @@ export function* upgradeLines(place: Place): Generator<string> {
     const source = `${SOURCES[one.suite]}/main amd64 ${one.name} ${one.arch}`
     yield `Get:${index + 1} ${source} ${one.version} [${amount(one.size)}]\n`
   }
-  yield `Fetched ${total} in 1s (38.2 MB/s)\n`
+  yield `Fetched ${total} in 1s (${total}/s)\n`
   yield* dpkg(place, packages)
 }
 

@@ -1,4 +1,4 @@
-import { upgradeLines, updateLines } from './apt-output.ts'
+import { updateLines, upgradeLines } from './apt-output.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
 
 const UNSTABLE = '\nWARNING: apt does not have a stable CLI interface. Use with caution in scripts.\n\n'
@@ -28,17 +28,15 @@ export async function aptGet(args: readonly string[], process: Process): Promise
   }
   if (operation === 'full-upgrade' || operation === 'dist-upgrade') {
     const frontend = '/var/lib/dpkg/lock-frontend'
-    if (process.user.uid !== 0) return lockDenied(process, frontend, `the dpkg frontend lock (${frontend}), are you root?`)
+    if (process.user.uid !== 0)
+      return lockDenied(process, frontend, `the dpkg frontend lock (${frontend}), are you root?`)
     return withLock(process, () => print(upgradeLines(process.place), process))
   }
   return fail(process, `E: Invalid operation ${operation ?? ''}\n`, 100)
 }
 
 /** Prints what was set for upgrades instead of apt's own words. */
-export async function printInstead(
-  output: NonNullable<Machine['upgradeOutput']>,
-  process: Process,
-): Promise<number> {
+export async function printInstead(output: NonNullable<Machine['upgradeOutput']>, process: Process): Promise<number> {
   for await (const chunk of output(process.place.id)) {
     process.signal.throwIfAborted()
     await process.stdout(chunk)
@@ -68,13 +66,11 @@ async function withLock({ place, stdout, signal }: Process, work: () => Promise<
     await place.lock
     signal.throwIfAborted()
   }
-  const { promise, resolve } = Promise.withResolvers<void>()
-  place.lock = promise
-  try {
-    await work()
-    return 0
-  } finally {
+  const working = work()
+  const ended = () => {
     place.lock = undefined
-    resolve()
   }
+  place.lock = working.then(ended, ended)
+  await working
+  return 0
 }

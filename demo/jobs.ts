@@ -66,21 +66,19 @@ export class Job {
   /** The output from that byte on, live, until the job has ended or the signal is aborted. */
   async *read(offset: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = offset
+    let index = 0
     for (;;) {
-      while (at < this.#size && !signal.aborted) {
-        const piece = this.#pieceAt(at)
-        at += piece.length
-        yield piece
+      for (let chunk = this.#chunks[index]; chunk && !signal.aborted; chunk = this.#chunks[index]) {
+        const piece = chunk.data.subarray(Math.max(0, at - chunk.start), Math.max(0, at - chunk.start) + PIECE)
+        if (at >= chunk.start + chunk.data.length) index += 1
+        else {
+          at += piece.length
+          yield piece
+        }
       }
       if (signal.aborted || !this.#running) return
       await once(this.#changes, 'change', { signal }).catch(() => {})
     }
-  }
-
-  #pieceAt(offset: number): Uint8Array {
-    const at = this.#chunks.findLastIndex(({ start }) => start <= offset)
-    const chunk = this.#chunks[at]
-    return chunk ? chunk.data.subarray(offset - chunk.start, offset - chunk.start + PIECE) : new Uint8Array(0)
   }
 }
 

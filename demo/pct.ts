@@ -41,11 +41,20 @@ async function list({ stdout, machine }: Process): Promise<number> {
   return 0
 }
 
-async function onContainer(name: 'status' | 'exec', args: readonly string[], process: Process, run: Run): Promise<number> {
+async function onContainer(
+  name: 'status' | 'exec',
+  args: readonly string[],
+  process: Process,
+  run: Run,
+): Promise<number> {
   const [id, ...rest] = args
   if (id === undefined) return misused(process, '400 not enough arguments', name)
   if (!/^-?\d+$/.test(id)) {
-    return misused(process, `400 Parameter verification failed.\nvmid: type check ('integer') failed - got '${id}'`, name)
+    return misused(
+      process,
+      `400 Parameter verification failed.\nvmid: type check ('integer') failed - got '${id}'`,
+      name,
+    )
   }
   if (!/^[1-9]\d{2,8}$/.test(id)) {
     const invalid = 'invalid format - value does not look like a valid VM ID\n'

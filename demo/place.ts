@@ -68,7 +68,13 @@ export function newContainers(): Place[] {
   return [
     { id: '101', name: 'web', running: true, upgradable: [...WEB], lock: undefined },
     { id: '102', name: 'db', running: true, upgradable: [...DATABASE], lock: undefined },
-    { id: '103', name: 'old-backup', running: false, upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL], lock: undefined },
+    {
+      id: '103',
+      name: 'old-backup',
+      running: false,
+      upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL],
+      lock: undefined,
+    },
   ]
 }
 

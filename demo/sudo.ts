@@ -75,7 +75,8 @@ function isAllowed(user: User, program: string): boolean {
 }
 
 function denial({ name, sudo = 'none' }: User, { list, command }: Request, host: string): string {
-  if (sudo !== 'none') return list ? '' : `Sorry, user ${name} is not allowed to execute '${command.join(' ')}' as root on ${host}.\n`
+  if (sudo !== 'none')
+    return list ? '' : `Sorry, user ${name} is not allowed to execute '${command.join(' ')}' as root on ${host}.\n`
   return list ? `Sorry, user ${name} may not run sudo on ${host}.\n` : `${name} is not in the sudoers file.\n`
 }
 
@@ -85,7 +86,11 @@ async function authenticate(request: Request, process: Process): Promise<number 
   if (request.silent) return fail(process, 'sudo: a password is required\n', 1)
   if (!request.fromStdin) {
     const hint = 'either use the -S option to read from standard input or configure an askpass helper'
-    return fail(process, `sudo: a terminal is required to read the password; ${hint}\nsudo: a password is required\n`, 1)
+    return fail(
+      process,
+      `sudo: a terminal is required to read the password; ${hint}\nsudo: a password is required\n`,
+      1,
+    )
   }
   for (let wrong = 0; ; wrong += 1) {
     if (wrong === 3) return fail(process, 'sudo: 3 incorrect password attempts\n', 1)
@@ -93,7 +98,8 @@ async function authenticate(request: Request, process: Process): Promise<number 
     const password = await stdin.readLine()
     if (password === user.password) return undefined
     if (password === undefined) {
-      const attempts = wrong === 0 ? 'a password is required' : `${wrong} incorrect password attempt${wrong > 1 ? 's' : ''}`
+      const attempts =
+        wrong === 0 ? 'a password is required' : `${wrong} incorrect password attempt${wrong > 1 ? 's' : ''}`
       return fail(process, `sudo: no password was provided\nsudo: ${attempts}\n`, 1)
     }
     await pause(WRONG_MS, signal)

@@ -52,6 +52,8 @@ export interface Host {
 const EXEC_MS = 60_000
 /** The login's own shell may start slowly, but a person is waiting. */
 const IDENTIFY_MS = 10_000
+/** A rule of sudo that was added or taken away is noticed within this time. */
+const ELEVATION_MS = 300_000
 /** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
 const MAX_OUTPUT = 16 * 1024 * 1024
 /** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
@@ -77,7 +79,8 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
     const asked = askElevation(account)
     elevations.clear()
     elevations.set(key, asked)
-    asked.catch(() => elevations.delete(key))
+    const forget = () => void elevations.delete(key)
+    asked.then(() => setTimeout(forget, ELEVATION_MS).unref(), forget)
     return asked
   }
 

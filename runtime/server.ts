@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
@@ -76,14 +76,18 @@ export async function startServer(environment: Record<string, string | undefined
       const { socket } = incoming
       return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: false } })
     })
-    const server = createServer(
-      { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
-      (req, res) => void listener(req, res),
-    )
+    const options = {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+    }
+    const server = createServer(options, (req, res) => void listener(req, res))
     server.on('upgrade', (request, connection, head) => ws.upgrade(request, connection, head))
     const url = await listen(server, config.host, config.port)
     await jobs.adopt()
     log.info({ url, version: VERSION }, 'ready')
+    if (!(await settings.hasSshHost())) log.warn('no SSH host yet: nobody can sign in until PANEL_SSH_HOST is set')
 
     const stop = async () => {
       log.info('stopping')

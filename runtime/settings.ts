@@ -21,6 +21,7 @@ export interface SshAccount extends SshServer {
 }
 
 export interface Settings {
+  hasSshHost(): Promise<boolean>
   /** The host of login checks. Throws `ssh_host_missing`. */
   sshServer(): Promise<SshServer>
   /** The host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
@@ -48,6 +49,7 @@ export function createSettings({
     return address && { ...address, hostKey: values.get('ssh_host_key') ?? '' }
   }
   return {
+    hasSshHost: async () => server(await readSettings(db)) !== undefined,
     async sshServer() {
       const found = server(await readSettings(db))
       if (!found) throw new Failure('ssh_host_missing')

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
-import {
-  type AnyAuthMethod,
-  type AuthenticationType,
-  Client,
-  type ClientChannel,
-  type ServerHostKeyAlgorithm,
-} from 'ssh2'
+import { Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2'
 import { type Command, quote } from './command.ts'
 import type { SshAccount } from './settings.ts'
+import { passwordMethods } from './ssh-password.ts'
 
 /** Why a connection could not be had; the message is ssh2's or the system's. */
 export class SshError extends Error {
@@ -152,46 +147,6 @@ function keyAlgorithms(pinned: string): ServerHostKeyAlgorithm[] {
   const [type = ''] = pinned.split(' ')
   const wanted = (name: string) => name === type || (type === 'ssh-rsa' && name.startsWith('rsa-'))
   return [...KEY_ALGORITHMS.filter(wanted), ...KEY_ALGORITHMS.filter((name) => !wanted(name))]
-}
-
-/**
- * One try by password; by keyboard-interactive only when the host then says that it takes that and no password, so
- * that a wrong one is not tried twice.
- */
-function passwordMethods({ username, password }: { username: string; password: string }, began: () => void) {
-  let tried: 'nothing' | 'password' | 'keyboard' = 'nothing'
-  return (left: AuthenticationType[] | null): AnyAuthMethod | false => {
-    began()
-    if (tried === 'nothing') {
-      tried = 'password'
-      return { type: 'password', username, password }
-    }
-    if (tried === 'password' && left?.includes('keyboard-interactive') && !left.includes('password')) {
-      tried = 'keyboard'
-      return { type: 'keyboard-interactive', username, prompt: answerOnce(password) }
-    }
-    return false
-  }
-}
-
-/** Gives the password to the first hidden question; whatever is asked after it (a code, a new password) stays open. */
-function answerOnce(password: string) {
-  let answered = false
-  return (
-    _name: string,
-    _text: string,
-    _lang: string,
-    prompts: { echo?: boolean }[],
-    finish: (answers: string[]) => void,
-  ) => {
-    finish(
-      prompts.map(({ echo }) => {
-        if (echo || answered) return ''
-        answered = true
-        return password
-      }),
-    )
-  }
 }
 
 function openChannel(client: Client, command: Command, onClosed: SshConnection['onClosed']): Promise<ClientChannel> {

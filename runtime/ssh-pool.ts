@@ -9,6 +9,8 @@ const CHANNELS = 8
 const CONNECTIONS = 32
 /** A connection nobody uses is kept for this long: a login costs 45 ms, and a person clicks again within minutes. */
 const IDLE_MS = 300_000
+/** A refused password stays refused for this long: asking a host again and again locks accounts (pam_faillock). */
+const REFUSED_MS = 15_000
 
 export interface SshPool {
   /** Opens a channel for the account, over a connection that has room, or over a new one. */
@@ -26,20 +28,20 @@ interface Member {
   idle: NodeJS.Timeout | undefined
 }
 
+/** An attempt under way, or one that failed a moment ago. */
+interface Attempt {
+  key: string
+  done: Promise<void>
+}
+
 /** `onConnect` is awaited for each new connection before it is used; what it throws ends the connection. */
 export function createSshPool(onConnect: (account: SshAccount, connection: SshConnection) => Promise<void>): SshPool {
   const members = new Set<Member>()
   const waiting: (() => void)[] = []
-  let connecting: Promise<unknown> = Promise.resolve()
+  let attempt: Attempt | undefined
   let closed = false
 
   const wake = () => waiting.shift()?.()
-
-  const drop = (member: Member) => {
-    clearTimeout(member.idle)
-    members.delete(member)
-    wake()
-  }
 
   const release = (member: Member) => {
     member.channels -= 1
@@ -50,46 +52,63 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
     wake()
   }
 
-  const withRoom = (key: string) => [...members].find((member) => member.key === key && member.channels < member.room)
-
   const add = async (account: SshAccount, key: string): Promise<void> => {
     const connection = await connect(account)
     try {
       await onConnect(account, connection)
-      if (closed) throw new SshError('lost', 'le service s’arrête')
+      if (closed) throw stopping()
     } catch (error) {
       connection.end()
       throw error
     }
     const member: Member = { key, connection, channels: 0, room: CHANNELS, idle: undefined }
     members.add(member)
-    connection.onClosed(() => drop(member))
+    connection.onClosed(() => {
+      clearTimeout(member.idle)
+      members.delete(member)
+      wake()
+    })
     // Other settings are in force now: what still runs over the old connections may end, nothing new begins there.
     for (const other of members) if (other.key !== key && other.channels === 0) other.connection.end()
   }
 
-  /** One connection is made at a time: sshd drops those that knock in a crowd (MaxStartups). */
+  /**
+   * One connection is made at a time, because sshd drops those that knock in a crowd (MaxStartups). Who comes meanwhile
+   * shares the attempt, and its failure: a host that does not answer keeps nobody waiting twice, and a password that
+   * was refused is not tried again before `REFUSED_MS`, so that nothing locks the account.
+   */
+  const grow = (account: SshAccount, key: string): Promise<void> => {
+    if (attempt && attempt.key === key) return attempt.done
+    const before = attempt?.done.catch(() => {})
+    const mine: Attempt = { key, done: Promise.resolve(before).then(() => add(account, key)) }
+    attempt = mine
+    const forget = () => {
+      if (attempt === mine) attempt = undefined
+    }
+    mine.done.then(forget, (error: unknown) => {
+      if (error instanceof SshError && error.reason === 'bad_credentials') setTimeout(forget, REFUSED_MS).unref()
+      else forget()
+    })
+    return mine.done
+  }
+
   const reserve = async (account: SshAccount): Promise<Member> => {
     const key = JSON.stringify(account)
     for (;;) {
-      if (closed) throw new SshError('lost', 'le service s’arrête')
-      const free = withRoom(key)
+      if (closed) throw stopping()
+      const free = [...members].find((member) => member.key === key && member.channels < member.room)
       if (free) {
         clearTimeout(free.idle)
         free.channels += 1
         return free
       }
-      if (members.size >= CONNECTIONS) {
-        const unused = [...members].find((member) => member.key !== key && member.channels === 0)
-        if (unused) unused.connection.end()
-        await new Promise<void>((resolve) => waiting.push(resolve))
+      if (members.size < CONNECTIONS) {
+        await grow(account, key)
         continue
       }
-      const turn = connecting.then(async () => {
-        if (!withRoom(key)) await add(account, key)
-      })
-      connecting = turn.catch(() => {})
-      await turn
+      const unused = [...members].find((member) => member.key !== key && member.channels === 0)
+      unused?.connection.end()
+      await new Promise<void>((resolve) => waiting.push(resolve))
     }
   }
 
@@ -119,4 +138,8 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
       for (const resolve of waiting.splice(0)) resolve()
     },
   }
+}
+
+function stopping(): SshError {
+  return new SshError('lost', 'le service s’arrête')
 }

@@ -3,16 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { bearer, createAdmission } from './admission.ts'
+import { createAdmission } from './admission.ts'
 import { readCaller } from './caller.ts'
 import type { Services } from './context.ts'
-import { errorBody, Failure } from './errors.ts'
+import { Failure } from './errors.ts'
+import { allowedOrigin, decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
 import { type AnySocket, CLOSE, type Socket } from './socket.ts'
 import { logRefusal, translate } from './translate.ts'
 
-/** What a browser offers beside its token, and what is selected. */
-const PROTOCOL = 'panel.v1'
-const TOKEN_PROTOCOL = 'bearer.'
 const MAX_FRAME = 64 * 1024
 /** Proxies drop what is silent for 30 to 60 s. */
 const PING_MS = 25_000
@@ -169,54 +167,4 @@ async function begin(declared: AnySocket, raw: { params: object; query: object }
 function parsed(result: { success: true; data: unknown } | { success: false; error: unknown }): unknown {
   if (!result.success) throw new Failure('invalid_request', { cause: result.error })
   return result.data
-}
-
-/** A header wins; a browser, which can set none, sends the token as a subprotocol. */
-function readToken(request: IncomingMessage): string | undefined {
-  const { authorization } = request.headers
-  if (authorization !== undefined) return bearer(authorization) ?? ''
-  const offered = (single(request.headers['sec-websocket-protocol']) ?? '').split(',').map((item) => item.trim())
-  return offered.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
-}
-
-/** No Origin: not a browser. Else it is the service's own, as the browser sees it, or a configured one. */
-function allowedOrigin(request: IncomingMessage, origins: ReadonlySet<string>, secure: boolean): boolean {
-  const { origin, host } = request.headers
-  if (origin === undefined || origins.has(origin)) return true
-  return host !== undefined && origin === `${secure ? 'https' : 'http'}://${host}`
-}
-
-function peer(request: IncomingMessage): { address: string; encrypted: boolean } {
-  const { socket } = request
-  return { address: socket.remoteAddress ?? '', encrypted: 'encrypted' in socket && socket.encrypted === true }
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value
-}
-
-function parseUrl(url: string | undefined): URL | undefined {
-  return url !== undefined && URL.canParse(url, 'http://panel') ? new URL(url, 'http://panel') : undefined
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-function refuse(connection: Duplex, failure: Failure): void {
-  const body = errorBody(failure)
-  const lines = [
-    `HTTP/1.1 ${failure.status} Refused`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    `X-Request-Id: ${randomUUID()}`,
-    ...(failure.retryAfter === undefined ? [] : [`Retry-After: ${failure.retryAfter}`]),
-    'Connection: close',
-  ]
-  connection.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -43,7 +43,11 @@ export type As = 'user' | 'admin'
  */
 export async function testApp(
   functions: readonly AnyFunction[],
-  { fake = {}, ssh = {}, env = {} }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string> } = {},
+  {
+    fake = {},
+    ssh = {},
+    env = {},
+  }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string> } = {},
 ) {
   speakFrench()
   let now = START.getTime()
@@ -62,7 +66,19 @@ export async function testApp(
   const hub = createHub()
   const jobs = createJobs({ db, host, hub, clock, log, kinds: jobKinds })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
-  const services: Services = { db, host, hub, jobs, settings, sessions, limiter: createLimiter(db, clock), config, clock, log, boot }
+  const services: Services = {
+    db,
+    host,
+    hub,
+    jobs,
+    settings,
+    sessions,
+    limiter: createLimiter(db, clock),
+    config,
+    clock,
+    log,
+    boot,
+  }
   const app = createApp(functions, services, { strict: true })
 
   const tokenFor = async (as: As) => {
@@ -89,7 +105,12 @@ export async function testApp(
     async request(
       method: string,
       path: string,
-      { as, body, from, headers = {} }: { as?: As; body?: unknown; from?: string; headers?: Record<string, string> } = {},
+      {
+        as,
+        body,
+        from,
+        headers = {},
+      }: { as?: As; body?: unknown; from?: string; headers?: Record<string, string> } = {},
     ): Promise<Response> {
       const all = {
         ...(as && { authorization: `Bearer ${await tokenFor(as)}` }),

@@ -1,0 +1,86 @@
+import type { ServerChannel } from 'ssh2'
+import type { User } from './account.ts'
+import type { Run } from './pct.ts'
+import { fail, type Machine, type Process } from './process.ts'
+import { Stdin } from './stdin.ts'
+import { splitWords } from './words.ts'
+
+/** What an account's shell has in its environment: the host speaks French. */
+const ENVIRONMENT = { LANG: 'fr_FR.UTF-8' }
+
+interface Login {
+  user: User
+  machine: Machine
+  run: Run
+  /** Aborted when the host goes away. */
+  stopping: AbortSignal
+}
+
+/** Imitates the account's shell with one command line, in a channel; ends the channel with its exit code. */
+export async function runLine(
+  channel: ServerChannel,
+  line: string,
+  { user, machine, run, stopping }: Login,
+): Promise<void> {
+  const closed = new AbortController()
+  channel.once('close', () => closed.abort())
+  const stdin = new Stdin()
+  channel.on('data', (chunk: Buffer) => stdin.push(chunk))
+  channel.once('end', () => stdin.end())
+  const process: Process = {
+    user,
+    machine,
+    place: machine.host,
+    env: ENVIRONMENT,
+    stdin,
+    stdout: (data) => write(channel, data, closed.signal),
+    stderr: (data) => {
+      forgetPending(channel)
+      return write(channel.stderr, data, closed.signal)
+    },
+    signal: AbortSignal.any([closed.signal, stopping]),
+  }
+  try {
+    const code = await shell(line, process, run)
+    if (closed.signal.aborted) return
+    channel.exit(code)
+    channel.end()
+  } catch (error) {
+    // Only a channel that is gone, or a host that stops, ends a program from outside.
+    if (!process.signal.aborted) throw error
+    channel.close()
+  }
+}
+
+async function shell(line: string, process: Process, run: Run): Promise<number> {
+  if (process.user.shell === 'nologin') {
+    await process.stdout('This account is currently not available.\n')
+    return 1
+  }
+  const words = splitWords(line)
+  if (!words) return fail(process, 'sh: 1: Syntax error: Unterminated quoted string\n', 2)
+  if (words.length === 0) return 0
+  return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0]}: not found\n`, 127)
+}
+
+/** Settles when the data has left within the client's window, or when the channel is closed: then nobody reads it. */
+function write(stream: NodeJS.WritableStream, data: string | Uint8Array, closed: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (closed.aborted) return resolve()
+    const settle = () => {
+      closed.removeEventListener('abort', settle)
+      resolve()
+    }
+    closed.addEventListener('abort', settle)
+    stream.write(data, settle)
+  })
+}
+
+/**
+ * ssh2 1.17 keeps the last piece of stdout that had to wait for the window, and sends it again when stderr has to
+ * wait. All of stdout has left before stderr is written here, so the piece can be forgotten.
+ */
+function forgetPending(channel: ServerChannel): void {
+  Reflect.set(channel, '_chunk', undefined)
+  Reflect.set(channel, '_chunkcb', undefined)
+}

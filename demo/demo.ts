@@ -1,0 +1,64 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServer } from '../runtime/server.ts'
+import { startDemoHost } from './host.ts'
+import { screen } from './screen.ts'
+
+/** A terminal and npm may both pass on one Ctrl-C: what follows within this time is the same one. */
+const SAME_SIGNAL_MS = 500
+
+const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))
+process.once('exit', () => rmSync(data, { recursive: true, force: true }))
+
+const host = await startDemoHost()
+const server = await startPanel().catch(async (error: unknown) => {
+  await host.close()
+  process.stderr.write(
+    `La démonstration n'a pas pu démarrer : ${error instanceof Error ? error.message : String(error)}\n`,
+  )
+  process.exit(1)
+})
+
+let stoppedAt: number | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
+process.stdout.write(screen({ url: server.url, sshPort: host.port }))
+
+/** On the port asked for; without one, on 8080 or whatever is free. */
+async function startPanel() {
+  const port = process.env.PANEL_PORT
+  if (port) return startServer(environment(port))
+  try {
+    return await startServer(environment('8080'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return startServer(environment('0'))
+    throw error
+  }
+}
+
+/** Of the caller's variables only harmless ones count: a database, say, must not be filled with the imitation. */
+function environment(port: string): Record<string, string | undefined> {
+  return {
+    PANEL_HOST: process.env.PANEL_HOST,
+    PANEL_PORT: port,
+    PANEL_LOG_LEVEL: process.env.PANEL_LOG_LEVEL ?? 'warn',
+    PANEL_DATA_DIR: data,
+    PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
+    PANEL_SSH_USERNAME: host.service.username,
+    PANEL_SSH_PASSWORD: host.service.password,
+    PANEL_SSH_HOST_KEY: host.hostKey,
+  }
+}
+
+async function stop(): Promise<void> {
+  if (stoppedAt !== undefined) {
+    if (Date.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(130)
+    return
+  }
+  stoppedAt = Date.now()
+  process.stdout.write('\nArrêt…\n')
+  await server.stop()
+  await host.close()
+  process.exit(0)
+}

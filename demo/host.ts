@@ -1,0 +1,167 @@
+import { setMaxListeners } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import ssh2 from 'ssh2'
+import { fingerprint } from '../runtime/ssh-connection.ts'
+import { type Account, accounts, SERVICE } from './account.ts'
+import { serve } from './connection.ts'
+import type { LoginMethod } from './login.ts'
+import { newContainers, newHost } from './place.ts'
+import type { Machine } from './process.ts'
+import { createPrograms } from './programs.ts'
+
+export interface DemoHostOptions {
+  /** 0, the default, takes a free one. */
+  port?: number
+  /** How long an upgrade takes for a line of its output, in milliseconds. */
+  lineMs?: number
+  /** How long a wrong password takes, in milliseconds. */
+  wrongMs?: number
+  /** Accounts beside `demo`, `guest` and the service's `panel`, or in their place. */
+  users?: Readonly<Record<string, Account>>
+  /** The one way in that the host offers. */
+  method?: LoginMethod
+  /** An OpenSSH private key; a new ed25519 one without it. */
+  privateKey?: string
+}
+
+/** What is set on it applies to what happens from then on. */
+export interface DemoHost extends Pick<Machine, 'lineMs' | 'upgradeOutput' | 'override'> {
+  readonly port: number
+  /** As it is pinned: `ssh-ed25519 SHA256:…`. */
+  readonly hostKey: string
+  /** To be given to another host that shall have the same key. */
+  readonly privateKey: string
+  /** The account for the service's settings. */
+  readonly service: { username: string; password: string }
+  /** The newest thousand command lines, as words. */
+  readonly commands: readonly (readonly string[])[]
+  /** Open connections. */
+  readonly connections: number
+  /** While false, whoever connects is dropped before the handshake. */
+  accepting: boolean
+  /** Names of what can be upgraded on `host` or in a container. */
+  upgradable(place: string): string[]
+  /** Drops every connection abruptly; jobs run on. */
+  cut(): void
+  /** Drops every connection, and the jobs end without an exit code. */
+  reboot(): void
+  /** Ends everything; settles when the port is free. */
+  close(): Promise<void>
+}
+
+const REMEMBERED = 1000
+/** An upgrade of five packages has some forty lines: eight seconds. */
+const LINE_MS = 200
+const WRONG_MS = 300
+
+/**
+ * Starts an SSH server on 127.0.0.1 that imitates a virtualization host with three containers. It interprets the few
+ * commands that the service sends and runs nothing on this machine. Rejects when the port is taken.
+ */
+export async function startDemoHost(options: DemoHostOptions = {}): Promise<DemoHost> {
+  const privateKey = options.privateKey ?? ssh2.utils.generateKeyPairSync('ed25519', { comment: 'demo' }).private
+  const key = ssh2.utils.parseKey(privateKey)
+  if (key instanceof Error) throw key
+
+  const users = accounts(options.users ?? {})
+  const machine: Machine = {
+    name: 'pve',
+    users,
+    host: newHost(),
+    containers: newContainers(),
+    jobs: new Map(),
+    lineMs: options.lineMs ?? LINE_MS,
+    upgradeOutput: undefined,
+    override: undefined,
+  }
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const commands: (readonly string[])[] = []
+  const service = {
+    machine,
+    run: createPrograms(),
+    method: options.method ?? 'password',
+    wrongMs: options.wrongMs ?? WRONG_MS,
+    stopping: stopping.signal,
+    onCommand(words: readonly string[]) {
+      commands.push(words)
+      if (commands.length > REMEMBERED) commands.shift()
+    },
+  }
+  const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) =>
+    serve(connection, service),
+  )
+
+  const sockets = new Set<Socket>()
+  let accepting = true
+  // ssh2 leaves Nagle's algorithm on: each answer would wait for the client's acknowledgement of the one before.
+  const server = createServer({ noDelay: true }, (socket) => {
+    if (!accepting) return void socket.destroy()
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    ssh.injectSocket(socket)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the demo host has no port')
+
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const loseJobs = () => {
+    for (const job of machine.jobs.values()) job.lose()
+  }
+  return {
+    port: address.port,
+    hostKey: fingerprint(key.getPublicSSH()),
+    privateKey,
+    service: { username: SERVICE, password: users.get(SERVICE)?.password ?? '' },
+    commands,
+    get connections() {
+      return sockets.size
+    },
+    get accepting() {
+      return accepting
+    },
+    set accepting(value) {
+      accepting = value
+    },
+    get lineMs() {
+      return machine.lineMs
+    },
+    set lineMs(value) {
+      machine.lineMs = value
+    },
+    get upgradeOutput() {
+      return machine.upgradeOutput
+    },
+    set upgradeOutput(value) {
+      machine.upgradeOutput = value
+    },
+    get override() {
+      return machine.override
+    },
+    set override(value) {
+      machine.override = value
+    },
+    upgradable(place) {
+      const found = [machine.host, ...machine.containers].find(({ id }) => id === place)
+      return found?.upgradable.map(({ name }) => name) ?? []
+    },
+    cut,
+    reboot() {
+      cut()
+      loseJobs()
+    },
+    async close() {
+      stopping.abort()
+      loseJobs()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      cut()
+      await closed
+    },
+  }
+}

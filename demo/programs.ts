@@ -1,0 +1,84 @@
+import type { User } from './account.ts'
+import { apt, aptGet } from './apt.ts'
+import { createPct, type Run } from './pct.ts'
+import { type Exit, fail, type Process, type Program } from './process.ts'
+import { createScripts } from './scripts.ts'
+import { assignment, createSudo } from './sudo.ts'
+
+/** Everything that the imitated host can run, as one function of the words. */
+export function createPrograms(): Run {
+  const run = (words: readonly string[], process: Process): Exit => {
+    process.signal.throwIfAborted()
+    const [name = '', ...args] = words
+    return (
+      process.machine.override?.(words, process) ?? find(name, process)?.(args, process) ?? Promise.resolve(undefined)
+    )
+  }
+
+  const scripts = createScripts(run)
+  const sh: Program = async (args, process) => {
+    const [option, text = '', , ...rest] = args
+    const script = option === '-c' ? scripts.get(text) : undefined
+    if (script) return script(rest, process)
+    // Any other script: its text is never looked into beyond the word that the message names.
+    const word = /\S+/.exec(option === '-c' ? text : (option ?? ''))?.[0] ?? ''
+    return fail(process, `sh: 1: ${word}: not found\n`, 127)
+  }
+
+  const env: Program = async (args, process) => {
+    const rest = [...args]
+    const environment: Record<string, string> = { ...process.env }
+    for (let match = assignment(rest[0]); match; match = assignment(rest[0])) {
+      environment[match.name] = match.value
+      rest.shift()
+    }
+    const code = await run(rest, { ...process, env: environment })
+    return code ?? fail(process, `env: '${rest[0] ?? ''}': No such file or directory\n`, 127)
+  }
+
+  const everywhere = new Map<string, Program>([
+    ['true', async () => 0],
+    ['id', id],
+    ['sh', sh],
+    ['/bin/sh', sh],
+    ['env', env],
+    ['apt', apt],
+    ['apt-get', aptGet],
+    ['/usr/bin/apt-get', aptGet],
+  ])
+  const pct = createPct(run)
+  const onHost = new Map<string, Program>([
+    ['sudo', createSudo(run)],
+    ['/usr/sbin/pct', pct],
+  ])
+
+  const find = (name: string, { place, user }: Process): Program | undefined => {
+    const own = place.id === 'host' ? onHost.get(name) : undefined
+    // /usr/sbin is in root's search path alone.
+    return own ?? everywhere.get(name) ?? (name === 'pct' && place.id === 'host' && user.uid === 0 ? pct : undefined)
+  }
+
+  return async (words, process) => run(words, process)
+}
+
+/** `id`, `id -u` and `id -Gn`, of the account itself or of another. */
+async function id(args: readonly string[], process: Process): Promise<number> {
+  const option = args[0]?.startsWith('-') && args[0] !== '--' ? args[0] : undefined
+  const rest = args.slice(option === undefined ? 0 : 1)
+  const names = rest[0] === '--' ? rest.slice(1) : rest
+  const [name] = names
+  if (names.length > 1) return fail(process, `id: extra operand '${names[1]}'\n`, 1)
+  const user = name === undefined ? process.user : findUser(name, process)
+  if (!user) return fail(process, `id: '${name}': no such user\n`, 1)
+  const [group = user.name] = user.groups
+  if (option === '-u') await process.stdout(`${user.uid}\n`)
+  else if (option === '-Gn') await process.stdout(`${user.groups.join(' ')}\n`)
+  else if (option === undefined)
+    await process.stdout(`uid=${user.uid}(${user.name}) gid=${user.uid}(${group}) groups=${user.groups.join(',')}\n`)
+  else return fail(process, `id: invalid option -- '${option.replace(/^-+/, '')}'\n`, 1)
+  return 0
+}
+
+function findUser(name: string, { machine, user }: Process): User | undefined {
+  return machine.users.get(name) ?? (name === user.name ? user : undefined)
+}

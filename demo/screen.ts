@@ -1,0 +1,37 @@
+/** What `npm run demo` says once all is up: where to go, as whom, and commands that work as they are copied. */
+export function screen({ url, sshPort }: { url: string; sshPort: number }): string {
+  return `
+  ops-panel : démonstration
+  ─────────────────────────
+  Hôte de démonstration : imitation, rien n'est exécuté sur cette machine.
+  Un hôte et trois conteneurs (web, db, old-backup) vivent en mémoire ; tout s'oublie à l'arrêt.
+
+  Adresse        ${url}
+  Utilisateurs   demo / demo     (administrateur)
+                 guest / guest   (sans droits particuliers)
+
+  À essayer dans un autre terminal, dans l'ordre, depuis ce dossier :
+
+  1. Se connecter
+
+PANEL=${url}
+TOKEN=$(curl -s "$PANEL/api/auth/login" -H 'Content-Type: application/json' -d '{"username":"demo","password":"demo"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+  2. Voir les cibles, puis les mises à jour du conteneur 101
+
+curl -s "$PANEL/api/updates/targets" -H "Authorization: Bearer $TOKEN"; echo
+curl -s "$PANEL/api/updates/packages?target=lxc:101" -H "Authorization: Bearer $TOKEN"; echo
+
+  3. Le mettre à jour (une dizaine de secondes) et suivre en direct
+
+JOB=$(curl -s "$PANEL/api/updates/run" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"target":"lxc:101"}' | sed 's/.*"job_id":"\\([^"]*\\)".*/\\1/')
+npm run --silent demo:watch -- "$PANEL" "$JOB" "$TOKEN"
+
+  4. Lire l'historique
+
+curl -s "$PANEL/api/updates/history?output=none" -H "Authorization: Bearer $TOKEN"; echo
+
+  D'autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l'imitation écoute sur 127.0.0.1:${sshPort}.
+  Ctrl-C arrête tout.
+`
+}

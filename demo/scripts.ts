@@ -1,0 +1,103 @@
+import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
+import { ELEVATION, IDENTIFY } from '../runtime/identity-script.ts'
+import { CLEAN, FOLLOW, JOB_FOLDER, RUN, START } from '../runtime/job-script.ts'
+import { printInstead } from './apt.ts'
+import { Job } from './jobs.ts'
+import type { Run } from './pct.ts'
+import { fail, type Process, type Program } from './process.ts'
+import { noStdin } from './stdin.ts'
+
+/** The imitation of each script that the service sends, by the very text of it. Any other text runs nothing. */
+export function createScripts(run: Run): ReadonlyMap<string, Program> {
+  const exitOf = async (words: readonly string[], process: Process): Promise<number> => {
+    return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0] ?? ''}: not found\n`, 127)
+  }
+
+  const identify: Program = async (names, process) => {
+    return (await exitOf(['id', '-u', '--', ...names], process)) || exitOf(['id', '-Gn', '--', ...names], process)
+  }
+
+  const elevation: Program = async (_args, process) => {
+    const silent = async () => {}
+    const quiet: Process = { ...process, stdout: silent, stderr: silent }
+    const mode = async () => {
+      if (process.user.uid === 0) return 'root'
+      if ((await exitOf(['sudo', '-n', 'true'], quiet)) === 0) return 'sudo'
+      const listed = await exitOf(['sudo', '-k', '-S', '-p', '', '-l', '/bin/sh'], quiet)
+      return listed === 0 ? 'password' : 'rule'
+    }
+    await process.stdout(`${await mode()}\n`)
+    return 0
+  }
+
+  const steps: Program = async ([sudo = ''], process) => {
+    const { upgradeOutput } = process.machine
+    if (upgradeOutput) return printInstead(upgradeOutput, process)
+    const aptGet = [...wordsOf(sudo), 'apt-get']
+    return (await exitOf([...aptGet, 'update'], process)) || exitOf([...aptGet, '-y', 'full-upgrade'], process)
+  }
+
+  const upgrade: Program = async ([text = '', sudo = '', scope = '', ...ids], process) => {
+    const inside = (id: string) => {
+      const command = ['sh', '-c', text, 'ops-panel-apt', '']
+      return exitOf([...wordsOf(sudo), '/usr/sbin/pct', 'exec', id, '--', ...command], process)
+    }
+    if (scope === 'host') return exitOf(['sh', '-c', text, 'ops-panel-apt', sudo], process)
+    if (scope === 'container') return inside(ids[0] ?? '')
+    if (scope !== 'all') return 0
+    for (const id of ids) {
+      await process.stdout(`=== LXC ${id} ===\n`)
+      if ((await inside(id)) !== 0) await process.stdout(`SKIP LXC ${id}\n`)
+    }
+    return 0
+  }
+
+  const start: Program = async ([runner, id = '', ...command], process) => {
+    const { machine, user } = process
+    const known = machine.jobs.get(id)
+    if (runner !== RUN || id === '' || id.includes('/') || (known && known.owner !== user.uid)) {
+      return fail(process, `${JOB_FOLDER}${id}: cannot be created\n`, 73)
+    }
+    if (known) return 0
+    const job = new Job(user.uid)
+    machine.jobs.set(id, job)
+    const write = (data: string | Uint8Array) => job.write(data)
+    const detached: Process = { ...process, stdin: noStdin(), stdout: write, stderr: write, signal: job.signal }
+    // A job that was lost has nobody left to tell.
+    exitOf(command, detached).then(
+      (code) => job.end(code),
+      () => job.lose(),
+    )
+    return 0
+  }
+
+  const follow: Program = async ([id = '', offset = '0'], process) => {
+    const { machine, user, signal, stdin, stdout } = process
+    const job = machine.jobs.get(id)
+    if (job?.owner !== user.uid) return fail(process, 'ops-panel gone\n', 0)
+    if (!/^\d+$/.test(offset)) return fail(process, `sh: 1: arithmetic expression: expecting EOF: "${offset}+1"\n`, 2)
+    for await (const piece of job.read(Number(offset), AbortSignal.any([signal, stdin.ended]))) await stdout(piece)
+    const end = job.code === undefined ? `lost ${job.size}` : `exit ${job.code} ${job.size}`
+    return fail(process, `ops-panel ${end}\n`, 0)
+  }
+
+  const clean: Program = async ([id = ''], { machine, user }) => {
+    if (machine.jobs.get(id)?.owner === user.uid) machine.jobs.delete(id)
+    return 0
+  }
+
+  return new Map<string, Program>([
+    [IDENTIFY, identify],
+    [ELEVATION, elevation],
+    [STEPS, steps],
+    [UPGRADE, upgrade],
+    [START, start],
+    [FOLLOW, follow],
+    [CLEAN, clean],
+  ])
+}
+
+/** `sudo -n` as the scripts hold it in a variable: no words, or two. */
+function wordsOf(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '')
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import ssh2, { type AnyAuthMethod, type Client, type ClientChannel } from 'ssh2'
+import { type Command, quote, script } from '../../runtime/command.ts'
+import { FOLLOW, RUN, START } from '../../runtime/job-script.ts'
+
+interface Login {
+  port: number
+  username: string
+  password: string
+  method?: 'password' | 'keyboard-interactive'
+}
+
+/** Signs in with an ssh2 client of the test's own; `ended` when the host hung up without a word. */
+export async function signIn({
+  port,
+  username,
+  password,
+  method = 'password',
+}: Login): Promise<Client | 'ended' | 'refused'> {
+  const client = new ssh2.Client()
+  const outcome = new Promise<Client | 'ended' | 'refused'>((resolve) => {
+    client.on('ready', () => resolve(client))
+    client.on('error', () => resolve('refused'))
+    client.on('close', () => resolve('ended'))
+  })
+  const auth: AnyAuthMethod =
+    method === 'password'
+      ? { type: 'password', username, password }
+      : {
+          type: 'keyboard-interactive',
+          username,
+          prompt: (_n, _i, _l, prompts, finish) => finish(prompts.map(() => password)),
+        }
+  client.connect({ host: '127.0.0.1', port, username, authHandler: [auth] })
+  client.setNoDelay(true)
+  const settled = await outcome
+  if (settled !== client) client.destroy()
+  return settled
+}
+
+/** Like `signIn`, for who is known to come in. */
+export async function connect(login: Login): Promise<Client> {
+  const client = await signIn(login)
+  if (typeof client === 'string') throw new Error(`${login.username}: ${client}`)
+  return client
+}
+
+/** Opens a channel with a command line in it. */
+export function open(client: Client, line: string): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    client.exec(line, (error, channel) => (error ? reject(error) : resolve(channel)))
+  })
+}
+
+/** Runs a command line to its end. */
+export async function exec(client: Client, line: string, stdin = '') {
+  const channel = await open(client, line)
+  channel.end(stdin)
+  return collect(channel)
+}
+
+/** Runs a command, quoted as the service does. */
+export function run(client: Client, command: Command, stdin = '') {
+  return exec(client, quote(command), stdin)
+}
+
+/** Reads a channel to its end. */
+export async function collect(channel: ClientChannel) {
+  const stdout: Buffer[] = []
+  const stderr: Buffer[] = []
+  channel.on('data', (chunk: Buffer) => stdout.push(chunk))
+  channel.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+  // The exit code may come with the channel itself, before anybody can listen for `exit`; `close` has it again.
+  const [code]: unknown[] = await once(channel, 'close')
+  return {
+    code,
+    bytes: Buffer.concat(stdout),
+    stdout: Buffer.concat(stdout).toString(),
+    stderr: Buffer.concat(stderr).toString(),
+  }
+}
+
+/** Starts a job, detached. */
+export function startJob(client: Client, id: string, command: Command) {
+  return run(client, script(START, 'ops-panel-start', RUN, id, ...command))
+}
+
+/** Opens a channel that follows a job; its stdin stays open. */
+export function follow(client: Client, id: string, offset = 0): Promise<ClientChannel> {
+  return open(client, quote(script(FOLLOW, 'ops-panel-follow', id, String(offset))))
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type DemoHost, startDemoHost } from '../../demo/host.ts'
+import { script } from '../../runtime/command.ts'
+import { ELEVATION, IDENTIFY } from '../../runtime/identity-script.ts'
+import { connect, exec, run, signIn } from './client.ts'
+
+let host: DemoHost
+
+beforeEach(async () => {
+  host = await startDemoHost({
+    wrongMs: 20,
+    users: {
+      expired: { password: 'pw', uid: 1100, groups: ['expired'], expired: true },
+      nologin: { password: 'pw', uid: 1101, groups: ['nologin'], shell: 'nologin' },
+      keen: { password: 'pw', uid: 1102, groups: ['keen', 'sudo'], sudo: 'nopasswd' },
+      rule: { password: 'pw', uid: 1103, groups: ['rule'], sudo: 'rule' },
+    },
+  })
+})
+
+afterEach(() => host.close())
+
+const identify = (...names: string[]) => script(IDENTIFY, 'ops-panel-identify', ...names)
+const as = (username: string, password: string) => connect({ port: host.port, username, password })
+
+test('says who signed in, and who another account is', async () => {
+  const demo = await as('demo', 'demo')
+  const guest = await as('guest', 'guest')
+
+  expect(await run(demo, identify())).toMatchObject({ code: 0, stdout: '1000\ndemo sudo\n' })
+  expect(await run(guest, identify())).toMatchObject({ code: 0, stdout: '1001\nguest\n' })
+  expect(await run(guest, identify('demo'))).toMatchObject({ code: 0, stdout: '1000\ndemo sudo\n' })
+  expect(await run(guest, identify('nobody-here'))).toMatchObject({ code: 1, stdout: '' })
+})
+
+test('the service account is root, with a password of this start alone', async () => {
+  const other = await startDemoHost()
+  const { username, password } = host.service
+  const client = await as(username, password)
+
+  expect((await run(client, identify())).stdout).toBe('0\nroot\n')
+  expect(other.service.password).not.toBe(password)
+  expect(other.hostKey).not.toBe(host.hostKey)
+  expect(host.hostKey).toMatch(/^ssh-ed25519 SHA256:[\w+/]{43}$/)
+
+  await other.close()
+})
+
+test('refuses a wrong password and an unknown account', async () => {
+  expect(await signIn({ port: host.port, username: 'demo', password: 'no' })).toBe('refused')
+  expect(await signIn({ port: host.port, username: 'toString', password: '' })).toBe('refused')
+  expect(host.commands).toEqual([])
+})
+
+test('an expired account is hung up on, neither ready nor refused', async () => {
+  expect(await signIn({ port: host.port, username: 'expired', password: 'pw' })).toBe('ended')
+})
+
+test('an account without a shell signs in and runs nothing', async () => {
+  const client = await as('nologin', 'pw')
+
+  expect(await exec(client, 'id -u')).toMatchObject({ code: 1, stdout: 'This account is currently not available.\n' })
+})
+
+test('takes the password by keyboard-interactive where that is the way in', async () => {
+  const other = await startDemoHost({ method: 'keyboard-interactive' })
+  const login = { port: other.port, username: 'demo', password: 'demo' }
+
+  expect(await signIn({ ...login, method: 'password' })).toBe('refused')
+  const client = await connect({ ...login, method: 'keyboard-interactive' })
+  expect((await exec(client, 'id -u')).stdout).toBe('1000\n')
+
+  await other.close()
+})
+
+test.each([
+  ['demo', 'demo', 'password\n'],
+  ['guest', 'guest', 'rule\n'],
+  ['keen', 'pw', 'sudo\n'],
+  ['rule', 'pw', 'rule\n'],
+])('tells how %s gains rights', async (username, password, mode) => {
+  const client = await as(username, password)
+
+  const { stdout } = await run(client, script(ELEVATION, 'ops-panel-elevation'), `${password}\n`)
+
+  expect(stdout).toBe(mode)
+})
+
+test('sudo asks for the password on stdin, and a rule allows single commands only', async () => {
+  const demo = await as('demo', 'demo')
+  const rule = await as('rule', 'pw')
+  const list = '/usr/sbin/pct list'
+
+  expect(await exec(demo, list)).toMatchObject({ code: 255, stdout: '' })
+  expect(await exec(demo, `sudo -n ${list}`)).toMatchObject({ code: 1, stderr: 'sudo: a password is required\n' })
+  expect(await exec(demo, `sudo -k -S -p '' -- ${list}`, 'no\n')).toMatchObject({ code: 1, stdout: '' })
+  expect((await exec(demo, `sudo -k -S -p '' -- ${list}`, 'demo\n')).stdout).toContain('101')
+  expect((await exec(rule, `sudo -n ${list}`)).stdout).toContain('101')
+  expect(await exec(rule, `sudo -n env LC_ALL=C ${list}`)).toMatchObject({ code: 1, stdout: '' })
+})
+
+test('refuses the eleventh session of a connection, until one has ended', async () => {
+  const client = await as('demo', 'demo')
+  host.override = (words) => (words[0] === 'wait' ? new Promise(() => {}) : undefined)
+  const sessions = Array.from({ length: 10 }, () => exec(client, 'wait'))
+  await expect.poll(() => host.commands.length).toBe(10)
+
+  await expect(exec(client, 'true')).rejects.toThrow('Channel open failure')
+
+  host.cut()
+  await Promise.allSettled(sessions)
+  const again = await as('demo', 'demo')
+  for (let round = 0; round < 12; round += 1) expect((await exec(again, 'true')).code).toBe(0)
+})
+
+test('nobody gets in while connections are not accepted', async () => {
+  host.accepting = false
+  expect(await signIn({ port: host.port, username: 'demo', password: 'demo' })).not.toBeInstanceOf(Object)
+
+  host.accepting = true
+  expect(await signIn({ port: host.port, username: 'demo', password: 'demo' })).toBeInstanceOf(Object)
+})
+
+test('another host with the same key can take the port over', async () => {
+  const { port, privateKey, hostKey } = host
+  await as('demo', 'demo')
+  await host.close()
+
+  host = await startDemoHost({ port, privateKey })
+
+  expect(host.port).toBe(port)
+  expect(host.hostKey).toBe(hostKey)
+})

@@ -1,0 +1,127 @@
+#!/bin/bash
+# base.sh FOLDER CACHE: builds the tree that the rig's host and its containers start from. Debian with sshd, sudo, LXC,
+# the rig's users, and made-up packages at version 1.0 whose version 2.0 waits in an offline repository.
+set -euo pipefail
+FILES=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
+TREE=$1.new
+CACHE=$2
+
+install_tools() {
+  command -v debootstrap >/dev/null && return
+  apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install debootstrap
+}
+
+# From the mirror, and through the proxy, that this machine's apt uses.
+bootstrap() {
+  local mirror proxy=''
+  mirror=$({ cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true; } |
+    sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb +(\[[^]]*\] +)?([^ ]+).*/\2/p' | sed -n 1p)
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  mkdir -p "$CACHE"
+  rm -rf "$TREE"
+  http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --cache-dir="$CACHE" \
+    --include=openssh-server,sudo,locales,apt-utils,lxc,procps bookworm "$TREE" $mirror
+}
+
+# ---------------------------------------------------------------------------------------------- made-up packages
+# package OUT NAME VERSION ARCHITECTURE SECTION [CONTROL LINES]: from the tree in $T, which is used up.
+package() {
+  mkdir -p "$T/DEBIAN" "$T/usr/share/$2"
+  printf '%s\n' "Package: $2" "Version: $3" "Architecture: $4" "Section: $5" 'Priority: optional' \
+    'Maintainer: Rig <rig@localhost>' 'Installed-Size: 4' ${6:+"$6"} \
+    "Description: made-up package of the test rig ($2)" >"$T/DEBIAN/control"
+  echo "$3" >"$T/usr/share/$2/version"
+  dpkg-deb --root-owner-group -Zgzip -z1 -b "$T" "$1/$2_${3//:/%3a}_$4.deb"
+  rm -rf "$T"
+}
+
+postinst() { # reads the script from stdin
+  mkdir -p "$T/DEBIAN"
+  cat >"$T/DEBIAN/postinst"
+  chmod 755 "$T/DEBIAN/postinst"
+}
+
+made_up_packages() {
+  local repository=$TREE/srv/rig version out architecture
+  mkdir -p "$repository"/{old,main,security}
+  T=$(mktemp -d)/tree
+  for version in 1.0 2.0; do
+    if [ $version = 1.0 ]; then out=$repository/old; else out=$repository/main; fi
+    # rig-web 2.0 needs a new package and drives an old one out: only full-upgrade does that.
+    if [ $version = 1.0 ]; then
+      package "$out" rig-web 1.0 all web
+      package "$out" rig-old 1.0 all oldlibs
+    else
+      package "$out" rig-web 2.0 all web $'Depends: rig-new\nConflicts: rig-old'
+      package "$out" rig-new 2.0 all libs
+    fi
+    # Many lines, slowly; /etc/rig/slow holds `<lines> <milliseconds>`.
+    postinst <<'P'
+#!/usr/bin/perl
+use strict; $| = 1; exit 0 if ($ARGV[0] // '') ne 'configure' or !defined $ARGV[1] or $ARGV[1] eq '';
+my ($n, $ms) = (40, 50); if (open my $f, '<', '/etc/rig/slow') { ($n, $ms) = split ' ', <$f>; }
+for my $i (1 .. $n) { print "rig-slow: step $i of $n\n"; select(undef, undef, undef, $ms / 1000); }
+P
+    package "$out" rig-slow $version all admin
+    # Fails while /etc/rig/fail exists.
+    postinst <<'P'
+#!/bin/sh
+if [ "$1" = configure ] && [ -n "$2" ] && [ -e /etc/rig/fail ]; then echo "rig-fail: simulated failure" >&2; exit 1; fi
+P
+    package "$out" rig-fail $version all admin
+    # A conffile; changed locally, its upgrade asks a question.
+    mkdir -p "$T/DEBIAN" "$T/etc"
+    echo "version=$version" >"$T/etc/rig-conf.conf"
+    echo /etc/rig-conf.conf >"$T/DEBIAN/conffiles"
+    package "$out" rig-conf $version all admin
+  done
+  # A version with an epoch and a tilde, offered by two repositories.
+  architecture=$(dpkg --print-architecture)
+  package "$repository/old" librig2 1.4.2-1+b1 "$architecture" libs
+  package "$repository/main" librig2 1:2.0~rc1-1+deb12u3 "$architecture" libs
+  cp "$repository"/main/librig2_* "$repository/security/"
+  index "$repository/main" stable Debian
+  index "$repository/security" stable-security Debian-Security
+}
+
+index() ( # folder suite label: `Packages` and `Release` of a flat repository
+  cd "$1"
+  for deb in *.deb; do
+    dpkg-deb -f "$deb"
+    printf '%s\n' "Filename: ./$deb" "Size: $(stat -c %s "$deb")" "SHA256: $(sha256sum <"$deb" | cut -d' ' -f1)" ''
+  done >Packages
+  printf '%s\n' 'Origin: Rig' "Label: $3" "Suite: $2" "Codename: $2" "Date: $(LC_ALL=C date -Ru | sed 's/+0000/UTC/')" \
+    "Architectures: $(dpkg --print-architecture) all" 'Components: main' 'SHA256:' \
+    " $(sha256sum <Packages | cut -d' ' -f1) $(stat -c %s Packages) Packages" >Release
+)
+
+# ------------------------------------------------------------------------------------------------- configuration
+configure() {
+  rm -rf "$TREE"/var/cache/apt/archives/*.deb "$TREE"/var/lib/apt/lists/* "$TREE"/etc/apt/sources.list{,.d/*}
+  printf 'deb [trusted=yes] file:/srv/rig/%s ./\n' main security >"$TREE/etc/apt/sources.list"
+  printf '%s UTF-8\n' fr_FR.UTF-8 en_US.UTF-8 >"$TREE/etc/locale.gen"
+  echo pve >"$TREE/etc/hostname"
+  printf '127.0.0.1 localhost\n127.0.1.1 pve\n' >"$TREE/etc/hosts"
+  mkdir -p "$TREE/etc/rig"
+  install -m755 "$FILES/rig-init" "$TREE/sbin/rig-init"
+  install -m755 "$FILES/host-init" "$FILES/hold-lock" "$TREE/usr/local/sbin/"
+  install -m755 "$FILES/pct" "$TREE/usr/sbin/pct"
+  chroot "$TREE" sh -ec '
+    locale-gen
+    dpkg -i /srv/rig/old/*.deb
+    apt-get -q update
+    for user in alice bob ops zoe locked expired mustchange; do useradd -m -s /bin/bash $user; done
+    useradd -m -s /usr/sbin/nologin shut
+    usermod -aG sudo alice'
+  sed 's/  .*//; s/ /:/' "$FILES/users" | chroot "$TREE" chpasswd
+  chroot "$TREE" sh -ec 'usermod -L locked; chage -E 2020-01-01 expired; chage -d 0 mustchange'
+  echo 'ops ALL=(root) NOPASSWD: /usr/bin/apt, /usr/bin/apt-get, /usr/sbin/pct' >"$TREE/etc/sudoers.d/ops"
+  chmod 440 "$TREE/etc/sudoers.d/ops"
+}
+
+install_tools
+bootstrap
+made_up_packages
+configure
+touch "$TREE/.complete"
+mv "$TREE" "$1"
