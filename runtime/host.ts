@@ -138,6 +138,8 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
         close() {
           channel.end()
           channel.close()
+          // ssh2 tells the end of a channel once all of its output has been taken.
+          channel.resume()
         },
       }
     },

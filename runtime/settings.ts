@@ -28,7 +28,7 @@ export interface Settings {
   sshAccount(): Promise<SshAccount>
   /** Pins a host key if none is pinned; returns the one that is pinned then. */
   pinHostKey(hostKey: string): Promise<string>
-  /** Fills the SSH settings from the environment if there is no SSH host yet. */
+  /** Fills what is empty of the SSH settings from the environment, unless they speak of another host. */
   fill(ssh: Config['ssh']): Promise<void>
 }
 
@@ -75,15 +75,23 @@ export function createSettings({
       return (await readSettings(db)).get('ssh_host_key') ?? ''
     },
     async fill({ host, username, password, hostKey }) {
-      if (host === '' || (await readSettings(db)).get('ssh_host')) return
-      const values = {
+      const stored = await readSettings(db)
+      const isSet = (key: string) => (stored.get(key) ?? '') !== ''
+      if (host === '') return
+      if (isSet('ssh_host') && stored.get('ssh_host') !== host) {
+        log.warn({ ssh_host: stored.get('ssh_host') }, 'PANEL_SSH_HOST is not used: another host is set already')
+        return
+      }
+      const given = {
         ssh_host: host,
         ssh_username: username,
         ssh_password: password === '' ? '' : secrets.seal('ssh_password', password),
         ssh_host_key: hostKey,
       }
-      await writeSettings(db, values, now())
-      log.info({ ssh_host: host, ssh_username: username, password }, 'SSH settings filled from the environment')
+      const missing = Object.entries(given).filter(([key, value]) => value !== '' && !isSet(key))
+      if (missing.length === 0) return
+      await writeSettings(db, Object.fromEntries(missing), now())
+      log.info({ filled: missing.map(([key]) => key), password }, 'SSH settings filled from the environment')
     },
   }
 }

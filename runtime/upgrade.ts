@@ -40,6 +40,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
   })
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
+  let stopped = false
   const open = new Set<{ ws: WebSocket; answered: boolean }>()
 
   const ping = setInterval(() => {
@@ -65,7 +66,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     if (limit && limit.by === 'user') {
       await count(bucket, limit, identity instanceof Failure ? caller.address : String(identity?.id ?? caller.address))
     }
-    if (connection.destroyed) return
+    if (connection.destroyed || stopped) return void connection.destroy()
     const params = Object.fromEntries(
       Object.entries(names ?? {}).map(([name, at]) => [
         name,
@@ -130,6 +131,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       })
     },
     async stop() {
+      stopped = true
       clearInterval(ping)
       const gone = [...open].map(({ ws }) => new Promise((resolve) => ws.once('close', resolve)))
       for (const { ws } of open) closeSocket(ws, CLOSE.stopping)
