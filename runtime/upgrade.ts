@@ -45,9 +45,9 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
 
   const ping = setInterval(() => {
     for (const client of open) {
-      if (!client.answered) client.ws.terminate()
+      if (client.answered) client.ws.ping()
+      else client.ws.terminate()
       client.answered = false
-      client.ws.ping()
     }
   }, PING_MS)
   ping.unref()
