@@ -24,6 +24,9 @@ export async function runLine(
 ): Promise<void> {
   const closed = new AbortController()
   channel.once('close', () => closed.abort())
+  // Between a client's closing and `close` a write may come too late; its callback settles it.
+  channel.on('error', () => {})
+  channel.stderr.on('error', () => {})
   const stdin = new Stdin()
   channel.on('data', (chunk: Buffer) => stdin.push(chunk))
   channel.once('end', () => stdin.end())

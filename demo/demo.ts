@@ -15,9 +15,7 @@ process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 const host = await startDemoHost()
 const server = await startPanel().catch(async (error: unknown) => {
   await host.close()
-  process.stderr.write(
-    `La démonstration n'a pas pu démarrer : ${error instanceof Error ? error.message : String(error)}\n`,
-  )
+  process.stderr.write(`La démonstration n’a pas pu démarrer : ${explain(error)}\n`)
   process.exit(1)
 })
 
@@ -32,9 +30,18 @@ async function startPanel() {
   try {
     return await startServer(environment('8080'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return startServer(environment('0'))
+    if (isPortTaken(error)) return startServer(environment('0'))
     throw error
   }
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+}
+
+function explain(error: unknown): string {
+  if (isPortTaken(error)) return `le port ${process.env.PANEL_PORT} est déjà pris.`
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Of the caller's variables only harmless ones count: a database, say, must not be filled with the imitation. */

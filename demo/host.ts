@@ -4,6 +4,7 @@ import ssh2 from 'ssh2'
 import { fingerprint } from '../runtime/ssh-connection.ts'
 import { type Account, accounts, SERVICE } from './account.ts'
 import { serve } from './connection.ts'
+import { newHostKey } from './host-key.ts'
 import type { LoginMethod } from './login.ts'
 import { newContainers, newHost } from './place.ts'
 import type { Machine } from './process.ts'
@@ -59,7 +60,7 @@ const WRONG_MS = 300
  * commands that the service sends and runs nothing on this machine. Rejects when the port is taken.
  */
 export async function startDemoHost(options: DemoHostOptions = {}): Promise<DemoHost> {
-  const privateKey = options.privateKey ?? ssh2.utils.generateKeyPairSync('ed25519', { comment: 'demo' }).private
+  const privateKey = options.privateKey ?? newHostKey()
   const key = ssh2.utils.parseKey(privateKey)
   if (key instanceof Error) throw key
 

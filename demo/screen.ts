@@ -3,14 +3,14 @@ export function screen({ url, sshPort }: { url: string; sshPort: number }): stri
   return `
   ops-panel : démonstration
   ─────────────────────────
-  Hôte de démonstration : imitation, rien n'est exécuté sur cette machine.
-  Un hôte et trois conteneurs (web, db, old-backup) vivent en mémoire ; tout s'oublie à l'arrêt.
+  Hôte de démonstration : imitation, rien n’est exécuté sur cette machine.
+  Un hôte et trois conteneurs (web, db, old-backup) vivent en mémoire ; tout s’oublie à l’arrêt.
 
   Adresse        ${url}
   Utilisateurs   demo / demo     (administrateur)
                  guest / guest   (sans droits particuliers)
 
-  À essayer dans un autre terminal, dans l'ordre, depuis ce dossier :
+  À essayer dans un autre terminal, dans l’ordre, depuis ce dossier :
 
   1. Se connecter
 
@@ -27,11 +27,11 @@ curl -s "$PANEL/api/updates/packages?target=lxc:101" -H "Authorization: Bearer $
 JOB=$(curl -s "$PANEL/api/updates/run" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"target":"lxc:101"}' | sed 's/.*"job_id":"\\([^"]*\\)".*/\\1/')
 npm run --silent demo:watch -- "$PANEL" "$JOB" "$TOKEN"
 
-  4. Lire l'historique
+  4. Lire l’historique
 
 curl -s "$PANEL/api/updates/history?output=none" -H "Authorization: Bearer $TOKEN"; echo
 
-  D'autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l'imitation écoute sur 127.0.0.1:${sshPort}.
+  D’autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l’imitation écoute sur 127.0.0.1:${sshPort}.
   Ctrl-C arrête tout.
 `
 }

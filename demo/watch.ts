@@ -34,9 +34,10 @@ function watch(url: string, job: string, token: string): void {
 }
 
 const [url, job, token] = process.argv.slice(2)
-if (url && job && token && URL.canParse(url)) {
+if (url && job && token && URL.canParse(url) && /^[\w.-]+$/.test(token)) {
   watch(url, job, token)
 } else {
+  // A login that was refused leaves its message where the token should be.
   process.stderr.write('Usage : npm run --silent demo:watch -- <adresse> <tâche> <jeton>\n')
   process.exitCode = 2
 }

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod'
@@ -32,7 +33,7 @@ const Environment = z.object({
   PANEL_JWT_KEY: z
     .string()
     .transform((text) => text.replaceAll('\\n', '\n'))
-    .refine((text) => text.includes('-----BEGIN PRIVATE KEY-----'), 'une clé privée RSA, PEM PKCS #8')
+    .refine(isRsaKey, 'une clé privée RSA d’au moins 2048 bits, PEM PKCS #8')
     .optional(),
   PANEL_SSH_HOST: z
     .string()
@@ -139,6 +140,16 @@ function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const width = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
   return width > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width))
+}
+
+function isRsaKey(pem: string): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
+    const bits = asymmetricKeyDetails?.modulusLength ?? 0
+    return asymmetricKeyType === 'rsa' && bits >= 2048 && pem.includes('-----BEGIN PRIVATE KEY-----')
+  } catch {
+    return false
+  }
 }
 
 function blockList(networks: readonly string[]): BlockList {

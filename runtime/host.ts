@@ -184,16 +184,15 @@ async function collect(channel: ClientChannel, timeoutMs: number): Promise<Outpu
   }
 }
 
-/** The exit code, once the channel has closed; rejects when it closed without one or a signal. */
+/**
+ * The exit code, null after a signal, once the channel has closed; rejects when it closed without either. Not by the
+ * `exit` event: it may come in the same packet as the answer to the open, before anybody could listen.
+ */
 function exitOf(channel: ClientChannel): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    let exit: number | null | undefined
-    channel.once('exit', (code: number | null) => {
-      exit = code
-    })
-    channel.once('close', () => {
-      if (exit === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
-      else resolve(exit)
+    channel.once('close', (code?: number | null) => {
+      if (code === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
+      else resolve(code)
     })
   })
 }

@@ -36,12 +36,15 @@ async function main(args: readonly string[]): Promise<void> {
   if (first !== undefined) return exit(2, `ops-panel : argument inconnu « ${first} ». Voir ops-panel --help.`)
   try {
     const { stop } = await startServer(process.env)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        // A second signal ends the process at once: its handler is gone.
-        void stop().then(() => process.exit(0))
-      })
+    let asked = 0
+    const end = () => {
+      // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
+      if (asked !== 0 && performance.now() - asked > 500) process.exit(130)
+      asked ||= performance.now()
+      void stop().then(() => process.exit(0))
     }
+    process.on('SIGINT', end)
+    process.on('SIGTERM', end)
   } catch (error) {
     exit(1, explain(error))
   }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -46,18 +46,39 @@ export function createSecrets(key: Buffer): Secrets {
 export async function loadSecretKey(folder: string): Promise<Buffer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'secret.key')
-  const fresh = `${file}.${process.pid}`
+  const key = decodeKey((await readIfThere(file)) ?? (await makeKey(file)))
+  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in base64`)
+  await chmod(file, 0o600)
+  return key
+}
+
+/** A link, unlike a rename, never replaces: of two who start at once, both read the first one's key. */
+async function makeKey(file: string): Promise<string> {
+  const fresh = `${file}.${randomUUID()}`
   await writeFile(fresh, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
   try {
-    // A link, unlike a rename, never replaces: of two processes that start at once, both read the first one's key.
-    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+    await link(fresh, file)
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
   } finally {
     await unlink(fresh)
   }
-  await chmod(file, 0o600)
-  const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'base64')
-  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in base64`)
-  return key
+  return readFile(file, 'utf8')
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+function decodeKey(text: string): Buffer {
+  return Buffer.from(text.trim(), 'base64')
 }

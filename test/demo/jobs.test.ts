@@ -231,7 +231,7 @@ test('closing the host ends its jobs and its connections', async () => {
   client.on('error', () => {})
   await startJob(client, 'job', container('101'))
 
-  const gone = new Promise((resolve) => client.on('close', resolve))
+  const gone = new Promise<void>((resolve) => client.on('close', () => resolve()))
   await host.close()
   await gone
 

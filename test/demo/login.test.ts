@@ -1,5 +1,7 @@
+import ssh2 from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
+import { newHostKey } from '../../demo/host-key.ts'
 import { script } from '../../runtime/command.ts'
 import { ELEVATION, IDENTIFY } from '../../runtime/identity-script.ts'
 import { connect, exec, run, signIn } from './client.ts'
@@ -130,4 +132,10 @@ test('another host with the same key can take the port over', async () => {
 
   expect(host.port).toBe(port)
   expect(host.hostKey).toBe(hostKey)
+})
+
+test('every new host key can be read', () => {
+  const keys = Array.from({ length: 1000 }, () => ssh2.utils.parseKey(newHostKey()))
+
+  expect(keys.filter((key) => key instanceof Error)).toEqual([])
 })
