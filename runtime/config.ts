@@ -57,7 +57,14 @@ const Environment = z.object({
     )
     .default([]),
   PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
+  PANEL_TLS_CERT: z.string().optional(),
+  PANEL_TLS_KEY: z.string().optional(),
   PANEL_LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
+})
+
+const Together = Environment.refine(({ PANEL_TLS_CERT, PANEL_TLS_KEY }) => !PANEL_TLS_CERT === !PANEL_TLS_KEY, {
+  path: ['PANEL_TLS_CERT, PANEL_TLS_KEY'],
+  message: 'les deux fichiers PEM ensemble, ou aucun',
 })
 
 const VARIABLES = new Set(Object.keys(Environment.shape))
@@ -76,6 +83,8 @@ export interface Config {
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
   anonymousOutput: boolean
+  /** Files in PEM; in clear without them. */
+  tls: { cert: string; key: string } | undefined
   logLevel: (typeof LEVELS)[number]
 }
 
@@ -89,12 +98,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
-  const parsed = Environment.safeParse(given)
+  const parsed = Together.safeParse(given)
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} : attendu ${issue.message}`)
     throw new ConfigError(`Configuration invalide :\n${lines.join('\n')}`)
   }
   const env = parsed.data
+  const { PANEL_TLS_CERT: cert, PANEL_TLS_KEY: key } = env
   const dataDir = resolve(env.PANEL_DATA_DIR)
   const proxies = blockList(env.PANEL_TRUSTED_PROXIES)
   return {
@@ -116,6 +126,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
+    tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     logLevel: env.PANEL_LOG_LEVEL,
   }
 }

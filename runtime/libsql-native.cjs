@@ -72,5 +72,7 @@ function open(file) {
 }
 
 function fail() {
-  throw new Error(`libSQL's addon cannot be loaded from any folder:\n  ${failures.join('\n  ')}`)
+  const tried = failures.map((failure) => `  ${failure}`).join('\n')
+  process.stderr.write(`ops-panel : libSQL n’a pu être chargée depuis aucun dossier :\n${tried}\n`)
+  process.exit(1)
 }

@@ -24,6 +24,7 @@ Il se configure par l’environnement :
   PANEL_TRUSTED_PROXIES         réseaux dont X-Forwarded-For est cru, séparés par des virgules
   PANEL_ORIGINS                 origines admises en plus de la sienne
   PANEL_ANONYMOUS_OUTPUT        on ou off : suivre une tâche en direct sans être connecté (on)
+  PANEL_TLS_CERT, PANEL_TLS_KEY fichiers PEM pour servir en HTTPS (sinon en clair)
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
 `
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
 import { openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
@@ -74,7 +75,7 @@ export async function startServer(environment: Record<string, string | undefined
     const ws = createSockets(sockets, services)
     const listener = getRequestListener((request, { incoming }) => {
       const { socket } = incoming
-      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: false } })
+      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: config.tls !== undefined } })
     })
     const options = {
       headersTimeout: HEADERS_MS,
@@ -82,9 +83,13 @@ export async function startServer(environment: Record<string, string | undefined
       // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
       shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
     }
-    const server = createServer(options, (req, res) => void listener(req, res))
+    const answer = (request: IncomingMessage, response: ServerResponse) => void listener(request, response)
+    const server = config.tls
+      ? createTlsServer({ ...options, ...(await readPem(config.tls)) }, answer)
+      : createServer(options, answer)
     server.on('upgrade', (request, connection, head) => ws.upgrade(request, connection, head))
-    const url = await listen(server, config.host, config.port)
+    const address = await listen(server, config.host, config.port)
+    const url = `${config.tls ? 'https' : 'http'}://${address}`
     await jobs.adopt()
     log.info({ url, version: VERSION }, 'ready')
     if (!(await settings.hasSshHost())) log.warn('no SSH host yet: nobody can sign in until PANEL_SSH_HOST is set')
@@ -111,6 +116,10 @@ export async function startServer(environment: Record<string, string | undefined
   }
 }
 
+async function readPem({ cert, key }: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer }> {
+  return { cert: await readFile(cert), key: await readFile(key) }
+}
+
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -118,7 +127,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
       server.off('error', reject)
       const address = server.address()
       const actual = typeof address === 'object' && address ? address.port : port
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${actual}`)
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${actual}`)
     })
   })
 }
