@@ -25,12 +25,17 @@ const libsql = {
       const contents = readFileSync(path, 'utf8')
         .replace(/^const \{ load, currentTarget \} = .*\n/m, '')
         .replace(/^const \{ familySync.*\n/m, '')
-        .replace(/^function requireNative\(\) \{\n[^]*?\n\}\n/m, "const requireNative = () => require('libsql-native')\n")
+        .replace(
+          /^function requireNative\(\) \{\n[\s\S]*?\n\}\n/m,
+          "const requireNative = () => require('libsql-native')\n",
+        )
       if (!contents.includes("'libsql-native'") || /neon-rs|detect-libc|currentTarget|familySync/.test(contents))
         throw new Error(`${path} has changed: adapt build.mjs`)
       return { contents }
     })
-    onResolve({ filter: /^libsql-native$/ }, () => ({ path: fileURLToPath(new URL('runtime/libsql-native.cjs', import.meta.url)) }))
+    onResolve({ filter: /^libsql-native$/ }, () => ({
+      path: fileURLToPath(new URL('runtime/libsql-native.cjs', import.meta.url)),
+    }))
     onResolve({ filter: /^libsql-addon$/ }, () => ({ path: 'addon', namespace: 'libsql' }))
     onLoad({ filter: /./, namespace: 'libsql' }, () => ({ contents: JSON.stringify(addon()), loader: 'json' }))
   },
@@ -40,7 +45,10 @@ const libsql = {
 const absent = {
   name: 'absent',
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /\.node$|^(cpu-features|bufferutil|utf-8-validate)$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    onResolve({ filter: /\.node$|^(cpu-features|bufferutil|utf-8-validate)$/ }, ({ path }) => ({
+      path,
+      namespace: 'absent',
+    }))
     onLoad({ filter: /./, namespace: 'absent' }, ({ path }) => ({ contents: `throw new Error('${path} is left out')` }))
   },
 }
@@ -58,6 +66,7 @@ const { outputFiles } = await build({
   bundle: true,
   write: false,
   minify: true,
+  lineLimit: 500, // an uncaught error prints its whole line
   platform: 'node',
   target: 'node20.11',
   format: 'esm',

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // .ci/run counts the tests from this file.
-const report = process.env['TEST_REPORT']
+const report = process.env.TEST_REPORT
 
 export default defineConfig({
   test: {

@@ -21,7 +21,8 @@ export interface Database {
   batch(statements: readonly Statement[]): Promise<number[]>
   /** A text of several statements, without arguments. What it leaves open is rolled back. */
   script(sql: string): Promise<void>
-  close(): void
+  /** Waits for what is under way; a local database is then whole in its one file. */
+  close(): Promise<void>
 }
 
 /** Busy answers are retried for this long: another process may be in the middle of a backup or a large write. */
@@ -71,7 +72,11 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     async script(sql) {
       await storage(() => client.executeMultiple(sql))
     },
-    close: () => client.close(),
+    async close() {
+      // Without this the newest changes would lie beside the file, where a copy of it misses them.
+      if (local && !inMemory) await guard(() => client.execute('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
+      client.close()
+    },
   }
 }
 

@@ -50,7 +50,7 @@ export async function startServer(environment: Record<string, string | undefined
   const clock = () => new Date()
   const secrets = createSecrets(config.secretKey ?? (await loadSecretKey(config.dataDir)))
   const db = await openDatabase(config.databaseUrl, config.databaseToken)
-  const opened: (() => void)[] = [() => db.close()]
+  const opened: (() => void | Promise<void>)[] = [() => db.close()]
   try {
     await migrate(db, clock())
     const settings = createSettings({ db, secrets, clock, log })
@@ -105,13 +105,13 @@ export async function startServer(environment: Record<string, string | undefined
       clearTimeout(cut)
       host.close()
       await released
-      db.close()
+      await db.close()
       log.info('stopped')
     }
     let stopped: Promise<void> | undefined
     return { url, stop: () => (stopped ??= stop()) }
   } catch (error) {
-    for (const close of opened.reverse()) close()
+    for (const close of opened.reverse()) await close()
     throw error
   }
 }
