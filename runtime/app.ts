@@ -62,6 +62,7 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
     ...IMPLIED,
     ...errors,
     ...(request?.refusal ? [request.refusal] : []),
+    ...(request?.params ? ['not_found' as const] : []),
     ...(limit !== false && limit?.refusal ? [limit.refusal] : []),
   ])
   const { status: success = 200 } = fn

@@ -30,15 +30,19 @@ type ParamName<path extends string> = path extends `${string}:${infer name}/${in
     : never
 
 /** `refusal` is the code of a query or body that the schema rejects; otherwise it is `invalid_request`. */
-type RequestParts = { query?: z.ZodObject; body?: z.ZodType; refusal?: ErrorCode }
+type RequestParts<method> = { query?: z.ZodObject; refusal?: ErrorCode } & (method extends 'GET'
+  ? { body?: never }
+  : { body?: z.ZodType })
 
-export type Request<path extends string> = RequestParts &
+export type Request<method, path extends string> = RequestParts<method> &
   ([ParamName<path>] extends [never] ? { params?: never } : { params: z.ZodObject<Record<ParamName<path>, z.ZodType>> })
 
 type Part = 'params' | 'query' | 'body'
 
 export type Input<request> = {
-  [part in Part & keyof request]: request[part] extends z.ZodType ? z.output<request[part]> : never
+  [part in Part & keyof request as request[part] extends z.ZodType ? part : never]: z.output<
+    Extract<request[part], z.ZodType>
+  >
 }
 
 export type RequestField<path extends string, request> = [ParamName<path>] extends [never]
@@ -64,7 +68,7 @@ export type FunctionDefinition<
     /** `false` is a decision too. */
     rateLimit: DeclaredLimit | false
     /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
-    status?: Status
+    status?: StatusOf<response>
     response: response
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
     errors?: readonly code[]
@@ -74,7 +78,16 @@ export type FunctionDefinition<
     ): Promise<NoInfer<z.input<response>>> | NoInfer<z.input<response>>
   }
 
+/** No part of a request is declared, so none is there to be read. */
+export type Nothing = { params?: never; query?: never; body?: never }
+
 type Status = 200 | 201 | 202 | Readonly<Record<string, 200 | 503>>
+
+type StatusOf<response extends z.ZodType> =
+  | 200
+  | 201
+  | 202
+  | (z.output<response> extends { status: infer word extends string } ? Readonly<Record<word, 200 | 503>> : never)
 
 /** A definition whose type parameters the runtime no longer needs. */
 export interface AnyFunction {
@@ -98,7 +111,7 @@ export function defineFunction<
   response extends z.ZodType,
   const action extends AuditAction = never,
   const code extends ErrorCode = never,
-  request extends Request<path> = Request<path>,
+  request extends Request<method, path> = Request<method, path> & Nothing,
 >(definition: FunctionDefinition<method, path, auth, action, request, response, code>): AnyFunction {
   return definition
 }

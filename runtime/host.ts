@@ -133,7 +133,8 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
       const stderr = limitedText(channel.stderr)
       const exit = exitOf(channel)
       return {
-        stdout: channel,
+        // A reader that leaves early must not destroy the channel: ssh2 would never tell its end.
+        stdout: channel.iterator({ destroyOnReturn: false }),
         end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
         close() {
           channel.end()

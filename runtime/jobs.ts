@@ -36,9 +36,17 @@ export function defineJob<args>({ kind, event, args, command }: JobKind<args>): 
   return { kind, event, prepare: async (stored, host) => command(args.parse(stored), host) }
 }
 
+export interface NewJobRequest {
+  kind: string
+  args: unknown
+  target: string
+  startedBy: number
+  announce?(id: string): Promise<void>
+}
+
 export interface Jobs {
-  /** Records a job and starts it in the background; returns its id. */
-  start(job: { kind: string; args: unknown; target: string; startedBy: number }): Promise<string>
+  /** Records a job and starts it in the background; returns its id. What `announce` throws prevents the start. */
+  start(job: NewJobRequest): Promise<string>
   /** Follows on what was running when the service last ended. */
   adopt(): Promise<void>
   /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
@@ -156,11 +164,18 @@ export function createJobs({
   }
 
   return {
-    async start({ kind, args, target, startedBy }) {
+    async start({ kind, args, target, startedBy, announce }) {
       kindOf(kind)
       const now = clock()
       const row = { id: newJobId(now), kind, args: JSON.stringify(args), target }
       await addJob(db, { ...row, started_at: timestamp(now), started_by: startedBy })
+      try {
+        await announce?.(row.id)
+      } catch (error) {
+        const { message, code } = translate(error)
+        await endJob(db, row.id, { status: 'error', error: message, error_code: code, exit_code: null }, timestamp(now))
+        throw error
+      }
       inBackground(row, false)
       return row.id
     },

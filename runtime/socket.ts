@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Services, User } from './context.ts'
-import type { Auth, DeclaredLimit, Input, Request, RequestField, UserOf } from './function.ts'
+import type { Auth, DeclaredLimit, Input, Nothing, Request, RequestField, UserOf } from './function.ts'
 import type { Frame } from './hub.ts'
 
 /** Why the service closes a socket; contract of every client. */
@@ -50,7 +50,7 @@ export interface AnySocket {
 export function defineSocket<
   const path extends `/ws/${string}`,
   const auth extends Auth,
-  request extends Request<path> & { body?: never } = Request<path> & { body?: never },
+  request extends Request<'GET', path> = Request<'GET', path> & Nothing,
 >(definition: SocketDefinition<path, auth, request>): AnySocket {
   return definition
 }

@@ -64,8 +64,8 @@ export default defineFunction({
       now,
     )
     const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(sid) })
-    header('set-cookie', refreshCookie(token, expires, caller))
     await audit('login_success', { user: { id, username } })
+    header('set-cookie', refreshCookie(token, expires, caller))
     return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
   },
 })

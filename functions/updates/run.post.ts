@@ -17,8 +17,13 @@ export default defineFunction({
 
   async handler({ body: { target } }, { user, settings, jobs, audit }) {
     await settings.sshAccount()
-    const job_id = await jobs.start({ kind: upgradeJob.kind, args: { target }, target, startedBy: user.id })
-    await audit('update_start', { target, details: { job_id } })
+    const job_id = await jobs.start({
+      kind: upgradeJob.kind,
+      args: { target },
+      target,
+      startedBy: user.id,
+      announce: (id) => audit('update_start', { target, details: { job_id: id } }),
+    })
     return { job_id, message: 'Mise à jour lancée.' }
   },
 })
