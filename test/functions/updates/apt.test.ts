@@ -1,0 +1,156 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { LIST_UPGRADABLE, parseUpgradable, STEPS, UPGRADE, upgrade } from '../../../functions/updates/apt.ts'
+
+test('apt is asked in English, with its output in one command', () => {
+  expect(LIST_UPGRADABLE).toEqual(['env', 'LC_ALL=C', 'apt', 'list', '--upgradable'])
+})
+
+test('an upgradable package is read with its new and its installed version', () => {
+  const text = [
+    'Listing...',
+    'librig2/stable,stable-security 1:2.0~rc1-1+deb12u3 amd64 [upgradable from: 1.4.2-1+b1]',
+    'g++/stable 4:12.2.0-3 amd64 [upgradable from: 4:12.2.0-2]',
+    '',
+  ].join('\n')
+
+  expect(parseUpgradable(text)).toEqual([
+    { name: 'librig2', version: '1:2.0~rc1-1+deb12u3', old_version: '1.4.2-1+b1' },
+    { name: 'g++', version: '4:12.2.0-3', old_version: '4:12.2.0-2' },
+  ])
+})
+
+test.each([
+  ['a line without the marker', 'bash/stable 5.2 amd64 [installed]'],
+  ['a marker in another language', 'bash/stable 5.2 amd64 [pouvant être mis à jour depuis : 5.1]'],
+  ['a marker in other letters', 'bash/stable 5.2 amd64 [Upgradable from: 5.1]'],
+  ['a warning', 'WARNING: apt does not have a stable CLI interface.'],
+  ['a blank line', ''],
+])('%s does not count', (_, line) => {
+  expect(parseUpgradable(`${line}\nbash/stable 5.2 amd64 [upgradable from: 5.1]\n`)).toEqual([
+    { name: 'bash', version: '5.2', old_version: '5.1' },
+  ])
+})
+
+test('no such line is an empty list', () => {
+  expect(parseUpgradable('')).toEqual([])
+  expect(parseUpgradable('Listing... Done\n')).toEqual([])
+})
+
+test('the name ends at the first slash', () => {
+  expect(parseUpgradable('a/b/c 2 amd64 [upgradable from: 1]')).toEqual([{ name: 'a', version: '2', old_version: '1' }])
+})
+
+test('the version is the second field, however many spaces lie between', () => {
+  expect(parseUpgradable('bash/stable \t 5.2   amd64   [upgradable from: 5.1]')).toEqual([
+    { name: 'bash', version: '5.2', old_version: '5.1' },
+  ])
+})
+
+test.each([
+  ['spaces', '[upgradable from: 5.1]  '],
+  ['a carriage return', '[upgradable from: 5.1]\r'],
+  ['a space inside', '[upgradable from: 5.1 ]'],
+  ['nothing', '[upgradable from: 5.1'],
+  ['several brackets', '[upgradable from: 5.1] ]]'],
+])('the installed version is what follows the marker, before a bracket and %s', (_, end) => {
+  expect(parseUpgradable(`bash/stable 5.2 amd64 ${end}`)).toEqual([
+    { name: 'bash', version: '5.2', old_version: '5.1' },
+  ])
+})
+
+/** Runs a script as the host would. `sudo` stands before each program, so `echo` shows what would be run. */
+function shell(text: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', text, 'name', ...args], { encoding: 'utf8' })
+  return { status, lines: stdout.split('\n').slice(0, -1), stderr }
+}
+
+const OPTIONS =
+  '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 ' +
+  '-o Dpkg::Use-Pty=0 -o APT::Color=0'
+
+test('the two steps are update, then full-upgrade without a question', () => {
+  expect(shell(STEPS, 'echo')).toEqual({
+    status: 0,
+    lines: [`apt-get ${OPTIONS} update`, `apt-get -y ${OPTIONS} full-upgrade`],
+    stderr: '',
+  })
+})
+
+test('an update that fails is not followed by an upgrade', () => {
+  expect(shell(STEPS.replace('$sudo apt-get "$@" update', 'false'), 'echo')).toEqual({
+    status: 1,
+    lines: [],
+    stderr: '',
+  })
+})
+
+test('the steps run non-interactively and in English', () => {
+  const environment = shell(STEPS.replace('$sudo apt-get "$@" update', 'env'), 'true').lines
+
+  expect(environment).toEqual(
+    expect.arrayContaining([
+      'LC_ALL=C',
+      'DEBIAN_FRONTEND=noninteractive',
+      'APT_LISTCHANGES_FRONTEND=none',
+      'NEEDRESTART_MODE=l',
+    ]),
+  )
+})
+
+test('on the host the steps run there, with sudo where it is needed, and no container is entered', () => {
+  expect(shell(UPGRADE, 'echo "steps <$1>"', 'sudo -n', 'host').lines).toEqual(['steps <sudo -n>'])
+  expect(shell(UPGRADE, 'echo "steps <$1>"', '', 'host').lines).toEqual(['steps <>'])
+})
+
+test('in one container the steps run inside it, without sudo there, and its failure is the job’s', () => {
+  expect(shell(UPGRADE, 'STEPS', 'echo', 'container', '101').lines).toEqual([
+    '/usr/sbin/pct exec 101 -- sh -c STEPS ops-panel-apt ',
+  ])
+  expect(shell(UPGRADE, 'STEPS', 'false', 'container', '101')).toEqual({ status: 1, lines: [], stderr: '' })
+})
+
+test('over all containers each is announced and entered in turn', () => {
+  expect(shell(UPGRADE, 'STEPS', 'echo', 'all', '101', '102')).toEqual({
+    status: 0,
+    lines: [
+      '=== LXC 101 ===',
+      '/usr/sbin/pct exec 101 -- sh -c STEPS ops-panel-apt ',
+      '=== LXC 102 ===',
+      '/usr/sbin/pct exec 102 -- sh -c STEPS ops-panel-apt ',
+    ],
+    stderr: '',
+  })
+})
+
+test('over all containers one that fails is told and left behind', () => {
+  expect(shell(UPGRADE, 'STEPS', 'false', 'all', '101', '102')).toEqual({
+    status: 0,
+    lines: ['=== LXC 101 ===', 'SKIP LXC 101', '=== LXC 102 ===', 'SKIP LXC 102'],
+    stderr: '',
+  })
+})
+
+test('all of no containers does nothing, and the host is never touched', () => {
+  expect(shell(UPGRADE, 'echo touched', 'echo', 'all')).toEqual({ status: 0, lines: [], stderr: '' })
+})
+
+test.each([`1'; echo owned`, '$(echo owned)', '`echo owned`', '1\necho owned', '* ; echo owned', '-1 && echo owned'])(
+  'the id %j stays one word',
+  (id) => {
+    const { lines } = shell(UPGRADE, 'STEPS', 'printf <%s>\\n', 'container', id)
+    expect(lines.join('\n')).toBe(
+      ['/usr/sbin/pct', 'exec', id, '--', 'sh', '-c', 'STEPS', 'ops-panel-apt', '']
+        .map((word) => `<${word}>`)
+        .join('\n'),
+    )
+  },
+)
+
+test('a job’s command hands script, elevation and ids over as separate arguments', () => {
+  const start = ['sh', '-c', UPGRADE, 'ops-panel-upgrade', STEPS]
+
+  expect(upgrade({ scope: 'host' }, 'sudo -n')).toEqual([...start, 'sudo -n', 'host'])
+  expect(upgrade({ scope: 'container', id: `1'` }, '')).toEqual([...start, '', 'container', `1'`])
+  expect(upgrade({ scope: 'all', ids: ['101', '102'] }, '')).toEqual([...start, '', 'all', '101', '102'])
+})

@@ -1,0 +1,314 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { upgrade } from '../../../functions/updates/apt.ts'
+import history from '../../../functions/updates/history.get.ts'
+import run from '../../../functions/updates/run.post.ts'
+import { RUN, START } from '../../../runtime/job-script.ts'
+import { SshError } from '../../../runtime/ssh-connection.ts'
+import { START as NOW, testApp } from '../../app.ts'
+import { answered, audited, refused, rows, sealWithAnotherKey } from '../answers.ts'
+import { jobHost, jobScripts, settled } from './job-host.ts'
+
+const PATH = '/api/updates/run'
+const JOB_ID = /^1772366400-[a-z0-9]{8}$/
+
+const Started = z.strictObject({ job_id: z.string().regex(JOB_ID), message: z.string() })
+
+const LISTING = `VMID       Status     Lock         Name
+101        running                 web
+102        stopped                 db
+`
+
+/** The app with a host on which a started job never answers. */
+async function busyApp() {
+  const app = await testApp([run, history])
+  app.services.host.exec = () => new Promise(() => {})
+  return app
+}
+
+test('a job is accepted with its id and a French message, and nothing else', async () => {
+  const app = await testApp([run, history], { fake: jobHost({}) })
+
+  const answer = await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 202)
+
+  expect(Started.parse(answer).message).toBe('Mise à jour lancée.')
+  await settled(app)
+})
+
+test('the job is recorded as running, as its user’s, before it has done anything', async () => {
+  const app = await busyApp()
+  await app.tokenFor('admin')
+
+  const answer = await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'lxc:101' } }), 202)
+
+  const { job_id } = Started.parse(answer)
+  expect(await rows(app.db, 'SELECT id, target, status, started_at, finished_at, started_by FROM jobs')).toEqual([
+    {
+      id: job_id,
+      target: 'lxc:101',
+      status: 'running',
+      started_at: NOW.toISOString(),
+      finished_at: null,
+      started_by: 2,
+    },
+  ])
+  expect(await answered(await app.request('GET', '/api/updates/history', { as: 'user' }), 200)).toEqual([
+    { job_id, target: 'lxc:101', status: 'running', output: '', started_at: NOW.toISOString() },
+  ])
+})
+
+test('the start is audited with the target and the user', async () => {
+  const app = await busyApp()
+
+  const answer = await answered(
+    await app.request('POST', PATH, { as: 'user', from: '203.0.113.9', body: { target: 'all' } }),
+    202,
+  )
+
+  expect(await audited(app.db)).toEqual([
+    {
+      at: NOW.toISOString(),
+      action: 'update_start',
+      user_id: 1,
+      username: 'bob',
+      target: 'all',
+      ip: '203.0.113.9',
+      details: { job_id: Started.parse(answer).job_id },
+    },
+  ])
+})
+
+test('two jobs started at the same moment have ids of their own', async () => {
+  const app = await busyApp()
+  const start = async () =>
+    Started.parse(await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 202)).job_id
+
+  expect(await start()).not.toBe(await start())
+})
+
+test.each([
+  ['host', upgrade({ scope: 'host' }, '')],
+  ['lxc:101', upgrade({ scope: 'container', id: '101' }, '')],
+  [`lxc:1'; reboot #`, upgrade({ scope: 'container', id: `1'; reboot #` }, '')],
+  ['lxc:$(reboot)\n-x', upgrade({ scope: 'container', id: '$(reboot)\n-x' }, '')],
+])('the job of %j is one script whose arguments stay apart', async (target, command) => {
+  const app = await testApp([run, history], { fake: jobHost({}) })
+
+  const answer = await answered(await app.request('POST', PATH, { as: 'user', body: { target } }), 202)
+  await settled(app)
+
+  const { job_id } = Started.parse(answer)
+  expect(app.ran[0]).toEqual({
+    command: ['sh', '-c', START, 'ops-panel-job', RUN, job_id, ...command],
+    rights: 'script',
+  })
+  expect(jobScripts(app).slice(0, 2)).toEqual([
+    { script: 'start', rights: 'script' },
+    { script: 'follow', rights: 'script' },
+  ])
+})
+
+test.each(['root', 'sudo', 'password', 'rule'] as const)('with elevation %s', async (elevation) => {
+  const app = await testApp([run, history], { fake: { ...jobHost({}), elevation } })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+  await settled(app)
+
+  // Only where a rule allows single commands does the script itself ask for each of them.
+  const command = upgrade({ scope: 'host' }, elevation === 'rule' ? 'sudo -n' : '')
+  expect(app.ran[0]?.command.slice(-command.length)).toEqual(command)
+})
+
+test('all upgrades every listed container, stopped ones too, and never the host', async () => {
+  const app = await testApp([run, history], { fake: jobHost({ list: { stdout: LISTING } }) })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'all' } })
+  await settled(app)
+
+  expect(app.ran[0]).toEqual({ command: ['/usr/sbin/pct', 'list'], rights: 'command' })
+  const command = upgrade({ scope: 'all', ids: ['101', '102'] }, '')
+  expect(app.ran[1]?.command.slice(-command.length)).toEqual(command)
+})
+
+test('all of an empty listing is a success', async () => {
+  const app = await testApp([run, history], { fake: jobHost({}) })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'all' } })
+
+  expect(await settled(app)).toMatchObject([{ target: 'all', status: 'success', output: '' }])
+})
+
+test('all with a listing that fails ends in error, and nothing is started', async () => {
+  const list = { code: 2, stderr: 'ipcc_send_rec failed\nUnable to load access control list\n' }
+  const app = await testApp([run, history], { fake: jobHost({ list }) })
+
+  await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'all' } }), 202)
+
+  expect(await settled(app)).toMatchObject([
+    {
+      target: 'all',
+      status: 'error',
+      output: 'Erreur SSH : Unable to load access control list',
+      finished_at: NOW.toISOString(),
+    },
+  ])
+  expect(jobScripts(app)).toEqual([])
+})
+
+test('a host that cannot be reached ends the job in error', async () => {
+  const app = await testApp([run, history], {
+    fake: {
+      exec() {
+        throw new SshError('unreachable', 'connect ECONNREFUSED 192.0.2.1:22')
+      },
+    },
+  })
+
+  await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 202)
+
+  expect(await settled(app)).toMatchObject([
+    { status: 'error', output: 'Erreur SSH : connect ECONNREFUSED 192.0.2.1:22', finished_at: NOW.toISOString() },
+  ])
+})
+
+test.each(['nonsense', 'lxc:', 'HOST', 'host ', '[]'])(
+  'the invalid target %j is accepted, audited, ends in error without an event, and nothing is run',
+  async (target) => {
+    const app = await testApp([run, history])
+    const body = { target }
+
+    const answer = await answered(await app.request('POST', PATH, { as: 'user', body }), 202)
+
+    const { job_id } = Started.parse(answer)
+    expect(await settled(app)).toEqual([
+      {
+        job_id,
+        target,
+        status: 'error',
+        output: `Cible invalide : ${target}`,
+        started_at: NOW.toISOString(),
+        finished_at: NOW.toISOString(),
+      },
+    ])
+    expect(await audited(app.db)).toMatchObject([{ action: 'update_start', target }])
+    expect(app.ran).toEqual([])
+  },
+)
+
+test('a target with a NUL, which no program can be given, is invalid too, and nothing is run', async () => {
+  const app = await testApp([run, history])
+
+  await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'lxc:1\0' } }), 202)
+
+  // libSQL gives a text back only up to its first NUL.
+  expect(await settled(app)).toMatchObject([{ status: 'error', output: 'Cible invalide : lxc:1' }])
+  expect(app.ran).toEqual([])
+})
+
+test.each([0, 100])('a stream that completes is a success, also when the command ended with code %s', async (code) => {
+  const text = 'Reading package lists...\r\nÇa y est ✓\n'
+  const app = await testApp([run, history], { fake: jobHost({ text, code }) })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+
+  expect(await settled(app)).toMatchObject([{ status: 'success', output: text, finished_at: NOW.toISOString() }])
+})
+
+test('subscribers are told the output, then the end; of an invalid target, only that there is no more', async () => {
+  const told: unknown[] = []
+  const app = await testApp([run, history], { fake: jobHost({ text: 'line\n' }) })
+  const { hub, host } = app.services
+  const exec = host.exec.bind(host)
+  const ids: string[] = []
+  // The first command of the job is as early as one can listen.
+  host.exec = (command, options) => {
+    const id = command[5]
+    if (id !== undefined && ids.length === 0) {
+      ids.push(id)
+      hub.subscribe(`update:${id}`, {
+        deliver: ({ bytes }) => told.push(JSON.parse(bytes.toString())),
+        finish: (frame) => told.push(frame && JSON.parse(frame.bytes.toString())),
+      })
+    }
+    return exec(command, options)
+  }
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+  await settled(app)
+
+  const topic = `update:${ids[0]}`
+  expect(told).toEqual([
+    { type: 'update_output', topic, seq: 5, data: { chunk: 'line\n' } },
+    { type: 'update_done', topic, seq: 5, data: { job_id: ids[0] } },
+  ])
+})
+
+test.each([
+  ['nothing', '', 'invalid_json'],
+  ['half a document', '{"target":', 'invalid_json'],
+  ['no target', {}, 'target_missing'],
+  ['an empty target', { target: '' }, 'target_missing'],
+  ['null for a target', { target: null }, 'target_missing'],
+  ['a number for a target', { target: 101 }, 'target_missing'],
+  ['a list', [], 'target_missing'],
+] as const)('a body with %s is 400, and no job comes of it', async (_, body, code) => {
+  const app = await testApp([run])
+
+  await refused(await app.request('POST', PATH, { as: 'user', body }), 400, code)
+
+  expect(await rows(app.db, 'SELECT * FROM jobs')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+  expect(app.ran).toEqual([])
+})
+
+test.each([
+  ['host', { host: '' }],
+  ['user', { username: '' }],
+  ['password', { password: '' }],
+])('without an SSH %s the answer is 503, after the body is read, and no job comes of it', async (_, ssh) => {
+  const app = await testApp([run], { ssh })
+
+  await refused(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 503, 'ssh_incomplete')
+  await refused(await app.request('POST', PATH, { as: 'user', body: { target: 'nonsense' } }), 503, 'ssh_incomplete')
+  await refused(await app.request('POST', PATH, { as: 'user', body: {} }), 400, 'target_missing')
+  await refused(await app.request('POST', PATH, { as: 'user', body: '{' }), 400, 'invalid_json')
+
+  expect(await rows(app.db, 'SELECT * FROM jobs')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+  expect(app.ran).toEqual([])
+})
+
+test('a password that another key has sealed is 503, and no job comes of it', async () => {
+  const app = await testApp([run])
+  await sealWithAnotherKey(app.db)
+
+  const answer = await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+
+  const { error } = await refused(answer, 503, 'ssh_password_unreadable')
+  expect(error).toMatch(/^Le mot de passe SSH enregistré ne peut pas être déchiffré/)
+  expect(await rows(app.db, 'SELECT * FROM jobs')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+  expect(app.ran).toEqual([])
+})
+
+test('a job that cannot be recorded is 500 and is not started', async () => {
+  const app = await testApp([run])
+  const authorization = `Bearer ${await app.tokenFor('user')}`
+  await app.db.script('ALTER TABLE jobs RENAME TO gone')
+
+  const answer = await app.request('POST', PATH, { headers: { authorization }, body: { target: 'host' } })
+
+  await refused(answer, 500, 'storage_failed')
+  expect(app.ran).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('a job whose start cannot be audited is not started', async () => {
+  const app = await testApp([run, history], { fake: jobHost({}) })
+  await app.db.script('ALTER TABLE audit RENAME TO gone')
+
+  await refused(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 500, 'storage_failed')
+
+  await settled(app).catch(() => {})
+  expect(app.ran).toEqual([])
+})

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
+const MANIFEST = 'functions/index.ts'
+/** The entries: they compose, and alone import the manifest. */
+const ENTRIES = ['runtime/server.ts', 'runtime/fetch.ts']
+/** Which rooms a room may import from: downwards. */
+const BELOW: Readonly<Record<string, readonly string[]>> = {
+  functions: ['functions', 'runtime', 'db'],
+  runtime: ['runtime', 'db'],
+  db: ['db'],
+}
+/** `main.ts` hands the environment on; of `version.ts` the build puts a constant in the place. */
+const MAY_READ_ENVIRONMENT = ['runtime/config.ts', 'runtime/main.ts', 'runtime/version.ts']
+/** Where a clock is made. */
+const MAY_READ_TIME = [...ENTRIES, 'runtime/log.ts']
+const NO_NAMES = /^(utils?|helpers?|types|common|services?|domain|misc|shared)$/
+
+/** What is wrong with one file of the service, as sentences. `path` is from the project's root. */
+function wrongs(path: string, source: string): string[] {
+  const [room = ''] = path.split('/')
+  const code = withoutComments(source)
+  const found: string[] = []
+  for (const target of importsOf(path, code)) {
+    const [targetRoom = ''] = target.split('/')
+    const composes = ENTRIES.includes(path) && target === MANIFEST
+    if (!composes && !BELOW[room]?.includes(targetRoom)) found.push(`${path} imports ${target}, which is not below it`)
+    if (ENDPOINT.test(target) && path !== MANIFEST) found.push(`${path} imports the endpoint ${target}`)
+    if (target === MANIFEST && !composes) found.push(`${path} imports the manifest`)
+    if (path.startsWith('db/migrations/')) found.push(`${path} imports ${target}: a migration imports nothing`)
+  }
+  if (/\bprocess\s*(\.\s*env\b|\[)/.test(code) && !MAY_READ_ENVIRONMENT.includes(path))
+    found.push(`${path} reads the environment`)
+  if (/\bDate\s*\.\s*now\b|\bnew\s+Date\s*(\(\s*\)|[^\s(\w])/.test(code) && !MAY_READ_TIME.includes(path))
+    found.push(`${path} reads the time`)
+  const names = path.replace(/\.ts$/, '').split('/')
+  if (names.some((name) => NO_NAMES.test(name))) found.push(`${path} is not named for what it holds`)
+  return found
+}
+
+/** The files of the project that a source imports, types included. */
+function importsOf(path: string, code: string): string[] {
+  const named = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]+)\1/g)
+  return [...named].map(([, , target = '']) => posix.join(posix.dirname(path), target))
+}
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+function sources(...rooms: string[]): [path: string, source: string][] {
+  return rooms.flatMap((room) =>
+    readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file): [string, string] => {
+        const full = join(ROOT, room, file)
+        return [relative(ROOT, full), readFileSync(full, 'utf8')]
+      }),
+  )
+}
+
+test('functions, runtime and db import downwards, no endpoint, and read neither time nor environment', () => {
+  const files = sources('functions', 'runtime', 'db')
+
+  expect(files.length).toBeGreaterThan(30)
+  expect(files.flatMap(([path, source]) => wrongs(path, source))).toEqual([])
+})
+
+test('the imports are really seen: the entry imports the manifest, and the manifest every endpoint', () => {
+  const files = new Map(sources('functions', 'runtime'))
+  const of = (path: string) => importsOf(path, files.get(path) ?? '')
+  const endpoints = [...files.keys()].filter((path) => ENDPOINT.test(path))
+
+  expect(of('runtime/server.ts')).toContain(MANIFEST)
+  expect(
+    of(MANIFEST)
+      .filter((path) => ENDPOINT.test(path))
+      .sort(),
+  ).toEqual(endpoints.sort())
+})
+
+test('what is imported exists', () => {
+  const files = sources('functions', 'runtime', 'db')
+  const known = new Set(files.map(([path]) => path))
+  const missing = files.flatMap(([path, source]) =>
+    importsOf(path, withoutComments(source)).filter((target) => target.endsWith('.ts') && !known.has(target)),
+  )
+
+  expect(missing).toEqual([])
+})
+
+test('an area’s endpoints and nouns lie in its folder', () => {
+  const loose = sources('functions')
+    .map(([path]) => path)
+    .filter((path) => path.split('/').length !== 3 && path !== MANIFEST)
+
+  expect(loose).toEqual([])
+})
+
+test.each([
+  ['functions/auth/login.post.ts', `import { saveUser } from '../../db/users.ts'`],
+  ['functions/auth/login.post.ts', `import type { Host } from '../../runtime/host.ts'`],
+  ['functions/hypervisor/host.get.ts', `import { listContainers } from '../updates/containers.ts'`],
+  ['functions/index.ts', `import login from './auth/login.post.ts'`],
+  ['runtime/server.ts', `import { functions } from '../functions/index.ts'\nconst clock = () => new Date()`],
+  ['runtime/fetch.ts', `import { functions } from '../functions/index.ts'`],
+  ['runtime/jobs.ts', `import { addJob } from '../db/jobs.ts'\nimport { z } from 'zod'`],
+  ['runtime/jobs.ts', 'const at = new Date(seconds * 1000)\nconst began = performance.now()'],
+  ['runtime/jobs.ts', '// Date.now() and process.env are not for here\n/* import x from "../functions/index.ts" */'],
+  ['runtime/config.ts', 'const { env } = process\nread(process.env)'],
+  ['db/users.ts', `import type { Database } from './client.ts'`],
+])('the check lets pass, in %s: %j', (path, source) => {
+  expect(wrongs(path, source)).toEqual([])
+})
+
+test.each([
+  ['runtime/app.ts', `import { parseTarget } from '../functions/updates/target.ts'`, 'not below'],
+  ['runtime/app.ts', `import type { Target } from '../functions/updates/target.ts'`, 'not below'],
+  ['runtime/server.ts', `import { parseTarget } from '../functions/updates/target.ts'`, 'not below'],
+  ['db/users.ts', `import { timestamp } from '../runtime/clock.ts'`, 'not below'],
+  ['db/users.ts', `export { timestamp } from '../runtime/clock.ts'`, 'not below'],
+  ['db/users.ts', `import '../runtime/clock.ts'`, 'not below'],
+  ['db/users.ts', `const clock = await import("../runtime/clock.ts")`, 'not below'],
+  ['db/users.ts', `import {\n  timestamp,\n} from '../runtime/clock.ts'`, 'not below'],
+  ['functions/auth/cookie.ts', `import { testApp } from '../../test/app.ts'`, 'not below'],
+  ['functions/auth/cookie.ts', `import { startDemoHost } from '../../demo/host.ts'`, 'not below'],
+  ['functions/auth/cookie.ts', `import login from './login.post.ts'`, 'the endpoint'],
+  ['functions/modules/list.get.ts', `import run from '../updates/run.post.ts'`, 'the endpoint'],
+  ['functions/updates/apt.ts', `import output from './output.ws.ts'`, 'the endpoint'],
+  ['functions/auth/cookie.ts', `import { functions } from '../index.ts'`, 'the manifest'],
+  ['runtime/jobs.ts', `import { jobKinds } from '../functions/index.ts'`, 'the manifest'],
+  ['db/migrations/0002-more.ts', `import { x } from '../client.ts'`, 'a migration imports nothing'],
+  ['runtime/jobs.ts', 'if (process.env.DEBUG) log()', 'the environment'],
+  ['runtime/jobs.ts', `if (process['env'].DEBUG) log()`, 'the environment'],
+  ['functions/auth/cookie.ts', 'const at = Date.now()', 'the time'],
+  ['db/users.ts', 'const at = new Date().toISOString()', 'the time'],
+  ['functions/updates/utils.ts', '', 'named'],
+  ['runtime/helpers/text.ts', '', 'named'],
+])('the check finds, in %s: %j', (path, source, expected) => {
+  expect(wrongs(path, source)).toContainEqual(expect.stringContaining(expected))
+})
