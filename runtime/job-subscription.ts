@@ -29,7 +29,7 @@ export async function subscribeToJob(
   const topic = jobTopic(event, id)
   let sent = from
   /** How far the stream came while the stored part was still being sent. */
-  let latest = from
+  let latest = 0
   let live = false
   let finished: { frame: Frame | undefined } | undefined
 

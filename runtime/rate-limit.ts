@@ -1,6 +1,7 @@
 import type { Database } from '../db/client.ts'
 import { admitHit } from '../db/rate-hits.ts'
 import type { Clock } from './clock.ts'
+import { createRecent } from './recent.ts'
 
 /** At most `limit` requests in any `seconds`, counted for an address or for a user. */
 export interface RateLimit {
@@ -16,22 +17,21 @@ export interface Limiter {
   admit(bucket: string, who: string, limit: RateLimit): number | Promise<number>
 }
 
-/** Who was seen last is forgotten last; a flood of addresses cannot grow memory past this. */
+/** A flood of addresses cannot grow memory past twice this. */
 const REMEMBERED = 50_000
 
 /** Sliding windows: exact, without a burst at the turn of a minute. */
 export function createLimiter(db: Database, clock: Clock): Limiter {
-  const windows = new Map<string, Window>()
+  const windows = createRecent<Window>(REMEMBERED)
   return {
     admit(bucket, who, { limit, seconds, shared }) {
       const nowMs = clock().getTime()
       const windowMs = seconds * 1000
       if (shared) return admitHit(db, bucket, who, { limit, windowMs, nowMs })
       const key = `${bucket} ${who}`
-      const window = windows.get(key) ?? { hits: [], next: 0 }
-      windows.delete(key)
-      windows.set(key, window)
-      if (windows.size > REMEMBERED) windows.delete(windows.keys().next().value ?? '')
+      const known = windows.get(key)
+      const window = known ?? { hits: [], next: 0 }
+      if (!known) windows.set(key, window)
       return admit(window, limit, windowMs, nowMs)
     },
   }

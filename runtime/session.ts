@@ -15,6 +15,7 @@ import type { Database } from '../db/client.ts'
 import { addSigningKey, readSigningKeys } from '../db/signing-keys.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Log } from './log.ts'
+import { createRecent } from './recent.ts'
 import { SecretError, type Secrets } from './secrets.ts'
 
 /** Lifetime of an access token, in seconds. */
@@ -23,7 +24,7 @@ export const ACCESS_SECONDS = 900 as const
 const ALGORITHM = 'RS256'
 const ISSUER = 'ops-panel'
 const AUDIENCE = { access: 'ops-panel', refresh: 'ops-panel/refresh' } as const
-/** Verified tokens kept in memory; the oldest go first. */
+/** Verified tokens kept in memory. */
 const CACHED = 10_000
 /** A token may name a key that another instance made: look again, but not at every stranger's token. */
 const RELOAD_EVERY_MS = 5_000
@@ -74,7 +75,7 @@ export async function createSessions(services: {
   const signer = await loadSigner(services)
   let verifiers = await loadVerifiers(db)
   let loadedAt = clock().getTime()
-  const cache = new Map<string, User>()
+  const cache = createRecent<User>(CACHED)
   const seconds = () => Math.floor(clock().getTime() / 1000)
 
   const sign = (payload: Record<string, unknown>, kind: keyof typeof AUDIENCE, issued: number, lifetime: number) =>
@@ -132,11 +133,7 @@ export async function createSessions(services: {
         cache.delete(token)
         return undefined
       }
-      if (!cached) {
-        const [oldest] = cache.keys()
-        if (cache.size >= CACHED && oldest !== undefined) cache.delete(oldest)
-        cache.set(token, user)
-      }
+      if (!cached) cache.set(token, user)
       return user
     },
   }

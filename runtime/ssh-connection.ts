@@ -53,9 +53,10 @@ export function fingerprint(key: Buffer): string {
  */
 export function connect({ host, port, username, password, hostKey }: SshAccount): Promise<SshConnection> {
   const client = new Client()
-  const state: { presented: string; authenticating: boolean; ended?: SshError } = {
+  const state: { presented: string; authenticating: boolean; ready: boolean; ended?: SshError } = {
     presented: '',
     authenticating: false,
+    ready: false,
   }
   const listeners = new Set<(error: SshError) => void>()
   const onClosed = (listener: (error: SshError) => void) => {
@@ -82,6 +83,7 @@ export function connect({ host, port, username, password, hostKey }: SshAccount)
       READY_MS,
     )
     client.on('ready', () => {
+      state.ready = true
       clearTimeout(timer)
       resolve({
         hostKey: state.presented,
@@ -91,7 +93,9 @@ export function connect({ host, port, username, password, hostKey }: SshAccount)
       })
     })
     client.on('error', (error: Error & { level?: string }) => {
-      if (state.presented !== '' && !matches(state.presented, hostKey)) {
+      if (state.ready) {
+        settle(new SshError('lost', `la connexion a été perdue (${error.message})`, { cause: error }))
+      } else if (state.presented !== '' && !matches(state.presented, hostKey)) {
         settle(new SshError('host_key_changed', `la clé de l’hôte a changé : ${state.presented} au lieu de ${hostKey}`))
       } else if (error.level === 'client-authentication') {
         settle(new SshError('bad_credentials', `authentification refusée pour ${username}`, { cause: error }))
@@ -161,7 +165,7 @@ function openChannel(client: Client, command: Command, onClosed: SshConnection['
       late = true
       reject(error)
     }
-    const timer = setTimeout(() => fail(new SshError('lost', 'l’hôte n’a pas ouvert de canal à temps')), OPEN_MS)
+    const timer = setTimeout(() => fail(new SshError('unreachable', 'l’hôte n’a pas ouvert de canal à temps')), OPEN_MS)
     const stopWatching = onClosed((error) => {
       clearTimeout(timer)
       fail(error)

@@ -114,7 +114,7 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
 
   return {
     async open(account, command) {
-      for (;;) {
+      for (let retried = false; ; ) {
         const member = await reserve(account)
         try {
           const channel = await member.connection.open(command)
@@ -122,6 +122,12 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
           return channel
         } catch (error) {
           release(member)
+          if (error instanceof SshError) {
+            // A connection that nobody used may have died unnoticed: once more, over another one.
+            if (error.reason !== 'lost' || retried) throw error
+            retried = true
+            continue
+          }
           // The host allows fewer channels than Debian does: believe it, as long as there is at least one.
           const refused = error instanceof Error && error.message.includes('Channel open failure')
           if (!refused || member.channels === 0) throw error

@@ -14,8 +14,8 @@ import { logRefusal, translate } from './translate.ts'
 const MAX_FRAME = 64 * 1024
 /** Proxies drop what is silent for 30 to 60 s. */
 const PING_MS = 25_000
-/** Whom the close handshake does not reach by then is cut off. */
-const CLOSE_MS = 2_000
+/** When the service stops, whom the close handshake does not reach by then is cut off; else ws gives it 30 s. */
+const STOP_MS = 2_000
 
 export interface Sockets {
   /** Takes an HTTP upgrade request over; whatever comes of it, the connection is answered. */
@@ -112,7 +112,9 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
           else ws.send(bytes, { binary: false }, () => resolve())
         }),
       waiting: () => ws.bufferedAmount,
-      close: (reason) => closeSocket(ws, CLOSE[reason]),
+      close: (reason) => {
+        if (ws.readyState === ws.OPEN) ws.close(CLOSE[reason])
+      },
       closed: closed.signal,
     }
   }
@@ -134,19 +136,15 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       stopped = true
       clearInterval(ping)
       const gone = [...open].map(({ ws }) => new Promise((resolve) => ws.once('close', resolve)))
-      for (const { ws } of open) closeSocket(ws, CLOSE.stopping)
+      for (const { ws } of open) ws.close(CLOSE.stopping)
+      const cut = setTimeout(() => {
+        for (const { ws } of open) ws.terminate()
+      }, STOP_MS)
       await Promise.all(gone)
+      clearTimeout(cut)
     },
     size: () => open.size,
   }
-}
-
-/** ws waits 30 s for the other side to agree to the end; one that has stopped reading never does. */
-function closeSocket(ws: WebSocket, code: number): void {
-  ws.close(code)
-  const timer = setTimeout(() => ws.terminate(), CLOSE_MS)
-  timer.unref()
-  ws.once('close', () => clearTimeout(timer))
 }
 
 /** A socket may not outlive the token that opened it. */

@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient, type Transaction } from '@libsql/client'
+import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { type Database, StorageError } from '../../db/client.ts'
+import { open } from './database.ts'
+import { temporaryFolder } from './folder.ts'
+
+/** A database of one table, and what another connection needs to stand in its way. */
+async function contended(): Promise<{ db: Database; lock(): Promise<Transaction> }> {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const db = await open(url)
+  await db.script('CREATE TABLE items (id INTEGER PRIMARY KEY)')
+  const other = createClient({ url })
+  onTestFinished(() => other.close())
+  return { db, lock: () => other.transaction('write') }
+}
+
+async function count(db: Database): Promise<number> {
+  const [row] = await db.query(z.object({ count: z.number() }), 'SELECT count(*) AS count FROM items')
+  return row?.count ?? -1
+}
+
+/** Runs the work and tells how often, and how late at worst, the event loop came round meanwhile. */
+async function watchLoop(work: () => Promise<unknown>) {
+  let turns = 0
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    turns += 1
+  }, 5)
+  const started = performance.now()
+  await work().finally(() => clearInterval(timer))
+  return { turns, longest, ms: performance.now() - started }
+}
+
+test('another’s write lock delays a write, does not fail it, and does not stop the event loop', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+  const released = pause(300).then(() => held.rollback())
+
+  const { turns, longest, ms } = await watchLoop(() => db.run('INSERT INTO items VALUES (1)'))
+  await released
+
+  expect(await count(db)).toBe(1)
+  expect(ms).toBeGreaterThan(280)
+  expect(turns).toBeGreaterThan(5)
+  expect(longest).toBeLessThan(150)
+})
+
+test('a batch and a script are waited for as well, in order, and take effect once', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+  const released = pause(150).then(() => held.rollback())
+
+  const script = db.script('BEGIN IMMEDIATE; INSERT INTO items VALUES (1); COMMIT')
+  const batch = db.batch([{ sql: 'INSERT INTO items VALUES (2)' }, { sql: 'DELETE FROM items WHERE id = 1' }])
+  const left = count(db)
+  await Promise.all([script, released])
+
+  expect(await batch).toEqual([1, 1])
+  expect(await left).toBe(1)
+})
+
+test('the settings of the connection are in force after a busy answer, and transactions work', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+  const released = pause(100).then(() => held.rollback())
+  await db.run('INSERT INTO items VALUES (1)')
+  await released
+
+  expect(await db.query(z.unknown(), 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
+  expect(await db.query(z.unknown(), 'PRAGMA synchronous')).toEqual([{ synchronous: 1 }])
+  expect(await db.query(z.unknown(), 'PRAGMA foreign_keys')).toEqual([{ foreign_keys: 1 }])
+  await db.script('CREATE TABLE parts (item INTEGER NOT NULL REFERENCES items (id))')
+  await expect(db.batch([{ sql: 'INSERT INTO parts VALUES (9)' }])).rejects.toThrow(/FOREIGN KEY/)
+  expect(await db.batch([{ sql: 'INSERT INTO parts VALUES (1)' }])).toEqual([1])
+})
+
+test('a reader is not held up by another’s write', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+  await held.execute('INSERT INTO items VALUES (1)')
+
+  const { ms } = await watchLoop(() => count(db))
+
+  expect(ms).toBeLessThan(100)
+  expect(await count(db)).toBe(0)
+  await held.rollback()
+})
+
+test('a lock that stays gives a StorageError in bounded time, and the database works afterwards', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+
+  const { ms, longest } = await watchLoop(async () => {
+    const error = await db.run('INSERT INTO items VALUES (1)').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StorageError)
+    expect(error).toMatchObject({ cause: { code: expect.stringMatching(/^SQLITE_BUSY/) } })
+  })
+  await held.rollback()
+
+  expect(ms).toBeGreaterThan(3_000)
+  expect(ms).toBeLessThan(8_000)
+  expect(longest).toBeLessThan(150)
+  expect(await count(db)).toBe(0)
+  await db.run('INSERT INTO items VALUES (2)')
+  expect(await count(db)).toBe(1)
+})

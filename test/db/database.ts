@@ -1,0 +1,19 @@
+import { onTestFinished } from 'vitest'
+import { type Database, openDatabase } from '../../db/client.ts'
+import { migrate } from '../../db/migrate.ts'
+
+export const NOW = '2026-03-01T12:00:00.000Z'
+
+/** A database that is closed when the running test ends; in memory unless an address is given. */
+export async function open(url = ':memory:'): Promise<Database> {
+  const db = await openDatabase(url)
+  onTestFinished(() => db.close())
+  return db
+}
+
+/** The same, with every table. */
+export async function openMigrated(url = ':memory:'): Promise<Database> {
+  const db = await open(url)
+  await migrate(db, new Date(NOW))
+  return db
+}

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { type Database, openDatabase, StorageError } from '../../db/client.ts'
+import { migrate } from '../../db/migrate.ts'
+import { NOW, open } from './database.ts'
+import { temporaryFolder } from './folder.ts'
+
+const AT = new Date(NOW)
+
+async function tables(db: Database): Promise<string[]> {
+  const sql = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
+  const rows = await db.query(z.object({ name: z.string() }), sql)
+  return rows.map(({ name }) => name)
+}
+
+function versions(db: Database): Promise<unknown[]> {
+  return db.query(z.unknown(), 'SELECT version, applied_at FROM schema_version ORDER BY version')
+}
+
+const ALL = [
+  'audit',
+  'job_output',
+  'jobs',
+  'rate_hits',
+  'schema_version',
+  'sessions',
+  'settings',
+  'signing_keys',
+  'users',
+]
+
+test('brings an empty database up to date, and says when', async () => {
+  const db = await open()
+
+  expect(await migrate(db, AT)).toBe(1)
+
+  expect(await tables(db)).toEqual(ALL)
+  expect(await versions(db)).toEqual([{ version: 1, applied_at: NOW }])
+})
+
+test('changes nothing the second time', async () => {
+  const db = await open()
+  await migrate(db, AT)
+  await db.run(`INSERT INTO settings VALUES ('ssh_host', 'pve', ?)`, [NOW])
+
+  expect(await migrate(db, new Date('2027-01-01T00:00:00.000Z'))).toBe(1)
+
+  expect(await versions(db)).toEqual([{ version: 1, applied_at: NOW }])
+  expect(await db.query(z.unknown(), 'SELECT value FROM settings')).toEqual([{ value: 'pve' }])
+})
+
+test('goes on from the version that is there', async () => {
+  const db = await open()
+  await migrate(db, AT, ['CREATE TABLE a (x)'])
+
+  const later = ['CREATE TABLE a (x)', 'CREATE TABLE b (x); INSERT INTO b VALUES (1)', 'ALTER TABLE b ADD COLUMN y']
+  expect(await migrate(db, AT, later)).toBe(3)
+
+  expect(await tables(db)).toEqual(['a', 'b', 'schema_version'])
+  expect(await db.query(z.unknown(), 'SELECT * FROM b')).toEqual([{ x: 1, y: null }])
+})
+
+test('two handles of one file, at once, make one schema', async () => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const [one, two] = [await open(url), await open(url)]
+
+  expect(await Promise.all([migrate(one, AT), migrate(two, AT)])).toEqual([1, 1])
+
+  expect(await tables(one)).toEqual(ALL)
+  expect(await versions(two)).toHaveLength(1)
+})
+
+test('four processes that start at once on one file all end well', async () => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const program = `
+    import { openDatabase } from ${JSON.stringify(new URL('../../db/client.ts', import.meta.url).href)}
+    import { migrate } from ${JSON.stringify(new URL('../../db/migrate.ts', import.meta.url).href)}
+    const db = await openDatabase(${JSON.stringify(url)})
+    console.log(await migrate(db, new Date()))
+    db.close()
+  `
+  const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
+
+  const ended = await Promise.all([start(), start(), start(), start()])
+
+  expect(ended.map(({ stdout }) => stdout)).toEqual(['1\n', '1\n', '1\n', '1\n'])
+  const db = await open(url)
+  expect(await tables(db)).toEqual(ALL)
+  expect(await versions(db)).toHaveLength(1)
+})
+
+test.each([
+  ['in its first statement', 'CREATE TABL b (x)'],
+  ['in its last statement', 'CREATE TABLE b (x); INSERT INTO a VALUES (2); CREATE TABLE a (x)'],
+])('a migration that fails %s leaves the version and the schema as they were', async (_, broken) => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const db = await open(url)
+  const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1)'
+  await migrate(db, AT, [first])
+
+  await expect(migrate(db, AT, [first, broken, 'CREATE TABLE c (x)'])).rejects.toThrow(StorageError)
+
+  expect(await tables(db)).toEqual(['a', 'schema_version'])
+  expect(await db.query(z.unknown(), 'SELECT x FROM a')).toEqual([{ x: 1 }])
+  expect(await versions(db)).toEqual([{ version: 1, applied_at: NOW }])
+  expect(await migrate(db, AT, [first, 'CREATE TABLE c (x)'])).toBe(2)
+})
+
+test('refuses a database that a newer program has made, and leaves it alone', async () => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const newer = await openDatabase(url)
+  await migrate(newer, AT, ['CREATE TABLE a (x)', 'CREATE TABLE b (x)'])
+  newer.close()
+  const db = await open(url)
+
+  await expect(migrate(db, AT, ['CREATE TABLE a (x)'])).rejects.toThrow(/version 2.*newer/)
+
+  expect(await tables(db)).toEqual(['a', 'b', 'schema_version'])
+  expect(await versions(db)).toHaveLength(2)
+})

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import type { Database } from '../../db/client.ts'
+import { admitHit } from '../../db/rate-hits.ts'
+import { openMigrated } from './database.ts'
+import { temporaryFolder } from './folder.ts'
+
+const LIMIT = { limit: 5, windowMs: 60_000 }
+
+async function stored(db: Database): Promise<number> {
+  const rows = await db.query(z.unknown(), 'SELECT at_ms FROM rate_hits')
+  return rows.length
+}
+
+test('admits five within the window and tells the sixth how long to wait', async () => {
+  const db = await openMigrated()
+  const hit = (nowMs: number) => admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs })
+
+  const waits: number[] = []
+  for (const nowMs of [1_000, 2_000, 3_000, 4_000, 5_000, 6_000]) waits.push(await hit(nowMs))
+
+  expect(waits).toEqual([0, 0, 0, 0, 0, 55_000])
+})
+
+test('a refused hit is not counted: whoever keeps trying gets in when the first hit is out of the window', async () => {
+  const db = await openMigrated()
+  const hit = (nowMs: number) => admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs })
+  for (const nowMs of [0, 10, 20, 30, 40]) await hit(nowMs)
+
+  for (let nowMs = 100; nowMs < 60_000; nowMs += 10_000) expect(await hit(nowMs)).toBe(60_000 - nowMs)
+
+  expect(await hit(59_999)).toBe(1)
+  expect(await hit(60_000)).toBe(0)
+  expect(await hit(60_001)).toBe(9)
+})
+
+test('counts each address and each bucket for itself', async () => {
+  const db = await openMigrated()
+  const hit = (bucket: string, address: string) =>
+    admitHit(db, bucket, address, { limit: 1, windowMs: 1000, nowMs: 5_000 })
+
+  expect(await hit('login', '10.0.0.1')).toBe(0)
+  expect(await hit('login', '10.0.0.2')).toBe(0)
+  expect(await hit('check', '10.0.0.1')).toBe(0)
+  expect(await hit('login', '10.0.0.1')).toBe(1000)
+})
+
+test('forgets an address’s hits once they are out of its window', async () => {
+  const db = await openMigrated()
+  for (let nowMs = 0; nowMs < 50_000; nowMs += 100) {
+    await admitHit(db, 'login', '10.0.0.1', { limit: 5, windowMs: 1_000, nowMs })
+  }
+
+  expect(await stored(db)).toBeLessThanOrEqual(5)
+})
+
+test('holds across two processes on one file, also when all come at once', async () => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const [one, two] = [await openMigrated(url), await openMigrated(url)]
+
+  const waits = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      admitHit(at % 2 ? one : two, 'login', '10.0.0.1', { ...LIMIT, nowMs: 1_000 }),
+    ),
+  )
+
+  expect(waits.filter((wait) => wait === 0)).toHaveLength(5)
+  expect(waits.filter((wait) => wait === 60_000)).toHaveLength(15)
+})

@@ -1,0 +1,27 @@
+import { onTestFinished } from 'vitest'
+import { type DemoHost, type DemoHostOptions, startDemoHost } from '../../demo/host.ts'
+import type { Config } from '../../runtime/config.ts'
+import { createHost } from '../../runtime/host.ts'
+import { createLog } from '../../runtime/log.ts'
+import { createSecrets } from '../../runtime/secrets.ts'
+import { createSettings } from '../../runtime/settings.ts'
+import { NOW, openMigrated } from '../db/database.ts'
+
+/** An imitated host of the running test's own, fast unless told otherwise. */
+export async function startDemo(options: DemoHostOptions = {}): Promise<DemoHost> {
+  const demo = await startDemoHost({ lineMs: 0, wrongMs: 20, ...options })
+  onTestFinished(() => demo.close())
+  return demo
+}
+
+/** The service's host over the real settings, and what it logged. */
+export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
+  const db = await openMigrated()
+  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const settings = createSettings({ db, secrets: createSecrets(Buffer.alloc(32, 7)), clock: () => new Date(NOW), log })
+  const address = { host: `127.0.0.1:${demo.port}`, ...demo.service, hostKey: '' }
+  await settings.fill({ ...address, ...ssh })
+  const host = createHost({ settings, log })
+  onTestFinished(() => host.close())
+  return { host, db, settings, log, lines }
+}

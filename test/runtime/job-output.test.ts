@@ -1,0 +1,219 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { type Database, StorageError } from '../../db/client.ts'
+import { addJob, findJob } from '../../db/jobs.ts'
+import { readOutput } from '../../db/output.ts'
+import { saveUser } from '../../db/users.ts'
+import { createOutputWriter, type JobOutput, type JobText } from '../../runtime/job-output.ts'
+import { NOW, openMigrated } from '../db/database.ts'
+
+let db: Database
+/** How many batches reached the database. */
+let batches: number
+/** What each batch is preceded by; a test makes it fail. */
+let before: () => Promise<void>
+let told: { jobId: string; text: JobText; at: number }[]
+
+beforeEach(async () => {
+  const real = await openMigrated()
+  batches = 0
+  before = async () => {}
+  told = []
+  db = {
+    ...real,
+    async batch(statements) {
+      batches += 1
+      await before()
+      return real.batch(statements)
+    },
+  }
+  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
+  for (let at = 0; at < 60; at += 1) {
+    await addJob(db, { id: `job ${at}`, kind: 'upgrade', args: '{}', target: 'host', started_at: NOW, started_by })
+  }
+})
+
+const writer = () => createOutputWriter(db, (jobId, text) => void told.push({ jobId, text, at: performance.now() }))
+
+/** Writes text at the end of what was written through it before; the host's offsets are ten times as far. */
+function appender(output: JobOutput, from = 0) {
+  let offset = from
+  return (text: string) => {
+    const bytes = Buffer.from(text)
+    const at = offset
+    offset += bytes.length
+    return output.write({ offset: at, bytes, hostOffset: offset * 10 })
+  }
+}
+
+async function stored(id: string): Promise<string> {
+  const chunks = await readOutput(db, id, 0, 1e9)
+  return Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
+}
+
+test('stores what several jobs write, each in its order, and tells of each row after it is safe', async () => {
+  const { open } = writer()
+  const expected = new Map<string, string>()
+  const follow = async (id: string) => {
+    const output = open(id)
+    const append = appender(output)
+    for (let line = 0; line < 40; line += 1) {
+      const text = `${id}: line ${line} ${'é'.repeat(randomInt(200))}\n`
+      expected.set(id, (expected.get(id) ?? '') + text)
+      await append(text)
+      if (line % 7 === 0) await pause(randomInt(15))
+    }
+    await output.flush()
+    expect(await stored(id)).toBe(expected.get(id))
+  }
+
+  await Promise.all(['job 1', 'job 2', 'job 3'].map(follow))
+
+  for (const [id, text] of expected) {
+    const mine = told.filter(({ jobId }) => jobId === id)
+    expect(Buffer.concat(mine.map(({ text: { bytes } }) => bytes)).toString()).toBe(text)
+    let at = 0
+    for (const { text: row } of mine) {
+      expect(row.offset).toBe(at)
+      at += row.bytes.length
+      expect(row.hostOffset).toBe(at * 10)
+    }
+    expect(await findJob(db, id)).toMatchObject({ output_size: at, host_offset: at * 10 })
+  }
+})
+
+test('what sixty jobs write at the same time is one batch', async () => {
+  const { open } = writer()
+  const outputs = Array.from({ length: 60 }, (_, at) => open(`job ${at}`))
+
+  const writes = outputs.map((output, at) => appender(output)(`text of ${at}`))
+  await Promise.all([...writes, ...outputs.map((output) => output.flush())])
+
+  expect(batches).toBe(1)
+  expect(told).toHaveLength(60)
+  expect(await stored('job 59')).toBe('text of 59')
+})
+
+test('what one job writes in small pieces goes into few rows', async () => {
+  const { open } = writer()
+  const output = open('job 1')
+  const append = appender(output)
+
+  for (let line = 0; line < 2000; line += 1) void append('a short line of some thirty bytes\n')
+  await output.flush()
+
+  expect(await readOutput(db, 'job 1', 0, 1e9)).toHaveLength(2)
+  expect(await stored('job 1')).toBe('a short line of some thirty bytes\n'.repeat(2000))
+})
+
+test('the first piece after a pause is stored at once, and a steady stream fifty times a second', async () => {
+  const { open } = writer()
+  const output = open('job 1')
+  const append = appender(output)
+  const delays: number[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const written = performance.now()
+    await append('x')
+    await output.flush()
+    delays.push((told.at(-1)?.at ?? Number.POSITIVE_INFINITY) - written)
+    await pause(30)
+  }
+  expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(10)
+
+  batches = 0
+  const started = performance.now()
+  while (performance.now() - started < 300) {
+    await append('y')
+    await pause(1)
+  }
+  await output.flush()
+  expect(batches).toBeGreaterThan(3)
+  expect(batches).toBeLessThanOrEqual((performance.now() - started) / 20 + 2)
+})
+
+test('a reader waits while much text does', async () => {
+  const { open } = writer()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  before = () => held
+  const append = appender(open('job 1'))
+  let settled = 0
+  const big = 'x'.repeat(60 * 1024)
+  for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
+
+  await pause(50)
+  expect(settled).toBeLessThan(6)
+
+  release()
+  await expect.poll(() => settled).toBe(10)
+  expect(await stored('job 1')).toBe(big.repeat(10))
+})
+
+test('text that could not be stored is told to nobody, and its job takes no more', async () => {
+  const { open } = writer()
+  const output = open('job 1')
+  const append = appender(output)
+  await append('stored, ')
+  await output.flush()
+
+  before = () => Promise.reject(new StorageError('disk full'))
+  await append('lost')
+  await expect(output.flush()).rejects.toThrow('disk full')
+  before = async () => {}
+
+  await expect(append('behind a gap')).rejects.toThrow('disk full')
+  await expect(output.flush()).rejects.toThrow('disk full')
+  expect(told.map(({ text }) => text.bytes.toString())).toEqual(['stored, '])
+  expect(await stored('job 1')).toBe('stored, ')
+})
+
+test('what was written while a store failed is not stored behind the gap', async () => {
+  const { open } = writer()
+  const output = open('job 1')
+  const append = appender(output)
+  let fail = (_: Error) => {}
+  before = () =>
+    new Promise((_, reject) => {
+      fail = reject
+    })
+  await append('first ')
+  await expect.poll(() => batches).toBe(1)
+  await append('second ')
+
+  before = async () => {}
+  fail(new StorageError('busy'))
+  await expect(output.flush()).rejects.toThrow('busy')
+
+  expect(await stored('job 1')).toBe('')
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 0, host_offset: 0 })
+})
+
+test('the same job, opened again, goes on from what is stored; other jobs were not harmed', async () => {
+  const { open } = writer()
+  const [first, other] = [open('job 1'), open('job 2')]
+  before = () => Promise.reject(new StorageError('busy'))
+  await appender(first)('lost')
+  await expect(first.flush()).rejects.toThrow('busy')
+  before = async () => {}
+
+  const again = open('job 1')
+  await appender(again)('whole')
+  await appender(other)('other')
+  await Promise.all([again.flush(), other.flush()])
+
+  expect([await stored('job 1'), await stored('job 2')]).toEqual(['whole', 'other'])
+  await expect(first.flush()).rejects.toThrow('busy')
+})
+
+test('nothing written is nothing stored', async () => {
+  const output = writer().open('job 1')
+
+  await output.write({ offset: 0, bytes: Buffer.alloc(0), hostOffset: 0 })
+  await output.flush()
+
+  expect(batches).toBe(0)
+  expect(told).toEqual([])
+})
