@@ -9,15 +9,19 @@ export interface OutputChunk {
   bytes: Buffer
 }
 
-/** Statements that store one chunk and where it ends, in the text and in the host's file. */
-export function appendOutput(jobId: string, { offset, bytes }: OutputChunk, hostOffset: number): Statement[] {
-  return [
-    { sql: 'INSERT INTO job_output (job_id, offset, chunk) VALUES (?, ?, ?)', args: [jobId, offset, bytes] },
-    {
-      sql: 'UPDATE jobs SET output_size = ?, host_offset = ? WHERE id = ?',
-      args: [offset + bytes.length, hostOffset, jobId],
-    },
-  ]
+/** Stores one chunk. */
+export function insertOutput(jobId: string, { offset, bytes }: OutputChunk): Statement {
+  return { sql: 'INSERT INTO job_output (job_id, offset, chunk) VALUES (?, ?, ?)', args: [jobId, offset, bytes] }
+}
+
+/** Records how far a job's output is stored: in bytes of the text, and of the host's file that it was made of. */
+export function updateSize(jobId: string, outputSize: number, hostOffset: number): Statement {
+  return { sql: 'UPDATE jobs SET output_size = ?, host_offset = ? WHERE id = ?', args: [outputSize, hostOffset, jobId] }
+}
+
+/** Stores one chunk and where it ends. */
+export function appendOutput(jobId: string, chunk: OutputChunk, hostOffset: number): Statement[] {
+  return [insertOutput(jobId, chunk), updateSize(jobId, chunk.offset + chunk.bytes.length, hostOffset)]
 }
 
 /** The stored text from a byte on, at least one chunk if there is one and not many over `limit` bytes. */

@@ -5,9 +5,9 @@ import { bearer, createAdmission } from './admission.ts'
 import { writeAudit } from './audit.ts'
 import { readBody } from './body.ts'
 import { readCaller } from './caller.ts'
-import type { Caller, Services } from './context.ts'
-import { type Detail, type ErrorCode, errorBody, Failure } from './errors.ts'
-import type { AnyFunction } from './function.ts'
+import type { AuditNote, Caller, Services, User } from './context.ts'
+import { type Detail, type ErrorCode, errorBody, Failure, type FailureOptions } from './errors.ts'
+import type { AnyFunction, AuditAction } from './function.ts'
 import { logRefusal, translate } from './translate.ts'
 
 /** What the server knows of the connection; without it (tests, function hosts) the caller is local and in clear. */
@@ -66,6 +66,7 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
     ...(limit !== false && limit?.refusal ? [limit.refusal] : []),
   ])
   const { status: success = 200 } = fn
+  const RequestContext = requestContext(services)
 
   return async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
     const id = randomUUID()
@@ -76,18 +77,7 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
       const user = await identify(fn.auth, bearer(c.req.header('authorization')))
       if (limit && limit.by === 'user') await count(bucket, limit, String(user?.id ?? caller.address))
       const input = request ? await readInput(request, c) : {}
-      const result = await call(fn, input, {
-        ...services,
-        user,
-        caller,
-        get signal() {
-          return c.req.raw.signal
-        },
-        fail: (code: ErrorCode, options?: ConstructorParameters<typeof Failure>[1]) => new Failure(code, options),
-        audit: (action: Parameters<typeof writeAudit>[3], note?: Parameters<typeof writeAudit>[4]) =>
-          writeAudit(services, caller, user, action, note),
-        header: (name: string, value: string) => void headers.push([name, value]),
-      })
+      const result = await call(fn, input, new RequestContext(c, user, caller, headers))
       const parsed = fn.response.parse(result)
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
       const body = JSON.stringify(parsed)
@@ -117,6 +107,36 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
     }
   }
 }
+
+/**
+ * What a handler is given. The services are inherited, and the signal is made only for who asks for it: copying them
+ * into a literal with a getter costs more than all else of a small request.
+ */
+function requestContext(services: Services) {
+  class RequestContext {
+    readonly user: User | undefined
+    readonly caller: Caller
+    readonly audit: (action: AuditAction, note?: AuditNote) => Promise<void>
+    readonly header: (name: string, value: string) => void
+    readonly #c: HonoContext
+
+    constructor(c: HonoContext, user: User | undefined, caller: Caller, headers: Headers) {
+      this.#c = c
+      this.user = user
+      this.caller = caller
+      this.audit = (action, note) => writeAudit(services, caller, user, action, note)
+      this.header = (name, value) => void headers.push([name, value])
+    }
+
+    get signal(): AbortSignal {
+      return this.#c.req.raw.signal
+    }
+  }
+  Object.setPrototypeOf(RequestContext.prototype, { ...services, fail: newFailure })
+  return RequestContext
+}
+
+const newFailure = (code: ErrorCode, options?: FailureOptions) => new Failure(code, options)
 
 /** The one place where a handler's types are taken on trust: its input has just been parsed by its own schemas. */
 function call(fn: AnyFunction, input: object, context: object): unknown {
@@ -154,14 +174,14 @@ function refuse({ log }: Services, c: HonoContext, failure: Failure, id: string,
 }
 
 function answer(body: string, status: number, id: string, more: Headers): Response {
-  const headers: Headers = [
-    ['content-type', 'application/json; charset=utf-8'],
-    ['cache-control', 'no-store'],
-    ['x-content-type-options', 'nosniff'],
-    ['x-request-id', id],
-    ...more,
-  ]
-  return new Response(body, { status, headers })
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': id,
+  }
+  // A plain object takes the short way through the adapter; only a list can hold a header twice.
+  return new Response(body, { status, headers: more.length === 0 ? headers : [...Object.entries(headers), ...more] })
 }
 
 function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]> {

@@ -1,5 +1,5 @@
-import type { Database } from '../db/client.ts'
-import { appendOutput, type OutputChunk } from '../db/output.ts'
+import type { Database, Statement } from '../db/client.ts'
+import { insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
 
 /** Text of a running job on its way to the database. */
 export interface JobText extends OutputChunk {
@@ -45,6 +45,8 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   let next: Promise<void> | undefined
   let last: Promise<void> = Promise.resolve()
   let lastAt = 0
+  /** Ends the pause before the next write. */
+  let hurry = () => {}
 
   const store = async () => {
     const rows = intoRows(waiting.filter(({ source }) => source.failure === undefined))
@@ -52,7 +54,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     size = 0
     next = undefined
     try {
-      await db.batch(rows.flatMap((row) => appendOutput(row.source.jobId, row, row.hostOffset)))
+      await db.batch(statements(rows))
     } catch (error) {
       for (const { source } of rows) source.failure = error
       return
@@ -65,7 +67,17 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     next ??= (async () => {
       await last
       const pause = lastAt + EVERY_MS - performance.now()
-      if (pause > 0 && size < ENOUGH) await new Promise((resolve) => setTimeout(resolve, pause))
+      if (pause > 0 && size < ENOUGH) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pause)
+          hurry = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      // A local libSQL works synchronously: between two writes the event loop gets its turn.
+      await new Promise((resolve) => setImmediate(resolve))
       lastAt = performance.now()
       last = store()
       await last
@@ -86,16 +98,29 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
           waiting.push({ ...text, source })
           size += text.bytes.length
           const written = schedule()
-          if (size >= ENOUGH) await written
+          if (size >= ENOUGH) {
+            hurry()
+            await written
+          }
           check()
         },
         async flush() {
+          hurry()
           await (next ?? last)
           check()
         },
       }
     },
   }
+}
+
+/** One insert a row, and for each job where its last row ends. */
+function statements(rows: readonly Piece[]): Statement[] {
+  const ends = new Map(rows.map((row) => [row.source, row]))
+  return [
+    ...rows.map((row) => insertOutput(row.source.jobId, row)),
+    ...Array.from(ends.values(), (row) => updateSize(row.source.jobId, row.offset + row.bytes.length, row.hostOffset)),
+  ]
 }
 
 /** Puts neighbouring pieces of one job together, as far as a row holds. */

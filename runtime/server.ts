@@ -11,16 +11,25 @@ import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
 import { speakFrench } from './french.ts'
+import type { AnyFunction } from './function.ts'
 import { createHost } from './host.ts'
 import { createHub } from './hub.ts'
-import { createJobs } from './jobs.ts'
+import { type AnyJobKind, createJobs } from './jobs.ts'
 import { createLog } from './log.ts'
 import { createLimiter } from './rate-limit.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { createSessions } from './session.ts'
 import { createSettings } from './settings.ts'
+import type { AnySocket } from './socket.ts'
 import { createSockets } from './upgrade.ts'
 import { VERSION } from './version.ts'
+
+/** What a server serves; the service's own unless something else is to be measured or tried. */
+export interface Manifest {
+  functions: readonly AnyFunction[]
+  sockets: readonly AnySocket[]
+  jobKinds: readonly AnyJobKind[]
+}
 
 export interface RunningServer {
   /** Where it listens, as `http://127.0.0.1:8080`. */
@@ -39,7 +48,10 @@ const FINISH_MS = 2_000
  * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
  * own error when the port or the database cannot be opened; nothing is left open then.
  */
-export async function startServer(environment: Record<string, string | undefined>): Promise<RunningServer> {
+export async function startServer(
+  environment: Record<string, string | undefined>,
+  manifest: Manifest = { functions, sockets, jobKinds },
+): Promise<RunningServer> {
   speakFrench()
   const config = readConfig(environment)
   const write = (line: string) => void process.stdout.write(line)
@@ -66,13 +78,13 @@ export async function startServer(environment: Record<string, string | undefined
     const host = createHost({ settings, log })
     opened.push(() => host.close())
     const hub = createHub()
-    const jobs = createJobs({ db, host, hub, clock, log, kinds: jobKinds })
+    const jobs = createJobs({ db, host, hub, clock, log, kinds: manifest.jobKinds })
     const limiter = createLimiter(db, clock)
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const services: Services = { db, host, hub, jobs, settings, sessions, limiter, config, clock, log, boot }
 
-    const app = createApp(functions, services)
-    const ws = createSockets(sockets, services)
+    const app = createApp(manifest.functions, services)
+    const ws = createSockets(manifest.sockets, services)
     const listener = getRequestListener((request, { incoming }) => {
       const { socket } = incoming
       return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: config.tls !== undefined } })

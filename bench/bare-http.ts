@@ -1,0 +1,16 @@
+import { createServer } from 'node:http'
+import * as z from 'zod'
+import { answer } from './child.ts'
+
+const Question = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown() })
+
+/** node:http with nothing around it: gives the same answer to every request. The address is told. */
+answer(Question, async ({ headers, body }) => {
+  const server = createServer((_, response) => {
+    const text = JSON.stringify(body)
+    response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return { url: typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '' }
+})

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, type ClientChannel } from 'ssh2'
+import * as z from 'zod'
+import { answer } from './child.ts'
+
+const Account = { port: z.number(), username: z.string(), password: z.string() }
+const Question = z.discriminatedUnion('what', [
+  z.object({ what: z.literal('login'), ...Account }),
+  z.object({ what: z.literal('echo'), ...Account, pausesMs: z.array(z.number()) }),
+])
+
+/** ssh2 with nothing around it: a login with one command, or lines that come back over a channel. Milliseconds. */
+answer(Question, async (question) => {
+  const started = performance.now()
+  const client = new Client()
+  const ready = once(client, 'ready')
+  client.connect({ host: '127.0.0.1', ...question })
+  client.setNoDelay(true)
+  await ready
+  try {
+    if (question.what === 'echo') return await echo(await exec(client, 'cat'), question.pausesMs)
+    const channel = await exec(client, 'id')
+    channel.resume()
+    await once(channel, 'close')
+    return performance.now() - started
+  } finally {
+    client.end()
+  }
+})
+
+async function echo(channel: ClientChannel, pausesMs: readonly number[]): Promise<number[]> {
+  const times: number[] = []
+  for (const pauseMs of pausesMs) {
+    await pause(pauseMs)
+    const back = once(channel, 'data')
+    const sent = performance.now()
+    channel.write(`${Date.now()}000000\n`)
+    await back
+    times.push(performance.now() - sent)
+  }
+  return times
+}
+
+function exec(client: Client, command: string): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    client.exec(command, (error, channel) => (error ? reject(error) : resolve(channel)))
+  })
+}

@@ -1,0 +1,62 @@
+import { WebSocket } from 'ws'
+import * as z from 'zod'
+
+export const Task = z.object({ url: z.string(), token: z.string(), program: z.string(), args: z.array(z.string()) })
+
+const Started = z.object({ job_id: z.string() })
+
+/** How a job's output came: where it ended in bytes, how often the service called us too slow. */
+export interface Followed {
+  size: number
+  reconnects: number
+}
+
+const TOO_SLOW = 1013
+const DONE = 1000
+
+/** Starts a command as a job and follows its output to the final event; hands over each frame of output as it comes. */
+export async function followNewJob(
+  { url, token, program, args }: z.infer<typeof Task>,
+  onOutput: (frame: Buffer) => void = () => {},
+): Promise<Followed> {
+  const response = await fetch(`${url}/api/bench/jobs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ program, args }),
+  })
+  if (response.status !== 202) throw new Error(`the job was refused: ${await response.text()}`)
+  const { job_id } = Started.parse(await response.json())
+  const followed = { size: 0, reconnects: -1 }
+  let last = ''
+  let code = TOO_SLOW
+  while (code === TOO_SLOW) {
+    followed.reconnects += 1
+    const address = `${url.replace('http', 'ws')}/ws/updates/${job_id}?from=${followed.size}`
+    code = await receive(address, token, (frame) => {
+      const [, type = '', seq = ''] = HEAD.exec(frame.toString('latin1', 0, 200)) ?? []
+      last = type
+      followed.size = Number(seq)
+      if (type === 'update_output') onOutput(frame)
+    })
+  }
+  if (code !== DONE || last !== 'update_done') throw new Error(`the job ended with ${last}, its socket with ${code}`)
+  return followed
+}
+
+/** A frame of 64 KiB is not parsed to learn how far it reaches: a client that counts bytes must not be the limit. */
+const HEAD = /^\{"type":"(\w+)","topic":"[^"]*","seq":(\d+),/
+
+/** Settles with the code that the socket is closed with. */
+function receive(address: string, token: string, onFrame: (frame: Buffer) => void): Promise<number> {
+  const socket = new WebSocket(address, {
+    headers: { authorization: `Bearer ${token}` },
+    perMessageDeflate: false,
+  })
+  return new Promise((resolve, reject) => {
+    socket.on('message', (data) => {
+      if (Buffer.isBuffer(data)) onFrame(data)
+    })
+    socket.on('error', reject)
+    socket.on('close', resolve)
+  })
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { startChild } from './child.ts'
+import { ROOT, SSH_PORT, withLocalFolder } from './host.ts'
+import { startPanel } from './panel.ts'
+import { median } from './stats.ts'
+import { compare, type Goal, type Row } from './table.ts'
+
+const WARM_UP = 1
+const ROUNDS = 5
+const LINES = 40
+
+const Times = z.array(z.number())
+
+/** How long a line written on the host takes to a subscriber, beside the way there and back of an ssh2 channel. */
+export async function line(): Promise<Row[]> {
+  return [
+    await withLocalFolder(() => measureLines('a line / ssh2 round trip', { atMost: 5 })),
+    await measureLines('the same on an overlay file system', undefined),
+  ]
+}
+
+async function measureLines(name: string, goal: Goal | undefined): Promise<Row> {
+  const panel = await startPanel()
+  const client = await startChild('./line-client.ts')
+  const bare = await startChild('./bare-ssh.ts')
+  try {
+    const [token = ''] = panel.tokens
+    const ours: number[] = []
+    const trips: number[] = []
+    for (let round = -WARM_UP; round < ROUNDS; round++) {
+      // Irregular, so that nothing on the way that works at intervals can keep in step.
+      const pausesMs = Array.from({ length: LINES }, () => 20 + Math.random() * 40)
+      const args = ['-c', WRITE_MOMENTS, 'bench', ...pausesMs.map((ms) => (ms / 1000).toFixed(4))]
+      const ages = await client.ask(Times, { url: panel.url, token, program: 'sh', args })
+      const echoes = await bare.ask(Times, { what: 'echo', port: SSH_PORT, ...ROOT, pausesMs })
+      if (ages.length !== LINES) throw new Error(`${ages.length} lines came instead of ${LINES}`)
+      if (round < 0) continue
+      ours.push(median(ages))
+      trips.push(median(echoes))
+    }
+    return compare(name, goal, 'ms', ours, trips)
+  } finally {
+    await bare.stop()
+    await client.stop()
+    await panel.stop()
+  }
+}
+
+const WRITE_MOMENTS = 'for pause; do sleep "$pause"; date +%s%N; done'

@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import { functions as all, sockets } from '../functions/index.ts'
+import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
+import { defineFunction, READS, WRITES } from '../runtime/function.ts'
+import { defineJob } from '../runtime/jobs.ts'
+
+/** An answer like that of `me`, without its query. */
+const withoutQuery = defineFunction({
+  method: 'GET',
+  path: '/api/bench',
+  auth: 'user',
+  rateLimit: READS,
+  response: z.object({
+    id: z.number(),
+    username: z.string(),
+    is_admin: z.boolean(),
+    lang: z.string(),
+    theme: z.string(),
+    sidebar_position: z.string(),
+  }),
+
+  handler: (_, { user: { id, username, isAdmin } }) => ({
+    id,
+    username,
+    is_admin: isAdmin,
+    lang: 'fr',
+    theme: 'dark',
+    sidebar_position: 'left',
+  }),
+})
+
+const startJob = defineFunction({
+  method: 'POST',
+  path: '/api/bench/jobs',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: false,
+  request: { body: z.object({ program: z.string(), args: z.array(z.string()) }) },
+  status: 202,
+  response: z.object({ job_id: z.string() }),
+
+  handler: async ({ body }, { user, jobs }) => ({
+    job_id: await jobs.start({ kind: 'bench', args: body, target: 'bench', startedBy: user.id }),
+  }),
+})
+
+/** Any command as a job; its output comes over the socket of the upgrades. */
+const anyCommand = defineJob({
+  kind: 'bench',
+  event: UPDATE_EVENT,
+  args: z.object({ program: z.string(), args: z.array(z.string()) }),
+  command: async ({ program, args }) => [program, ...args],
+})
+
+export const functions = [...all, withoutQuery, startJob]
+export { sockets }
+export const jobKinds = [anyCommand]

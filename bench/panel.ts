@@ -1,0 +1,83 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { openDatabase } from '../db/client.ts'
+import { migrate } from '../db/migrate.ts'
+import { saveUser } from '../db/users.ts'
+import { createLog } from '../runtime/log.ts'
+import { createSecrets } from '../runtime/secrets.ts'
+import { createSessions } from '../runtime/session.ts'
+import { type Child, startChild } from './child.ts'
+import { ROOT, SSH_PORT } from './host.ts'
+
+/** A running service with users who are signed in already. */
+export interface Panel {
+  url: string
+  child: Child
+  /** One for each user. */
+  tokens: string[]
+  stop(): Promise<void>
+}
+
+/** Starts the service on a fresh database, with the bench's host as its own. */
+export async function startPanel({ users = 1 } = {}): Promise<Panel> {
+  const folder = await mkdtemp(join(tmpdir(), 'ops-panel-bench-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const secretKey = randomBytes(32)
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const jwtKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const tokens = await signIn(`file:${folder}/panel.db`, { secretKey, jwtKey, users })
+    const child = await startChild('./service.ts', {
+      flags: ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])],
+      environment: {
+        PANEL_PORT: '0',
+        PANEL_DATA_DIR: folder,
+        PANEL_SECRET_KEY: secretKey.toString('base64'),
+        PANEL_JWT_KEY: jwtKey,
+        PANEL_TRUSTED_PROXIES: '127.0.0.0/8',
+        PANEL_SSH_HOST: `127.0.0.1:${SSH_PORT}`,
+        PANEL_SSH_USERNAME: ROOT.username,
+        PANEL_SSH_PASSWORD: ROOT.password,
+      },
+    })
+    const stop = async () => {
+      await child.stop()
+      await remove()
+    }
+    return { url: await child.ask(z.string(), { what: 'url' }), child, tokens, stop }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function signIn(
+  databaseUrl: string,
+  { secretKey, jwtKey, users }: { secretKey: Buffer; jwtKey: string; users: number },
+): Promise<string[]> {
+  const clock = () => new Date()
+  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const db = await openDatabase(databaseUrl)
+  try {
+    await migrate(db, clock())
+    const sessions = await createSessions({
+      db,
+      secrets: createSecrets(secretKey),
+      clock,
+      log,
+      jwtKey,
+      refreshDays: 7,
+    })
+    const tokens: string[] = []
+    for (let n = 1; n <= users; n++) {
+      const { id, username } = await saveUser(db, `user-${n}`, false, clock().toISOString())
+      tokens.push(await sessions.accessToken({ id, username, isAdmin: false, sid: '1' }))
+    }
+    return tokens
+  } finally {
+    db.close()
+  }
+}

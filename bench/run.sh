@@ -1,0 +1,20 @@
+#!/bin/bash
+# Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
+# the rows: login http job line (all of them without arguments). Root on Debian; a few minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH=$PWD/node_modules/.bin:$PATH
+export BENCH_RIG=${BENCH_RIG:-test/host/rig.sh} RIG_PORT=${RIG_PORT:-2322}
+
+packages=()
+command -v ssh >/dev/null || packages+=(openssh-client)
+command -v sshpass >/dev/null || packages+=(sshpass)
+command -v wrk >/dev/null || packages+=(wrk)
+if [ ${#packages[@]} -gt 0 ]; then
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
+fi
+
+trap 'bash "$BENCH_RIG" down' EXIT
+bash "$BENCH_RIG" up
+node bench/main.ts "$@"

@@ -1,0 +1,71 @@
+import { median } from './stats.ts'
+
+/** What the quotient of two medians, ours over the anchor's, must not pass. */
+export type Goal = { atMost: number } | { atLeast: number }
+
+/** One comparison, or one bound: without a goal it is shown for information. */
+export interface Row {
+  name: string
+  goal: Goal | undefined
+  ours: string
+  anchor: string
+  /** What the goal is about. */
+  result: number
+  /** How the result is written: a ratio unless said otherwise. */
+  unit?: string
+  rounds: number
+}
+
+/** Compares the medians of two series that were measured in turns. */
+export function compare(
+  name: string,
+  goal: Goal | undefined,
+  unit: string,
+  ours: readonly number[],
+  anchor: readonly number[],
+): Row {
+  const [mine, other] = [median(ours), median(anchor)]
+  const write = (value: number) => `${short(value)} ${unit}`
+  return { name, goal, ours: write(mine), anchor: write(other), result: mine / other, rounds: ours.length }
+}
+
+/** The rows as a table in plain text. */
+export function table(rows: readonly Row[]): string {
+  const cells = [
+    ['row', 'goal', 'ours', 'anchor', 'result', 'rounds', 'verdict'],
+    ...rows.map((row) => [
+      row.name,
+      goalText(row),
+      row.ours,
+      row.anchor,
+      `${short(row.result)}${row.unit ? ` ${row.unit}` : ''}`,
+      String(row.rounds),
+      row.goal ? (reached(row) ? 'ok' : 'MISSED') : 'for information',
+    ]),
+  ]
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? []
+  return cells
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+export function reached({ goal, result }: Row): boolean {
+  if (!goal) return true
+  return 'atMost' in goal ? result <= goal.atMost : result >= goal.atLeast
+}
+
+function goalText({ goal, unit }: Row): string {
+  if (!goal) return ''
+  const text = 'atMost' in goal ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`
+  return unit ? `${text} ${unit}` : text
+}
+
+/** Three figures are more than the noise allows. */
+export function short(value: number): string {
+  return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2)
+}
