@@ -148,7 +148,10 @@ down() {
 
 build() {
   [ -e "$BASE/.complete" ] && return
-  rm -rf "$DATA"/base-*
+  local old
+  for old in "$DATA"/base-*; do
+    grep -qs "lowerdir=$old," /proc/[0-9]*/mounts || rm -rf "$old" # unless a host on another port stands on it
+  done
   say "building the base (about a minute, once); log: $DATA/build.log"
   bash "$FILES/base.sh" "$BASE" "$DATA/cache" >"$DATA/build.log" 2>&1 || {
     tail -n 15 "$DATA/build.log" >&2
@@ -165,6 +168,12 @@ reset_container() {
     [ "$running" = 0 ] || pct start "$1"' reset "$1"
 }
 
+hold_lock() { # seconds, host or ID, dpkg or lists
+  local file=/var/lib/dpkg/lock-frontend
+  [ "$3" = dpkg ] || file=/var/lib/apt/lists/lock
+  inside "$2" sh -c 'setsid /usr/local/sbin/hold-lock "$@" </dev/null >/dev/null 2>&1 & sleep 0.1' lock "$1" $file
+}
+
 usage() {
   cat <<'U'
 rig.sh up | down | reset [ID]         a new host; with an ID (101, 102, 103) that container alone is new
@@ -173,7 +182,7 @@ rig.sh in host|ID COMMAND...          run a command as root there, past ssh
 rig.sh fail on|off [WHERE]            rig-fail's postinst fails               WHERE: host, ID or all (default)
 rig.sh conffile on|off [WHERE]        a locally changed conffile: its upgrade asks a question
 rig.sh slow LINES MS [WHERE]          rig-slow's postinst: how many lines, how far apart
-rig.sh lock SECONDS [host|ID]         somebody else holds dpkg's lock, in the background
+rig.sh lock SECONDS [host|ID [lists]] somebody else holds dpkg's lock, or that of the package lists, for a while
 rig.sh lang LOCALE                    the host's default language: fr_FR.UTF-8, en_US.UTF-8, C.UTF-8
 rig.sh cut                            end every ssh session at once, and let new ones in
 rig.sh freeze on|off                  sshd answers nothing, though its connections stay open
@@ -206,9 +215,9 @@ case $command in
   fail) everywhere "$([ "$1" = on ] && echo 'touch' || echo 'rm -f') /etc/rig/fail" "${2:-}" ;;
   conffile) everywhere "echo $([ "$1" = on ] && echo 'mine=1 >>' || echo 'version=1.0 >') /etc/rig-conf.conf" "${2:-}" ;;
   slow) everywhere "echo '$1 $2' >/etc/rig/slow" "${3:-}" ;;
-  lock) inside "${2:-host}" sh -c "setsid hold-lock $1 </dev/null >/dev/null 2>&1 & sleep 0.1" ;;
+  lock) hold_lock "$1" "${2:-host}" "${3:-dpkg}" ;;
   lang) host sh -c "echo 'LANG=$1' >/etc/default/locale" ;;
-  cut) host pkill -KILL -f '^sshd: [^/]' ;;
+  cut) host sh -c "pkill -KILL -f '^sshd: [^/]' || true" ;;
   freeze) host pkill "-$([ "$1" = on ] && echo STOP || echo CONT)" -x sshd ;;
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   users) cat "$FILES/users" ;;

@@ -44,7 +44,7 @@ postinst() { # reads the script from stdin
 made_up_packages() {
   local repository=$TREE/srv/rig version out architecture
   mkdir -p "$repository"/{old,main,security}
-  T=$(mktemp -d)/tree
+  T=$TREE.package
   for version in 1.0 2.0; do
     if [ $version = 1.0 ]; then out=$repository/old; else out=$repository/main; fi
     # rig-web 2.0 needs a new package and drives an old one out: only full-upgrade does that.

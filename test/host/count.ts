@@ -1,0 +1,28 @@
+/** `count.ts REPORT`: prints the counts of vitest's report; fails unless tests were run, in every file, and all passed. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import * as z from 'zod'
+
+const Report = z.object({
+  testResults: z.array(
+    z.object({ name: z.string(), assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })) }),
+  ),
+})
+
+const { testResults } = Report.parse(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))
+const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
+const passed = tests.filter(({ status }) => status === 'passed').length
+const failed = tests.filter(({ status }) => status === 'failed').length
+const leftOut = tests.filter(({ status }) => status !== 'passed' && status !== 'failed')
+
+const ran = new Set(
+  testResults.filter(({ assertionResults }) => assertionResults.length > 0).map((file) => basename(file.name)),
+)
+const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.ts'))
+const silent = files.filter((name) => !ran.has(name))
+
+for (const { fullName } of leftOut) console.error(`test:host: not run: ${fullName}`)
+for (const name of silent) console.error(`test:host: no test was run in ${name}`)
+if (tests.length === 0) console.error('test:host: no test was run.')
+console.log(`test:host: ${passed} passed, ${failed} failed, ${leftOut.length} skipped`)
+if (passed === 0 || failed + leftOut.length + silent.length > 0) process.exitCode = 1

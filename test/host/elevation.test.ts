@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Caller, packages, signIn } from './client.ts'
+import { runJob, startFollowed } from './job.ts'
+import { type Account, inside, PASSWORDS, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+describe.each<[Account, string]>([
+  ['alice', 'sudo for anything, with its password'],
+  ['ops', 'sudo without a password, for apt, apt-get and pct alone'],
+])('the service account %s, which has %s', (account) => {
+  let service: Service
+  let bob: Caller
+  beforeAll(async () => {
+    await rig('reset')
+    await rig('lang', 'fr_FR.UTF-8')
+    service = await startService({ as: account })
+    bob = await signIn(service, 'bob')
+    return () => service.stop()
+  })
+
+  test('lists the containers', async () => {
+    expect((await bob.get('/api/updates/targets')).body).toHaveLength(4)
+  })
+
+  test.each(['host', 'lxc:101'])('lists the packages of %s', async (target) => {
+    expect(await packages(bob, target)).toHaveLength(5)
+  })
+
+  test('upgrades a container live, and its password is in no process of the host', async () => {
+    const job = await startFollowed(bob, 'lxc:101')
+    await job.until(({ output }) => output().includes('rig-slow: step 5 '))
+    const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
+
+    expect(await job.closed).toBe(1000)
+    expect(processes).toContain('full-upgrade')
+    expect(processes).not.toContain(PASSWORDS[account])
+    expect(job.output()).not.toContain(PASSWORDS[account])
+    const steps = job.frames.filter(
+      ({ type, data }) => type === 'update_output' && data.chunk.includes('rig-slow: step'),
+    )
+    expect(steps.length).toBeGreaterThanOrEqual(20)
+    expect(await packages(bob, 'lxc:101')).toEqual([])
+  })
+
+  test('upgrades the host, with root’s own settings of apt', async () => {
+    await rig('conffile', 'on', 'host')
+
+    const { record } = await runJob(bob, 'host')
+
+    expect(record.status).toBe('success')
+    expect(await packages(bob, 'host')).toEqual([])
+    expect(await inside('host', 'cat /etc/rig-conf.conf')).toBe('version=1.0\nmine=1')
+    expect(await inside('host', 'dpkg --audit')).toBe('')
+  })
+
+  test('upgrades all containers and skips the stopped one', async () => {
+    await rig('slow', '2', '1', '102')
+
+    const { output, record } = await runJob(bob, 'all')
+
+    expect(record.status).toBe('success')
+    expect(output.match(/^SKIP LXC .*$/gm)).toEqual(['SKIP LXC 103'])
+    expect(await packages(bob, 'lxc:102')).toEqual([])
+  })
+
+  test('leaves nothing on the host', async () => {
+    await expect.poll(() => inside('host', 'ls /var/tmp | grep ops-panel || true'), { timeout: 5_000 }).toBe('')
+  })
+})

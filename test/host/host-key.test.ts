@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { askPackages, login, signIn } from './client.ts'
+import { PASSWORDS, rig } from './rig.ts'
+import { freePort, type Service, startService } from './service.ts'
+
+let service: Service | undefined
+afterEach(async () => {
+  await service?.stop()
+  service = undefined
+})
+// The host's own keys again.
+afterAll(() => rig('reset'))
+
+test('a host key other than the configured one refuses every login', async () => {
+  await rig('reset')
+  service = await startService({ env: { PANEL_SSH_HOST_KEY: `SHA256:${'A'.repeat(43)}` } })
+
+  const { status, body } = await login(service, 'alice', PASSWORDS.alice)
+
+  expect(body).toMatchObject({ code: 'host_key_changed', error: expect.stringContaining('clé de l’hôte') })
+  expect(status).toBe(401)
+})
+
+test('the key that was seen first is the only one accepted afterwards', async () => {
+  await rig('reset')
+  service = await startService()
+  const bob = await signIn(service, 'bob')
+  await rig('rekey')
+  await rig('cut')
+
+  expect(await login(service, 'bob', PASSWORDS.bob)).toMatchObject({ status: 401, body: { code: 'host_key_changed' } })
+  expect((await bob.get('/api/updates/targets')).body).toEqual([{ id: 'host', name: 'Hôte', status: 'running' }])
+  expect(await askPackages(bob, 'host')).toMatchObject({ status: 502, body: { code: 'ssh_failed' } })
+})
+
+test('a host that nobody answers at is unreachable', async () => {
+  service = await startService({ env: { PANEL_SSH_HOST: `127.0.0.1:${await freePort()}` } })
+
+  const { status, body, ms } = await login(service, 'alice', PASSWORDS.alice)
+
+  expect(body).toEqual({ error: 'Connexion impossible : l’hôte SSH ne répond pas.', code: 'ssh_unreachable' })
+  expect(status).toBe(401)
+  expect(ms).toBeLessThan(5_000)
+})
+
+test('a host that accepts the connection and says nothing is unreachable within half a minute', async () => {
+  const held = new Set<Socket>()
+  const mute = createServer((socket) => held.add(socket)).listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  const address = mute.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  service = await startService({ env: { PANEL_SSH_HOST: `127.0.0.1:${port}` } })
+
+  const { status, body, ms } = await login(service, 'alice', PASSWORDS.alice)
+
+  expect(body).toMatchObject({ code: 'ssh_unreachable' })
+  expect(status).toBe(401)
+  expect(ms).toBeLessThan(30_000)
+  for (const socket of held) socket.destroy()
+  mute.close()
+})

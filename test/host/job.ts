@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { type Caller, record } from './client.ts'
+import { type Follower, follow } from './follower.ts'
+
+const Started = z.object({ job_id: z.string().regex(/^\d+-[a-z0-9]{8}$/), message: z.string().min(1) })
+
+/** Starts an upgrade; its id. */
+export async function startJob(caller: Caller, target: string): Promise<string> {
+  const { status, body } = await caller.post('/api/updates/run', { target })
+  if (status !== 202) throw new Error(`run of ${target}: ${status} ${JSON.stringify(body)}`)
+  return Started.parse(body).job_id
+}
+
+/** Starts an upgrade and follows it from its beginning. */
+export async function startFollowed(caller: Caller, target: string): Promise<Follower & { id: string }> {
+  const id = await startJob(caller, target)
+  return Object.assign(await follow(caller.service, id, { token: caller.token }), { id })
+}
+
+/** Runs an upgrade to its end: what its subscriber got, and what the history says then. */
+export async function runJob(caller: Caller, target: string) {
+  const follower = await startFollowed(caller, target)
+  const code = await follower.closed
+  return {
+    id: follower.id,
+    code,
+    frames: follower.frames,
+    output: follower.output(),
+    last: follower.frames.at(-1),
+    record: await record(caller, follower.id),
+  }
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# The real host suite: installs what it needs, brings a disposable host up (see rig.sh), builds the service, runs
+# every test of this folder against the two, and tears the host down. Root on Debian. Fails when it could not start,
+# ran no test, or left one out.
+set -euo pipefail
+HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
+cd "$HERE/../.."
+export RIG_PORT=${RIG_PORT:-2222} RIG_DATA=${RIG_DATA:-/var/tmp/ops-panel-rig} RIG_QUIET=
+export TEST_REPORT=${TEST_REPORT:-$RIG_DATA/report.json}
+export TMPDIR=$RIG_DATA/tmp
+export PATH=$PWD/node_modules/.bin:$PATH
+
+fail() { echo "test:host: $*" >&2; exit 1; }
+
+[ "$(id -u)" = 0 ] || fail 'must run as root: it starts sshd and containers.'
+grep -qs '^ID=debian' /etc/os-release || fail 'needs Debian: the host under test is made with debootstrap.'
+[ -x node_modules/.bin/vitest ] || fail 'the packages are missing: run "npm ci" first.'
+# The project's own Node needs a library that a bare Debian lacks.
+node --version >/dev/null 2>&1 || { apt-get -q update && apt-get -q -y --no-install-recommends install libatomic1; } >/dev/null
+node --version >/dev/null || fail 'the Node of node_modules does not start.'
+
+tests=
+finish() {
+  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # the services too, if the suite was interrupted
+  RIG_QUIET=1 "$BASH" "$HERE/rig.sh" down
+  rm -rf "$TMPDIR"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+"$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
+npm run --silent build || fail 'the service could not be built.'
+# Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
+mkdir -p "$RIG_DATA/service" "$TMPDIR"
+cp dist/ops-panel.mjs "$RIG_DATA/service/"
+export TEST_BUNDLE=$RIG_DATA/service/ops-panel.mjs
+
+rm -f "$TEST_REPORT"
+result=0
+setsid vitest run --project host &
+tests=$!
+wait "$tests" || result=$?
+[ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'
+node "$HERE/count.ts" "$TEST_REPORT" || result=1
+exit $result

@@ -1,0 +1,88 @@
+import { beforeAll, expect, test } from 'vitest'
+import { type Caller, packages, signIn } from './client.ts'
+import { runJob } from './job.ts'
+import { dpkgStatus, inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+let service: Service
+let bob: Caller
+beforeAll(async () => {
+  await rig('reset')
+  await rig('slow', '2', '1')
+  service = await startService()
+  bob = await signIn(service, 'bob')
+  return () => service.stop()
+})
+
+test('a failing postinst is told in the output, and what it left is finished by the next job', async () => {
+  await rig('fail', 'on', '101')
+  const failed = await runJob(bob, 'lxc:101')
+  const audit = await inside('101', 'dpkg --audit')
+  await rig('fail', 'off', '101')
+  const next = await runJob(bob, 'lxc:101')
+
+  // The exit code does not choose between success and error: the stream has completed.
+  expect(failed).toMatchObject({ code: 1000, record: { status: 'success' }, last: { type: 'update_done' } })
+  expect(failed.output).toContain('rig-fail: simulated failure')
+  expect(failed.output).toContain('E: Sub-process /usr/bin/dpkg returned an error code (1)')
+  expect(audit).toContain('rig-fail')
+  expect(next).toMatchObject({ record: { status: 'success' } })
+  expect(await inside('101', 'dpkg --audit')).toBe('')
+})
+
+test('a container whose upgrade fails is skipped by all, and the next one is upgraded', async () => {
+  await rig('reset', '101')
+  await rig('fail', 'on', '101')
+
+  const { output, record } = await runJob(bob, 'all')
+
+  expect(record.status).toBe('success')
+  expect(output).toMatch(/=== LXC 101 ===.*simulated failure.*SKIP LXC 101\n=== LXC 102 ===/s)
+  expect(output).not.toContain('SKIP LXC 102')
+  expect(await packages(bob, 'lxc:102')).toEqual([])
+})
+
+test('a conffile that was changed locally is kept, and nobody is asked', async () => {
+  await rig('reset', '102')
+  await rig('slow', '2', '1', '102')
+  await rig('conffile', 'on', '102')
+
+  const { record } = await runJob(bob, 'lxc:102')
+
+  expect(record.status).toBe('success')
+  expect(await inside('102', 'cat /etc/rig-conf.conf')).toBe('version=1.0\nmine=1')
+  expect(await dpkgStatus('102', 'rig-conf')).toBe('install ok installed 2.0')
+})
+
+test('a lock that another apt holds is waited for', async () => {
+  await rig('lock', '4', 'host')
+
+  const { output, record } = await runJob(bob, 'host')
+
+  expect(output).toContain('Waiting for cache lock')
+  expect(record.status).toBe('success')
+  expect(await packages(bob, 'host')).toEqual([])
+})
+
+test('a lock of the package lists, which another apt’s update holds, is waited for', async () => {
+  await rig('reset', '102')
+  await rig('slow', '2', '1', '102')
+  await rig('lock', '3', '102', 'lists')
+
+  const { output } = await runJob(bob, 'lxc:102')
+
+  expect(output).toContain('Setting up rig-web (2.0)')
+  expect(await packages(bob, 'lxc:102')).toEqual([])
+})
+
+test('chatty start-up files of the service account leave no trace in lists and outputs', async () => {
+  await rig('reset', '101')
+  await rig('slow', '2', '1', '101')
+  await inside('host', "sed -i '1i echo Bienvenue; echo Bienvenue >&2' /root/.bashrc")
+
+  expect((await bob.get('/api/updates/targets')).body).toHaveLength(4)
+  expect(await packages(bob, 'lxc:101')).toHaveLength(5)
+  const { output, record } = await runJob(bob, 'lxc:101')
+  expect(record).toMatchObject({ status: 'success', output })
+  expect(output).not.toContain('Bienvenue')
+})

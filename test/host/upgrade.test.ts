@@ -1,0 +1,79 @@
+import { beforeAll, expect, test } from 'vitest'
+import { type Caller, packages, signIn } from './client.ts'
+import type { Frame } from './follower.ts'
+import { runJob } from './job.ts'
+import { dpkgStatus, inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+let service: Service
+let bob: Caller
+beforeAll(async () => {
+  await rig('reset')
+  await rig('lang', 'fr_FR.UTF-8')
+  service = await startService()
+  bob = await signIn(service, 'bob')
+  return () => service.stop()
+})
+
+test('a container is upgraded: its forty slow lines arrive as they are written, and all of it is in the history', async () => {
+  const { id, code, frames, output, last, record } = await runJob(bob, 'lxc:101')
+
+  expect(code).toBe(1000)
+  expect(last).toMatchObject({ type: 'update_done', topic: `update:${id}`, data: { job_id: id } })
+  expect(output.match(/rig-slow: step \d+ of 40/g)).toHaveLength(40)
+  const steps = frames.filter((frame) => chunk(frame).includes('rig-slow: step'))
+  expect(steps.length).toBeGreaterThanOrEqual(20)
+  expect((steps.at(-1)?.at ?? 0) - (steps[0]?.at ?? 0)).toBeGreaterThan(1_000)
+
+  expect(record).toMatchObject({ status: 'success', finished_at: expect.any(String) })
+  expect(Buffer.from(record.output).equals(Buffer.from(output))).toBe(true)
+  expect(output.endsWith('\n')).toBe(true)
+  expect(await packages(bob, 'lxc:101')).toEqual([])
+})
+
+test('all: every container in turn, the stopped one is skipped, the host is left alone', async () => {
+  await rig('reset', '101')
+
+  const { code, output, record } = await runJob(bob, 'all')
+
+  expect(code).toBe(1000)
+  expect(record).toMatchObject({ status: 'success', output })
+  expect(output.match(/^(=== LXC \d+ ===|SKIP LXC \d+|Setting up rig-web.*)$/gm)).toEqual([
+    '=== LXC 101 ===',
+    'Setting up rig-web (2.0) ...',
+    '=== LXC 102 ===',
+    'Setting up rig-web (2.0) ...',
+    '=== LXC 103 ===',
+    'SKIP LXC 103',
+  ])
+  expect(output).toContain("container '103' not running!")
+  expect(await packages(bob, 'lxc:101')).toEqual([])
+  expect(await packages(bob, 'lxc:102')).toEqual([])
+  expect(await packages(bob, 'host')).toHaveLength(5)
+})
+
+test('the host is upgraded live; each frame says how far the output has come', async () => {
+  const { code, frames, output, last, record } = await runJob(bob, 'host')
+
+  expect(code).toBe(1000)
+  expect(record).toMatchObject({ status: 'success', output })
+  expect(last).toMatchObject({ type: 'update_done', seq: Buffer.byteLength(output) })
+  let seq = 0
+  for (const frame of frames) {
+    seq += Buffer.byteLength(chunk(frame))
+    expect(frame.seq).toBe(seq)
+  }
+  expect(frames.filter((frame) => chunk(frame).includes('rig-slow: step')).length).toBeGreaterThanOrEqual(20)
+  expect(await packages(bob, 'host')).toEqual([])
+  // Only a full upgrade takes new packages in and drives old ones out.
+  expect(await dpkgStatus('host', 'rig-new')).toBe('install ok installed 2.0')
+  expect(await dpkgStatus('host', 'rig-old')).not.toContain('ok installed')
+})
+
+test('a job leaves no folder on the host', async () => {
+  await expect.poll(() => inside('host', 'ls /var/tmp | grep ops-panel || true'), { timeout: 5_000 }).toBe('')
+})
+
+function chunk(frame: Frame): string {
+  return frame.type === 'update_output' ? frame.data.chunk : ''
+}
