@@ -1,4 +1,5 @@
 import type { Database } from './client.ts'
+import { storedText } from './text.ts'
 
 export interface AuditEntry {
   action: string
@@ -16,8 +17,8 @@ export async function addAuditEntry(db: Database, entry: AuditEntry, now: string
     now,
     action,
     user_id,
-    username,
-    target,
+    username && storedText(username),
+    target && storedText(target),
     ip,
     details,
   ])

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import type { Database } from './client.ts'
+import { StoredText, storedText } from './text.ts'
 
 const Row = z.object({
   id: z.string(),
   kind: z.string(),
   args: z.string(),
-  target: z.string(),
+  target: StoredText,
   status: z.enum(['running', 'success', 'error']),
-  error: z.string().nullable(),
+  error: StoredText.nullable(),
   error_code: z.string().nullable(),
   exit_code: z.number().nullable(),
   output_size: z.number(),
@@ -27,7 +28,7 @@ export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'target' | 'started_a
 export async function addJob(db: Database, job: NewJob): Promise<void> {
   await db.run(
     `INSERT INTO jobs (id, kind, args, target, status, started_at, started_by) VALUES (?, ?, ?, ?, 'running', ?, ?)`,
-    [job.id, job.kind, job.args, job.target, job.started_at, job.started_by],
+    [job.id, job.kind, job.args, storedText(job.target), job.started_at, job.started_by],
   )
 }
 
@@ -61,6 +62,6 @@ export async function endJob(
 ): Promise<void> {
   await db.run(
     `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ? WHERE id = ? AND status = 'running'`,
-    [status, error, error_code, exit_code, now, id],
+    [status, error && storedText(error), error_code, exit_code, now, id],
   )
 }

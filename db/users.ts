@@ -21,8 +21,13 @@ export async function saveUser(db: Database, username: string, isAdmin: boolean,
      ON CONFLICT (username) DO UPDATE SET is_admin = excluded.is_admin`,
     [username, isAdmin ? 1 : 0, now],
   )
-  const [user] = await db.query(Profile, `${PROFILE} WHERE username = ?`, [username])
+  const user = await findUserByName(db, username)
   if (!user) throw new Error(`user ${username} vanished while it was being saved`)
+  return user
+}
+
+export async function findUserByName(db: Database, username: string): Promise<Profile | undefined> {
+  const [user] = await db.query(Profile, `${PROFILE} WHERE username = ?`, [username])
   return user
 }
 

@@ -1,6 +1,6 @@
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY } from '../runtime/identity-script.ts'
-import { CLEAN, FOLLOW, JOB_FOLDER, RUN, START } from '../runtime/job-script.ts'
+import { CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
 import type { Run } from './pct.ts'
@@ -76,6 +76,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const job = machine.jobs.get(id)
     if (job?.owner !== user.uid) return fail(process, 'ops-panel gone\n', 0)
     if (!/^\d+$/.test(offset)) return fail(process, `sh: 1: arithmetic expression: expecting EOF: "${offset}+1"\n`, 2)
+    await stdout(`${OUTPUT_MARK}\n`)
     for await (const piece of job.read(Number(offset), AbortSignal.any([signal, stdin.ended]))) await stdout(piece)
     const end = job.code === undefined ? `lost ${job.size}` : `exit ${job.code} ${job.size}`
     return fail(process, `ops-panel ${end}\n`, 0)

@@ -2,7 +2,7 @@ import type { JobRow } from '../db/jobs.ts'
 import { script } from './command.ts'
 import type { Host, HostStream } from './host.ts'
 import type { JobOutput } from './job-output.ts'
-import { FOLLOW } from './job-script.ts'
+import { FOLLOW, OUTPUT_MARK } from './job-script.ts'
 import { createTextReader } from './output-text.ts'
 import { SshError } from './ssh-connection.ts'
 
@@ -34,7 +34,7 @@ export async function followOutput(
       await output.write({ offset: at, bytes: piece.bytes, hostOffset: piece.sourceEnd })
     }
     let received = host_offset
-    for await (const chunk of stream.stdout) {
+    for await (const chunk of afterMark(stream.stdout)) {
       received += chunk.length
       await write(text.push(chunk))
     }
@@ -48,6 +48,30 @@ export async function followOutput(
     signal.removeEventListener('abort', close)
     close()
     await output.flush()
+  }
+}
+
+const MARK = Buffer.from(`${OUTPUT_MARK}\n`)
+/** Longer than any start-up file's greeting. */
+const MAX_GREETING = 64 * 1024
+
+/** What follows the mark; before it comes what the account's start-up files print, which is nobody's output. */
+async function* afterMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (!head) {
+      yield chunk
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    const at = head.indexOf(MARK)
+    if (at >= 0) {
+      const rest = head.subarray(at + MARK.length)
+      head = undefined
+      if (rest.length > 0) yield rest
+    } else if (head.length > MAX_GREETING) {
+      throw new SshError('lost', 'les fichiers de démarrage du compte de service écrivent trop')
+    }
   }
 }
 

@@ -14,6 +14,9 @@
 /** Where a job's folder lies on the host; the job id follows. `/var/tmp` outlives a reboot. */
 export const JOB_FOLDER = '/var/tmp/ops-panel-job-'
 
+/** The line after which a job's output begins. */
+export const OUTPUT_MARK = 'ops-panel output'
+
 /**
  * Leads the job's own session: `RUN <folder> <command> <argument>…`. A signal to the group ends the command, not the
  * runner, so that the exit code is always written.
@@ -32,13 +35,14 @@ mv "$job/exit.new" "$job/exit"
 
 /**
  * `START <RUN> <job id> <command> <argument>…` starts the job, once: who calls it again for the same id finds it
- * started. Returns as soon as the runner has said who it is.
+ * started. Returns as soon as the runner has said who it is. What the account's jobs left behind a week ago goes.
  */
 export const START = `
 umask 077
 run=$1 job=${JOB_FOLDER}$2
 shift 2
 if mkdir "$job" 2>/dev/null; then
+  find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
   setsid sh -c "$run" ops-panel-run "$job" "$@" </dev/null >>"$job/output" 2>&1 &
 elif [ ! -d "$job" ] || [ -L "$job" ] || [ ! -O "$job" ]; then
@@ -57,7 +61,8 @@ done
 `
 
 /**
- * `FOLLOW <job id> <offset>` writes the output from that byte on, live, until the job has ended; then one line on
+ * `FOLLOW <job id> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
+ * ended; whatever stands before that line was said by the account's start-up files. At the end one line on
  * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes>` (the runner is gone and left no code) or
  * `ops-panel gone` (there is no such folder). Ends as well when its stdin ends, so nothing is left behind by a cut
  * connection. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
@@ -78,6 +83,7 @@ running() {
   [ "\${20}" = "$started" ]
 }
 exec 3<&0
+echo '${OUTPUT_MARK}'
 if running; then
   tail -c "+$((skip + 1))" -f -s 0.01 --pid="$pid" "$job/output" 3<&- </dev/null &
   tail=$!

@@ -139,7 +139,8 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
       closed = true
       for (const { connection, idle } of members) {
         clearTimeout(idle)
-        connection.end()
+        // A host that has stopped answering would not agree to an end.
+        connection.destroy()
       }
       for (const resolve of waiting.splice(0)) resolve()
     },

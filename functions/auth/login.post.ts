@@ -26,7 +26,14 @@ export default defineFunction({
   },
   audit: ['login_failed', 'login_success'],
   request: {
-    body: z.object({ username: z.string().min(1).max(256), password: z.string().min(1).max(1024) }),
+    body: z.object({
+      username: z
+        .string()
+        .min(1)
+        .max(256)
+        .refine((name) => !name.includes('\0'), 'caractère interdit'),
+      password: z.string().min(1).max(1024),
+    }),
     refusal: 'credentials_missing',
   },
   response: z.object({

@@ -27,7 +27,8 @@ export function parseUpgradable(text: string): Package[] {
 
 /**
  * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
- * interrupted dpkg is first brought to its end, which a rule that names apt-get alone does not allow.
+ * interrupted dpkg is first brought to its end, which a rule that names apt-get alone does not allow. apt waits by
+ * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long.
  */
 export const STEPS = `
 sudo=$1
@@ -37,7 +38,24 @@ for interrupted in /var/lib/dpkg/updates/[0-9]*; do
 done
 set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
   -o Dpkg::Use-Pty=0 -o APT::Color=0
-$sudo apt-get "$@" update </dev/null && $sudo apt-get -y "$@" full-upgrade </dev/null
+waited=0
+locked() {
+  inode=$(stat -c %i /var/lib/apt/lists/lock 2>/dev/null) && grep -q ":$inode " /proc/locks
+}
+pause() {
+  while locked && [ "$waited" -lt 120 ]; do
+    [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get update to finish...'
+    waited=$((waited + 1))
+    sleep 1
+  done
+}
+pause
+until $sudo apt-get "$@" update </dev/null; do
+  code=$?
+  locked && [ "$waited" -lt 120 ] || exit "$code"
+  pause
+done
+$sudo apt-get -y "$@" full-upgrade </dev/null
 `
 
 /**

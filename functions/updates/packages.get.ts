@@ -3,7 +3,7 @@ import { defineFunction, READS } from '../../runtime/function.ts'
 import { LIST_UPGRADABLE, parseUpgradable } from './apt.ts'
 import { succeeded } from './command-failure.ts'
 import { inContainer } from './containers.ts'
-import { parseTarget, TARGET_LENGTH } from './target.ts'
+import { parseTarget, shortened } from './target.ts'
 
 /** The packages of one target that can be upgraded. */
 export default defineFunction({
@@ -11,14 +11,14 @@ export default defineFunction({
   path: '/api/updates/packages',
   auth: 'user',
   rateLimit: READS,
-  request: { query: z.object({ target: z.string().min(1).max(TARGET_LENGTH) }), refusal: 'target_missing' },
+  request: { query: z.object({ target: z.string().min(1) }), refusal: 'target_missing' },
   response: z.array(z.object({ name: z.string(), version: z.string(), old_version: z.string() })),
   errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 
   async handler({ query: { target: text } }, { host, settings, fail }) {
     await settings.sshAccount()
     const target = parseTarget(text)
-    if (!target || target.kind === 'all') throw fail('target_invalid', { values: { target: text } })
+    if (!target || target.kind === 'all') throw fail('target_invalid', { values: { target: shortened(text) } })
     const output =
       target.kind === 'host'
         ? await host.exec(LIST_UPGRADABLE)

@@ -8,8 +8,13 @@ export type Target = { kind: 'host' } | { kind: 'container'; id: string } | { ki
 export function parseTarget(text: string): Target | undefined {
   if (text === 'host' || text === 'all') return { kind: text }
   const id = text.startsWith('lxc:') ? text.slice('lxc:'.length) : ''
-  return id === '' || id.includes('\0') ? undefined : { kind: 'container', id }
+  return id === '' || id.includes('\0') || text.length > TARGET_LENGTH ? undefined : { kind: 'container', id }
 }
 
-/** Longest target that is read at all; no name of a container comes near it. */
+/** Longest target that can be meant; no id of a container comes near it. */
 export const TARGET_LENGTH = 1024
+
+/** A target as it is told back to who sent it. */
+export function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import ssh2, { type AnyAuthMethod, type Client, type ClientChannel } from 'ssh2'
 import { type Command, quote, script } from '../../runtime/command.ts'
-import { FOLLOW, RUN, START } from '../../runtime/job-script.ts'
+import { FOLLOW, OUTPUT_MARK, RUN, START } from '../../runtime/job-script.ts'
 
 interface Login {
   port: number
@@ -64,7 +64,7 @@ export function run(client: Client, command: Command, stdin = '') {
   return exec(client, quote(command), stdin)
 }
 
-/** Reads a channel to its end. */
+/** Reads a channel to its end; the mark before a followed job's output is left out. */
 export async function collect(channel: ClientChannel) {
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
@@ -72,12 +72,19 @@ export async function collect(channel: ClientChannel) {
   channel.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
   // The exit code may come with the channel itself, before anybody can listen for `exit`; `close` has it again.
   const [code]: unknown[] = await once(channel, 'close')
+  const bytes = withoutMark(Buffer.concat(stdout))
   return {
     code,
-    bytes: Buffer.concat(stdout),
-    stdout: Buffer.concat(stdout).toString(),
+    bytes,
+    stdout: bytes.toString(),
     stderr: Buffer.concat(stderr).toString(),
   }
+}
+
+/** What a channel said, without the mark before a followed job's output. */
+export function withoutMark(bytes: Buffer): Buffer {
+  const mark = Buffer.from(`${OUTPUT_MARK}\n`)
+  return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
 }
 
 /** Starts a job, detached. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import type { Command } from '../../runtime/command.ts'
 import { script } from '../../runtime/command.ts'
-import { FOLLOW, JOB_FOLDER, RUN, START } from '../../runtime/job-script.ts'
+import { FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../../runtime/job-script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 
 /** A job id of the running test's own; its folder, and whatever still runs in its session, goes when the test ends. */
@@ -75,8 +75,21 @@ export function startJob(id: string, ...command: Command): Promise<Ended> {
   return run(script(START, 'ops-panel-job', RUN, id, ...command))
 }
 
+/** Follows a job; its stdout is told from the mark on, which must come first when there is any. */
 export function follow(id: string, offset = 0): Running {
-  return begin(script(FOLLOW, 'ops-panel-job', id, String(offset)))
+  const { child, ended, seen } = begin(script(FOLLOW, 'ops-panel-job', id, String(offset)))
+  return {
+    child,
+    ended: ended.then((end) => ({ ...end, stdout: afterMark(end.stdout) })),
+    seen: () => afterMark(Buffer.from(seen())).toString(),
+  }
+}
+
+function afterMark(bytes: Buffer): Buffer {
+  const mark = Buffer.from(`${OUTPUT_MARK}\n`)
+  if (bytes.length < mark.length) return Buffer.alloc(0)
+  if (!bytes.subarray(0, mark.length).equals(mark)) throw new Error(`no mark before ${bytes.subarray(0, 80)}`)
+  return bytes.subarray(mark.length)
 }
 
 /** How many processes have a word in their command line. */

@@ -105,3 +105,30 @@ test('any other failure ends the sign-in', async () => {
   expect(await auditedActions(app.db)).toEqual([])
   expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
 })
+
+test('while the service account cannot be asked, who was confirmed before stays one; whoever was not does not become one', async () => {
+  const administrators = { uid: 1000, groups: ['sudo'] }
+  let answer: Identity | Error = administrators
+  let claimed: Identity = administrators
+  const app = await testApp([login], {
+    fake: {
+      signIn: () => claimed,
+      identify() {
+        if (answer instanceof Error) throw answer
+        return answer
+      },
+    },
+  })
+  const signInAs = async (username: string) =>
+    isAdmin(await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }))
+
+  expect(await signInAs('alice')).toBe(true)
+  answer = new SshError('bad_credentials', 'authentification refusée pour panel')
+
+  expect(await signInAs('alice')).toBe(true)
+  expect(await signInAs('mallory')).toBe(false)
+  claimed = { uid: 1000, groups: ['alice'] }
+  expect(await signInAs('alice')).toBe(false)
+  claimed = administrators
+  expect(await signInAs('alice')).toBe(false)
+})

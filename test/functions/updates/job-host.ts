@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import * as z from 'zod'
 import type { Command } from '../../../runtime/command.ts'
 import type { Output } from '../../../runtime/host.ts'
-import { CLEAN, FOLLOW, START } from '../../../runtime/job-script.ts'
+import { CLEAN, FOLLOW, OUTPUT_MARK, START } from '../../../runtime/job-script.ts'
 import type { testApp } from '../../app.ts'
 
 /** A host on which a job writes `text` at once and ends with `code`; `list` answers the listing of containers. */
@@ -11,7 +11,7 @@ export function jobHost({ text = '', code = 0, list = {} }: { text?: string; cod
     exec(command: Command): Partial<Output> {
       if (command[1] === 'list') return list
       if (command[2] !== FOLLOW) return {}
-      return { stdout: text, stderr: `ops-panel exit ${code} ${Buffer.byteLength(text)}\n` }
+      return { stdout: `${OUTPUT_MARK}\n${text}`, stderr: `ops-panel exit ${code} ${Buffer.byteLength(text)}\n` }
     },
   }
 }

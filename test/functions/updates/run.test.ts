@@ -200,8 +200,7 @@ test('a target with a NUL, which no program can be given, is invalid too, and no
 
   await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'lxc:1\0' } }), 202)
 
-  // libSQL gives a text back only up to its first NUL.
-  expect(await settled(app)).toMatchObject([{ status: 'error', output: 'Cible invalide : lxc:1' }])
+  expect(await settled(app)).toMatchObject([{ target: 'lxc:1\0', status: 'error', output: 'Cible invalide : lxc:1\0' }])
   expect(app.ran).toEqual([])
 })
 

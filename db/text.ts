@@ -1,0 +1,12 @@
+import * as z from 'zod'
+
+/** Somebody else's text for a column: libSQL ends a text at its first NUL, so one that has such goes in as bytes. */
+export function storedText(text: string): string | Buffer {
+  return text.includes('\0') ? Buffer.from(text) : text
+}
+
+/** Such a text as it comes back. */
+export const StoredText = z.union([
+  z.string(),
+  z.instanceof(ArrayBuffer).transform((bytes) => Buffer.from(bytes).toString()),
+])
