@@ -1,5 +1,6 @@
 /** What a refused or failed request can be told: the stable code, its HTTP status, its French sentence. */
 const table = {
+  malformed_http: [400, 'La requête HTTP est mal formée.'],
   invalid_json: [400, 'Le corps de la requête est illisible.'],
   invalid_request: [400, 'La requête est invalide.'],
   credentials_missing: [400, 'Le nom d’utilisateur et le mot de passe sont obligatoires.'],
@@ -15,7 +16,9 @@ const table = {
   profile_missing: [404, 'Ce profil n’existe plus.'],
   job_missing: [404, 'Cette tâche n’existe pas.'],
   method_not_allowed: [405, 'Cette méthode n’est pas prévue à cette adresse.'],
+  request_timeout: [408, 'La requête n’est pas arrivée à temps.'],
   body_too_large: [413, 'Le corps de la requête dépasse {limit}.'],
+  headers_too_large: [431, 'Les en-têtes de la requête sont trop longs.'],
   rate_limited: [429, 'Trop de requêtes. Réessayez dans {seconds} s.'],
   login_rate_limited: [429, 'Trop de tentatives de connexion. Réessayez dans {seconds} s.'],
   internal: [500, 'Une erreur interne est survenue.'],

@@ -48,7 +48,7 @@ export function decode(text: string): string {
   }
 }
 
-/** Answers an upgrade by HTTP, in the form of every other error, and ends the connection. */
+/** Answers a bare connection by HTTP, in the form of every other error, and ends it. */
 export function refuse(connection: Duplex, failure: Failure): void {
   const body = errorBody(failure)
   const lines = [

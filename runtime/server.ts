@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
@@ -10,8 +11,10 @@ import { createApp } from './app.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
+import { type ErrorCode, Failure } from './errors.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
+import { refuse } from './handshake.ts'
 import { createHost } from './host.ts'
 import { createHub } from './hub.ts'
 import { type AnyJobKind, createJobs } from './jobs.ts'
@@ -100,6 +103,7 @@ export async function startServer(
       ? createTlsServer({ ...options, ...(await readPem(config.tls)) }, answer)
       : createServer(options, answer)
     server.on('upgrade', (request, connection, head) => ws.upgrade(request, connection, head))
+    server.on('clientError', answerMalformed)
     const address = await listen(server, config.host, config.port)
     const url = `${config.tls ? 'https' : 'http'}://${address}`
     await jobs.adopt()
@@ -127,6 +131,17 @@ export async function startServer(
     throw error
   }
 }
+
+/** What is not HTTP, or never comes, is answered in the form of every other error. */
+function answerMalformed(error: NodeJS.ErrnoException, connection: Duplex): void {
+  if (error.code === 'ECONNRESET' || !connection.writable) connection.destroy()
+  else refuse(connection, new Failure(MALFORMED.get(error.code ?? '') ?? 'malformed_http'))
+}
+
+const MALFORMED = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+])
 
 async function readPem({ cert, key }: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer }> {
   return { cert: await readFile(cert), key: await readFile(key) }
