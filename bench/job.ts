@@ -14,7 +14,7 @@ const SMALL = '/var/tmp/bench-1MB'
 
 /** Lines as apt writes them. */
 const WRITE_FILES = `
-line='Get:%.0f http://deb.debian.org/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]'
+line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]'
 seq -f "$line" 999999999 | head -c ${SIZE} >${LARGE}
 head -c ${MIB} ${LARGE} >${SMALL}
 `

@@ -14,6 +14,9 @@ export type Profile = z.infer<typeof Profile>
 
 const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users'
 
+const Preferences = Profile.pick({ lang: true, theme: true, sidebar_position: true, last_login_at: true })
+export type Preferences = z.infer<typeof Preferences>
+
 /** Creates the user or overwrites its administrator flag; preferences stay as they are. */
 export async function saveUser(db: Database, username: string, isAdmin: boolean, now: string): Promise<Profile> {
   await db.run(
@@ -34,4 +37,11 @@ export async function findUserByName(db: Database, username: string): Promise<Pr
 export async function findUser(db: Database, id: number): Promise<Profile | undefined> {
   const [user] = await db.query(Profile, `${PROFILE} WHERE id = ?`, [id])
   return user
+}
+
+/** What `me` needs beyond the token: asked at every page, so no column more than that. */
+export async function findPreferences(db: Database, id: number): Promise<Preferences | undefined> {
+  const sql = 'SELECT lang, theme, sidebar_position, last_login_at FROM users WHERE id = ?'
+  const [preferences] = await db.query(Preferences, sql, [id])
+  return preferences
 }

@@ -1,8 +1,8 @@
 import type { Place, Upgradable } from './place.ts'
 
 const SOURCES = {
-  stable: 'http://deb.debian.org/debian bookworm',
-  'stable-security': 'http://security.debian.org/debian-security bookworm-security',
+  stable: 'http://mirror.example/debian bookworm',
+  'stable-security': 'http://mirror.example/debian-security bookworm-security',
 }
 
 /** What `apt-get update` prints, piece by piece. */

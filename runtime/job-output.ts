@@ -23,8 +23,8 @@ export interface OutputWriter {
 const EVERY_MS = 20
 /** A job's reader waits once this much of its text does. */
 const ENOUGH = 256 * 1024
-/** Size of a row, at most: large enough to be cheap, small enough not to hold up the event loop. */
-const ROW = 64 * 1024
+/** Size of a row made of several pieces. OpenSSH's packets are as long: a flood of output is stored without a copy. */
+const ROW = 32 * 1024
 
 interface Source {
   jobId: string
@@ -130,7 +130,8 @@ function intoRows(pieces: readonly Piece[]): Piece[] {
   const close = (parts: readonly Piece[]) => {
     const [first, last] = [parts[0], parts.at(-1)]
     if (!first || !last) return
-    rows.push({ ...first, hostOffset: last.hostOffset, bytes: Buffer.concat(parts.map(({ bytes }) => bytes)) })
+    const bytes = first === last ? first.bytes : Buffer.concat(parts.map((part) => part.bytes))
+    rows.push({ ...first, hostOffset: last.hostOffset, bytes })
   }
   for (const piece of pieces) {
     const row = open.get(piece.source)

@@ -88,9 +88,10 @@ export async function startServer(
 
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)
+    const encrypted = config.tls !== undefined
     const listener = getRequestListener((request, { incoming }) => {
       const { socket } = incoming
-      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted: config.tls !== undefined } })
+      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted }, incoming })
     })
     const options = {
       headersTimeout: HEADERS_MS,

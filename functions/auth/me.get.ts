@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { findUser } from '../../db/users.ts'
+import { findPreferences } from '../../db/users.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 
 /** Who is signed in: what the token says, with the stored preferences. */
@@ -20,7 +20,7 @@ export default defineFunction({
   errors: ['profile_missing'],
 
   async handler(_, { db, user: { id, username, isAdmin }, fail }) {
-    const profile = await findUser(db, id)
+    const profile = await findPreferences(db, id)
     if (!profile) throw fail('profile_missing')
     const { lang, theme, sidebar_position, last_login_at } = profile
     return {
