@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, createClient, type InStatement, type InValue, LibsqlError } from '@libsql/client'
-import type * as z from 'zod'
+import * as z from 'zod'
 
 /** The database refused or did not answer; `cause` is libSQL's own error. */
 export class StorageError extends Error {
@@ -80,7 +80,8 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
   }
 }
 
-type Guard = <result>(work: () => Promise<result>) => Promise<result>
+/** `asked` is when the call was made, on the clock of `performance.now`. */
+type Guard = <result>(work: () => Promise<result>, asked?: number) => Promise<result>
 
 async function applyPragmas(client: Client): Promise<void> {
   // Output is stored in rows of some 32 KiB: large pages halve the time of a write (of a new file; others keep theirs).
@@ -95,7 +96,8 @@ async function applyPragmas(client: Client): Promise<void> {
 function inOrder(inner: Guard): Guard {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
-    const turn = last.then(() => inner(work))
+    const asked = performance.now()
+    const turn = last.then(() => inner(work, asked))
     last = turn.catch(() => {})
     return turn
   }
@@ -103,8 +105,9 @@ function inOrder(inner: Guard): Guard {
 
 /** After one busy answer the connection is of no more use ("cannot commit"), and a new one has lost its PRAGMAs. */
 function retryWhenBusy(client: Client): Guard {
-  return async (work) => {
-    const until = performance.now() + BUSY_FOR_MS
+  return async (work, asked = performance.now()) => {
+    // From when the call was made, or the calls behind a long lock would wait one after the other.
+    const until = asked + BUSY_FOR_MS
     for (let wait = 5; ; wait = Math.min(wait * 2, 200)) {
       try {
         return await work()
@@ -139,5 +142,6 @@ const withDeadline: Guard = async (work) => {
 
 /** Whether the database answers; throws a StorageError when it does not. */
 export async function ping(db: Database): Promise<void> {
-  await db.run('SELECT 1')
+  // A table, not a constant: without reading a page, a database that is gone would answer too.
+  await db.query(z.unknown(), 'SELECT max(version) FROM schema_version')
 }

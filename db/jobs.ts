@@ -13,6 +13,7 @@ const Row = z.object({
   exit_code: z.number().nullable(),
   output_size: z.number(),
   host_offset: z.number(),
+  launched: z.number().transform(Boolean),
   started_at: z.string(),
   finished_at: z.string().nullable(),
   started_by: z.number(),
@@ -44,6 +45,11 @@ export function runningJobs(db: Database): Promise<JobRow[]> {
 /** The newest first. */
 export function latestJobs(db: Database, limit: number): Promise<JobRow[]> {
   return db.query(Row, 'SELECT * FROM jobs ORDER BY started_at DESC, rowid DESC LIMIT ?', [limit])
+}
+
+/** Records that the host has the job. */
+export async function markLaunched(db: Database, id: string): Promise<void> {
+  await db.run('UPDATE jobs SET launched = 1 WHERE id = ?', [id])
 }
 
 export interface JobEnd {

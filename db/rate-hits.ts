@@ -15,7 +15,7 @@ export async function admitHit(
 ): Promise<number> {
   const since = nowMs - windowMs
   const [, inserted] = await db.batch([
-    { sql: 'DELETE FROM rate_hits WHERE bucket = ? AND address = ? AND at_ms <= ?', args: [bucket, address, since] },
+    { sql: 'DELETE FROM rate_hits WHERE bucket = ? AND at_ms <= ?', args: [bucket, since] },
     {
       sql: `INSERT INTO rate_hits (bucket, address, at_ms) SELECT ?, ?, ?
             WHERE (SELECT count(*) FROM rate_hits WHERE bucket = ? AND address = ?) < ?`,

@@ -1,5 +1,5 @@
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
-import { ELEVATION, IDENTIFY } from '../runtime/identity-script.ts'
+import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
@@ -90,6 +90,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   return new Map<string, Program>([
     [IDENTIFY, identify],
     [ELEVATION, elevation],
+    [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],
     [STEPS, steps],
     [UPGRADE, upgrade],
     [START, start],

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { bearer, createAdmission } from './admission.ts'
 import { writeAudit } from './audit.ts'
 import { readBody } from './body.ts'
-import { readCaller } from './caller.ts'
+import { limitKey, readCaller } from './caller.ts'
 import type { AuditNote, Caller, Services, User } from './context.ts'
 import { type Detail, type ErrorCode, errorBody, Failure, type FailureOptions } from './errors.ts'
 import type { AnyFunction, AuditAction } from './function.ts'
@@ -111,7 +111,7 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
   async function countAddress(caller: Caller): Promise<void> {
     if (!limit) return
     try {
-      await count(bucket, limit, caller.address)
+      await count(bucket, limit, limitKey(caller.address))
     } catch (error) {
       if (limit.audit && error instanceof Failure) await writeAudit(services, caller, undefined, limit.audit)
       throw error

@@ -5,7 +5,10 @@ const MAX_BODY = 1024 * 1024
 
 /** Reads a JSON body of at most 1 MiB. Throws `body_too_large` or `invalid_json`. */
 export async function readBody(request: Request): Promise<unknown> {
-  const text = await readText(request)
+  const text = await readText(request).catch((cause: unknown) => {
+    // The client has gone, or sent what is no body: nobody's fault here.
+    throw cause instanceof Failure ? cause : new Failure('invalid_json', { cause })
+  })
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -33,6 +33,23 @@ function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer:
   return client
 }
 
+/**
+ * Whom a limit by address counts: an IPv4 address, or the /64 network of an IPv6 one, all of whose addresses are at one
+ * client's disposal.
+ */
+export function limitKey(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head.split(':').filter((group) => group !== '')
+  const after = (tail ?? '').split(':').filter((group) => group !== '')
+  const gap = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
+  const whole = [...groups, ...Array.from({ length: gap }, () => '0'), ...after]
+  return `${whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
 /** An IPv4 address without the form that IPv6 sockets give it. */
 function plain(address: string): string {
   return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address

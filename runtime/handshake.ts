@@ -60,5 +60,6 @@ export function refuse(connection: Duplex, failure: Failure): void {
     ...(failure.retryAfter === undefined ? [] : [`Retry-After: ${failure.retryAfter}`]),
     'Connection: close',
   ]
-  connection.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  // Destroyed once it is sent: who keeps its half open would hold the connection for ever.
+  connection.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => connection.destroy())
 }

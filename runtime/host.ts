@@ -1,11 +1,11 @@
 import type { ClientChannel } from 'ssh2'
 import { type Command, script } from './command.ts'
 import { createGate } from './gate.ts'
-import { ELEVATION, IDENTIFY } from './identity-script.ts'
+import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from './identity-script.ts'
 import type { Log } from './log.ts'
 import type { Settings, SshAccount } from './settings.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
-import { createSshPool } from './ssh-pool.ts'
+import { createSshPool, type SshPool } from './ssh-pool.ts'
 
 /** Who an account is on the host; null when its shell runs no commands. */
 export type Identity = { uid: number; groups: string[] } | null
@@ -70,7 +70,10 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
       throw new SshError('host_key_changed', `la clé de l’hôte a changé : ${hostKey} au lieu de ${pinned}`)
   }
 
-  const pool = createSshPool(pin)
+  // Jobs hold their channels for minutes: apart, so that short commands always find room.
+  const pool = createSshPool(8, pin)
+  const streams = createSshPool(32, pin)
+  const closing = new AbortController()
 
   const elevation = (account: SshAccount): Promise<Elevation> => {
     const key = JSON.stringify({ ...account, hostKey: '' })
@@ -95,16 +98,16 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
     return found
   }
 
-  const open = async (command: Command, rights: Rights): Promise<ClientChannel> => {
+  const open = async (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> => {
     const account = await settings.sshAccount()
     const mode = rights === 'none' ? 'root' : await elevation(account)
-    const channel = await pool.open(account, elevate(command, mode, rights))
+    const channel = await from.open(account, elevate(command, mode, rights))
     if (mode === 'password') channel.write(`${account.password}\n`)
     return channel
   }
 
   const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
-    const channel = await open(command, rights)
+    const channel = await open(pool, command, rights)
     channel.end()
     return collect(channel, timeoutMs)
   }
@@ -113,7 +116,7 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
     async signIn(username, password) {
       const entered = await signIns.enter(async () => {
         const account = { ...(await settings.sshServer()), username, password }
-        const connection = await connect(account)
+        const connection = await connect(account, closing.signal)
         try {
           await pin(account, connection)
           return await askIdentity(connection)
@@ -129,7 +132,7 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
     elevation: async () => elevation(await settings.sshAccount()),
     exec,
     async stream(command, { rights = 'none' } = {}) {
-      const channel = await open(command, rights)
+      const channel = await open(streams, command, rights)
       const stderr = limitedText(channel.stderr)
       const exit = exitOf(channel)
       return {
@@ -139,25 +142,37 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
         close() {
           channel.end()
           channel.close()
-          // ssh2 tells the end of a channel once all of its output has been taken.
-          channel.resume()
+          drain(channel)
         },
       }
     },
-    close: () => pool.close(),
+    close() {
+      closing.abort()
+      pool.close()
+      streams.close()
+    },
   }
 }
 
 function elevate(command: Command, mode: Elevation, rights: Rights): Command {
   if (rights === 'none' || mode === 'root' || (mode === 'rule' && rights === 'script')) return command
-  // The password reaches sudo on stdin alone: an argument would show in the host's list of processes.
-  return mode === 'password' ? ['sudo', '-k', '-S', '-p', '', '--', ...command] : ['sudo', '-n', '--', ...command]
+  if (mode !== 'password') return ['sudo', '-n', '--', ...command]
+  // The password reaches sudo on stdin alone: an argument would show in the host's list of processes. Where a rule lets
+  // sudo not ask, it stays unread, and must not become the input of a program, inside a container perhaps.
+  const unheard = rights === 'command' ? script(WITHOUT_INPUT, 'ops-panel-command', ...command) : command
+  return ['sudo', '-k', '-S', '-p', '', '--', ...unheard]
 }
 
+/** Null as well for an account that may sign in but run nothing, or whose start-up files never come to an end. */
 async function askIdentity(connection: SshConnection): Promise<Identity> {
-  const channel = await connection.open(script(IDENTIFY, 'ops-panel-identify'))
-  channel.end()
-  return parseIdentity(await collect(channel, IDENTIFY_MS))
+  try {
+    const channel = await connection.open(script(IDENTIFY, 'ops-panel-identify'))
+    channel.end()
+    return parseIdentity(await collect(channel, IDENTIFY_MS))
+  } catch (error) {
+    if (error instanceof SshError) return null
+    throw error
+  }
 }
 
 function parseIdentity({ code, stdout }: Output): Identity {
@@ -178,6 +193,8 @@ async function collect(channel: ClientChannel, timeoutMs: number): Promise<Outpu
     return { code, stdout, stderr }
   } catch (error) {
     channel.close()
+    // ssh2 tells the end of a channel, and the pool has its place back, once all of its output has been taken.
+    drain(channel)
     throw error
   } finally {
     clearTimeout(timer)
@@ -196,6 +213,13 @@ function exitOf(channel: ClientChannel): Promise<number | null> {
       else resolve(code)
     })
   })
+}
+
+function drain(channel: ClientChannel): void {
+  for (const stream of [channel, channel.stderr]) {
+    stream.removeAllListeners('readable')
+    stream.resume()
+  }
 }
 
 async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {

@@ -15,3 +15,6 @@ elif sudo -k -S -p '' -l /bin/sh >/dev/null 2>&1; then echo password
 else echo rule
 fi
 `
+
+/** `WITHOUT_INPUT <command> <argument>…` runs a command that finds nothing on its stdin. */
+export const WITHOUT_INPUT = 'exec "$@" </dev/null'

@@ -23,6 +23,7 @@ export async function followOutput(
   const stream = await host.stream(script(FOLLOW, 'ops-panel-job', id, String(host_offset)), { rights: 'script' })
   stream.end.catch(() => {})
   const close = () => stream.close()
+  let mark: NodeJS.Timeout | undefined
   signal.addEventListener('abort', close)
   try {
     signal.throwIfAborted()
@@ -34,7 +35,8 @@ export async function followOutput(
       await output.write({ offset: at, bytes: piece.bytes, hostOffset: piece.sourceEnd })
     }
     let received = host_offset
-    for await (const chunk of afterMark(stream.stdout)) {
+    mark = setTimeout(close, MARK_MS)
+    for await (const chunk of afterMark(stream.stdout, () => clearTimeout(mark))) {
       received += chunk.length
       await write(text.push(chunk))
     }
@@ -45,6 +47,7 @@ export async function followOutput(
     signal.throwIfAborted()
     throw error
   } finally {
+    clearTimeout(mark)
     signal.removeEventListener('abort', close)
     close()
     await output.flush()
@@ -52,11 +55,13 @@ export async function followOutput(
 }
 
 const MARK = Buffer.from(`${OUTPUT_MARK}\n`)
+/** Start-up files that take longer than this never come to an end. */
+const MARK_MS = 30_000
 /** Longer than any start-up file's greeting. */
 const MAX_GREETING = 64 * 1024
 
 /** What follows the mark; before it comes what the account's start-up files print, which is nobody's output. */
-async function* afterMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* afterMark(chunks: AsyncIterable<Buffer>, found: () => void): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
     if (!head) {
@@ -68,6 +73,7 @@ async function* afterMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
     if (at >= 0) {
       const rest = head.subarray(at + MARK.length)
       head = undefined
+      found()
       if (rest.length > 0) yield rest
     } else if (head.length > MAX_GREETING) {
       throw new SshError('lost', 'les fichiers de démarrage du compte de service écrivent trop')

@@ -8,7 +8,7 @@
  * | --------- | ------------------------------------------------------------------------------------------ |
  * | `output`  | stdout and stderr of the command, as written                                               |
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
- * | `exit`    | exit code of the command, renamed into place when it ended                                 |
+ * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
  */
 
 /** Where a job's folder lies on the host; the job id follows. `/var/tmp` outlives a reboot. */
@@ -29,7 +29,8 @@ started=$(s=$(cat /proc/$$/stat); s=\${s##*) }; set -- $s; echo "\${20}")
 printf '%s %s %s\\n' "$$" "$started" "$(cat /proc/sys/kernel/random/boot_id)" >"$job/process.new"
 mv "$job/process.new" "$job/process"
 "$@"
-echo "$?" >"$job/exit.new"
+code=$?
+echo "$code $(wc -c <"$job/output")" >"$job/exit.new"
 mv "$job/exit.new" "$job/exit"
 `
 
@@ -94,11 +95,10 @@ if running; then
 else
   tail -c "+$((skip + 1))" "$job/output"
 fi
-size=$(wc -c <"$job/output")
 if [ -e "$job/exit" ]; then
-  echo "ops-panel exit $(cat "$job/exit") $size" >&2
+  echo "ops-panel exit $(cat "$job/exit")" >&2
 else
-  echo "ops-panel lost $size" >&2
+  echo "ops-panel lost $(wc -c <"$job/output")" >&2
 fi
 `
 

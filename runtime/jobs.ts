@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
 import { type Database, StorageError } from '../db/client.ts'
-import { addJob, endJob, findJob, type JobEnd, type JobRow, runningJobs } from '../db/jobs.ts'
+import { addJob, endJob, findJob, type JobEnd, type JobRow, markLaunched, runningJobs } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
 import { type Command, script } from './command.ts'
 import { Failure } from './errors.ts'
@@ -103,29 +103,52 @@ export function createJobs({
       timeoutMs: START_MS,
     })
     if (code !== 0) throw new SshError('lost', lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
+    await patiently(id, () => markLaunched(db, id))
   }
 
   /** Follows a started job to its end; after a storage failure again, from what is stored. */
-  const follow = async (id: string): Promise<JobOutcome> => {
-    for (const wait of [...STORAGE_PAUSES_MS, undefined]) {
+  const follow = (id: string): Promise<JobOutcome> => {
+    return patiently(id, async () => {
+      const row = await findJob(db, id)
+      if (!row) throw new Error(`job ${id} is not recorded`)
+      return followOutput({ host, output: writer.open(id), signal: stopping.signal }, row)
+    })
+  }
+
+  /** Does it again while the database fails, for some two minutes. */
+  const patiently = async <result>(id: string, work: () => Promise<result>): Promise<result> => {
+    for (const wait of STORAGE_PAUSES_MS) {
       try {
-        const row = await findJob(db, id)
-        if (!row) throw new Error(`job ${id} is not recorded`)
-        return await followOutput({ host, output: writer.open(id), signal: stopping.signal }, row)
+        return await work()
       } catch (error) {
-        if (!(error instanceof StorageError) || wait === undefined) throw error
-        log.error({ job: id, err: error }, 'output could not be stored; following again')
+        if (!(error instanceof StorageError)) throw error
+        log.error({ job: id, err: error }, 'the database failed; once more in a moment')
         await pause(wait, undefined, { signal: stopping.signal })
       }
     }
-    throw new Error('unreachable')
+    return work()
   }
 
   const end = async (id: string, event: string, result: JobEnd): Promise<void> => {
-    await endJob(db, id, result, timestamp(clock()))
-    const row = await findJob(db, id)
+    const row = await patiently(id, async () => {
+      await endJob(db, id, result, timestamp(clock()))
+      return findJob(db, id)
+    })
     log.info({ job: id, status: result.status, exit_code: result.exit_code, error: result.error }, 'job ended')
     if (row) hub.finish(jobTopic(event, id), finalEvent(event, row))
+  }
+
+  /** Runs a job to its end and says how it ended; how that is recorded is another matter. */
+  const outcome = async (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): Promise<JobEnd> => {
+    try {
+      if (!started) await launch(row)
+      const { code } = await follow(row.id)
+      return { status: 'success', error: null, error_code: null, exit_code: code }
+    } catch (error) {
+      const failure = ended(error)
+      if (!stopping.signal.aborted) log.warn({ job: row.id, err: error }, 'job failed')
+      return { status: 'error', error: failure.message, error_code: failure.code, exit_code: null }
+    }
   }
 
   const run = async (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): Promise<void> => {
@@ -133,15 +156,10 @@ export function createJobs({
     const { event } = kindOf(row.kind)
     topics.set(id, jobTopic(event, id))
     try {
-      if (!started) await launch(row)
-      const outcome = await follow(id)
-      await end(id, event, { status: 'success', error: null, error_code: null, exit_code: outcome.code })
-      await clean(id)
-    } catch (error) {
+      const result = await outcome(row, started)
       if (stopping.signal.aborted) return
-      const failure = ended(error)
-      log.warn({ job: id, err: error }, 'job failed')
-      await end(id, event, { status: 'error', error: failure.message, error_code: failure.code, exit_code: null })
+      await end(id, event, result)
+      if (result.status === 'success') await clean(id)
     } finally {
       topics.delete(id)
     }
@@ -182,7 +200,8 @@ export function createJobs({
     async adopt() {
       for (const row of await runningJobs(db)) {
         log.info({ job: row.id }, 'job taken up again')
-        inBackground(row, true)
+        // One that may never have been launched is launched: the host does so only once.
+        inBackground(row, row.launched)
       }
     },
     async stop() {

@@ -36,6 +36,8 @@ async function main(args: readonly string[]): Promise<void> {
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   if (first !== undefined) return exit(2, `ops-panel : argument inconnu « ${first} ». Voir ops-panel --help.`)
   try {
+    // Database and keys are for the account of the service alone.
+    process.umask(0o077)
     const { stop } = await startServer(process.env)
     let asked = 0
     const end = () => {
@@ -46,6 +48,7 @@ async function main(args: readonly string[]): Promise<void> {
     }
     process.on('SIGINT', end)
     process.on('SIGTERM', end)
+    process.on('SIGHUP', end)
   } catch (error) {
     exit(1, explain(error))
   }

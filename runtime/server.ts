@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
+import { setTimeout as pause } from 'node:timers/promises'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import { functions, jobKinds, sockets } from '../functions/index.ts'
@@ -11,19 +13,20 @@ import { createApp } from './app.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
-import { type ErrorCode, Failure } from './errors.ts'
+import { type ErrorCode, errorBody, Failure } from './errors.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
 import { refuse } from './handshake.ts'
 import { createHost } from './host.ts'
 import { createHub } from './hub.ts'
 import { type AnyJobKind, createJobs } from './jobs.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { createLimiter } from './rate-limit.ts'
 import { createSecrets, loadSecretKey } from './secrets.ts'
 import { createSessions } from './session.ts'
 import { createSettings } from './settings.ts'
 import type { AnySocket } from './socket.ts'
+import { logRefusal, translate } from './translate.ts'
 import { createSockets } from './upgrade.ts'
 import { VERSION } from './version.ts'
 
@@ -46,6 +49,8 @@ const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
 /** What requests under way may still take when the service stops. */
 const FINISH_MS = 2_000
+/** Whatever has not let go by then (a locked database, say) is left to the end of the process. */
+const STOP_MS = 4_500
 
 /**
  * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
@@ -89,12 +94,17 @@ export async function startServer(
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)
     const encrypted = config.tls !== undefined
-    const listener = getRequestListener((request, { incoming }) => {
-      const { socket } = incoming
-      return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted }, incoming })
-    })
+    const listener = getRequestListener(
+      (request, { incoming }) => {
+        const { socket } = incoming
+        return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted }, incoming })
+      },
+      // The adapter's own refusals: a Host that is none, a request target that is no path.
+      { errorHandler: (error) => refused(log, error) },
+    )
     const options = {
       headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: 5_000,
       requestTimeout: REQUEST_MS,
       // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
       shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
@@ -103,11 +113,17 @@ export async function startServer(
     const server = config.tls
       ? createTlsServer({ ...options, ...(await readPem(config.tls)) }, answer)
       : createServer(options, answer)
-    server.on('upgrade', (request, connection, head) => ws.upgrade(request, connection, head))
+    server.on('upgrade', (request, connection, head) => {
+      if (options.shouldUpgradeCallback(request)) ws.upgrade(request, connection, head)
+      else answerAnyway(request, connection, answer)
+    })
     server.on('clientError', answerMalformed)
+    // `Expect` with a wish that is not known may be ignored.
+    server.on('checkExpectation', answer)
     const address = await listen(server, config.host, config.port)
     const url = `${config.tls ? 'https' : 'http'}://${address}`
-    await jobs.adopt()
+    // A database elsewhere may be shared, and the instance that follows a job may be alive.
+    if (config.databaseUrl.startsWith('file:')) await jobs.adopt()
     log.info({ url, version: VERSION }, 'ready')
     if (!(await settings.hasSshHost())) log.warn('no SSH host yet: nobody can sign in until PANEL_SSH_HOST is set')
 
@@ -125,12 +141,39 @@ export async function startServer(
       await db.close()
       log.info('stopped')
     }
+    const stopInTime = async () => {
+      const late = new AbortController()
+      const deadline = pause(STOP_MS, 'late', { signal: late.signal }).catch(() => undefined)
+      if ((await Promise.race([stop(), deadline])) === 'late') log.error('stopped before everything was released')
+      late.abort()
+    }
     let stopped: Promise<void> | undefined
-    return { url, stop: () => (stopped ??= stop()) }
+    return { url, stop: () => (stopped ??= stopInTime()) }
   } catch (error) {
     for (const close of opened.reverse()) await close()
     throw error
   }
+}
+
+/** Before Node 24 a request with any `Upgrade` comes here: it is answered as if it had none, and the connection ends. */
+function answerAnyway(
+  request: IncomingMessage,
+  connection: Duplex,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): void {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  if (connection instanceof Socket) response.assignSocket(connection)
+  response.on('finish', () => connection.end(() => connection.destroy()))
+  answer(request, response)
+}
+
+function refused(log: Log, error: unknown): Response {
+  const id = randomUUID()
+  const failure = error instanceof RequestError ? new Failure('malformed_http', { cause: error }) : translate(error)
+  logRefusal(log, { id, status: failure.status }, failure)
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-request-id': id }
+  return new Response(errorBody(failure), { status: failure.status, headers })
 }
 
 /** What is not HTTP, or never comes, is answered in the form of every other error. */

@@ -28,7 +28,7 @@ export interface Settings {
   sshAccount(): Promise<SshAccount>
   /** Pins a host key if none is pinned; returns the one that is pinned then. */
   pinHostKey(hostKey: string): Promise<string>
-  /** Fills what is empty of the SSH settings from the environment, unless they speak of another host. */
+  /** Fills what is empty or can no longer be decrypted of the SSH settings, unless they speak of another host. */
   fill(ssh: Config['ssh']): Promise<void>
 }
 
@@ -47,6 +47,14 @@ export function createSettings({
   const server = (values: Map<string, string>): SshServer | undefined => {
     const address = parseAddress(values.get('ssh_host') ?? '')
     return address && { ...address, hostKey: values.get('ssh_host_key') ?? '' }
+  }
+  const unreadable = (values: Map<string, string>): boolean => {
+    try {
+      secrets.open('ssh_password', values.get('ssh_password') ?? '')
+      return false
+    } catch {
+      return true
+    }
   }
   return {
     hasSshHost: async () => server(await readSettings(db)) !== undefined,
@@ -76,7 +84,7 @@ export function createSettings({
     },
     async fill({ host, username, password, hostKey }) {
       const stored = await readSettings(db)
-      const isSet = (key: string) => (stored.get(key) ?? '') !== ''
+      const isSet = (key: string) => (stored.get(key) ?? '') !== '' && !(key === 'ssh_password' && unreadable(stored))
       if (host === '') return
       if (isSet('ssh_host') && stored.get('ssh_host') !== host) {
         log.warn({ ssh_host: stored.get('ssh_host') }, 'PANEL_SSH_HOST is not used: another host is set already')
@@ -88,6 +96,11 @@ export function createSettings({
         ssh_password: password === '' ? '' : secrets.seal('ssh_password', password),
         ssh_host_key: hostKey,
       }
+      if (username !== '' && isSet('ssh_username') && stored.get('ssh_username') !== username)
+        log.warn(
+          { ssh_username: stored.get('ssh_username') },
+          'PANEL_SSH_USERNAME is not used: another one is set already',
+        )
       const missing = Object.entries(given).filter(([key, value]) => value !== '' && !isSet(key))
       if (missing.length === 0) return
       await writeSettings(db, Object.fromEntries(missing), now())

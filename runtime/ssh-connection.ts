@@ -4,10 +4,10 @@ import { type Command, quote } from './command.ts'
 import type { SshAccount } from './settings.ts'
 import { passwordMethods } from './ssh-password.ts'
 
-/** Why a connection could not be had; the message is ssh2's or the system's. */
+/** Why the host could not be used; `refused` is a channel that it would not open. The message is French where it is ours. */
 export class SshError extends Error {
   override readonly name = 'SshError'
-  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'lost'
+  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'lost'
 
   constructor(reason: SshError['reason'], message: string, options?: ErrorOptions) {
     super(message, options)
@@ -51,9 +51,12 @@ export function fingerprint(key: Buffer): string {
 
 /**
  * Opens an authenticated connection: by password, or by keyboard-interactive where the host offers no password. When
- * a host key is pinned, its type is asked for and no other key is accepted.
+ * a host key is pinned, its type is asked for and no other key is accepted. `signal` gives up, also afterwards.
  */
-export function connect({ host, port, username, password, hostKey }: SshAccount): Promise<SshConnection> {
+export function connect(
+  { host, port, username, password, hostKey }: SshAccount,
+  signal?: AbortSignal,
+): Promise<SshConnection> {
   const client = new Client()
   const state: { presented: string; authenticating: boolean; ready: boolean; ended?: SshError } = {
     presented: '',
@@ -75,11 +78,14 @@ export function connect({ host, port, username, password, hostKey }: SshAccount)
       if (state.ended) return
       state.ended = error
       clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
       client.destroy()
       reject(error)
       for (const listener of listeners) listener(error)
       listeners.clear()
     }
+    const abort = () => settle(new SshError('lost', 'le service s’arrête'))
+    signal?.addEventListener('abort', abort)
     const timer = setTimeout(
       () => settle(new SshError('unreachable', `pas de réponse de ${host}:${port} en ${READY_MS / 1000} s`)),
       READY_MS,
@@ -176,7 +182,8 @@ function openChannel(client: Client, command: Command, onClosed: SshConnection['
     try {
       client.exec(text, (error, channel) => {
         settle()
-        if (error) fail(error)
+        if (error)
+          fail(new SshError('refused', `l’hôte refuse d’exécuter une commande (${error.message})`, { cause: error }))
         else if (late) channel.close()
         else resolve(channel)
       })

@@ -5,8 +5,8 @@ import { connect, type SshConnection, SshError } from './ssh-connection.ts'
 
 /** Debian's MaxSessions is 10 a connection; two places are left for what a channel's slow end still holds. */
 const CHANNELS = 8
-/** 256 channels at once; who comes after them waits. */
-const CONNECTIONS = 32
+/** Who finds no room for this long is told so: a person is waiting. */
+const ROOM_MS = 15_000
 /** A connection nobody uses is kept for this long: a login costs 45 ms, and a person clicks again within minutes. */
 const IDLE_MS = 300_000
 /** A refused password stays refused for this long: asking a host again and again locks accounts (pam_faillock). */
@@ -34,12 +34,18 @@ interface Attempt {
   done: Promise<void>
 }
 
-/** `onConnect` is awaited for each new connection before it is used; what it throws ends the connection. */
-export function createSshPool(onConnect: (account: SshAccount, connection: SshConnection) => Promise<void>): SshPool {
+/**
+ * At most `connections`, with eight channels each. `onConnect` is awaited for each new one before it is used; what it
+ * throws ends it.
+ */
+export function createSshPool(
+  connections: number,
+  onConnect: (account: SshAccount, connection: SshConnection) => Promise<void>,
+): SshPool {
   const members = new Set<Member>()
   const waiting: (() => void)[] = []
   let attempt: Attempt | undefined
-  let closed = false
+  const closing = new AbortController()
 
   const wake = () => waiting.shift()?.()
 
@@ -53,10 +59,10 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
   }
 
   const add = async (account: SshAccount, key: string): Promise<void> => {
-    const connection = await connect(account)
+    const connection = await connect(account, closing.signal)
     try {
       await onConnect(account, connection)
-      if (closed) throw stopping()
+      if (closing.signal.aborted) throw stopping()
     } catch (error) {
       connection.end()
       throw error
@@ -92,23 +98,37 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
     return mine.done
   }
 
+  /** Settles when a place may have become free; rejects when that takes too long. */
+  const room = () =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(enter), 1)
+        reject(new SshError('refused', 'trop de commandes sont en cours sur l’hôte'))
+      }, ROOM_MS)
+      const enter = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      waiting.push(enter)
+    })
+
   const reserve = async (account: SshAccount): Promise<Member> => {
     const key = JSON.stringify(account)
     for (;;) {
-      if (closed) throw stopping()
+      if (closing.signal.aborted) throw stopping()
       const free = [...members].find((member) => member.key === key && member.channels < member.room)
       if (free) {
         clearTimeout(free.idle)
         free.channels += 1
         return free
       }
-      if (members.size < CONNECTIONS) {
+      if (members.size < connections) {
         await grow(account, key)
         continue
       }
       const unused = [...members].find((member) => member.key !== key && member.channels === 0)
       unused?.connection.end()
-      await new Promise<void>((resolve) => waiting.push(resolve))
+      await room()
     }
   }
 
@@ -122,26 +142,23 @@ export function createSshPool(onConnect: (account: SshAccount, connection: SshCo
           return channel
         } catch (error) {
           release(member)
-          if (error instanceof SshError) {
+          if (!(error instanceof SshError)) throw error
+          if (error.reason !== 'refused') {
             // A connection that nobody used may have died unnoticed: once more, over another one.
             if (error.reason !== 'lost' || retried) throw error
             retried = true
             continue
           }
           // The host allows fewer channels than Debian does: believe it, as long as there is at least one.
-          const refused = error instanceof Error && error.message.includes('Channel open failure')
-          if (!refused || member.channels === 0) throw error
+          if (member.channels === 0) throw error
           member.room = member.channels
         }
       }
     },
     close() {
-      closed = true
-      for (const { connection, idle } of members) {
-        clearTimeout(idle)
-        // A host that has stopped answering would not agree to an end.
-        connection.destroy()
-      }
+      // A host that has stopped answering would not agree to an end: connections are cut, those being made too.
+      closing.abort()
+      for (const { idle } of members) clearTimeout(idle)
       for (const resolve of waiting.splice(0)) resolve()
     },
   }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createAdmission } from './admission.ts'
-import { readCaller } from './caller.ts'
+import { limitKey, readCaller } from './caller.ts'
 import type { Services } from './context.ts'
 import { Failure } from './errors.ts'
 import { allowedOrigin, decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
@@ -38,6 +38,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   })
+  server.on('wsClientError', (_error, connection) => refuse(connection, new Failure('malformed_http')))
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
   let stopped = false
@@ -60,7 +61,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     if (!allowedOrigin(request, config.origins, caller.secure)) throw new Failure('origin_forbidden')
     const { rateLimit: limit } = declared
     const bucket = `GET ${declared.path}`
-    if (limit && limit.by === 'address') await count(bucket, limit, caller.address)
+    if (limit && limit.by === 'address') await count(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
     const identity = await identify(declared.auth, token).catch((error: unknown) => translate(error))
     if (limit && limit.by === 'user') {

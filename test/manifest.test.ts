@@ -29,7 +29,7 @@ const named = functions.map((fn) => [title(fn), fn] as const)
 /** A path that leads to the function, whatever its parameters. */
 const concrete = (path: string) => path.replace(/:\w+/g, '1')
 
-/** The functions that contract §2 gives to anybody, with or without a token. */
+/** The functions that the order of checks gives to anybody, with or without a token. */
 const PUBLIC = [
   'POST /api/auth/login',
   'POST /api/auth/refresh',

@@ -41,6 +41,7 @@ CREATE TABLE rate_hits (
   at_ms INTEGER NOT NULL
 );
 CREATE INDEX rate_hits_of_address ON rate_hits (bucket, address, at_ms);
+CREATE INDEX rate_hits_by_age ON rate_hits (bucket, at_ms);
 
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
@@ -53,6 +54,7 @@ CREATE TABLE jobs (
   exit_code INTEGER,
   output_size INTEGER NOT NULL DEFAULT 0,
   host_offset INTEGER NOT NULL DEFAULT 0,
+  launched INTEGER NOT NULL DEFAULT 0,
   started_at TEXT NOT NULL,
   finished_at TEXT,
   started_by INTEGER NOT NULL REFERENCES users (id)

@@ -80,6 +80,7 @@ export default defineFunction({
 const REFUSALS = {
   bad_credentials: 'bad_credentials',
   unreachable: 'ssh_unreachable',
+  refused: 'ssh_unreachable',
   lost: 'ssh_unreachable',
   host_key_changed: 'host_key_changed',
 } as const

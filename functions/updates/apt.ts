@@ -17,12 +17,17 @@ export function parseUpgradable(text: string): Package[] {
     const marker = line.indexOf(MARKER)
     if (marker < 0) return []
     const fields = line.trim().split(/\s+/)
-    const old_version = line
-      .slice(marker + MARKER.length)
-      .replace(/[\]\s]+$/, '')
-      .trim()
-    return [{ name: line.slice(0, Math.max(0, line.indexOf('/'))).trim(), version: fields[1] ?? '', old_version }]
+    const [name = '', version = ''] = fields
+    const old_version = withoutEnd(line.slice(marker + MARKER.length)).trimStart()
+    return [{ name: name.split('/')[0] ?? '', version, old_version }]
   })
+}
+
+/** Without trailing `]` and white space; not by a pattern, whose time would grow with the square of a hostile line. */
+function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && ' ]\t\r'.includes(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
 }
 
 /**

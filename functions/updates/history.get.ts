@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { latestJobs } from '../../db/jobs.ts'
+import { type JobRow, latestJobs } from '../../db/jobs.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { createGate } from '../../runtime/gate.ts'
 import { jobText } from './job-text.ts'
 
 const HISTORY = 50
@@ -13,6 +14,11 @@ const JobRecord = z.object({
   started_at: z.string(),
   finished_at: z.string().optional(),
 })
+type JobRecord = z.infer<typeof JobRecord>
+
+/** Fifty long outputs are 200 MB: one such answer is made at a time, and few may wait for it. */
+const withOutput = createGate({ running: 1, waiting: 16 })
+const RETRY_SECONDS = 2
 
 /** The newest 50 jobs, newest first; `null` when there is none. */
 export default defineFunction({
@@ -23,19 +29,22 @@ export default defineFunction({
   request: { query: z.object({ output: z.literal('none').optional() }) },
   response: z.array(JobRecord).nullable(),
 
-  async handler({ query: { output } }, { db }) {
-    const records: z.input<typeof JobRecord>[] = []
-    for (const job of await latestJobs(db, HISTORY)) {
-      const { id, target, status, started_at, finished_at } = job
-      records.push({
-        job_id: id,
-        target,
-        status,
-        ...(output !== 'none' && { output: await jobText(db, job) }),
-        started_at,
-        ...(finished_at !== null && { finished_at }),
-      })
-    }
-    return records.length === 0 ? null : records
+  errors: ['busy'],
+
+  async handler({ query: { output } }, { db, fail }) {
+    const jobs = await latestJobs(db, HISTORY)
+    if (jobs.length === 0) return null
+    if (output === 'none') return jobs.map((job) => record(job))
+    const made = await withOutput.enter(async () => {
+      const records: JobRecord[] = []
+      for (const job of jobs) records.push({ ...record(job), output: await jobText(db, job) })
+      return records
+    })
+    if (!made) throw fail('busy', { retryAfter: RETRY_SECONDS, values: { seconds: RETRY_SECONDS } })
+    return made.result
   },
 })
+
+function record({ id, target, status, started_at, finished_at }: JobRow): JobRecord {
+  return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
+}

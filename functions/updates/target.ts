@@ -12,7 +12,7 @@ export function parseTarget(text: string): Target | undefined {
 }
 
 /** Longest target that can be meant; no id of a container comes near it. */
-export const TARGET_LENGTH = 1024
+const TARGET_LENGTH = 1024
 
 /** A target as it is told back to who sent it. */
 export function shortened(text: string): string {

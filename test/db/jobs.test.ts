@@ -27,6 +27,7 @@ test('a new job runs, without output and without an end', async () => {
     exit_code: null,
     output_size: 0,
     host_offset: 0,
+    launched: false,
     started_at: NOW,
     finished_at: null,
     started_by: 1,

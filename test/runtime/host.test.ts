@@ -255,8 +255,12 @@ test('a stream that is left in the middle and closed ends the command, and gives
   await expect.poll(() => running).toBe(0)
   await expect.poll(() => settled).toBe(30)
   const before = demo.connections
-  await Promise.all(Array.from({ length: 8 }, () => host.exec(['true'])))
+  const again = await Promise.all(Array.from({ length: 8 }, () => host.stream(['tick'])))
   expect(demo.connections).toBe(before)
+  for (const { close, end } of again) {
+    end.catch(() => {})
+    close()
+  }
 })
 
 test('a stream that is closed without being read is told as lost', async () => {
@@ -302,4 +306,22 @@ test('after closing nothing begins, what runs is told, and the host is left', as
   await expect(waiting).rejects.toBeInstanceOf(SshError)
   await expect(host.exec(['true'])).rejects.toBeInstanceOf(SshError)
   await expect.poll(() => demo.connections).toBe(0)
+})
+
+test('answers that are too long give their places back', async () => {
+  const demo = await startDemo()
+  const block = Buffer.alloc(1024 * 1024, 'x')
+  demo.override = (words, { stdout }) => {
+    if (words[0] !== 'flood') return undefined
+    return (async () => {
+      for (let round = 0; round < 20; round += 1) await stdout(block)
+      return 0
+    })()
+  }
+  const { host } = await hostOf(demo)
+
+  for (let round = 0; round < 12; round += 1) await expect(host.exec(['flood'])).rejects.toThrow(SshError)
+
+  expect(await host.exec(['true'])).toMatchObject({ code: 0 })
+  expect(demo.connections).toBe(1)
 })

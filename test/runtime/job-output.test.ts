@@ -103,7 +103,7 @@ test('what one job writes in small pieces goes into few rows', async () => {
   for (let line = 0; line < 2000; line += 1) void append('a short line of some thirty bytes\n')
   await output.flush()
 
-  expect(await readOutput(db, 'job 1', 0, 1e9)).toHaveLength(2)
+  expect(await readOutput(db, 'job 1', 0, 1e9)).toHaveLength(3)
   expect(await stored('job 1')).toBe('a short line of some thirty bytes\n'.repeat(2000))
 })
 

@@ -30,7 +30,7 @@ test.concurrent('a job’s output, both of it, and its exit code are kept in a f
   expect(stderr).toBe('ops-panel exit 3 8\n')
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
   expect((await stat(join(folder, 'output'))).mode & 0o777).toBe(0o600)
-  expect(await readFile(join(folder, 'exit'), 'utf8')).toBe('3\n')
+  expect(await readFile(join(folder, 'exit'), 'utf8')).toBe('3 8\n')
 })
 
 test.concurrent('every byte arrives as it was written', async ({ expect, onTestFinished }) => {

@@ -154,3 +154,9 @@ test('a job’s command hands script, elevation and ids over as separate argumen
   expect(upgrade({ scope: 'container', id: `1'` }, '')).toEqual([...start, '', 'container', `1'`])
   expect(upgrade({ scope: 'all', ids: ['101', '102'] }, '')).toEqual([...start, '', 'all', '101', '102'])
 })
+
+test('a hostile line of a million spaces is read in a moment', () => {
+  const line = `x/stable 2 amd64 [upgradable from: 1${' '.repeat(1_000_000)}x`
+
+  expect(parseUpgradable(line)).toMatchObject([{ name: 'x', version: '2' }])
+})

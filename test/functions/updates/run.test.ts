@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { StorageError } from '../../../db/client.ts'
 import { upgrade } from '../../../functions/updates/apt.ts'
 import history from '../../../functions/updates/history.get.ts'
 import run from '../../../functions/updates/run.post.ts'
@@ -310,4 +311,23 @@ test('a job whose start cannot be audited is not started', async () => {
 
   await settled(app).catch(() => {})
   expect(app.ran).toEqual([])
+})
+
+test('the end of a job is recorded as it was when the database fails for a moment', async () => {
+  const app = await testApp([run, history], { fake: jobHost({ text: 'done\n' }) })
+  const { db } = app.services
+  const write = db.run.bind(db)
+  let failures = 2
+  db.run = async (sql, args) => {
+    if (sql.includes('SET status') && failures > 0) {
+      failures -= 1
+      throw new StorageError('database is locked')
+    }
+    return write(sql, args)
+  }
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+
+  await expect.poll(() => settled(app), { timeout: 5_000 }).toMatchObject([{ status: 'success', output: 'done\n' }])
+  expect(failures).toBe(0)
 })
