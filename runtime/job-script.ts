@@ -19,7 +19,9 @@ export const OUTPUT_MARK = 'ops-panel output'
 
 /**
  * Leads the job's own session: `RUN <folder> <command> <argument>…`. A signal to the group ends the command, not the
- * runner, so that the exit code is always written.
+ * runner, so that the exit code is always written. LXC hands the file that is its stdout over to root, mode 0700: an
+ * account that is not root would lose its own output, and so puts a pipe between. A daemon that the command leaves
+ * behind may hold that pipe, and is not waited for.
  */
 export const RUN = `
 job=$1
@@ -28,8 +30,20 @@ trap : HUP INT TERM
 started=$(s=$(cat /proc/$$/stat); s=\${s##*) }; set -- $s; echo "\${20}")
 printf '%s %s %s\\n' "$$" "$started" "$(cat /proc/sys/kernel/random/boot_id)" >"$job/process.new"
 mv "$job/process.new" "$job/process"
-"$@"
-code=$?
+if [ "$(id -u)" = 0 ]; then
+  "$@"
+  code=$?
+else
+  mkfifo "$job/pipe"
+  { cat <"$job/pipe"; : >"$job/copied"; } &
+  "$@" >"$job/pipe" 2>&1
+  code=$?
+  tries=0
+  until [ -e "$job/copied" ] || [ "$tries" -gt 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.01
+  done
+fi
 echo "$code $(wc -c <"$job/output")" >"$job/exit.new"
 mv "$job/exit.new" "$job/exit"
 `
