@@ -85,8 +85,12 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
     const caller = readCaller(services.config, c.env?.peer ?? LOCAL, header)
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
-      const user = await identify(fn.auth, bearer(header('authorization')))
-      if (limit && limit.by === 'user') await count(bucket, limit, String(user?.id ?? caller.address))
+      const found = identify(fn.auth, bearer(header('authorization')))
+      const user = found instanceof Promise ? await found : found
+      if (limit && limit.by === 'user') {
+        const counted = count(bucket, limit, String(user?.id ?? caller.address))
+        if (counted) await counted
+      }
       const input = request ? await readInput(request, c) : {}
       const result = await call(fn, input, new RequestContext(c, user, caller, headers))
       const parsed = fn.response.parse(result)

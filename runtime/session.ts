@@ -52,7 +52,7 @@ export interface Sessions {
   /** A refresh token with what is stored of it. */
   refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
   /** The user of a valid access token. Expiry is checked at every use, the signature once. */
-  verify(token: string): Promise<User | undefined>
+  verify(token: string): User | undefined | Promise<User | undefined>
 }
 
 type Key = webcrypto.CryptoKey | Uint8Array
@@ -125,16 +125,18 @@ export async function createSessions(services: {
       const token = await sign({ sub: String(userId), typ: 'refresh' }, 'refresh', issued, lifetime)
       return { token, hash: tokenHash(token), expires: new Date((issued + lifetime) * 1000) }
     },
-    async verify(token) {
+    verify(token) {
       const cached = cache.get(token)
-      const user = cached ?? (await check(token))
-      if (!user) return undefined
-      if (user.expires <= seconds()) {
+      if (cached) {
+        if (cached.expires > seconds()) return cached
         cache.delete(token)
         return undefined
       }
-      if (!cached) cache.set(token, user)
-      return user
+      return check(token).then((user) => {
+        if (!user || user.expires <= seconds()) return undefined
+        cache.set(token, user)
+        return user
+      })
     },
   }
 }

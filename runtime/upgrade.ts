@@ -5,7 +5,7 @@ import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createAdmission } from './admission.ts'
 import { limitKey, readCaller } from './caller.ts'
-import type { Services } from './context.ts'
+import type { Services, User } from './context.ts'
 import { Failure } from './errors.ts'
 import { allowedOrigin, decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
 import { type AnySocket, CLOSE, type Socket } from './socket.ts'
@@ -63,7 +63,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await count(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
-    const identity = await identify(declared.auth, token).catch((error: unknown) => translate(error))
+    const identity = await identified(() => identify(declared.auth, token))
     if (limit && limit.by === 'user') {
       await count(bucket, limit, identity instanceof Failure ? caller.address : String(identity?.id ?? caller.address))
     }
@@ -145,6 +145,17 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       clearTimeout(cut)
     },
     size: () => open.size,
+  }
+}
+
+/** Whose socket it is, or why it is nobody's: told by a close code once it is open. */
+async function identified(
+  identify: () => User | undefined | Promise<User | undefined>,
+): Promise<User | undefined | Failure> {
+  try {
+    return await identify()
+  } catch (error) {
+    return translate(error)
   }
 }
 
