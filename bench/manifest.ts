@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { functions as all, sockets } from '../functions/index.ts'
 import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
 import { defineFunction, READS, WRITES } from '../runtime/function.ts'
-import { defineJob } from '../runtime/jobs.ts'
+import { defineJob } from '../runtime/job-kind.ts'
 
 /** An answer like that of `me`, without its query. */
 const withoutQuery = defineFunction({

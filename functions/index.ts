@@ -1,5 +1,5 @@
 import type { AnyFunction } from '../runtime/function.ts'
-import type { AnyJobKind } from '../runtime/jobs.ts'
+import type { AnyJobKind } from '../runtime/job-kind.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import login from './auth/login.post.ts'
 import me from './auth/me.get.ts'

@@ -1,4 +1,5 @@
 import type { ClientChannel } from 'ssh2'
+import { collect, drain, exitOf, limitedText, type Output } from './channel.ts'
 import { type Command, script } from './command.ts'
 import { createGate } from './gate.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from './identity-script.ts'
@@ -18,13 +19,6 @@ export type Elevation = 'root' | 'sudo' | 'password' | 'rule'
 
 /** `none`: as the account. `command`: as root. `script`: as root, unless a rule allows single commands only. */
 export type Rights = 'none' | 'command' | 'script'
-
-export interface Output {
-  /** Exit code; null when a signal ended the command. */
-  code: number | null
-  stdout: string
-  stderr: string
-}
 
 export interface HostStream {
   stdout: AsyncIterable<Buffer>
@@ -54,8 +48,6 @@ const EXEC_MS = 60_000
 const IDENTIFY_MS = 10_000
 /** A rule of sudo that was added or taken away is noticed within this time. */
 const ELEVATION_MS = 300_000
-/** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
-const MAX_OUTPUT = 16 * 1024 * 1024
 /** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
 const SIGN_INS = { running: 6, waiting: 24 }
 
@@ -178,57 +170,4 @@ async function askIdentity(connection: SshConnection): Promise<Identity> {
 function parseIdentity({ code, stdout }: Output): Identity {
   const [uid = '', groups = ''] = stdout.trimEnd().split('\n').slice(-2)
   return code === 0 && /^\d+$/.test(uid) ? { uid: Number(uid), groups: groups.split(' ') } : null
-}
-
-/** Reads a channel to its end. Too slow or too long, and it is closed and rejected. */
-async function collect(channel: ClientChannel, timeoutMs: number): Promise<Output> {
-  const tooSlow = new SshError('lost', `la commande n’a pas répondu en ${timeoutMs / 1000} s`)
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow), timeoutMs)
-  })
-  const output = Promise.all([exitOf(channel), limitedText(channel), limitedText(channel.stderr)])
-  try {
-    const [code, stdout, stderr] = await Promise.race([output, deadline])
-    return { code, stdout, stderr }
-  } catch (error) {
-    channel.close()
-    // ssh2 tells the end of a channel, and the pool has its place back, once all of its output has been taken.
-    drain(channel)
-    throw error
-  } finally {
-    clearTimeout(timer)
-    output.catch(() => {})
-  }
-}
-
-/**
- * The exit code, null after a signal, once the channel has closed; rejects when it closed without either. Not by the
- * `exit` event: it may come in the same packet as the answer to the open, before anybody could listen.
- */
-function exitOf(channel: ClientChannel): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    channel.once('close', (code?: number | null) => {
-      if (code === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
-      else resolve(code)
-    })
-  })
-}
-
-function drain(channel: ClientChannel): void {
-  for (const stream of [channel, channel.stderr]) {
-    stream.removeAllListeners('readable')
-    stream.resume()
-  }
-}
-
-async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > MAX_OUTPUT) throw new SshError('lost', 'la réponse de la commande est trop longue')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }

@@ -2,7 +2,7 @@ import type { Database } from '../db/client.ts'
 import { findJob, type JobRow } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
 import { type Frame, frame, type Hub } from './hub.ts'
-import { finalEvent, jobTopic } from './jobs.ts'
+import { finalEvent, jobTopic } from './job-events.ts'
 import type { Socket } from './socket.ts'
 
 /** What is read at a time for one who catches up; the next piece waits until this one has left. */

@@ -1,40 +1,20 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type * as z from 'zod'
 import { type Database, StorageError } from '../db/client.ts'
 import { addJob, endJob, findJob, type JobEnd, type JobRow, markLaunched, runningJobs } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
-import { type Command, script } from './command.ts'
+import { script } from './command.ts'
 import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
+import { finalEvent, jobTopic } from './job-events.ts'
 import { followOutput, type JobOutcome } from './job-follow.ts'
+import type { AnyJobKind } from './job-kind.ts'
 import { createOutputWriter } from './job-output.ts'
 import { CLEAN, RUN, START } from './job-script.ts'
 import type { Log } from './log.ts'
 import { SshError } from './ssh-connection.ts'
 import { translate } from './translate.ts'
-
-/** A kind of job: how its arguments become a command. Its events are told on topic `<event>:<job id>`. */
-export interface JobKind<args = unknown> {
-  kind: string
-  event: string
-  args: z.ZodType<args>
-  /** What to run on the host. A Failure ends the job with its sentence. */
-  command(args: args, host: Host): Promise<Command>
-}
-
-/** A kind whose arguments the runtime checks but does not know. */
-export interface AnyJobKind {
-  kind: string
-  event: string
-  prepare(args: unknown, host: Host): Promise<Command>
-}
-
-/** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
-export function defineJob<args>({ kind, event, args, command }: JobKind<args>): AnyJobKind {
-  return { kind, event, prepare: async (stored, host) => command(args.parse(stored), host) }
-}
 
 export interface NewJobRequest {
   kind: string
@@ -57,11 +37,6 @@ export interface Jobs {
 const STORAGE_PAUSES_MS = [250, 1_000, 5_000, 15_000, 30_000, 60_000]
 /** Starting takes a few process starts; the runner has said who it is within 5 s, or never will. */
 const START_MS = 30_000
-
-/** The topic of a job's events; `event` is the kind's. */
-export function jobTopic(event: string, id: string): string {
-  return `${event}:${id}`
-}
 
 export function createJobs({
   db,
@@ -209,13 +184,6 @@ export function createJobs({
       await Promise.allSettled(following.values())
     },
   }
-}
-
-/** The event that closes a job's topic; none for a job whose target was invalid. */
-export function finalEvent(event: string, { id, status, error, error_code, output_size }: JobRow) {
-  if (status === 'success') return { type: `${event}_done`, seq: output_size, data: { job_id: id } }
-  if (error_code === 'target_invalid') return undefined
-  return { type: `${event}_error`, seq: output_size, data: { error } }
 }
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'

@@ -1,4 +1,4 @@
-import type { Output } from '../../runtime/host.ts'
+import type { Output } from '../../runtime/channel.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 
 /** The output of a command that ended with code 0; an SshError with the last line of its stderr otherwise. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
 import type { Host } from '../../runtime/host.ts'
-import { defineJob } from '../../runtime/jobs.ts'
+import { defineJob } from '../../runtime/job-kind.ts'
 import { type Scope, upgrade } from './apt.ts'
 import { listContainers } from './containers.ts'
 import { parseTarget } from './target.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import * as z from 'zod'
+import type { Output } from '../../../runtime/channel.ts'
 import type { Command } from '../../../runtime/command.ts'
-import type { Output } from '../../../runtime/host.ts'
 import { CLEAN, FOLLOW, OUTPUT_MARK, START } from '../../../runtime/job-script.ts'
 import type { testApp } from '../../app.ts'
 

@@ -1,0 +1,67 @@
+import type { ClientChannel } from 'ssh2'
+import { SshError } from './ssh-connection.ts'
+
+export interface Output {
+  /** Exit code; null when a signal ended the command. */
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
+const MAX_OUTPUT = 16 * 1024 * 1024
+
+/** Reads a channel to its end. Too slow or too long, and it is closed and rejected. */
+export async function collect(channel: ClientChannel, timeoutMs: number): Promise<Output> {
+  const tooSlow = new SshError('lost', `la commande n’a pas répondu en ${timeoutMs / 1000} s`)
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow), timeoutMs)
+  })
+  const output = Promise.all([exitOf(channel), limitedText(channel), limitedText(channel.stderr)])
+  try {
+    const [code, stdout, stderr] = await Promise.race([output, deadline])
+    return { code, stdout, stderr }
+  } catch (error) {
+    channel.close()
+    // ssh2 tells the end of a channel, and the pool has its place back, once all of its output has been taken.
+    drain(channel)
+    throw error
+  } finally {
+    clearTimeout(timer)
+    output.catch(() => {})
+  }
+}
+
+/**
+ * The exit code, null after a signal, once the channel has closed; rejects when it closed without either. Not by the
+ * `exit` event: it may come in the same packet as the answer to the open, before anybody could listen.
+ */
+export function exitOf(channel: ClientChannel): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    channel.once('close', (code?: number | null) => {
+      if (code === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
+      else resolve(code)
+    })
+  })
+}
+
+/** Takes and forgets what is left of a channel, without which ssh2 never tells its end. */
+export function drain(channel: ClientChannel): void {
+  for (const stream of [channel, channel.stderr]) {
+    stream.removeAllListeners('readable')
+    stream.resume()
+  }
+}
+
+/** The whole of a stream as text; rejects with an SshError when it is longer than any answer that is asked for. */
+export async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > MAX_OUTPUT) throw new SshError('lost', 'la réponse de la commande est trop longue')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
