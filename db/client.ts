@@ -113,12 +113,14 @@ function retryWhenBusy(client: Client): Guard {
         return await work()
       } catch (error) {
         if (!isBusy(error) || client.closed) throw error
-        if (performance.now() > until) throw error
-        await pause(wait)
+        const late = performance.now() > until
+        if (!late) await pause(wait)
+        // Also when it is given up: the next call would write into a transaction that can never be committed.
         await client.reconnect()
         await applyPragmas(client).catch((cause: unknown) => {
           if (!isBusy(cause)) throw cause
         })
+        if (late) throw error
       }
     }
   }
@@ -138,6 +140,14 @@ const withDeadline: Guard = async (work) => {
   } finally {
     clearTimeout(timer)
   }
+}
+
+const Verdict = z.object({ quick_check: z.string() })
+
+/** What is wrong with a local database as a file; undefined when nothing is. */
+export async function quickCheck(db: Database): Promise<string | undefined> {
+  const [row] = await db.query(Verdict, 'PRAGMA quick_check(1)')
+  return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? '').replaceAll(/\s+/g, ' ')
 }
 
 /** Whether the database answers; throws a StorageError when it does not. */

@@ -1,36 +1,67 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
+import { NOW_MS } from './job-leases.ts'
 import { StoredText, storedText } from './text.ts'
 
 const Row = z.object({
   id: z.string(),
   kind: z.string(),
   args: z.string(),
+  queue: StoredText,
   target: StoredText,
   status: z.enum(['running', 'success', 'error']),
   error: StoredText.nullable(),
   error_code: z.string().nullable(),
   exit_code: z.number().nullable(),
   output_size: z.number(),
+  output_from: z.number(),
   host_offset: z.number(),
   launched: z.number().transform(Boolean),
+  epoch: z.number(),
+  cancelled_by: z.string().nullable(),
   started_at: z.string(),
   finished_at: z.string().nullable(),
   started_by: z.number(),
 })
 /**
- * A job as stored. `error` is the text that stands for the output of a failed one, `error_code` its stable word; `output_size` counts the bytes of
- * the stored text, `host_offset` those of the host's file that it was made of.
+ * A job as stored. `error` is the text that stands for the output of a failed one, `error_code` its stable word;
+ * `output_size` counts the bytes of the text that was stored, of which those before `output_from` are removed, and
+ * `host_offset` those of the host's file that it was made of. Of those with the same `queue` one runs at a time. `epoch`
+ * counts who has followed it: only the last one may write.
  */
 export type JobRow = z.infer<typeof Row>
 
-export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'target' | 'started_at' | 'started_by'>
+export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'>
 
-export async function addJob(db: Database, job: NewJob): Promise<void> {
-  await db.run(
-    `INSERT INTO jobs (id, kind, args, target, status, started_at, started_by) VALUES (?, ?, ?, ?, 'running', ?, ?)`,
-    [job.id, job.kind, job.args, storedText(job.target), job.started_at, job.started_by],
-  )
+/** Who may write of a job. */
+export type Followed = Pick<JobRow, 'id' | 'epoch'>
+
+/** Records a job with its first follower, how long its lease is, and what else belongs to it; all of it or nothing. */
+export async function addJob(
+  db: Database,
+  job: NewJob,
+  { owner, leaseMs }: { owner: string; leaseMs: number },
+  more: readonly Statement[] = [],
+): Promise<Followed> {
+  await db.batch([
+    {
+      sql: `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until)
+            VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?, 1, ${NOW_MS} + ?)`,
+      args: [
+        job.id,
+        job.kind,
+        job.args,
+        storedText(job.queue),
+        storedText(job.target),
+        job.started_at,
+        job.started_by,
+        owner,
+        leaseMs,
+      ],
+    },
+    ...more,
+  ])
+  return { id: job.id, epoch: 1 }
 }
 
 export async function findJob(db: Database, id: string): Promise<JobRow | undefined> {
@@ -38,8 +69,14 @@ export async function findJob(db: Database, id: string): Promise<JobRow | undefi
   return job
 }
 
-export function runningJobs(db: Database): Promise<JobRow[]> {
-  return db.query(Row, `SELECT * FROM jobs WHERE status = 'running' ORDER BY started_at, id`)
+const Queued = z.object({ id: z.string(), queue: StoredText, target: StoredText })
+
+/** A running job and the queue it is in. */
+export type QueuedJob = z.infer<typeof Queued>
+
+/** Every running job in the order of arrival. */
+export function queuedJobs(db: Database): Promise<QueuedJob[]> {
+  return db.query(Queued, `SELECT id, queue, target FROM jobs WHERE status = 'running' ORDER BY rowid`)
 }
 
 /** The newest first. */
@@ -47,9 +84,18 @@ export function latestJobs(db: Database, limit: number): Promise<JobRow[]> {
   return db.query(Row, 'SELECT * FROM jobs ORDER BY started_at DESC, rowid DESC LIMIT ?', [limit])
 }
 
-/** Records that the host has the job. */
-export async function markLaunched(db: Database, id: string): Promise<void> {
-  await db.run('UPDATE jobs SET launched = 1 WHERE id = ?', [id])
+/** Records that the host has the job; false when somebody else follows it. */
+export async function markLaunched(db: Database, { id, epoch }: Followed): Promise<boolean> {
+  return (await db.run('UPDATE jobs SET launched = 1 WHERE id = ? AND epoch = ?', [id, epoch])) > 0
+}
+
+/** Records who wants a running job to end; of several the first. False when it is not running. */
+export async function requestCancel(db: Database, id: string, username: string): Promise<boolean> {
+  const changed = await db.run(
+    `UPDATE jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE id = ? AND status = 'running'`,
+    [username, id],
+  )
+  return changed > 0
 }
 
 export interface JobEnd {
@@ -59,15 +105,28 @@ export interface JobEnd {
   exit_code: number | null
 }
 
-/** Ends a running job; one that has ended stays as it is. */
+/**
+ * Ends a running job, as one that was `cancelledBy` somebody or was not; false when that is not so, or it has ended, or
+ * somebody else follows it.
+ */
 export async function endJob(
   db: Database,
-  id: string,
+  { id, epoch }: Followed,
   { status, error, error_code, exit_code }: JobEnd,
-  now: string,
-): Promise<void> {
-  await db.run(
-    `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ? WHERE id = ? AND status = 'running'`,
-    [status, error && storedText(error), error_code, exit_code, now, id],
+  { now, cancelledBy = null }: { now: string; cancelledBy?: string | null },
+): Promise<boolean> {
+  const changed = await db.run(
+    `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ?, owner = NULL
+     WHERE id = ? AND epoch = ? AND status = 'running' AND cancelled_by IS ?`,
+    [status, error && storedText(error), error_code, exit_code, now, id, epoch, cancelledBy],
   )
+  return changed > 0
+}
+
+const StatusCount = z.object({ status: z.string(), count: z.number() })
+
+/** How many jobs there are of each status. */
+export async function countJobs(db: Database): Promise<Record<string, number>> {
+  const rows = await db.query(StatusCount, 'SELECT status, count(*) AS count FROM jobs GROUP BY status')
+  return { running: 0, success: 0, error: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, count])) }
 }

@@ -1,11 +1,17 @@
 import * as z from 'zod'
 import type { Database } from './client.ts'
 import { sql as first } from './migrations/0001-first.ts'
+import { sql as signIn } from './migrations/0002-sign-in.ts'
+import { sql as dashboardLayouts } from './migrations/0003-dashboard-layouts.ts'
+import { sql as jobLeases } from './migrations/0004-job-leases.ts'
 
 /** In order, never changed once released; the version of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [first]
+const MIGRATIONS: readonly string[] = [first, signIn, dashboardLayouts, jobLeases]
 
 const Version = z.object({ version: z.number() })
+
+/** The version of the schema that this program makes. */
+export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
  * Brings the schema up to date, each step with its version in one transaction, and returns the version reached. Two
@@ -13,9 +19,9 @@ const Version = z.object({ version: z.number() })
  */
 export async function migrate(db: Database, now: Date, migrations = MIGRATIONS): Promise<number> {
   await db.script('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)')
-  let version = await current(db)
+  let version = await schemaVersion(db)
   if (version > migrations.length) {
-    throw new Error(`the database is of version ${version}, newer than this program (${migrations.length})`)
+    throw new Error(`la base est de la version ${version}, plus récente que ce programme (${migrations.length})`)
   }
   while (version < migrations.length) {
     const next = version + 1
@@ -25,14 +31,17 @@ export async function migrate(db: Database, now: Date, migrations = MIGRATIONS):
         `BEGIN IMMEDIATE; INSERT INTO schema_version VALUES (${next}, '${at}');${migrations[version]};COMMIT;`,
       )
     } catch (error) {
-      if ((await current(db)) < next) throw error
+      if ((await schemaVersion(db)) < next) throw error
     }
-    version = await current(db)
+    version = await schemaVersion(db)
   }
   return version
 }
 
-async function current(db: Database): Promise<number> {
+/** The version that a database has; 0 for one without any. */
+export async function schemaVersion(db: Database): Promise<number> {
+  const tables = await db.query(z.unknown(), `SELECT 1 FROM sqlite_schema WHERE name = 'schema_version'`)
+  if (tables.length === 0) return 0
   const rows = await db.query(Version, 'SELECT coalesce(max(version), 0) AS version FROM schema_version')
   return rows[0]?.version ?? 0
 }

@@ -27,3 +27,79 @@ export async function addSession(db: Database, session: NewSession, now: string)
   if (!row) throw new Error('a session vanished while it was being stored')
   return row.id
 }
+
+const Session = z.object({
+  id: z.number(),
+  token_hash: z.string(),
+  user_agent: z.string(),
+  ip: z.string(),
+  created_at: z.string(),
+  last_used_at: z.string().nullable(),
+  expires_at: z.string(),
+})
+export type Session = z.infer<typeof Session>
+
+/** The user's sessions that have not expired, the one used last first. `julianday` reads both forms of a timestamp. */
+export function listSessions(db: Database, userId: number, now: string): Promise<Session[]> {
+  const sql = `SELECT id, token_hash, user_agent, ip, created_at, last_used_at, expires_at FROM sessions
+               WHERE user_id = ? AND julianday(expires_at) > julianday(?)
+               ORDER BY julianday(coalesce(last_used_at, created_at)) DESC, id DESC`
+  return db.query(Session, sql, [userId, now])
+}
+
+/** The id of the user's unexpired session with that token. */
+export async function findSession(
+  db: Database,
+  userId: number,
+  tokenHash: string,
+  now: string,
+): Promise<number | undefined> {
+  const sql = `SELECT id FROM sessions
+               WHERE user_id = ? AND token_hash = ? AND julianday(expires_at) > julianday(?)`
+  const [session] = await db.query(Id, sql, [userId, tokenHash, now])
+  return session?.id
+}
+
+export async function touchSession(db: Database, id: number, now: string): Promise<void> {
+  await db.run('UPDATE sessions SET last_used_at = ? WHERE id = ?', [now, id])
+}
+
+/** Whose sessions: all of a user's, or the one among them with that id or token. */
+export interface SessionChoice {
+  userId: number
+  id?: number
+  tokenHash?: string
+}
+
+/** Removes sessions and leaves word of it for every instance, which reads it by `endedSince`. Returns how many. */
+export async function endSessions(db: Database, choice: SessionChoice | 'all', now: string): Promise<number> {
+  const { userId = null, id = null, tokenHash = null } = choice === 'all' ? {} : choice
+  const chosen = '(?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR token_hash = ?3)'
+  const args = [userId, id, tokenHash]
+  const [, removed = 0] = await db.batch([
+    {
+      sql: `INSERT INTO ended_sessions (session_id, ended_at) SELECT id, ?4 FROM sessions WHERE ${chosen}`,
+      args: [...args, now],
+    },
+    { sql: `DELETE FROM sessions WHERE ${chosen}`, args },
+  ])
+  return removed
+}
+
+const Ended = z.object({ seq: z.number(), session_id: z.number() })
+export type EndedSession = z.infer<typeof Ended>
+
+/** What has ended since, in the order in which it did; `seq` only ever grows. */
+export function endedSince(db: Database, seq: number): Promise<EndedSession[]> {
+  return db.query(Ended, 'SELECT seq, session_id FROM ended_sessions WHERE seq > ? ORDER BY seq', [seq])
+}
+
+/** Removes sessions that had expired by then. */
+export function removeExpiredSessions(db: Database, by: string): Promise<number> {
+  return db.run('DELETE FROM sessions WHERE julianday(expires_at) <= julianday(?)', [by])
+}
+
+/** Forgets ends that every instance has long learnt of. */
+export function forgetEndedSessions(db: Database, before: string): Promise<number> {
+  return db.run('DELETE FROM ended_sessions WHERE julianday(ended_at) < julianday(?)', [before])
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 
 const Row = z.object({ key: z.string(), value: z.string() })
 
@@ -8,23 +8,54 @@ export async function readSettings(db: Database): Promise<Map<string, string>> {
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** Writes all of the values or none. */
-export async function writeSettings(db: Database, values: Record<string, string>, now: string): Promise<void> {
-  await db.batch(
-    Object.entries(values).map(([key, value]) => ({
+/** Writes all of the values, with what else belongs to them, or none. */
+export async function writeSettings(
+  db: Database,
+  values: Record<string, string>,
+  now: string,
+  more: readonly Statement[] = [],
+): Promise<void> {
+  await db.batch([
+    ...Object.entries(values).map(([key, value]) => ({
       sql: `INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
       args: [key, value, now],
     })),
-  )
+    ...more,
+  ])
 }
 
-/** Writes a value where none stands, or an empty one; false when another was there. */
-export async function writeSettingOnce(db: Database, key: string, value: string, now: string): Promise<boolean> {
+/** Pins a key where none is pinned, if it is that of the host that is set; false when nothing was written. */
+export async function pinHostKey(
+  db: Database,
+  { hostKey, address }: { hostKey: string; address: string },
+  now: string,
+): Promise<boolean> {
   const changed = await db.run(
-    `INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+    `INSERT INTO settings (key, value, updated_at) SELECT 'ssh_host_key', ?, ?
+     WHERE EXISTS (SELECT 1 FROM settings WHERE key = 'ssh_host' AND value = ?)
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at WHERE settings.value = ''`,
-    [key, value, now],
+    [hostKey, now, address],
   )
   return changed > 0
+}
+
+/** Writes the values and what else belongs to them, `INSERT … SELECT`s, unless an SSH host is set already: then nothing, and false. */
+export async function writeFirstSettings(
+  db: Database,
+  { ssh_host = '', ...others }: Record<string, string>,
+  now: string,
+  more: readonly Statement[] = [],
+): Promise<boolean> {
+  const unlessInstalled = `WHERE NOT EXISTS (SELECT 1 FROM settings WHERE key = 'ssh_host' AND value <> '')`
+  // The host comes last: as long as it is not there, the others are written, in the same transaction.
+  const counts = await db.batch([
+    ...more.map(({ sql, args = [] }) => ({ sql: `${sql} ${unlessInstalled}`, args })),
+    ...Object.entries({ ...others, ssh_host }).map(([key, value]) => ({
+      sql: `INSERT INTO settings (key, value, updated_at) SELECT ?, ?, ? ${unlessInstalled}
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+      args: [key, value, now],
+    })),
+  ])
+  return (counts.at(-1) ?? 0) > 0
 }

@@ -1,19 +1,41 @@
 import * as z from 'zod'
 import type { Database } from './client.ts'
 
-const Row = z.object({ kid: z.string(), public_jwk: z.string(), private_sealed: z.string() })
+/** Where a key came from: made because there was none, taken from the environment, or added by a rotation. */
+const Origin = z.enum(['made', 'environment', 'rotation'])
+export type KeyOrigin = z.infer<typeof Origin>
+
+const Row = z.object({
+  kid: z.string(),
+  public_jwk: z.string(),
+  private_sealed: z.string(),
+  origin: Origin,
+  created_at: z.string(),
+})
 export type SigningKeyRow = z.infer<typeof Row>
 
-/** Every signing key, the newest first. */
+const KEYS = 'SELECT kid, public_jwk, private_sealed, origin, created_at FROM signing_keys WHERE revoked_at IS NULL'
+
+/** Every signing key that is not revoked, the one that was added last first, whatever the clocks said. */
 export function readSigningKeys(db: Database): Promise<SigningKeyRow[]> {
-  return db.query(Row, 'SELECT kid, public_jwk, private_sealed FROM signing_keys ORDER BY created_at DESC, kid')
+  return db.query(Row, `${KEYS} ORDER BY rowid DESC`)
 }
 
-export async function addSigningKey(db: Database, key: SigningKeyRow, now: string): Promise<void> {
-  await db.run('INSERT OR IGNORE INTO signing_keys (kid, public_jwk, private_sealed, created_at) VALUES (?, ?, ?, ?)', [
-    key.kid,
-    key.public_jwk,
-    key.private_sealed,
-    now,
-  ])
+/** The key of that name, unless it is revoked. */
+export async function findSigningKey(db: Database, kid: string): Promise<SigningKeyRow | undefined> {
+  const [row] = await db.query(Row, `${KEYS} AND kid = ?`, [kid])
+  return row
+}
+
+/** Adds a key; one that is there already stays as it is, revoked or not. */
+export async function addSigningKey(db: Database, key: SigningKeyRow): Promise<void> {
+  await db.run(
+    `INSERT OR IGNORE INTO signing_keys (kid, public_jwk, private_sealed, origin, created_at) VALUES (?, ?, ?, ?, ?)`,
+    [key.kid, key.public_jwk, key.private_sealed, key.origin, key.created_at],
+  )
+}
+
+/** Revokes every key but one: what the others signed verifies no more, and they can never be added again. */
+export function revokeOtherSigningKeys(db: Database, kid: string, now: string): Promise<number> {
+  return db.run('UPDATE signing_keys SET revoked_at = ? WHERE kid <> ? AND revoked_at IS NULL', [now, kid])
 }

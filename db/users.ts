@@ -45,3 +45,24 @@ export async function findPreferences(db: Database, id: number): Promise<Prefere
   const [preferences] = await db.query(Preferences, sql, [id])
   return preferences
 }
+
+/** Sets one preference; false when there is no such user. */
+export async function savePreference(
+  db: Database,
+  id: number,
+  name: 'lang' | 'theme' | 'sidebar_position',
+  value: string,
+): Promise<boolean> {
+  return (await db.run(`UPDATE users SET ${name} = ? WHERE id = ?`, [value, id])) > 0
+}
+
+const Listed = Profile.pick({ username: true, is_admin: true, last_login_at: true }).extend({ sessions: z.number() })
+export type ListedUser = z.infer<typeof Listed>
+
+/** Every user by name, with how many unexpired sessions there are. */
+export function listUsers(db: Database, now: string): Promise<ListedUser[]> {
+  const sql = `SELECT username, is_admin, last_login_at,
+                 (SELECT count(*) FROM sessions WHERE user_id = users.id AND julianday(expires_at) > julianday(?)) AS sessions
+               FROM users ORDER BY username`
+  return db.query(Listed, sql, [now])
+}

@@ -111,3 +111,52 @@ test('a lock that stays gives a StorageError in bounded time, and the database w
   await db.run('INSERT INTO items VALUES (2)')
   expect(await count(db)).toBe(1)
 })
+
+test('calls behind a lock that stays all fail in the time of one, and not one after the other', async () => {
+  const { db, lock } = await contended()
+  const held = await lock()
+  const calls = [
+    db.run('INSERT INTO items VALUES (1)'),
+    db.batch([{ sql: 'INSERT INTO items VALUES (2)' }, { sql: 'INSERT INTO items VALUES (3)' }]),
+    db.script('BEGIN IMMEDIATE; INSERT INTO items VALUES (4); COMMIT'),
+    db.run('INSERT INTO items VALUES (5)'),
+    db.run('INSERT INTO items VALUES (6)'),
+  ]
+
+  const { ms, longest } = await watchLoop(async () => {
+    for (const result of await Promise.allSettled(calls))
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StorageError' } })
+  })
+  await held.rollback()
+
+  expect(ms).toBeGreaterThan(3_000)
+  expect(ms).toBeLessThan(7_000)
+  expect(longest).toBeLessThan(150)
+  expect(await count(db)).toBe(0)
+})
+
+test('what is written after a call has failed at a lock is committed: others see it, and can write themselves', async () => {
+  const insert = (n: number) => `INSERT INTO items VALUES (${n})`
+  const ways: Record<string, (db: Database, n: number) => Promise<unknown>> = {
+    run: (db, n) => db.run(insert(n)),
+    batch: (db, n) => db.batch([{ sql: insert(n) }]),
+    script: (db, n) => db.script(`BEGIN IMMEDIATE; ${insert(n)}; COMMIT`),
+  }
+
+  const outcomes = await Promise.all(
+    Object.entries(ways).map(async ([way, write]) => {
+      const { db, lock } = await contended()
+      const held = await lock()
+      await expect(write(db, 1)).rejects.toThrow(StorageError)
+      await held.rollback()
+      await db.run(insert(2))
+      const another = await lock().catch((error: unknown) => String(error))
+      if (typeof another === 'string') return { way, another }
+      const { rows } = await another.execute('SELECT id FROM items')
+      await another.commit()
+      return { way, seen: rows.map(({ id }) => id) }
+    }),
+  )
+
+  expect(outcomes).toEqual(Object.keys(ways).map((way) => ({ way, seen: [2] })))
+})

@@ -1,33 +1,43 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../db/client.ts'
-import { addJob, endJob, findJob, latestJobs, runningJobs } from '../../db/jobs.ts'
-import { saveUser } from '../../db/users.ts'
+import {
+  addJob,
+  countJobs,
+  endJob,
+  findJob,
+  latestJobs,
+  markLaunched,
+  queuedJobs,
+  requestCancel,
+} from '../../db/jobs.ts'
 import { NOW, openMigrated } from './database.ts'
+import { LEASE, recordJob } from './job.ts'
 
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+const FAILED = { status: 'error', error: 'Erreur', error_code: 'ssh_failed', exit_code: null } as const
+const CANCELLED = { status: 'error', error: 'Annulé par bob', error_code: 'cancelled', exit_code: 143 } as const
 const LATER = '2026-03-01T12:05:00.000Z'
 
-async function add(db: Database, id: string, started_at = NOW): Promise<void> {
-  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
-  await addJob(db, { id, kind: 'upgrade', args: '{"target":"host"}', target: 'host', started_at, started_by })
-}
-
-test('a new job runs, without output and without an end', async () => {
+test('a new job runs, followed by who recorded it, without output and without an end', async () => {
   const db = await openMigrated()
-  await add(db, 'job')
+
+  expect(await recordJob(db, 'job')).toEqual({ id: 'job', epoch: 1 })
 
   expect(await findJob(db, 'job')).toEqual({
     id: 'job',
     kind: 'upgrade',
     args: '{"target":"host"}',
+    queue: 'host',
     target: 'host',
     status: 'running',
     error: null,
     error_code: null,
     exit_code: null,
     output_size: 0,
+    output_from: 0,
     host_offset: 0,
     launched: false,
+    epoch: 1,
+    cancelled_by: null,
     started_at: NOW,
     finished_at: null,
     started_by: 1,
@@ -35,39 +45,94 @@ test('a new job runs, without output and without an end', async () => {
   expect(await findJob(db, 'other')).toBeUndefined()
 })
 
-test('a job ends once: a second end changes nothing', async () => {
+test('a job ends once: a second end changes nothing, and says so', async () => {
   const db = await openMigrated()
-  await add(db, 'job')
+  const job = await recordJob(db, 'job')
 
-  await endJob(db, 'job', { status: 'error', error: 'Erreur', error_code: 'ssh_failed', exit_code: null }, NOW)
-  await endJob(db, 'job', SUCCESS, LATER)
+  expect(await endJob(db, job, FAILED, { now: NOW })).toBe(true)
+  expect(await endJob(db, job, SUCCESS, { now: LATER })).toBe(false)
 
   expect(await findJob(db, 'job')).toMatchObject({ status: 'error', error: 'Erreur', finished_at: NOW })
 })
 
-test('lists what runs, the oldest first, without what has ended', async () => {
+test('a job ends, and is marked as launched, by its last follower alone', async () => {
   const db = await openMigrated()
-  await add(db, 'b', LATER)
-  await add(db, 'a')
-  await add(db, 'ended')
-  await endJob(db, 'ended', SUCCESS, LATER)
+  const job = await recordJob(db, 'job')
+  await db.run('UPDATE jobs SET epoch = 2')
 
-  expect((await runningJobs(db)).map(({ id }) => id)).toEqual(['a', 'b'])
+  expect(await markLaunched(db, job)).toBe(false)
+  expect(await endJob(db, job, SUCCESS, { now: NOW })).toBe(false)
+  expect(await findJob(db, 'job')).toMatchObject({ status: 'running', launched: false, finished_at: null })
+
+  expect(await markLaunched(db, { id: 'job', epoch: 2 })).toBe(true)
+  expect(await endJob(db, { id: 'job', epoch: 2 }, SUCCESS, { now: NOW })).toBe(true)
+  expect(await findJob(db, 'job')).toMatchObject({ status: 'success', launched: true, finished_at: NOW })
+})
+
+test('who wants a job to end is noted, of several the first; of one that has ended or is not there nobody', async () => {
+  const db = await openMigrated()
+  await recordJob(db, 'job')
+  await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: NOW })
+
+  expect(await requestCancel(db, 'job', 'bob')).toBe(true)
+  expect(await requestCancel(db, 'job', 'alice')).toBe(true)
+  expect(await requestCancel(db, 'ended', 'bob')).toBe(false)
+  expect(await requestCancel(db, 'other', 'bob')).toBe(false)
+
+  expect(await findJob(db, 'job')).toMatchObject({ status: 'running', cancelled_by: 'bob' })
+  expect(await findJob(db, 'ended')).toMatchObject({ status: 'success', cancelled_by: null })
+})
+
+test('a job that somebody wants to end cannot end as if nobody did, nor by another name', async () => {
+  const db = await openMigrated()
+  const job = await recordJob(db, 'job')
+  expect(await endJob(db, job, CANCELLED, { now: NOW, cancelledBy: 'bob' })).toBe(false)
+  await requestCancel(db, 'job', 'bob')
+
+  expect(await endJob(db, job, SUCCESS, { now: NOW })).toBe(false)
+  expect(await endJob(db, job, CANCELLED, { now: NOW, cancelledBy: 'alice' })).toBe(false)
+  expect(await findJob(db, 'job')).toMatchObject({ status: 'running' })
+
+  expect(await endJob(db, job, CANCELLED, { now: NOW, cancelledBy: 'bob' })).toBe(true)
+  expect(await findJob(db, 'job')).toMatchObject({ ...CANCELLED, finished_at: NOW })
+})
+
+test('lists what runs in the order of arrival, whatever the clocks said, without what has ended', async () => {
+  const db = await openMigrated()
+  await recordJob(db, 'b', { started_at: LATER, queue: 'lxc/101', target: 'lxc:101' })
+  await recordJob(db, 'a')
+  await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: LATER })
+
+  expect(await queuedJobs(db)).toEqual([
+    { id: 'b', queue: 'lxc/101', target: 'lxc:101' },
+    { id: 'a', queue: 'host', target: 'host' },
+  ])
 })
 
 test('lists the newest first, those of one moment by their order, and no more than asked for', async () => {
   const db = await openMigrated()
-  for (const id of ['z', 'y', 'x']) await add(db, id)
-  await add(db, 'late', LATER)
+  for (const id of ['z', 'y', 'x']) await recordJob(db, id)
+  await recordJob(db, 'late', { started_at: LATER })
 
   expect((await latestJobs(db, 3)).map(({ id }) => id)).toEqual(['late', 'x', 'y'])
 })
 
 test('the database itself refuses an unknown status and a job of nobody', async () => {
   const db = await openMigrated()
-  await add(db, 'job')
+  await recordJob(db, 'job')
 
   await expect(db.run(`UPDATE jobs SET status = 'paused'`)).rejects.toThrow(/CHECK/)
-  const orphan = { id: 'o', kind: 'upgrade', args: '{}', target: 'host', started_at: NOW, started_by: 99 }
-  await expect(addJob(db, orphan)).rejects.toThrow(/FOREIGN KEY/)
+  const orphan = { id: 'o', kind: 'upgrade', args: '{}', queue: '', target: 'host', started_at: NOW, started_by: 99 }
+  await expect(addJob(db, orphan, LEASE)).rejects.toThrow(/FOREIGN KEY/)
+})
+
+test('counts the jobs of each status, those of which there are none too', async () => {
+  const db = await openMigrated()
+  expect(await countJobs(db)).toEqual({ running: 0, success: 0, error: 0 })
+  const [a, b] = [await recordJob(db, 'a'), await recordJob(db, 'b')]
+  for (const id of ['c', 'd']) await recordJob(db, id)
+  await endJob(db, a, SUCCESS, { now: LATER })
+  await endJob(db, b, FAILED, { now: LATER })
+
+  expect(await countJobs(db)).toEqual({ running: 2, success: 1, error: 1 })
 })

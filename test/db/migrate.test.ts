@@ -20,8 +20,13 @@ function versions(db: Database): Promise<unknown[]> {
   return db.query(z.unknown(), 'SELECT version, applied_at FROM schema_version ORDER BY version')
 }
 
+/** The version that the migrations lead to. */
+const LATEST = 4
+
 const ALL = [
   'audit',
+  'dashboard_layouts',
+  'ended_sessions',
   'job_output',
   'jobs',
   'rate_hits',
@@ -32,13 +37,15 @@ const ALL = [
   'users',
 ]
 
+const applied = (at: string) => Array.from({ length: LATEST }, (_, n) => ({ version: n + 1, applied_at: at }))
+
 test('brings an empty database up to date, and says when', async () => {
   const db = await open()
 
-  expect(await migrate(db, AT)).toBe(1)
+  expect(await migrate(db, AT)).toBe(LATEST)
 
   expect(await tables(db)).toEqual(ALL)
-  expect(await versions(db)).toEqual([{ version: 1, applied_at: NOW }])
+  expect(await versions(db)).toEqual(applied(NOW))
 })
 
 test('changes nothing the second time', async () => {
@@ -46,9 +53,9 @@ test('changes nothing the second time', async () => {
   await migrate(db, AT)
   await db.run(`INSERT INTO settings VALUES ('ssh_host', 'pve', ?)`, [NOW])
 
-  expect(await migrate(db, new Date('2027-01-01T00:00:00.000Z'))).toBe(1)
+  expect(await migrate(db, new Date('2027-01-01T00:00:00.000Z'))).toBe(LATEST)
 
-  expect(await versions(db)).toEqual([{ version: 1, applied_at: NOW }])
+  expect(await versions(db)).toEqual(applied(NOW))
   expect(await db.query(z.unknown(), 'SELECT value FROM settings')).toEqual([{ value: 'pve' }])
 })
 
@@ -67,10 +74,10 @@ test('two handles of one file, at once, make one schema', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await open(url), await open(url)]
 
-  expect(await Promise.all([migrate(one, AT), migrate(two, AT)])).toEqual([1, 1])
+  expect(await Promise.all([migrate(one, AT), migrate(two, AT)])).toEqual([LATEST, LATEST])
 
   expect(await tables(one)).toEqual(ALL)
-  expect(await versions(two)).toHaveLength(1)
+  expect(await versions(two)).toHaveLength(LATEST)
 })
 
 test('four processes that start at once on one file all end well', async () => {
@@ -86,10 +93,10 @@ test('four processes that start at once on one file all end well', async () => {
 
   const ended = await Promise.all([start(), start(), start(), start()])
 
-  expect(ended.map(({ stdout }) => stdout)).toEqual(['1\n', '1\n', '1\n', '1\n'])
+  expect(ended.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 4 }, () => `${LATEST}\n`))
   const db = await open(url)
   expect(await tables(db)).toEqual(ALL)
-  expect(await versions(db)).toHaveLength(1)
+  expect(await versions(db)).toHaveLength(LATEST)
 })
 
 test.each([
@@ -116,7 +123,7 @@ test('refuses a database that a newer program has made, and leaves it alone', as
   newer.close()
   const db = await open(url)
 
-  await expect(migrate(db, AT, ['CREATE TABLE a (x)'])).rejects.toThrow(/version 2.*newer/)
+  await expect(migrate(db, AT, ['CREATE TABLE a (x)'])).rejects.toThrow(/version 2.*plus récente/)
 
   expect(await tables(db)).toEqual(['a', 'b', 'schema_version'])
   expect(await versions(db)).toHaveLength(2)

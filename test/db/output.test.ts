@@ -1,24 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Database } from '../../db/client.ts'
-import { addJob, findJob } from '../../db/jobs.ts'
+import { findJob } from '../../db/jobs.ts'
 import { appendOutput, readOutput } from '../../db/output.ts'
-import { saveUser } from '../../db/users.ts'
-import { NOW, openMigrated } from './database.ts'
-
-async function withJob(db: Database, id: string): Promise<void> {
-  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
-  await addJob(db, { id, kind: 'upgrade', args: '{}', target: 'host', started_at: NOW, started_by })
-}
-
-async function store(db: Database, id: string, pieces: readonly Buffer[]): Promise<Buffer> {
-  let offset = 0
-  for (const bytes of pieces) {
-    await db.batch(appendOutput(id, { offset, bytes }, offset + bytes.length))
-    offset += bytes.length
-  }
-  return Buffer.concat(pieces)
-}
+import { openMigrated } from './database.ts'
+import { recordJob, storeOutput } from './job.ts'
 
 /** Reads from a byte to the end, as clients do: piece by piece. */
 async function readAll(db: Database, id: string, from: number, limit: number): Promise<Buffer> {
@@ -37,10 +23,10 @@ async function readAll(db: Database, id: string, from: number, limit: number): P
 
 test('reads the same bytes from every byte on, whatever the limit', async () => {
   const db = await openMigrated()
-  await withJob(db, 'job')
-  const whole = await store(
+  const job = await recordJob(db, 'job')
+  const whole = await storeOutput(
     db,
-    'job',
+    job,
     Array.from({ length: 40 }, () => randomBytes(randomInt(1, 12))),
   )
 
@@ -51,8 +37,8 @@ test('reads the same bytes from every byte on, whatever the limit', async () => 
 
 test('starts in the middle of a chunk', async () => {
   const db = await openMigrated()
-  await withJob(db, 'job')
-  await store(db, 'job', [Buffer.from('abcdef'), Buffer.from('ghi')])
+  const job = await recordJob(db, 'job')
+  await storeOutput(db, job, [Buffer.from('abcdef'), Buffer.from('ghi')])
 
   expect(await readOutput(db, 'job', 4, 100)).toEqual([
     { offset: 4, bytes: Buffer.from('ef') },
@@ -62,10 +48,10 @@ test('starts in the middle of a chunk', async () => {
 
 test('gives at least one chunk and not many over the limit', async () => {
   const db = await openMigrated()
-  await withJob(db, 'job')
-  await store(
+  const job = await recordJob(db, 'job')
+  await storeOutput(
     db,
-    'job',
+    job,
     Array.from({ length: 10 }, () => Buffer.alloc(100, 'x')),
   )
 
@@ -76,8 +62,8 @@ test('gives at least one chunk and not many over the limit', async () => {
 
 test('has nothing at the end, beyond it, and for a job that is not there', async () => {
   const db = await openMigrated()
-  await withJob(db, 'job')
-  await store(db, 'job', [Buffer.from('abc')])
+  const job = await recordJob(db, 'job')
+  await storeOutput(db, job, [Buffer.from('abc')])
 
   expect(await readOutput(db, 'job', 3, 100)).toEqual([])
   expect(await readOutput(db, 'job', 4_000_000_000_000, 100)).toEqual([])
@@ -86,11 +72,10 @@ test('has nothing at the end, beyond it, and for a job that is not there', async
 
 test('keeps the outputs of two jobs apart, and where each ends', async () => {
   const db = await openMigrated()
-  await withJob(db, 'one')
-  await withJob(db, 'two')
+  const [one, two] = [await recordJob(db, 'one'), await recordJob(db, 'two')]
 
-  await db.batch(appendOutput('one', { offset: 0, bytes: Buffer.from('é') }, 1))
-  await db.batch(appendOutput('two', { offset: 0, bytes: Buffer.from('zwei') }, 4))
+  await db.batch(appendOutput(one, { offset: 0, bytes: Buffer.from('é') }, 1))
+  await db.batch(appendOutput(two, { offset: 0, bytes: Buffer.from('zwei') }, 4))
 
   expect(await readAll(db, 'one', 0, 100)).toEqual(Buffer.from('é'))
   expect(await findJob(db, 'one')).toMatchObject({ output_size: 2, host_offset: 1 })
@@ -99,10 +84,10 @@ test('keeps the outputs of two jobs apart, and where each ends', async () => {
 
 test('one byte is not stored twice: a second chunk at an offset is refused, and the sizes stay', async () => {
   const db = await openMigrated()
-  await withJob(db, 'job')
-  await store(db, 'job', [Buffer.from('abc')])
+  const job = await recordJob(db, 'job')
+  await storeOutput(db, job, [Buffer.from('abc')])
 
-  await expect(db.batch(appendOutput('job', { offset: 0, bytes: Buffer.from('xyzxyz') }, 6))).rejects.toThrow()
+  await expect(db.batch(appendOutput(job, { offset: 0, bytes: Buffer.from('xyzxyz') }, 6))).rejects.toThrow()
 
   expect(await readAll(db, 'job', 0, 100)).toEqual(Buffer.from('abc'))
   expect(await findJob(db, 'job')).toMatchObject({ output_size: 3, host_offset: 3 })

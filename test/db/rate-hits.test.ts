@@ -1,17 +1,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import type { Database } from '../../db/client.ts'
-import { admitHit } from '../../db/rate-hits.ts'
+import { admitHit, forgetHits } from '../../db/rate-hits.ts'
 import { openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
 const LIMIT = { limit: 5, windowMs: 60_000 }
-
-async function stored(db: Database): Promise<number> {
-  const rows = await db.query(z.unknown(), 'SELECT at_ms FROM rate_hits')
-  return rows.length
-}
 
 test('admits five within the window and tells the sixth how long to wait', async () => {
   const db = await openMigrated()
@@ -46,13 +40,21 @@ test('counts each address and each bucket for itself', async () => {
   expect(await hit('login', '10.0.0.1')).toBe(1000)
 })
 
-test('forgets an address’s hits once they are out of its window', async () => {
+test('an instance whose clock is ahead does not take away the hits of another one', async () => {
   const db = await openMigrated()
-  for (let nowMs = 0; nowMs < 50_000; nowMs += 100) {
-    await admitHit(db, 'login', '10.0.0.1', { limit: 5, windowMs: 1_000, nowMs })
-  }
+  for (let n = 0; n < 5; n += 1) await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 1_000_000 })
 
-  expect(await stored(db)).toBeLessThanOrEqual(5)
+  await admitHit(db, 'login', '10.0.0.2', { ...LIMIT, nowMs: 1_000_000 + 61_000 })
+
+  expect(await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 1_000_001 })).toBeGreaterThan(0)
+})
+
+test('a clock that is set back keeps nobody out for longer than the window', async () => {
+  const db = await openMigrated()
+  for (let n = 0; n < 5; n += 1) await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 10_000_000 })
+
+  expect(await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 10_000_000 - 30_000 })).toBe(60_000)
+  expect(await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 10_000_000 - 3_600_000 })).toBe(0)
 })
 
 test('holds across two processes on one file, also when all come at once', async () => {
@@ -67,4 +69,24 @@ test('holds across two processes on one file, also when all come at once', async
 
   expect(waits.filter((wait) => wait === 0)).toHaveLength(5)
   expect(waits.filter((wait) => wait === 60_000)).toHaveLength(15)
+})
+
+test('forgets what is older than a moment, of every bucket, and says how much', async () => {
+  const db = await openMigrated()
+  for (const [bucket, at] of [
+    ['a', 1_000],
+    ['a', 2_000],
+    ['b', 1_999],
+    ['b', 3_000],
+    ['b', 9_001],
+  ] as const)
+    await admitHit(db, bucket, 'me', { ...LIMIT, nowMs: at })
+
+  expect(await forgetHits(db, { before: 2_000, after: 9_000 })).toBe(3)
+
+  expect(await db.query(z.unknown(), 'SELECT at_ms FROM rate_hits ORDER BY at_ms')).toEqual([
+    { at_ms: 2_000 },
+    { at_ms: 3_000 },
+  ])
+  expect(await forgetHits(db, { before: 2_000, after: 9_000 })).toBe(0)
 })

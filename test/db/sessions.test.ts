@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { StorageError } from '../../db/client.ts'
-import { addSession } from '../../db/sessions.ts'
+import {
+  addSession,
+  endedSince,
+  endSessions,
+  findSession,
+  forgetEndedSessions,
+  listSessions,
+  removeExpiredSessions,
+  touchSession,
+} from '../../db/sessions.ts'
 import { findUser, saveUser } from '../../db/users.ts'
 import { NOW, openMigrated } from './database.ts'
 
@@ -47,4 +56,176 @@ test('there is no session without its user', async () => {
   const db = await openMigrated()
 
   await expect(addSession(db, { ...SESSION, user_id: 99, token_hash: 'aa' }, NOW)).rejects.toThrow(/FOREIGN KEY/)
+})
+
+/** Sessions of bob's, and one of alice's, that end in a week; their ids. */
+async function stored(count: number) {
+  const db = await openMigrated()
+  const [bob, alice] = [await saveUser(db, 'bob', false, NOW), await saveUser(db, 'alice', false, NOW)]
+  const add = (user_id: number, token_hash: string) => addSession(db, { ...SESSION, user_id, token_hash }, NOW)
+  const ids: number[] = []
+  for (let n = 1; n <= count; n += 1) ids.push(await add(bob.id, `hash ${n}`))
+  const hers = await add(alice.id, 'hash of alice')
+  const left = async () =>
+    (await db.query(z.object({ id: z.number() }), 'SELECT id FROM sessions ORDER BY id')).map(({ id }) => id)
+  return { db, bob: bob.id, alice: alice.id, ids, hers, left }
+}
+
+const NOON: readonly (readonly [form: string, expires: string, alive: boolean])[] = [
+  ['RFC 3339, a millisecond after', '2026-03-01T12:00:00.001Z', true],
+  ['RFC 3339, at that moment', '2026-03-01T12:00:00.000Z', false],
+  ['RFC 3339, the day before', '2026-02-28T23:00:00.000Z', false],
+  ['the old form, a second after', '2026-03-01 12:00:01', true],
+  ['the old form, at that moment', '2026-03-01 12:00:00', false],
+  ['the old form, later that day', '2026-03-01 23:00:00', true],
+  ['the old form, earlier that day', '2026-03-01 01:00:00', false],
+]
+
+test.each(NOON)('an expiry in %s (%s) is read alike by all that ask for it', async (_, expires, alive) => {
+  const { db, bob, ids, hers, left } = await stored(1)
+  await db.run('UPDATE sessions SET expires_at = ? WHERE user_id = ?', [expires, bob])
+
+  expect((await listSessions(db, bob, NOW)).length === 1).toBe(alive)
+  expect(await findSession(db, bob, 'hash 1', NOW)).toBe(alive ? ids[0] : undefined)
+  expect(await removeExpiredSessions(db, NOW)).toBe(alive ? 0 : 1)
+  expect(await left()).toEqual(alive ? [...ids, hers] : [hers])
+})
+
+test('a session is listed with all that a person is told, and its hash', async () => {
+  const { db, bob, ids } = await stored(1)
+
+  expect(await listSessions(db, bob, NOW)).toEqual([
+    { ...SESSION, id: ids[0], token_hash: 'hash 1', created_at: NOW, last_used_at: NOW },
+  ])
+})
+
+test('the one used last is listed first, in either form, or by its beginning where it was never used', async () => {
+  const { db, bob, ids } = await stored(5)
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids
+  const set = (id: number, used: string | null, created: string) =>
+    db.run('UPDATE sessions SET last_used_at = ?, created_at = ? WHERE id = ?', [used, created, id])
+  await set(a, '2026-03-01 10:00:00', NOW)
+  await set(b, '2026-03-01T10:00:00.001Z', '2026-01-01 00:00:00')
+  await set(c, null, '2026-03-01 10:00:01')
+  await set(d, null, '2026-02-28T23:59:59.999Z')
+  await set(e, '2026-03-01T10:00:00.000Z', NOW)
+
+  expect((await listSessions(db, bob, NOW)).map(({ id }) => id)).toEqual([c, b, e, a, d])
+})
+
+test('a session is found by its user and its hash together', async () => {
+  const { db, bob, alice, ids, hers } = await stored(2)
+
+  expect(await findSession(db, bob, 'hash 2', NOW)).toBe(ids[1])
+  expect(await findSession(db, alice, 'hash of alice', NOW)).toBe(hers)
+  for (const hash of ['hash of alice', 'hash', 'HASH 2', '', '%'])
+    expect(await findSession(db, bob, hash, NOW)).toBeUndefined()
+})
+
+test('a use is recorded for one session alone', async () => {
+  const { db, bob, ids } = await stored(2)
+  const [first = 0, second] = ids
+
+  await touchSession(db, first, '2026-03-01T12:00:01.000Z')
+
+  expect(await listSessions(db, bob, NOW)).toMatchObject([
+    { id: first, last_used_at: '2026-03-01T12:00:01.000Z', created_at: NOW },
+    { id: second, last_used_at: NOW },
+  ])
+})
+
+test('ending removes what was chosen, leaves word of it in order, and says how many there were', async () => {
+  const { db, bob, alice, ids, hers, left } = await stored(4)
+  const [a = 0, b = 0, c = 0, d = 0] = ids
+
+  expect(await endSessions(db, { userId: bob, id: b }, NOW)).toBe(1)
+  expect(await left()).toEqual([a, c, d, hers])
+  expect(await endSessions(db, { userId: bob, tokenHash: 'hash 1' }, NOW)).toBe(1)
+  expect(await left()).toEqual([c, d, hers])
+  expect(await endSessions(db, { userId: bob }, NOW)).toBe(2)
+  expect(await left()).toEqual([hers])
+  expect(await endSessions(db, 'all', NOW)).toBe(1)
+  expect(await left()).toEqual([])
+
+  const ended = await endedSince(db, 0)
+  expect(ended.map(({ session_id }) => session_id)).toEqual([b, a, c, d, hers])
+  expect(await endSessions(db, { userId: alice }, NOW)).toBe(0)
+  expect(await endedSince(db, 0)).toEqual(ended)
+})
+
+test('nothing is ended but what matches in everything that is named', async () => {
+  const { db, bob, alice, ids, hers, left } = await stored(2)
+  const [a = 0, b = 0] = ids
+
+  for (const choice of [
+    { userId: alice, id: a },
+    { userId: bob, id: hers },
+    { userId: bob, tokenHash: 'hash of alice' },
+    { userId: bob, tokenHash: '' },
+    { userId: bob, id: a, tokenHash: 'hash 2' },
+    { userId: bob, id: 0 },
+    { userId: 0 },
+    { userId: 99 },
+  ])
+    expect(await endSessions(db, choice, NOW)).toBe(0)
+
+  expect(await left()).toEqual([a, b, hers])
+  expect(await endedSince(db, 0)).toEqual([])
+})
+
+test('ends are read from a number on, which grows and never comes again', async () => {
+  const { db, bob, ids } = await stored(3)
+  const [a = 0, b = 0, c = 0] = ids
+  await endSessions(db, { userId: bob, id: a }, NOW)
+  await endSessions(db, { userId: bob, id: b }, NOW)
+  const [first, second] = await endedSince(db, 0)
+
+  expect(await endedSince(db, first?.seq ?? 0)).toEqual([second])
+  expect(await endedSince(db, second?.seq ?? 0)).toEqual([])
+  await forgetEndedSessions(db, '2027-01-01T00:00:00.000Z')
+  expect(await endedSince(db, 0)).toEqual([])
+  await endSessions(db, { userId: bob, id: c }, NOW)
+  expect(await endedSince(db, second?.seq ?? 0)).toEqual([{ seq: (second?.seq ?? 0) + 1, session_id: c }])
+})
+
+test('an id of a session that ended never comes again either', async () => {
+  const { db, bob, hers } = await stored(1)
+  await endSessions(db, 'all', NOW)
+
+  expect(await addSession(db, { ...SESSION, user_id: bob, token_hash: 'new' }, NOW)).toBeGreaterThan(hers)
+})
+
+test.each([
+  ['2026-02-28T12:00:00.000Z', true],
+  ['2026-02-28 12:00:00', true],
+  ['2026-02-28T11:59:59.999Z', false],
+  ['2026-02-28 11:59:59', false],
+])('of ends, those before a moment are forgotten, in either form: %s stays: %s', async (at, stays) => {
+  const { db, bob } = await stored(1)
+  await endSessions(db, { userId: bob }, NOW)
+  await db.run('UPDATE ended_sessions SET ended_at = ?', [at])
+
+  expect(await forgetEndedSessions(db, '2026-02-28T12:00:00.000Z')).toBe(stays ? 0 : 1)
+
+  expect(await endedSince(db, 0)).toHaveLength(stays ? 1 : 0)
+})
+
+test('expiring, and going with its user, leaves no word of an end', async () => {
+  const { db, bob, hers, left } = await stored(2)
+  await db.run(`UPDATE sessions SET expires_at = '2026-01-01 00:00:00' WHERE id = ?`, [hers])
+
+  await removeExpiredSessions(db, NOW)
+  await db.run('DELETE FROM users WHERE id = ?', [bob])
+
+  expect(await left()).toEqual([])
+  expect(await endedSince(db, 0)).toEqual([])
+})
+
+test('an end that cannot be recorded leaves the session', async () => {
+  const { db, bob, ids, hers, left } = await stored(1)
+  await db.script('ALTER TABLE ended_sessions RENAME TO gone')
+
+  await expect(endSessions(db, { userId: bob }, NOW)).rejects.toThrow(StorageError)
+
+  expect(await left()).toEqual([...ids, hers])
 })

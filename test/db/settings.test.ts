@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { StorageError } from '../../db/client.ts'
-import { readSettings, writeSettingOnce, writeSettings } from '../../db/settings.ts'
+import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../../db/settings.ts'
 import { NOW, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -31,28 +31,74 @@ test('writes all of the values or none', async () => {
   expect(await readSettings(db)).toEqual(new Map([['ssh_host', 'pve']]))
 })
 
-test('writes once: where nothing or an empty value stands, never over another', async () => {
+const pin = (hostKey: string, address = 'pve') => ({ hostKey, address })
+
+test('a host key is pinned where none is, never over another, and only for the host that is set', async () => {
   const db = await openMigrated()
-  await writeSettings(db, { empty: '' }, NOW)
 
-  expect(await writeSettingOnce(db, 'absent', 'first', NOW)).toBe(true)
-  expect(await writeSettingOnce(db, 'empty', 'first', NOW)).toBe(true)
-  expect(await writeSettingOnce(db, 'absent', 'second', NOW)).toBe(false)
-  expect(await writeSettingOnce(db, 'empty', 'second', NOW)).toBe(false)
-
-  expect(Object.fromEntries(await readSettings(db))).toEqual({ absent: 'first', empty: 'first' })
+  expect(await pinHostKey(db, pin('key'), NOW)).toBe(false)
+  await writeSettings(db, { ssh_host: 'pve' }, NOW)
+  expect(await pinHostKey(db, pin('key of another', 'pve2'), NOW)).toBe(false)
+  expect(await pinHostKey(db, pin('key'), NOW)).toBe(true)
+  expect(await pinHostKey(db, pin('other key'), NOW)).toBe(false)
+  expect((await readSettings(db)).get('ssh_host_key')).toBe('key')
 })
 
-test('of two processes that write once at the same time, one does', async () => {
+test('of two processes that pin a key at the same time, one does', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
+  await writeSettings(one, { ssh_host: 'pve' }, NOW)
 
-  const written = await Promise.all([
-    writeSettingOnce(one, 'ssh_host_key', 'key of one', NOW),
-    writeSettingOnce(two, 'ssh_host_key', 'key of two', NOW),
-  ])
+  const written = await Promise.all([pinHostKey(one, pin('key of one'), NOW), pinHostKey(two, pin('key of two'), NOW)])
 
   expect(written.filter(Boolean)).toHaveLength(1)
   const winner = written[0] ? 'key of one' : 'key of two'
   expect((await readSettings(one)).get('ssh_host_key')).toBe(winner)
+})
+
+const FIRST = { ssh_host: 'pve', ssh_username: 'panel', ssh_host_key: 'ssh-ed25519 SHA256:x' }
+
+test.each([
+  ['nothing is there', {}],
+  ['the host is empty', { ssh_host: '' }],
+  ['other settings are there, which are overwritten', { ssh_username: 'old', ssh_host_key: 'old' }],
+])('the first settings are written when %s', async (_, before) => {
+  const db = await openMigrated()
+  await writeSettings(db, before, NOW)
+
+  expect(await writeFirstSettings(db, FIRST, NOW)).toBe(true)
+
+  expect(Object.fromEntries(await readSettings(db))).toEqual(FIRST)
+})
+
+test('once there is a host the first settings are not written, none of them', async () => {
+  const db = await openMigrated()
+  await writeSettings(db, { ssh_host: 'pve', ssh_username: '' }, NOW)
+
+  const others = { ssh_host: 'other', ssh_username: 'x', hypervisor_url: 'https://other' }
+  expect(await writeFirstSettings(db, others, NOW)).toBe(false)
+  expect(await writeFirstSettings(db, { ...others, ssh_host: 'pve' }, NOW)).toBe(false)
+
+  expect(Object.fromEntries(await readSettings(db))).toEqual({ ssh_host: 'pve', ssh_username: '' })
+})
+
+test('of the first settings all are written or none', async () => {
+  const db = await openMigrated()
+  await db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'ssh_host'
+                   BEGIN SELECT raise(ABORT, 'refused'); END`)
+
+  await expect(writeFirstSettings(db, FIRST, NOW)).rejects.toThrow(StorageError)
+
+  expect(await readSettings(db)).toEqual(new Map())
+})
+
+test('of two processes with first settings at the same time one writes all of its own', async () => {
+  const url = `file:${join(await temporaryFolder(), 'panel.db')}`
+  const [one, two] = [await openMigrated(url), await openMigrated(url)]
+  const settings = [FIRST, { ssh_host: 'other', ssh_username: 'else', ssh_host_key: 'ssh-rsa SHA256:y' }]
+
+  const written = await Promise.all([one, two].map((db, at) => writeFirstSettings(db, settings[at] ?? {}, NOW)))
+
+  expect(written.filter(Boolean)).toHaveLength(1)
+  expect(Object.fromEntries(await readSettings(one))).toEqual(settings[written.indexOf(true)])
 })

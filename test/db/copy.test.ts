@@ -1,0 +1,275 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, open as openFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient } from '@libsql/client'
+import { expect, onTestFinished, test } from 'vitest'
+import { StorageError } from '../../db/client.ts'
+import { claimFile, copyInto, inspectCopy } from '../../db/copy.ts'
+import { SCHEMA_VERSION } from '../../db/migrate.ts'
+import { writeSettings } from '../../db/settings.ts'
+import { addSigningKey, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
+import { listUsers, saveUser } from '../../db/users.ts'
+import { NOW, open, openMigrated } from './database.ts'
+import { temporaryFolder } from './folder.ts'
+
+/** A whole database in one file that this process has never opened: it keeps the lock of what it has. */
+async function unopened(): Promise<string> {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/made.db`)
+  await saveUser(db, 'alice', true, NOW)
+  await db.close()
+  await mkdir(join(folder, 'own'))
+  await copyFile(join(folder, 'made.db'), join(folder, 'own/panel.db'))
+  return join(folder, 'own/panel.db')
+}
+
+/** A process that opens the database as the service does, and tells what these statements of it give. */
+const OTHER = `
+  import { createClient } from '@libsql/client'
+  const client = createClient({ url: 'file:' + process.argv[1], concurrency: 1, timeout: 0 })
+  try {
+    for (const sql of process.argv.slice(2)) console.log(JSON.stringify((await client.execute(sql)).rows))
+  } catch (error) {
+    console.log(error.code)
+  }
+  process.stdin.resume()
+`
+const OTHER_ARGS = ['--input-type=module', '-e', OTHER, '--']
+const ROOM = join(import.meta.dirname, '../..')
+const NAMES = 'SELECT username FROM users ORDER BY id'
+
+/** Such a process that has done its statements and keeps the database open, at most until the test has ended. */
+async function holding(file: string, ...statements: string[]) {
+  const child = spawn(process.execPath, [...OTHER_ARGS, file, ...statements], { cwd: ROOM })
+  const ended = once(child, 'close')
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    await ended
+  }
+  onTestFinished(() => end('SIGKILL'))
+  let told = ''
+  const all = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      told += text
+      if (told.split('\n').length > statements.length) resolve()
+    })
+  })
+  await Promise.race([all, ended])
+  return { end, told: told.trim().split('\n') }
+}
+
+/** What such a process tells that ends at once. */
+function elsewhere(file: string, ...statements: string[]): string[] {
+  const { stdout } = spawnSync(process.execPath, [...OTHER_ARGS, file, ...statements], { cwd: ROOM, input: '' })
+  return stdout.toString().trim().split('\n')
+}
+
+const WAL = 'PRAGMA journal_mode = WAL'
+const BUSY = 'SQLITE_BUSY'
+
+test('a copy has what was there, in one file, and not what comes after', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/a.db`)
+  await saveUser(db, 'alice', true, NOW)
+  const away = await temporaryFolder()
+
+  await copyInto(db, join(away, "b 'é.db"))
+  await saveUser(db, 'bob', false, NOW)
+
+  expect(await readdir(away)).toEqual(["b 'é.db"])
+  const copy = await open(`file:${away}/b 'é.db`)
+  expect((await listUsers(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
+  expect(await listUsers(db, NOW)).toHaveLength(2)
+})
+
+test('a copy has nothing of a transaction that is under way', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/a.db`)
+  await saveUser(db, 'alice', true, NOW)
+  const beside = createClient({ url: `file:${folder}/a.db`, concurrency: 1 })
+  const transaction = await beside.transaction('write')
+  await transaction.execute(`UPDATE users SET username = 'mallory'`)
+
+  await copyInto(db, join(folder, 'b.db'))
+
+  await transaction.commit()
+  beside.close()
+  const copy = await open(`file:${folder}/b.db`)
+  expect((await listUsers(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
+  expect((await listUsers(db, NOW)).map(({ username }) => username)).toEqual(['mallory'])
+})
+
+test('a copy does not replace another file', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated()
+  await writeFile(join(folder, 'b.db'), 'precious')
+
+  await expect(copyInto(db, join(folder, 'b.db'))).rejects.toThrow(StorageError)
+
+  expect(await readFile(join(folder, 'b.db'), 'utf8')).toBe('precious')
+})
+
+test('a whole copy tells its version and every secret under its name, and is not changed', async () => {
+  const [folder, away] = [await temporaryFolder(), await temporaryFolder()]
+  const db = await openMigrated(`file:${folder}/a.db`)
+  await writeSettings(db, { ssh_host: 'pve', ssh_password: 'v1.ssh', hypervisor_token: 'v1.token' }, NOW)
+  const key = { public_jwk: '{}', origin: 'made', created_at: NOW } as const
+  await addSigningKey(db, { ...key, kid: 'one', private_sealed: 'v1.one' })
+  await addSigningKey(db, { ...key, kid: 'two', private_sealed: 'v1.two' })
+  await revokeOtherSigningKeys(db, 'two', NOW)
+  const file = join(away, 'b.db')
+  await copyInto(db, file)
+  const before = await readFile(file)
+
+  const { version, sealed } = await inspectCopy(file)
+
+  expect(version).toBe(SCHEMA_VERSION)
+  expect(sealed.sort((one, two) => one.value.localeCompare(two.value))).toEqual([
+    { name: 'signing_key:one', value: 'v1.one' },
+    { name: 'ssh_password', value: 'v1.ssh' },
+    { name: 'hypervisor_token', value: 'v1.token' },
+    { name: 'signing_key:two', value: 'v1.two' },
+  ])
+  expect(await readdir(away)).toEqual(['b.db'])
+  expect((await readFile(file)).equals(before)).toBe(true)
+})
+
+test('a secret that is empty is none', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/a.db`)
+  await writeSettings(db, { ssh_host: 'pve', ssh_password: '' }, NOW)
+  await copyInto(db, join(folder, 'b.db'))
+
+  expect((await inspectCopy(join(folder, 'b.db'))).sealed).toEqual([])
+})
+
+/** Leaves an index without what is in its table: every page is well by itself. */
+async function breakIndex(file: string): Promise<void> {
+  const client = createClient({ url: `file:${file}`, concurrency: 1 })
+  await client.executeMultiple(`
+    CREATE TABLE t (x); CREATE INDEX t_by_x ON t (x); CREATE TABLE u (x); CREATE INDEX u_by_x ON u (x);
+    INSERT INTO t VALUES (1);
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'u_by_x') WHERE name = 't_by_x';
+    PRAGMA writable_schema = OFF`)
+  client.close()
+}
+
+const create = async (file: string, sql: string) => {
+  const client = createClient({ url: `file:${file}`, concurrency: 1 })
+  await client.executeMultiple(sql)
+  client.close()
+}
+
+test.each<[string, (file: string) => Promise<void>]>([
+  ['is no database', (file) => writeFile(file, 'hello, world\n'.repeat(1_000))],
+  ['is empty', (file) => writeFile(file, '')],
+  ['is of another program', (file) => create(file, 'CREATE TABLE other (id INTEGER)')],
+  ['has no version', (file) => create(file, 'CREATE TABLE schema_version (version INTEGER)')],
+  ['is cut off', async (file) => truncate(await sample(file), 40_000)],
+  ['has an index that lacks a row', async (file) => breakIndex(await sample(file))],
+])('a copy that %s is refused, and not changed', async (_, make) => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'b.db')
+  await make(file)
+  const before = await readFile(file)
+
+  await expect(inspectCopy(file)).rejects.toThrow()
+
+  expect((await readFile(file)).equals(before)).toBe(true)
+  expect(await readdir(folder)).toEqual(['b.db'])
+})
+
+/** A whole copy under that name. */
+async function sample(file: string): Promise<string> {
+  await copyInto(await openMigrated(), file)
+  return file
+}
+
+test('a database that another process has open is not given away, and the other goes on', async () => {
+  const file = await unopened()
+  const other = await holding(file, WAL, `INSERT INTO users (username, created_at) VALUES ('bob', '')`)
+  const files = ['panel.db', 'panel.db-shm', 'panel.db-wal']
+  const bytes = async () => Promise.all(files.map((name) => readFile(join(file, '..', name), 'latin1')))
+  const before = await bytes()
+
+  expect(await claimFile(file)).toBeUndefined()
+
+  expect((await readdir(join(file, '..'))).sort()).toEqual(files)
+  expect((await bytes()).map((text, at) => text === before[at])).toEqual([true, true, true])
+  expect(elsewhere(file, NAMES)).toEqual(['[{"username":"alice"},{"username":"bob"}]'])
+  await other.end()
+})
+
+test('a damaged database that another process has open is not given away', async () => {
+  const file = await unopened()
+  await holding(file, WAL, NAMES)
+  // All but its first page, and not by way of SQLite.
+  const handle = await openFile(file, 'r+')
+  await handle.write(Buffer.alloc(200_000, 'x'), 0, 200_000, 16_384)
+  await handle.close()
+
+  expect(await claimFile(file)).toBeUndefined()
+})
+
+test('a database that nobody has open is taken for this process alone', async () => {
+  const file = await unopened()
+
+  const claim = await claimFile(file)
+
+  expect(claim?.whole).toBe(true)
+  expect(elsewhere(file, NAMES)).toEqual([BUSY])
+  await claim?.release()
+})
+
+test('a database that was taken can be opened by others once it is released', async () => {
+  const file = await unopened()
+
+  const claim = await claimFile(file)
+  await claim?.release()
+
+  expect(elsewhere(file, NAMES)).toEqual(['[{"username":"alice"}]'])
+})
+
+test('what a killed process left in its write-ahead log is in the one file that is taken', async () => {
+  const file = await unopened()
+  const other = await holding(file, WAL, `INSERT INTO users (username, created_at) VALUES ('bob', '')`)
+  await other.end('SIGKILL')
+  expect((await stat(`${file}-wal`)).size).toBeGreaterThan(0)
+
+  expect((await claimFile(file))?.whole).toBe(true)
+
+  expect(await readdir(join(file, '..'))).not.toContain('panel.db-wal')
+  const alone = join(await temporaryFolder(), 'alone.db')
+  await copyFile(file, alone)
+  expect(elsewhere(alone, NAMES)).toEqual(['[{"username":"alice"},{"username":"bob"}]'])
+})
+
+test.each<[string, (file: string) => Promise<void>]>([
+  ['is no database', (file) => writeFile(file, Buffer.alloc(100_000, 'x'))],
+  ['is cut off', async (file) => truncate(file, 200_000)],
+])('a file that %s is nobody’s, and is not changed', async (_, make) => {
+  const file = await unopened()
+  await make(file)
+  await writeFile(`${file}-wal`, 'what is left')
+  const before = await readFile(file)
+
+  const claim = await claimFile(file)
+
+  expect(claim?.whole).toBe(false)
+  await claim?.release()
+  expect((await readFile(file)).equals(before)).toBe(true)
+  expect(await readFile(`${file}-wal`, 'utf8')).toBe('what is left')
+})
+
+test('a database whose log cannot be opened is not taken for a broken one', async () => {
+  const file = await unopened()
+  await mkdir(`${file}-wal`)
+
+  await expect(claimFile(file)).rejects.toThrow('SQLITE_CANTOPEN')
+})
+
+test('what cannot be opened at all is not taken for a broken database', async () => {
+  await expect(claimFile(await temporaryFolder())).rejects.toThrow()
+})

@@ -1,0 +1,33 @@
+import type { Database } from '../../db/client.ts'
+import { addJob, type Followed, type NewJob } from '../../db/jobs.ts'
+import { appendOutput } from '../../db/output.ts'
+import { saveUser } from '../../db/users.ts'
+import { NOW } from './database.ts'
+
+/** A lease that does not lapse while a test runs. */
+export const LEASE = { owner: 'one', leaseMs: 600_000 }
+
+/** Records a job of bob's, followed by instance `one`. */
+export async function recordJob(
+  db: Database,
+  id: string,
+  more: Partial<NewJob> = {},
+  lease: { owner: string; leaseMs: number } = LEASE,
+): Promise<Followed> {
+  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
+  const job = { id, kind: 'upgrade', args: '{"target":"host"}', queue: 'host', target: 'host', started_at: NOW }
+  return addJob(db, { ...job, started_by, ...more }, lease)
+}
+
+/** Stores pieces one after the other, as many bytes as the host printed; all of it in one. */
+export async function storeOutput(db: Database, job: Followed, pieces: readonly (string | Buffer)[]): Promise<Buffer> {
+  let offset = 0
+  const stored: Buffer[] = []
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece)
+    await db.batch(appendOutput(job, { offset, bytes }, offset + bytes.length))
+    offset += bytes.length
+    stored.push(bytes)
+  }
+  return Buffer.concat(stored)
+}

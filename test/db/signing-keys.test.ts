@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../db/client.ts'
+import {
+  addSigningKey,
+  findSigningKey,
+  readSigningKeys,
+  revokeOtherSigningKeys,
+  type SigningKeyRow,
+} from '../../db/signing-keys.ts'
+import { NOW, openMigrated } from './database.ts'
+
+const key = (kid: string, created_at = NOW): SigningKeyRow => ({
+  kid,
+  public_jwk: `{"kid":"${kid}"}`,
+  private_sealed: `sealed ${kid}`,
+  origin: 'made',
+  created_at,
+})
+
+async function keys(...rows: SigningKeyRow[]): Promise<Database> {
+  const db = await openMigrated()
+  for (const row of rows) await addSigningKey(db, row)
+  return db
+}
+
+test('a key comes back as it was stored, by its exact name alone', async () => {
+  const db = await keys(key('one'), key('two'))
+
+  expect(await findSigningKey(db, 'two')).toEqual(key('two'))
+  for (const other of ['', 'TWO', 'tw', '%', 'three']) expect(await findSigningKey(db, other)).toBeUndefined()
+})
+
+test('what was added last comes first, whatever the clocks said', async () => {
+  const db = await keys(
+    key('c', '2026-03-01T12:00:00.000Z'),
+    key('b', '2026-03-01T12:00:00.001Z'),
+    key('d', '2025-03-01T12:00:00.000Z'),
+    key('a', '2026-03-01T12:00:00.000Z'),
+  )
+
+  expect((await readSigningKeys(db)).map(({ kid }) => kid)).toEqual(['a', 'd', 'b', 'c'])
+})
+
+test('a key that is there already stays as it is', async () => {
+  const db = await keys(key('one'))
+
+  await addSigningKey(db, { ...key('one', '2027-01-01T00:00:00.000Z'), private_sealed: 'other' })
+
+  expect(await readSigningKeys(db)).toEqual([key('one')])
+})
+
+test('every key but one is revoked, once; it is not found any more, and cannot be added again', async () => {
+  const db = await keys(key('one'), key('two'), key('three'))
+
+  expect(await revokeOtherSigningKeys(db, 'two', NOW)).toBe(2)
+  expect(await revokeOtherSigningKeys(db, 'two', NOW)).toBe(0)
+  await addSigningKey(db, key('one'))
+
+  expect(await readSigningKeys(db)).toEqual([key('two')])
+  expect(await findSigningKey(db, 'one')).toBeUndefined()
+})
+
+test('an empty table has no keys', async () => {
+  const db = await keys()
+
+  expect(await readSigningKeys(db)).toEqual([])
+  expect(await revokeOtherSigningKeys(db, 'one', NOW)).toBe(0)
+})
