@@ -1,68 +1,42 @@
-import { createHash, createPrivateKey, createPublicKey, randomUUID, type webcrypto } from 'node:crypto'
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  exportPKCS8,
-  generateKeyPair,
-  importJWK,
-  importPKCS8,
-  type JWK,
-  jwtVerify,
-  SignJWT,
-} from 'jose'
-import * as z from 'zod'
 import type { Database } from '../db/client.ts'
-import { addSigningKey, readSigningKeys } from '../db/signing-keys.ts'
+import { endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Log } from './log.ts'
 import { createRecent } from './recent.ts'
-import { SecretError, type Secrets } from './secrets.ts'
+import type { Secrets } from './secrets.ts'
+import { createSigningKeys, type PublicKey } from './signing-keys.ts'
+import { createTokens, tokenHash, type User } from './tokens.ts'
 
-/** Lifetime of an access token, in seconds. */
-export const ACCESS_SECONDS = 900 as const
-
-const ALGORITHM = 'RS256'
-const ISSUER = 'ops-panel'
-const AUDIENCE = { access: 'ops-panel', refresh: 'ops-panel/refresh' } as const
 /** Verified tokens kept in memory. */
 const CACHED = 10_000
-/** A token may name a key that another instance made: look again, but not at every stranger's token. */
-const RELOAD_EVERY_MS = 5_000
+/** Half of the minute within which other instances must have learnt of an end, so that one failure to read may pass. */
+const STALE_MS = 30_000
+/** A login signs two tokens: they need not both look. */
+const SIGN_STALE_MS = 1_000
+/** Ended sessions kept in memory: far more than can end while a token of one is good. */
+const REMEMBERED = 100_000
 
-const Claims = z.object({
-  sub: z.string().regex(/^\d+$/).transform(Number),
-  username: z.string(),
-  is_admin: z.boolean(),
-  sid: z.string(),
-  exp: z.number(),
-})
-
-/** Who a verified access token speaks for. `expires` is in seconds since the epoch. */
-export interface User {
-  id: number
-  username: string
-  isAdmin: boolean
-  /** The session that the token was issued in. */
-  sid: string
-  expires: number
-}
-
+/** Sessions as the tokens that speak for them. What reads the database may throw a StorageError. */
 export interface Sessions {
   accessToken(user: Omit<User, 'expires'>): Promise<string>
   /** A refresh token with what is stored of it. */
   refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
-  /** The user of a valid access token. Expiry is checked at every use, the signature once. */
+  /** The user of a valid access token. Its expiry and its session are checked at every use, the signature once. */
   verify(token: string): User | undefined | Promise<User | undefined>
+  /** The id of the user of a valid refresh token, whether or not its session still exists. */
+  verifyRefresh(token: string): Promise<number | undefined>
+  /** Ends sessions: their tokens are refused from now on, their sockets close. Returns how many there were. */
+  end(choice: SessionChoice | 'all'): Promise<number>
+  /** Ends a session on this instance alone, when its end cannot be stored. */
+  endHere(sid: string): void
+  /** Calls back when the session ends, at once when it has. Returns the way out. */
+  onEnd(sid: string, listener: () => void): () => void
+  /** Learns what other instances ended, and which keys there are. */
+  refresh(): Promise<void>
+  publishedKeys(): Promise<PublicKey[]>
 }
 
-type Key = webcrypto.CryptoKey | Uint8Array
-
-/** Lower-case hex SHA-256, the form in which a refresh token is stored. */
-export function tokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
-}
-
-/** Signs and verifies tokens with the keys of the database; makes the first key where none can sign. */
+/** The sessions of all instances that share the database; see `docs/decisions/0004`. */
 export async function createSessions(services: {
   db: Database
   secrets: Secrets
@@ -71,117 +45,104 @@ export async function createSessions(services: {
   jwtKey: string | undefined
   refreshDays: number
 }): Promise<Sessions> {
-  const { db, clock, refreshDays } = services
-  const signer = await loadSigner(services)
-  let verifiers = await loadVerifiers(db)
-  let loadedAt = clock().getTime()
-  const cache = createRecent<User>(CACHED)
-  const seconds = () => Math.floor(clock().getTime() / 1000)
+  const { db, clock, log, refreshDays } = services
+  const keys = await createSigningKeys(services)
+  const tokens = createTokens({ keys, clock, refreshDays })
+  let verified = createRecent<User>(CACHED)
+  /** By session id. */
+  const ended = createRecent<true>(REMEMBERED)
+  const listeners = new Map<string, Set<() => void>>()
+  let lastSeq = 0
+  let refreshedAt = clock().getTime()
+  let refreshing: Promise<void> | undefined
 
-  const sign = (payload: Record<string, unknown>, kind: keyof typeof AUDIENCE, issued: number, lifetime: number) =>
-    new SignJWT(payload)
-      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: signer.kid })
-      .setIssuer(ISSUER)
-      .setAudience(AUDIENCE[kind])
-      .setIssuedAt(issued)
-      .setExpirationTime(issued + lifetime)
-      .setJti(randomUUID())
-      .sign(signer.key)
-
-  const verifier = async (kid: string | undefined): Promise<Key> => {
-    const known = kid === undefined ? undefined : verifiers.get(kid)
-    if (known) return known
-    if (clock().getTime() - loadedAt > RELOAD_EVERY_MS) {
-      loadedAt = clock().getTime()
-      verifiers = await loadVerifiers(db)
-    }
-    const key = kid === undefined ? undefined : verifiers.get(kid)
-    if (!key) throw new Error('unknown key')
-    return key
+  const endHere = (sid: string) => {
+    ended.set(sid, true)
+    for (const listener of listeners.get(sid) ?? []) listener()
+    listeners.delete(sid)
   }
 
-  const check = async (token: string): Promise<User | undefined> => {
-    try {
-      const { payload } = await jwtVerify(token, ({ kid }) => verifier(kid), {
-        algorithms: [ALGORITHM],
-        issuer: ISSUER,
-        audience: AUDIENCE.access,
-        requiredClaims: ['sub', 'exp', 'iat', 'jti', 'sid'],
-        currentDate: clock(),
-      })
-      const { sub, username, is_admin, sid, exp } = Claims.parse(payload)
-      return { id: sub, username, isAdmin: is_admin, sid, expires: exp }
-    } catch {
-      return undefined
+  const readEnded = async () => {
+    for (const { seq, session_id } of await endedSince(db, lastSeq)) {
+      lastSeq = Math.max(lastSeq, seq)
+      endHere(String(session_id))
     }
   }
+
+  const readAgain = async () => {
+    const at = clock().getTime()
+    await readEnded()
+    // What a key that has gone had signed is not to be believed, though it was verified once.
+    if (await keys.reload()) verified = createRecent(CACHED)
+    refreshedAt = at
+  }
+
+  const refresh = (): Promise<void> => {
+    refreshing ??= readAgain().finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  const isStale = (afterMs = STALE_MS) => Math.abs(clock().getTime() - refreshedAt) > afterMs
+  /** What is signed is rare, and must not be signed with a key that has just been revoked. */
+  const fresh = () => (isStale(SIGN_STALE_MS) ? refresh() : undefined)
+
+  const verify = (token: string): User | undefined | Promise<User | undefined> => {
+    const cache = verified
+    const known = cache.get(token)
+    if (known) return alive(known)
+    return tokens.readAccess(token).then((user) => {
+      // A key has gone meanwhile, perhaps the one that signed this.
+      if (cache !== verified) return verify(token)
+      if (user) cache.set(token, user)
+      return user && alive(user)
+    })
+  }
+
+  const alive = (user: User): User | undefined =>
+    user.expires * 1000 > clock().getTime() && !ended.get(user.sid) ? user : undefined
+
+  await readEnded()
 
   return {
-    accessToken: ({ id, username, isAdmin, sid }) =>
-      sign({ sub: String(id), username, is_admin: isAdmin, sid }, 'access', seconds(), ACCESS_SECONDS),
+    async accessToken(user) {
+      await fresh()
+      return tokens.signAccess(user)
+    },
     async refreshToken(userId) {
-      const issued = seconds()
-      const lifetime = refreshDays * 86_400
-      const token = await sign({ sub: String(userId), typ: 'refresh' }, 'refresh', issued, lifetime)
-      return { token, hash: tokenHash(token), expires: new Date((issued + lifetime) * 1000) }
+      await fresh()
+      const { token, expires } = await tokens.signRefresh(userId)
+      return { token, hash: tokenHash(token), expires }
     },
-    verify(token) {
-      const cached = cache.get(token)
-      if (cached) {
-        if (cached.expires > seconds()) return cached
-        cache.delete(token)
-        return undefined
-      }
-      return check(token).then((user) => {
-        if (!user || user.expires <= seconds()) return undefined
-        cache.set(token, user)
-        return user
+    verify: (token) => (isStale() ? refresh().then(() => verify(token)) : verify(token)),
+    verifyRefresh: (token) => tokens.readRefresh(token),
+    async end(choice) {
+      const count = await endSessions(db, choice, timestamp(clock()))
+      await readEnded().catch((error: unknown) => {
+        // They have ended all the same. Nobody is believed here before it has been read.
+        refreshedAt = Number.NEGATIVE_INFINITY
+        log.error({ err: error }, 'the end of sessions is not read yet')
       })
+      return count
     },
-  }
-}
-
-async function loadVerifiers(db: Database): Promise<Map<string, Key>> {
-  const rows = await readSigningKeys(db)
-  const entries = rows.map(async ({ kid, public_jwk }) => {
-    const jwk: JWK = z.looseObject({ kty: z.string() }).parse(JSON.parse(public_jwk))
-    return [kid, await importJWK(jwk, ALGORITHM)] as const
-  })
-  return new Map(await Promise.all(entries))
-}
-
-interface Signer {
-  kid: string
-  key: Key
-}
-
-/**
- * The environment's key, else the newest of the database whose private half this instance can decrypt, else a new
- * one. A key that cannot be decrypted stays: tokens that it signed are verified until they expire.
- */
-async function loadSigner({ db, secrets, clock, log, jwtKey }: Parameters<typeof createSessions>[0]): Promise<Signer> {
-  if (jwtKey !== undefined) return store(jwtKey)
-  const rows = await readSigningKeys(db)
-  for (const { kid, private_sealed } of rows) {
-    try {
-      return { kid, key: await importPKCS8(secrets.open(`signing_key:${kid}`, private_sealed), ALGORITHM) }
-    } catch (error) {
-      if (!(error instanceof SecretError)) throw error
-      log.warn({ kid }, 'a signing key cannot be decrypted; another one signs')
-    }
-  }
-  const { privateKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048, extractable: true })
-  return store(await exportPKCS8(privateKey))
-
-  async function store(pem: string): Promise<Signer> {
-    const jwk = await exportJWK(createPublicKey(createPrivateKey(pem)))
-    const kid = await calculateJwkThumbprint(jwk)
-    const public_jwk = JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })
-    await addSigningKey(
-      db,
-      { kid, public_jwk, private_sealed: secrets.seal(`signing_key:${kid}`, pem) },
-      timestamp(clock()),
-    )
-    return { kid, key: await importPKCS8(pem, ALGORITHM) }
+    endHere,
+    onEnd(sid, listener) {
+      if (ended.get(sid)) {
+        listener()
+        return () => {}
+      }
+      const own = listeners.get(sid) ?? new Set()
+      listeners.set(sid, own.add(listener))
+      return () => {
+        own.delete(listener)
+        if (own.size === 0 && listeners.get(sid) === own) listeners.delete(sid)
+      }
+    },
+    refresh,
+    async publishedKeys() {
+      await fresh()
+      return keys.published()
+    },
   }
 }

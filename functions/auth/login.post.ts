@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
+import { FOREIGN_HINT, limitKey } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction } from '../../runtime/function.ts'
-import { ACCESS_SECONDS } from '../../runtime/session.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
+import { ACCESS_SECONDS } from '../../runtime/tokens.ts'
 import { isAdministrator } from './administrator.ts'
 import { refreshCookie } from './cookie.ts'
 
-/** A sign-in worth waiting for: the checks that are under way take PAM a few seconds each. */
-const RETRY_SECONDS = 5
+/** Most of a full queue is through by then, and who comes again as told never meets the limit of five a minute. */
+const RETRY_SECONDS = 12
 
 /** Signs in with the host's own credentials; the refresh token goes into a cookie that scripts cannot read. */
 export default defineFunction({
@@ -41,11 +42,24 @@ export default defineFunction({
     expires_in: z.literal(ACCESS_SECONDS),
     user: z.object({ id: z.number(), username: z.string(), is_admin: z.boolean() }),
   }),
-  errors: ['ssh_host_missing', 'bad_credentials', 'ssh_unreachable', 'host_key_changed', 'login_busy'],
+  errors: [
+    'origin_forbidden',
+    'ssh_host_missing',
+    'bad_credentials',
+    'ssh_unreachable',
+    'host_key_changed',
+    'login_busy',
+  ],
 
   async handler({ body: { username, password } }, context) {
-    const { db, host, sessions, clock, caller, audit, fail, header } = context
-    const checked = await host.signIn(username, password).catch(async (error: unknown) => {
+    const { db, host, sessions, clock, caller, signal, log, audit, fail, header } = context
+    // Else any page could sign its visitors in as somebody else.
+    if (caller.foreign !== undefined) {
+      log.warn({ path: '/api/auth/login', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
+      throw fail('origin_forbidden')
+    }
+    const turn = { from: limitKey(caller.address), signal }
+    const checked = await host.signIn(username, password, turn).catch(async (error: unknown) => {
       if (!(error instanceof SshError)) throw error
       await audit('login_failed', {
         user: { id: null, username },

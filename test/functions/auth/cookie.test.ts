@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refreshCookie } from '../../../functions/auth/cookie.ts'
+import { clearedCookie, refreshCookie } from '../../../functions/auth/cookie.ts'
 
 const EXPIRES = new Date('2026-03-08T12:00:00.000Z')
 const PLAIN = 'svc_refresh=a.b.c; Path=/api/auth/; HttpOnly; SameSite=Strict; Expires=Sun, 08 Mar 2026 12:00:00 GMT'
@@ -7,4 +7,11 @@ const PLAIN = 'svc_refresh=a.b.c; Path=/api/auth/; HttpOnly; SameSite=Strict; Ex
 test('a refresh cookie reaches all of /api/auth/, hidden from scripts, and over TLS from TLS alone', () => {
   expect(refreshCookie('a.b.c', EXPIRES, { secure: false })).toBe(PLAIN)
   expect(refreshCookie('a.b.c', EXPIRES, { secure: true })).toBe(`${PLAIN}; Secure`)
+})
+
+test('taken back it is empty, of the same reach, and expired in both ways that there are', () => {
+  const cleared = 'svc_refresh=; Path=/api/auth/; HttpOnly; SameSite=Strict; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
+
+  expect(clearedCookie({ secure: false })).toBe(`${cleared}; Max-Age=-1`)
+  expect(clearedCookie({ secure: true })).toBe(`${cleared}; Secure; Max-Age=-1`)
 })

@@ -3,11 +3,10 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
 import me from '../../../functions/auth/me.get.ts'
-import { createApp } from '../../../runtime/app.ts'
 import { createHost } from '../../../runtime/host.ts'
 import { createLimiter } from '../../../runtime/rate-limit.ts'
 import { SshError } from '../../../runtime/ssh-connection.ts'
-import { START, testApp } from '../../app.ts'
+import { mount, START, testApp } from '../../app.ts'
 import { answered, audited, auditedActions, decoded, refused, rows } from '../answers.ts'
 
 const PATH = '/api/auth/login'
@@ -285,7 +284,7 @@ test('a password of spaces is not empty: the host judges it', async () => {
 test('without ssh_host the answer is 503, and the setting is read again at every attempt', async () => {
   const { services, db } = await testApp([login], { ssh: { host: '' } })
   const host = createHost(services)
-  const app = createApp([login], { ...services, host }, { strict: true })
+  const app = mount([login], { ...services, host })
   const attempt = () => app.request(PATH, { method: 'POST', body: JSON.stringify(BOB) })
 
   const { error } = await refused(await attempt(), 503, 'ssh_host_missing')
@@ -305,7 +304,7 @@ test('without ssh_host the answer is 503, and the setting is read again at every
 test('empty fields are refused before a missing ssh_host', async () => {
   const { services } = await testApp([login], { ssh: { host: '' } })
   const host = createHost(services)
-  const app = createApp([login], { ...services, host }, { strict: true })
+  const app = mount([login], { ...services, host })
   const body = JSON.stringify({ username: '', password: '' })
 
   await refused(await app.request(PATH, { method: 'POST', body }), 400, 'credentials_missing')
@@ -389,9 +388,10 @@ test('when too many checks wait already, the answer is 503 with Retry-After', as
 
   const response = await app.request('POST', PATH, { body: BOB })
 
-  expect(response.headers.get('retry-after')).toBe('5')
+  expect(response.headers.get('retry-after')).toBe('12')
   const { error } = await refused(response, 503, 'login_busy')
-  expect(error).toBe('Trop de connexions en cours. Réessayez dans 5 s.')
+  expect(app.lines().filter((line) => line.includes('"level":"error"'))).toEqual([])
+  expect(error).toBe('Trop de connexions en cours. Réessayez dans 12 s.')
   expect(await audited(app.db)).toEqual([])
   await nobodySignedIn(app)
 })
@@ -517,7 +517,7 @@ test('the count holds across instances that share a database', async () => {
   const first = await testApp([login])
   for (let n = 0; n < 5; n++) await first.request('POST', PATH, { body: BOB })
   const { services } = first
-  const app = createApp([login], { ...services, limiter: createLimiter(first.db, services.clock) })
+  const app = mount([login], { ...services, limiter: createLimiter(first.db, services.clock) })
 
   await refused(await app.request(PATH, { method: 'POST', body: JSON.stringify(BOB) }), 429, 'login_rate_limited')
 

@@ -1,0 +1,59 @@
+import * as z from 'zod'
+import { readAudit } from '../../db/audit.ts'
+import { AUDIT_ACTIONS } from '../../runtime/audit.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+
+const wholeNumber = (max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `un nombre entier de 1 à ${max}`)
+    .transform(Number)
+    .refine((n) => n >= 1 && n <= max, `un nombre entier de 1 à ${max}`)
+
+const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+
+/** The audit log, newest first; `next`, unless null, is the `before` of the entries that follow. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/audit',
+  auth: 'admin',
+  rateLimit: READS,
+  request: {
+    query: z.object({
+      limit: wholeNumber(500).default(100),
+      before: wholeNumber(999_999_999_999_999).optional(),
+      action: z.enum(AUDIT_ACTIONS).optional(),
+      user: z.string().max(256).optional(),
+    }),
+  },
+  response: z.object({
+    entries: z.array(
+      z.object({
+        id: z.number(),
+        at: z.string(),
+        action: z.string(),
+        username: z.string().nullable(),
+        target: z.string().nullable(),
+        ip: z.string(),
+        details: Details.nullable(),
+      }),
+    ),
+    next: z.number().nullable(),
+  }),
+
+  async handler({ query: { limit, before, action, user } }, { db }) {
+    // One more than is asked for tells whether anything follows.
+    const found = await readAudit(db, {
+      limit: limit + 1,
+      ...(before !== undefined && { before }),
+      ...(action && { action }),
+      ...(user && { user }),
+    })
+    const entries = found.slice(0, limit).map((entry) => ({ ...entry, details: details(entry.details) }))
+    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
+  },
+})
+
+function details(text: string | null): z.infer<typeof Details> | null {
+  return text === null ? null : Details.parse(JSON.parse(text))
+}

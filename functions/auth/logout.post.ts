@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+import { tokenHash } from '../../runtime/tokens.ts'
+import { clearedCookie, RefreshCookies } from './cookie.ts'
+
+/**
+ * Signs out: of the session whose cookie comes along, or of all without one. It succeeds whatever happens, so that a
+ * panel can always forget who was there.
+ */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/auth/logout',
+  auth: 'optional',
+  rateLimit: false,
+  audit: ['logout'],
+  request: { cookies: RefreshCookies },
+  response: z.object({ message: z.string() }),
+
+  async handler({ cookies: { svc_refresh: token } }, { user, sessions, caller, audit, header, log }) {
+    header('set-cookie', clearedCookie(caller))
+    try {
+      if (user) {
+        const ended = await sessions.end({
+          userId: user.id,
+          ...(token !== undefined && { tokenHash: tokenHash(token) }),
+        })
+        await audit('logout', { details: { sessions: ended } })
+      }
+    } catch (error) {
+      if (user) sessions.endHere(user.sid)
+      log.error({ username: user?.username, err: error }, 'sessions may have survived their logout')
+    }
+    return { message: 'Déconnexion réussie.' }
+  },
+})

@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { savePreference } from '../../db/users.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+
+/** In the order in which they are checked and applied. */
+const PREFERENCES = [
+  ['lang', ['fr', 'en']],
+  ['theme', ['dark', 'light']],
+  ['sidebar_position', ['left', 'right']],
+] as const
+
+/** Changes the caller's preferences, one after the other: what comes before an invalid one stays changed. */
+export default defineFunction({
+  method: 'PATCH',
+  path: '/api/auth/preferences',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: false,
+  request: { body: z.looseObject({ lang: z.unknown(), theme: z.unknown(), sidebar_position: z.unknown() }).partial() },
+  response: z.object({ message: z.string() }),
+  errors: ['preference_invalid', 'profile_missing'],
+
+  async handler({ body }, { db, user, fail }) {
+    for (const [name, allowed] of PREFERENCES) {
+      const wanted = body[name]
+      if (wanted === undefined) continue
+      const value = allowed.find((each) => each === wanted)
+      if (value === undefined) {
+        const details = [{ field: name, message: `valeurs possibles : ${allowed.join(', ')}` }]
+        throw fail('preference_invalid', { values: { field: name }, details })
+      }
+      if (!(await savePreference(db, user.id, name, value))) throw fail('profile_missing')
+    }
+    return { message: 'Préférences enregistrées.' }
+  },
+})

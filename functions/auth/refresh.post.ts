@@ -1,0 +1,37 @@
+import * as z from 'zod'
+import { findSession, touchSession } from '../../db/sessions.ts'
+import { findUser } from '../../db/users.ts'
+import { FOREIGN_HINT } from '../../runtime/caller.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction } from '../../runtime/function.ts'
+import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
+import { RefreshCookies } from './cookie.ts'
+
+/** Hands out a new access token for the session of the cookie, which stays as it is. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/auth/refresh',
+  auth: 'none',
+  rateLimit: { limit: 1200, seconds: 60, by: 'address' },
+  audit: false,
+  request: { cookies: RefreshCookies },
+  response: z.object({ access_token: z.string(), expires_in: z.literal(ACCESS_SECONDS) }),
+  errors: ['refresh_missing', 'refresh_invalid', 'session_ended', 'user_missing'],
+
+  async handler({ cookies: { svc_refresh: token } }, { db, sessions, clock, caller, log, fail }) {
+    if (token && caller.foreign !== undefined)
+      log.warn({ path: '/api/auth/refresh', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
+    if (!token || caller.foreign !== undefined) throw fail('refresh_missing')
+    const userId = await sessions.verifyRefresh(token)
+    if (userId === undefined) throw fail('refresh_invalid')
+    const now = timestamp(clock())
+    const session = await findSession(db, userId, tokenHash(token), now)
+    if (session === undefined) throw fail('session_ended')
+    await touchSession(db, session, now)
+    const user = await findUser(db, userId)
+    if (!user) throw fail('user_missing')
+    const { id, username, is_admin: isAdmin } = user
+    const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(session) })
+    return { access_token, expires_in: ACCESS_SECONDS }
+  },
+})

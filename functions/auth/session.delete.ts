@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+
+/** Ends one of the caller's sessions: its tokens are refused from now on, its sockets close. */
+export default defineFunction({
+  method: 'DELETE',
+  path: '/api/auth/sessions/:id',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: ['session_revoked'],
+  request: { params: z.object({ id: z.string() }) },
+  response: z.object({ message: z.string() }),
+  errors: ['session_missing'],
+
+  async handler({ params: { id } }, { user, sessions, audit, fail }) {
+    const ended = /^\d{1,15}$/.test(id) ? await sessions.end({ userId: user.id, id: Number(id) }) : 0
+    if (ended === 0) throw fail('session_missing')
+    await audit('session_revoked', { target: String(Number(id)) })
+    return { message: 'Session révoquée.' }
+  },
+})

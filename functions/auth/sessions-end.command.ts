@@ -1,0 +1,22 @@
+import { endSessions } from '../../db/sessions.ts'
+import { findUserByName } from '../../db/users.ts'
+import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { CommandError, defineCommand } from '../../runtime/command-line.ts'
+
+/** Ends every session of a user, whose rights on the host were taken away, say. */
+export default defineCommand({
+  name: 'sessions end',
+  summary: 'terminer toutes les sessions d’un utilisateur',
+  args: ['utilisateur'],
+
+  async run({ args: [username = ''] }, context) {
+    const { db, clock } = context
+    const user = await findUserByName(db, username)
+    if (!user) throw new CommandError(`l’utilisateur « ${username} » ne s’est jamais connecté.`)
+    const ended = await endSessions(db, { userId: user.id }, timestamp(clock()))
+    await writeConsoleAudit(context, 'sessions_ended', { target: username, details: { sessions: ended } })
+    if (ended === 0) return `${username} n’a aucune session.`
+    return `Sessions de ${username} terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`
+  },
+})

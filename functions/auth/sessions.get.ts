@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { listSessions } from '../../db/sessions.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { tokenHash } from '../../runtime/tokens.ts'
+import { RefreshCookies } from './cookie.ts'
+
+/** The caller's sessions that have not expired, the one used last first. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/auth/sessions',
+  auth: 'user',
+  rateLimit: READS,
+  request: { cookies: RefreshCookies },
+  response: z.array(
+    z.object({
+      id: z.number(),
+      user_agent: z.string(),
+      ip: z.string(),
+      created_at: z.string(),
+      last_used_at: z.string().nullable(),
+      expires_at: z.string(),
+      is_current: z.boolean(),
+    }),
+  ),
+
+  async handler({ cookies: { svc_refresh: token } }, { db, user, clock }) {
+    const current = token && tokenHash(token)
+    const sessions = await listSessions(db, user.id, timestamp(clock()))
+    return sessions.map(({ token_hash, ...session }) => ({ ...session, is_current: token_hash === current }))
+  },
+})

@@ -1,0 +1,49 @@
+import { createGate } from './gate.ts'
+import { askIdentity, type Identity } from './identity.ts'
+import { type SshConnection, SshError } from './ssh-connection.ts'
+import { createStanding } from './standing.ts'
+
+/**
+ * Checks a login against the host and says who it is; undefined when too many checks wait already, or its turn did not
+ * come before `signal` gave up or 25 s were over. Under pressure, `from` where one was right goes first, and from where
+ * many were wrong last.
+ */
+export type LoginCheck = (
+  username: string,
+  password: string,
+  options?: { from?: string; signal?: AbortSignal },
+) => Promise<{ identity: Identity } | undefined>
+
+/** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
+const SIGN_INS = { running: 6, waiting: 24 }
+/** 24 wrong passwords before one take at most 17 s; who has not had a turn by then is being passed by others. */
+const TURN_MS = 25_000
+
+/** `signIn` opens a connection as the account, does `work` over it, and ends it. It rejects with an SshError. */
+export function createLoginCheck(
+  signIn: <result>(
+    username: string,
+    password: string,
+    work: (connection: SshConnection) => Promise<result>,
+  ) => Promise<result>,
+): LoginCheck {
+  const gate = createGate(SIGN_INS)
+  const standing = createStanding()
+  return async (username, password, { from = '', signal } = {}) => {
+    const check = async () => {
+      try {
+        return await signIn(username, password, (connection) => {
+          standing.right(from)
+          return askIdentity(connection)
+        })
+      } catch (error) {
+        if (error instanceof SshError && error.reason === 'bad_credentials') standing.wrong(from)
+        throw error
+      }
+    }
+    const patience = AbortSignal.timeout(TURN_MS)
+    const turn = { rank: standing.rank(from), signal: signal ? AbortSignal.any([signal, patience]) : patience }
+    const entered = await gate.enter(check, turn)
+    return entered && { identity: entered.result }
+  }
+}

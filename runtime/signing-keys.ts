@@ -1,0 +1,199 @@
+import { createPrivateKey, createPublicKey, type webcrypto } from 'node:crypto'
+import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importJWK, importPKCS8 } from 'jose'
+import * as z from 'zod'
+import type { Database } from '../db/client.ts'
+import {
+  addSigningKey,
+  findSigningKey,
+  type KeyOrigin,
+  readSigningKeys,
+  type SigningKeyRow,
+} from '../db/signing-keys.ts'
+import { type Clock, timestamp } from './clock.ts'
+import type { Log } from './log.ts'
+import { SecretError, type Secrets } from './secrets.ts'
+
+export const ALGORITHM = 'RS256'
+
+/** A public half as the key set tells it (RFC 7517). */
+export const PublicKey = z.object({
+  kty: z.literal('RSA'),
+  n: z.string(),
+  e: z.string(),
+  kid: z.string(),
+  alg: z.literal(ALGORITHM),
+  use: z.literal('sig'),
+})
+export type PublicKey = z.infer<typeof PublicKey>
+
+type Key = webcrypto.CryptoKey | Uint8Array
+
+export interface Signer {
+  kid: string
+  key: Key
+}
+
+export interface SigningKeys {
+  /** The key that signs. */
+  signer(): Signer
+  /** The public half of that name, looked up in the database if it is new here. */
+  find(kid: string): Promise<Key | undefined>
+  /** Every public half whose tokens are believed. */
+  published(): PublicKey[]
+  /** Reads the keys again; true when one that was known has gone. */
+  reload(): Promise<boolean>
+}
+
+interface Source {
+  db: Database
+  secrets: Secrets
+  clock: Clock
+  log: Log
+}
+
+/** The SHA-256 thumbprint of RFC 7638: no other text can be a key's name. */
+const KID = /^[\w-]{43}$/
+
+/**
+ * The signing keys of the database. The one that a rotation added last signs, else the environment's, else the newest
+ * whose private half this instance can decrypt, else a new one. A key that cannot be decrypted stays: tokens that it
+ * signed are verified until they expire. A revoked one is as good as not there, and cannot come back.
+ */
+export async function createSigningKeys(source: Source & { jwtKey: string | undefined }): Promise<SigningKeys> {
+  const { db, secrets, log, jwtKey } = source
+  const environment = jwtKey === undefined ? undefined : { pem: jwtKey, ...(await publicHalf(jwtKey)) }
+  const known = new Map<string, { key: Key; published: PublicKey }>()
+  const told = new Set<string>()
+  let signer: Signer | undefined
+
+  const tellOnce = (kid: string, tell: () => void) => {
+    if (!told.has(kid)) tell()
+    told.add(kid)
+  }
+
+  const learn = async (row: SigningKeyRow) => {
+    const published = PublicKey.parse(JSON.parse(row.public_jwk))
+    const entry = { key: await importJWK(published, ALGORITHM), published }
+    known.set(row.kid, entry)
+    return entry
+  }
+
+  const read = async (): Promise<SigningKeyRow[]> => {
+    const rows = await readSigningKeys(db)
+    if (!environment || rows.some(({ kid }) => kid === environment.kid)) return rows
+    await addKey(source, environment.pem, 'environment')
+    const again = await readSigningKeys(db)
+    if (!again.some(({ kid }) => kid === environment.kid))
+      tellOnce(environment.kid, () => log.error({ kid: environment.kid }, 'PANEL_JWT_KEY is revoked: change it'))
+    return again
+  }
+
+  const choose = async (rows: readonly SigningKeyRow[]): Promise<Signer | undefined> => {
+    for (const row of byPreference(rows, environment?.kid)) {
+      const { kid } = row
+      if (signer?.kid === kid) return signer
+      const pem = kid === environment?.kid ? environment.pem : openKey(secrets, row)
+      if (pem !== undefined) return { kid, key: await importPKCS8(pem, ALGORITHM) }
+      tellOnce(kid, () => log.warn({ kid }, 'a signing key cannot be decrypted; another one signs'))
+    }
+    return undefined
+  }
+
+  const reload = async (): Promise<boolean> => {
+    let rows = await read()
+    let chosen = await choose(rows)
+    if (!chosen) {
+      await addKey(source, await newPem(), 'made')
+      rows = await read()
+      chosen = await choose(rows)
+    }
+    signer = chosen
+    for (const row of rows) if (!known.has(row.kid)) await learn(row)
+    const current = new Set(rows.map(({ kid }) => kid))
+    const gone = [...known.keys()].filter((kid) => !current.has(kid))
+    for (const kid of gone) known.delete(kid)
+    return gone.length > 0
+  }
+
+  await reload()
+
+  return {
+    signer() {
+      if (!signer) throw new Error('no key signs')
+      return signer
+    },
+    async find(kid) {
+      const entry = known.get(kid)
+      if (entry) return entry.key
+      const row = KID.test(kid) ? await findSigningKey(db, kid) : undefined
+      return row && (await learn(row)).key
+    },
+    published: () => [...known.values()].map(({ published }) => published),
+    reload,
+  }
+}
+
+/** Adds a new signing key, which every instance takes within a minute. Returns its name. */
+export async function rotateSigningKey(source: Omit<Source, 'log'>): Promise<string> {
+  return addKey(source, await newPem(), 'rotation')
+}
+
+/** The name of the key that an instance with these secrets signs with, if any. */
+export async function signingKeyOf(
+  { db, secrets }: Pick<Source, 'db' | 'secrets'>,
+  jwtKey: string | undefined,
+): Promise<string | undefined> {
+  const own = jwtKey === undefined ? undefined : (await publicHalf(jwtKey)).kid
+  const rows = byPreference(await readSigningKeys(db), own)
+  return rows.find((row) => row.kid === own || openKey(secrets, row) !== undefined)?.kid
+}
+
+/** Whether these secrets sealed the key. */
+export function isSealedBy(secrets: Secrets, row: SigningKeyRow): boolean {
+  return openKey(secrets, row) !== undefined
+}
+
+/** `rows` are the newest first. A rotation goes before the environment's key if it came after it. */
+function byPreference(rows: readonly SigningKeyRow[], environment: string | undefined): SigningKeyRow[] {
+  const at = rows.findIndex(({ kid }) => kid === environment)
+  const preferred = rows.filter(({ origin }, index) => index === at || (index < at && origin === 'rotation'))
+  return [...preferred, ...rows.filter((row) => !preferred.includes(row))]
+}
+
+/** The private half in PEM; undefined when another secret key has sealed it. */
+function openKey(secrets: Secrets, { kid, private_sealed }: SigningKeyRow): string | undefined {
+  try {
+    return secrets.open(sealedAs(kid), private_sealed)
+  } catch (error) {
+    if (error instanceof SecretError) return undefined
+    throw error
+  }
+}
+
+async function newPem(): Promise<string> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048, extractable: true })
+  return exportPKCS8(privateKey)
+}
+
+async function publicHalf(pem: string): Promise<PublicKey> {
+  const jwk = await exportJWK(createPublicKey(createPrivateKey(pem)))
+  return PublicKey.parse({ ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' })
+}
+
+async function addKey({ db, secrets, clock }: Omit<Source, 'log'>, pem: string, origin: KeyOrigin): Promise<string> {
+  const published = await publicHalf(pem)
+  const { kid } = published
+  await addSigningKey(db, {
+    kid,
+    public_jwk: JSON.stringify(published),
+    private_sealed: secrets.seal(sealedAs(kid), pem),
+    origin,
+    created_at: timestamp(clock()),
+  })
+  return kid
+}
+
+/** What the sealed private half is bound to. */
+function sealedAs(kid: string): string {
+  return `signing_key:${kid}`
+}

@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import * as z from 'zod'
+import type { Clock } from './clock.ts'
+import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
+
+/** Lifetime of an access token, in seconds. */
+export const ACCESS_SECONDS = 900 as const
+
+const ISSUER = 'ops-panel'
+const AUDIENCE = { access: 'ops-panel', refresh: 'ops-panel/refresh' } as const
+type Kind = keyof typeof AUDIENCE
+
+const UserId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+const AccessClaims = z.object({
+  sub: UserId,
+  username: z.string(),
+  is_admin: z.boolean(),
+  sid: z.string(),
+  exp: z.number(),
+})
+const RefreshClaims = z.object({ sub: UserId, typ: z.literal('refresh') })
+
+/** Who a verified access token speaks for. `expires` is in seconds since the epoch. */
+export interface User {
+  id: number
+  username: string
+  isAdmin: boolean
+  /** The session that the token was issued in. */
+  sid: string
+  expires: number
+}
+
+/** Signs and reads the two kinds of token. What is wrong with one that is not read is nobody's business. */
+export interface Tokens {
+  signAccess(user: Omit<User, 'expires'>): Promise<string>
+  signRefresh(userId: number): Promise<{ token: string; expires: Date }>
+  readAccess(token: string): Promise<User | undefined>
+  /** The id of the user. */
+  readRefresh(token: string): Promise<number | undefined>
+}
+
+/** Lower-case hex SHA-256, the form in which a refresh token is stored. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+export function createTokens({
+  keys,
+  clock,
+  refreshDays,
+}: {
+  keys: SigningKeys
+  clock: Clock
+  refreshDays: number
+}): Tokens {
+  const seconds = () => Math.floor(clock().getTime() / 1000)
+
+  const sign = (kind: Kind, payload: JWTPayload, issued: number, lifetime: number) => {
+    const { kid, key } = keys.signer()
+    return new SignJWT(payload)
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+      .setIssuer(ISSUER)
+      .setAudience(AUDIENCE[kind])
+      .setIssuedAt(issued)
+      .setExpirationTime(issued + lifetime)
+      .setJti(randomUUID())
+      .sign(key)
+  }
+
+  // jose says that it is a text, but nothing has looked: the header is a stranger's.
+  const findKey = async (kid: unknown) => {
+    const key = typeof kid === 'string' ? await keys.find(kid) : undefined
+    if (!key) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
+
+  const read = async <claims>(kind: Kind, token: string, shape: z.ZodType<claims>): Promise<claims | undefined> => {
+    try {
+      const { payload } = await jwtVerify(token, ({ kid }) => findKey(kid), {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        audience: AUDIENCE[kind],
+        requiredClaims: ['sub', 'exp', 'iat', 'jti'],
+        currentDate: clock(),
+      })
+      return shape.parse(payload)
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof z.ZodError) return undefined
+      throw error
+    }
+  }
+
+  return {
+    signAccess: ({ id, username, isAdmin, sid }) =>
+      sign('access', { sub: String(id), username, is_admin: isAdmin, sid }, seconds(), ACCESS_SECONDS),
+    async signRefresh(userId) {
+      const issued = seconds()
+      const lifetime = refreshDays * 86_400
+      const token = await sign('refresh', { sub: String(userId), typ: 'refresh' }, issued, lifetime)
+      return { token, expires: new Date((issued + lifetime) * 1000) }
+    },
+    async readAccess(token) {
+      const claims = await read('access', token, AccessClaims)
+      if (!claims || claims.exp <= seconds()) return undefined
+      const { sub, username, is_admin, sid, exp } = claims
+      return { id: sub, username, isAdmin: is_admin, sid, expires: exp }
+    },
+    async readRefresh(token) {
+      return (await read('refresh', token, RefreshClaims))?.sub
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import login from '../../../functions/auth/login.post.ts'
+import { testApp } from '../../app.ts'
+import { audited, refused, rows } from '../answers.ts'
+
+const BODY = { username: 'bob', password: 'right horse' }
+const attempt = { body: BODY, headers: { 'content-type': 'text/plain' } }
+
+test.each(['https://evil.example', 'http://localhost:9999', 'null', ''])(
+  'a page of %j cannot sign its visitors in as somebody else, not by a form either',
+  async (origin) => {
+    const app = await testApp([login])
+
+    const response = await app.request('POST', '/api/auth/login', {
+      ...attempt,
+      headers: { origin, host: 'localhost' },
+    })
+
+    await refused(response, 403, 'origin_forbidden')
+    expect(app.signIns).toEqual([])
+    expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
+    expect(await audited(app.db)).toEqual([])
+  },
+)
+
+test('the service’s own page and those of PANEL_ORIGINS sign in, and so does who is no page', async () => {
+  const app = await testApp([login], { env: { PANEL_ORIGINS: 'https://panel.example' } })
+  const own = { host: 'pve.test:8080', origin: 'http://pve.test:8080' }
+
+  for (const headers of [own, { origin: 'https://panel.example' }, {}])
+    expect((await app.request('POST', '/api/auth/login', { ...attempt, headers })).status).toBe(200)
+})

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { saveUser } from '../../../db/users.ts'
+import me from '../../../functions/auth/me.get.ts'
+import preferences from '../../../functions/auth/preferences.patch.ts'
+import { START, testApp } from '../../app.ts'
+import { answered, auditedActions, refused } from '../answers.ts'
+
+const PATH = '/api/auth/preferences'
+const DEFAULTS = { lang: 'fr', theme: 'dark', sidebar_position: 'left' }
+
+const start = () => testApp([me, preferences])
+type App = Awaited<ReturnType<typeof start>>
+
+const patch = (app: App, body: unknown) => app.request('PATCH', PATH, { as: 'user', body })
+const stored = async (app: App) => answered(await app.request('GET', '/api/auth/me', { as: 'user' }), 200)
+
+test.each([
+  ['lang', 'en'],
+  ['lang', 'fr'],
+  ['theme', 'light'],
+  ['theme', 'dark'],
+  ['sidebar_position', 'right'],
+  ['sidebar_position', 'left'],
+])('%s becomes %s, and the others stay as they are', async (field, value) => {
+  const app = await start()
+
+  expect(await answered(await patch(app, { [field]: value }), 200)).toEqual({ message: 'Préférences enregistrées.' })
+
+  expect(await stored(app)).toMatchObject({ ...DEFAULTS, [field]: value })
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('several are changed at once, and changed back', async () => {
+  const app = await start()
+  const other = { lang: 'en', theme: 'light', sidebar_position: 'right' }
+
+  await answered(await patch(app, other), 200)
+  expect(await stored(app)).toMatchObject(other)
+  await answered(await patch(app, DEFAULTS), 200)
+  expect(await stored(app)).toMatchObject(DEFAULTS)
+})
+
+test('only the caller’s are changed', async () => {
+  const app = await start()
+  const alice = await saveUser(app.db, 'alice', true, START.toISOString())
+
+  await answered(await patch(app, { theme: 'light' }), 200)
+
+  expect(await saveUser(app.db, 'alice', true, START.toISOString())).toEqual(alice)
+})
+
+test.each([
+  ['nothing', {}],
+  ['what is not known', { colour: 'red', is_admin: true, username: 'root', __proto__: { theme: 'light' } }],
+])('%s changes nothing', async (_, body) => {
+  const app = await start()
+
+  await answered(await patch(app, body), 200)
+
+  expect(await stored(app)).toMatchObject({ ...DEFAULTS, username: 'bob', is_admin: false })
+})
+
+test.each([
+  ['lang', 'de', 'fr, en'],
+  ['lang', 'FR', 'fr, en'],
+  ['lang', '', 'fr, en'],
+  ['lang', null, 'fr, en'],
+  ['theme', 'blue', 'dark, light'],
+  ['theme', 1, 'dark, light'],
+  ['theme', null, 'dark, light'],
+  ['theme', ['dark'], 'dark, light'],
+  ['sidebar_position', 'top', 'left, right'],
+  ['sidebar_position', false, 'left, right'],
+  ['sidebar_position', null, 'left, right'],
+  ['sidebar_position', { left: true }, 'left, right'],
+])('%s: %j is invalid, and what is possible is told', async (field, value, possible) => {
+  const app = await start()
+
+  const { error, details } = await refused(await patch(app, { [field]: value }), 400, 'preference_invalid')
+
+  expect(error).toBe(`Préférence invalide : ${field}`)
+  expect(details).toEqual([{ field, message: `valeurs possibles : ${possible}` }])
+  expect(await stored(app)).toMatchObject(DEFAULTS)
+})
+
+test.each([
+  ['lang', { theme: 'light', sidebar_position: 'right', lang: 'xx' }, DEFAULTS],
+  ['theme', { theme: 'xx', sidebar_position: 'right', lang: 'en' }, { ...DEFAULTS, lang: 'en' }],
+  [
+    'sidebar_position',
+    { sidebar_position: 'xx', theme: 'light', lang: 'en' },
+    { lang: 'en', theme: 'light', sidebar_position: 'left' },
+  ],
+])('an invalid %s stops; what comes before it, in the service’s order, stays applied', async (field, body, after) => {
+  const app = await start()
+
+  const { details } = await refused(await patch(app, body), 400, 'preference_invalid')
+
+  expect(details?.map((detail) => detail.field)).toEqual([field])
+  expect(await stored(app)).toMatchObject(after)
+})
+
+test('of several invalid ones the first alone is told', async () => {
+  const app = await start()
+
+  const { details } = await refused(
+    await patch(app, { sidebar_position: 1, theme: 2, lang: 'en' }),
+    400,
+    'preference_invalid',
+  )
+
+  expect(details?.map(({ field }) => field)).toEqual(['theme'])
+  expect(await stored(app)).toMatchObject({ ...DEFAULTS, lang: 'en' })
+})
+
+test.each([[''], ['{'], ['theme=light']])('a body of %j is unreadable', async (body) => {
+  const app = await start()
+
+  await refused(await patch(app, body), 400, 'invalid_json')
+
+  expect(await stored(app)).toMatchObject(DEFAULTS)
+})
+
+test.each([['null'], ['[]'], ['[{"theme":"light"}]'], ['"light"'], ['3'], ['true']])(
+  'a body of %s is no object',
+  async (body) => {
+    const app = await start()
+
+    await refused(await patch(app, body), 400, 'invalid_request')
+
+    expect(await stored(app)).toMatchObject(DEFAULTS)
+  },
+)
+
+test('without claims it is 401, and nothing changes', async () => {
+  const app = await start()
+  await app.tokenFor('user')
+
+  await refused(await app.request('PATCH', PATH, { body: { theme: 'light' } }), 401, 'unauthenticated')
+
+  expect(await stored(app)).toMatchObject(DEFAULTS)
+})
+
+test('a profile that is gone is 404', async () => {
+  const app = await start()
+  const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
+  await app.db.run('DELETE FROM users')
+
+  await refused(await app.request('PATCH', PATH, { headers, body: { theme: 'light' } }), 404, 'profile_missing')
+})
+
+test('a storage that fails is 500', async () => {
+  const app = await start()
+  const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
+  await app.db.script('ALTER TABLE users RENAME TO gone')
+
+  await refused(await app.request('PATCH', PATH, { headers, body: { theme: 'light' } }), 500, 'storage_failed')
+})

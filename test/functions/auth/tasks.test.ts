@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest'
+import { endSessions } from '../../../db/sessions.ts'
+import { saveUser } from '../../../db/users.ts'
+import forgetAttempts from '../../../functions/auth/forget-attempts.task.ts'
+import forgetSessions from '../../../functions/auth/forget-sessions.task.ts'
+import learnEnds from '../../../functions/auth/learn-ends.task.ts'
+import login from '../../../functions/auth/login.post.ts'
+import me from '../../../functions/auth/me.get.ts'
+import refresh from '../../../functions/auth/refresh.post.ts'
+import { createSessions } from '../../../runtime/session.ts'
+import { START, testApp } from '../../app.ts'
+import { rows } from '../answers.ts'
+import { type App, refreshStatus, signIn, storedSessions } from './client.ts'
+
+const NOW = START.toISOString()
+
+/** Stores sessions that end at these moments; their ids are 1, 2, 3 … */
+async function sessionsUntil(app: App, ...moments: string[]) {
+  const { id } = await saveUser(app.db, 'bob', false, NOW)
+  for (const [at, expires] of moments.entries())
+    await app.db.run(
+      `INSERT INTO sessions (user_id, token_hash, expires_at, user_agent, ip, created_at) VALUES (?, ?, ?, '', '', ?)`,
+      [id, `hash ${at}`, expires, NOW],
+    )
+}
+
+test('forget-sessions removes sessions that have expired, in either form of a timestamp, and no other', async () => {
+  const app = await testApp([])
+  await sessionsUntil(
+    app,
+    '2026-03-01T12:00:00.000Z',
+    '2026-03-01 11:59:59',
+    '2026-03-01T12:00:00.001Z',
+    '2026-03-01 12:00:01',
+    '2025-12-31 00:00:00',
+  )
+
+  await forgetSessions.run(app.services)
+
+  expect(await storedSessions(app)).toEqual([3, 4])
+  expect(app.lines().filter((line) => line.includes('"removed":3'))).toHaveLength(1)
+  expect(await rows(app.db, 'SELECT * FROM ended_sessions')).toEqual([])
+})
+
+test('forget-sessions says nothing where nothing had expired', async () => {
+  const app = await testApp([])
+  await sessionsUntil(app, '2026-03-08T12:00:00.000Z')
+
+  await forgetSessions.run(app.services)
+
+  expect(await storedSessions(app)).toEqual([1])
+  expect(app.lines().join('\n')).not.toContain('removed')
+})
+
+test('forget-sessions keeps the end of a session for a day', async () => {
+  const app = await testApp([])
+  await sessionsUntil(app, '2027-03-01T12:00:00.000Z', '2027-03-01T12:00:00.000Z')
+  await app.services.sessions.end({ userId: 1, id: 1 })
+  app.advance(1_000)
+  await app.services.sessions.end({ userId: 1, id: 2 })
+  const ended = () => rows(app.db, 'SELECT session_id FROM ended_sessions ORDER BY seq')
+
+  app.advance(86_399_000)
+  await forgetSessions.run(app.services)
+  expect(await ended()).toEqual([{ session_id: 1 }, { session_id: 2 }])
+  app.advance(1)
+  await forgetSessions.run(app.services)
+  expect(await ended()).toEqual([{ session_id: 2 }])
+})
+
+test('what is forgotten is never counted anew: later ends are still learnt of', async () => {
+  const app = await testApp([])
+  const { db, services } = app
+  await sessionsUntil(app, '2027-03-01T12:00:00.000Z', '2027-03-01T12:00:00.000Z')
+  await services.sessions.end({ userId: 1, id: 1 })
+  app.advance(2 * 86_400_000)
+  await forgetSessions.run(services)
+  expect(await rows(db, 'SELECT * FROM ended_sessions')).toEqual([])
+  let told = 0
+  services.sessions.onEnd('2', () => {
+    told += 1
+  })
+
+  await endSessions(db, { userId: 1, id: 2 }, services.clock().toISOString())
+  await learnEnds.run(services)
+
+  expect(told).toBe(1)
+})
+
+test('forget-attempts removes what no limit asks for any more, and leaves the limit in force', async () => {
+  const app = await testApp([login])
+  const attempt = async (from: string) =>
+    (await app.request('POST', '/api/auth/login', { body: { username: 'bob', password: 'x' }, from })).status
+  await attempt('203.0.113.1')
+  app.advance(570_000)
+  for (let round = 0; round < 5; round += 1) await attempt('203.0.113.2')
+  app.advance(30_000)
+  const addresses = () => rows(app.db, 'SELECT DISTINCT address FROM rate_hits ORDER BY address')
+
+  await forgetAttempts.run(app.services)
+  expect(await addresses()).toHaveLength(2)
+  app.advance(1)
+  await forgetAttempts.run(app.services)
+  expect(await addresses()).toEqual([{ address: '203.0.113.2' }])
+  expect(await attempt('203.0.113.2')).toBe(429)
+})
+
+test('forget-attempts keeps what is ten minutes old, and removes it a millisecond later', async () => {
+  const app = await testApp([])
+  await app.db.run(`INSERT INTO rate_hits VALUES ('login', 'me', ?)`, [START.getTime()])
+
+  app.advance(600_000)
+  await forgetAttempts.run(app.services)
+  expect(await rows(app.db, 'SELECT * FROM rate_hits')).toHaveLength(1)
+  app.advance(1)
+  await forgetAttempts.run(app.services)
+  expect(await rows(app.db, 'SELECT * FROM rate_hits')).toEqual([])
+})
+
+test('learn-ends tells of a session that another instance has ended, once', async () => {
+  const app = await testApp([login, me])
+  const { db, secrets, services } = app
+  const [bob, other] = [await signIn(app), await signIn(app)]
+  const elsewhere = await createSessions({ ...services, secrets, jwtKey: undefined, refreshDays: 7 })
+  const told: number[] = []
+  for (const { sid } of [bob, other]) services.sessions.onEnd(String(sid), () => told.push(sid))
+
+  await elsewhere.end({ userId: bob.userId, id: bob.sid })
+  expect(told).toEqual([])
+  await learnEnds.run(services)
+  await learnEnds.run(services)
+
+  expect(told).toEqual([bob.sid])
+  expect(await services.sessions.verify(bob.token)).toBeUndefined()
+  expect(await services.sessions.verify(other.token)).toMatchObject({ username: 'bob' })
+  expect(await rows(db, 'SELECT id FROM sessions')).toEqual([{ id: other.sid }])
+})
+
+test('the tasks leave what is in use alone', async () => {
+  const app = await testApp([login, me, refresh])
+  const bob = await signIn(app)
+
+  for (const task of [forgetAttempts, forgetSessions, learnEnds]) await task.run(app.services)
+
+  expect(await refreshStatus(app, bob)).toBe(200)
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { addSession } from '../../../db/sessions.ts'
+import { saveUser } from '../../../db/users.ts'
+import { UsageError } from '../../../runtime/command-line.ts'
+import { testApp } from '../../app.ts'
+import { NOW } from '../../db/database.ts'
+import { audited, rows } from '../answers.ts'
+import { typeCommand } from '../console.ts'
+
+async function start() {
+  const app = await testApp([])
+  return { ...app, type: (...words: string[]) => typeCommand({ ...app.services, secrets: app.secrets }, words) }
+}
+
+test('users says when nobody has signed in yet', async () => {
+  const { type } = await start()
+
+  expect(await type('users')).toEqual({ text: 'Personne ne s’est encore connecté.', ok: true })
+})
+
+test('users tells each one by name, with the role, the last login and the sessions that have not expired', async () => {
+  const { type, db } = await start()
+  const session = { user_agent: 'secret-agent', ip: '192.0.2.1' }
+  const zoe = await saveUser(db, 'zoé', false, NOW)
+  const alice = await saveUser(db, 'alice', true, NOW)
+  await saveUser(db, 'bob-martin', false, NOW)
+  const [past, future] = ['2026-03-01T11:59:59.000Z', '2026-03-02T12:00:00.000Z']
+  await addSession(db, { ...session, user_id: alice.id, token_hash: 'a', expires_at: future }, NOW)
+  await addSession(db, { ...session, user_id: alice.id, token_hash: 'b', expires_at: future }, NOW)
+  await addSession(db, { ...session, user_id: alice.id, token_hash: 'c', expires_at: past }, NOW)
+  await addSession(db, { ...session, user_id: zoe.id, token_hash: 'd', expires_at: past }, past)
+  const before = await rows(db, 'SELECT * FROM users')
+
+  const { text } = await type('users')
+
+  expect(text.split('\n')).toEqual([
+    `alice       administrateur  ${NOW}  sessions : 2`,
+    'bob-martin  utilisateur     jamais  sessions : 0',
+    `zoé         utilisateur     ${past}  sessions : 0`,
+  ])
+  expect(text).not.toContain('secret-agent')
+  expect(await rows(db, 'SELECT * FROM users')).toEqual(before)
+  expect(await rows(db, 'SELECT * FROM sessions')).toHaveLength(4)
+  expect(await audited(db)).toEqual([])
+})
+
+test('users takes no word more', async () => {
+  const { type } = await start()
+
+  expect(() => type('users', 'alice')).toThrow(UsageError)
+})
