@@ -1,6 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { chmod, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ConfigError } from './config.ts'
+import { isCode, isThere, makeFolder, writeNew } from './whole-file.ts'
 
 /** A sealed value that this key cannot open: another key made it, or it was changed. */
 export class SecretError extends Error {
@@ -42,43 +44,43 @@ export function createSecrets(key: Buffer): Secrets {
   }
 }
 
+/** The file of the key in the data folder. */
+export function secretKeyFile(folder: string): string {
+  return join(folder, 'secret.key')
+}
+
+/** A key as it is written in files and variables: 32 bytes in base64. */
+export function encodeKey(key: Buffer): string {
+  return `${key.toString('base64')}\n`
+}
+
 /** The key of `<folder>/secret.key`, made once, readable by its owner alone. */
 export async function loadSecretKey(folder: string): Promise<Buffer> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, 'secret.key')
-  const key = decodeKey((await readIfThere(file)) ?? (await makeKey(file)))
-  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in base64`)
+  await makeFolder(folder)
+  const file = secretKeyFile(folder)
+  if (!(await isThere(file))) await makeKey(file)
+  const key = await readSecretKey(folder)
   await chmod(file, 0o600)
   return key
 }
 
-/** A link, unlike a rename, never replaces: of two who start at once, both read the first one's key. */
-async function makeKey(file: string): Promise<string> {
-  const fresh = `${file}.${randomUUID()}`
-  await writeFile(fresh, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
+/** The same key where there must be one. */
+export async function readSecretKey(folder: string): Promise<Buffer> {
+  const file = secretKeyFile(folder)
+  const key = decodeKey(await readFile(file, 'utf8'))
+  if (key.length !== 32) throw new ConfigError(`${file} ne contient pas 32 octets en base64.`)
+  return key
+}
+
+/** Of two who start at once, the first one's key stays. */
+async function makeKey(file: string): Promise<void> {
   try {
-    await link(fresh, file)
+    await writeNew(file, encodeKey(randomBytes(32)))
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error
-  } finally {
-    await unlink(fresh)
-  }
-  return readFile(file, 'utf8')
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
   }
 }
 
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
-}
-
-function decodeKey(text: string): Buffer {
+export function decodeKey(text: string): Buffer {
   return Buffer.from(text.trim(), 'base64')
 }

@@ -1,5 +1,5 @@
-import type { Database } from '../db/client.ts'
-import { readSettings, writeSettingOnce, writeSettings } from '../db/settings.ts'
+import type { Database, Statement } from '../db/client.ts'
+import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../db/settings.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Config } from './config.ts'
 import { Failure } from './errors.ts'
@@ -9,6 +9,8 @@ import { parseAddress } from './ssh-address.ts'
 
 /** Where to knock, and the key that must answer (`ssh-ed25519 SHA256:…`; empty until the first one is pinned). */
 export interface SshServer {
+  /** `ssh_host` as it is set. */
+  address: string
   host: string
   port: number
   hostKey: string
@@ -20,16 +22,52 @@ export interface SshAccount extends SshServer {
   password: string
 }
 
+const PLAIN = [
+  'ssh_host',
+  'ssh_username',
+  'ssh_host_key',
+  'hypervisor_url',
+  'hypervisor_fingerprint',
+  'dashboard_shortcuts',
+] as const
+const SECRET = ['ssh_password', 'hypervisor_token'] as const
+type PlainKey = (typeof PLAIN)[number]
+type SecretKey = (typeof SECRET)[number]
+export type SettingKey = PlainKey | SecretKey
+export type SettingValues = Partial<Record<SettingKey, string>>
+
+/** The settings as they may be shown: of a secret only whether there is one. */
+export type ShownSettings = Record<PlainKey, string> & Record<`${SecretKey}_set`, boolean>
+
 export interface Settings {
   hasSshHost(): Promise<boolean>
   /** The host of login checks. Throws `ssh_host_missing`. */
   sshServer(): Promise<SshServer>
   /** The host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
   sshAccount(): Promise<SshAccount>
-  /** Pins a host key if none is pinned; returns the one that is pinned then. */
-  pinHostKey(hostKey: string): Promise<string>
-  /** Fills what is empty or can no longer be decrypted of the SSH settings, unless they speak of another host. */
-  fill(ssh: Config['ssh']): Promise<void>
+  /**
+   * Pins the key that answered at an address if none is pinned; returns the one that is pinned then, undefined when the
+   * settings speak of another address by now.
+   */
+  pinHostKey(hostKey: string, address: string): Promise<string | undefined>
+  show(): Promise<ShownSettings>
+  /** The secrets that are stored and cannot be decrypted: another key has sealed them. */
+  unreadable(): Promise<SecretKey[]>
+  /**
+   * Changes all of the values or none, and says which were other ones before. An empty secret means no change. The
+   * pinned key stays with another host too, so that the password is given to none but the one that was agreed to. The
+   * audit entry is written with the change, or neither is.
+   */
+  change(values: SettingValues, audit?: (keys: readonly SettingKey[]) => Statement): Promise<SettingKey[]>
+  /** The first settings of all; false, without a change, when there is an SSH host already. */
+  install(values: SettingValues & { ssh_host: string }, audit?: Statement): Promise<boolean>
+  /** Calls back after each change made here, with the keys. */
+  onChange(listener: (keys: readonly SettingKey[]) => void): void
+  /**
+   * Fills what is empty or can no longer be decrypted of the SSH settings, unless they speak of another host; whether
+   * there was anything to fill.
+   */
+  fill(ssh: Config['ssh']): Promise<boolean>
 }
 
 export function createSettings({
@@ -43,19 +81,49 @@ export function createSettings({
   clock: Clock
   log: Log
 }): Settings {
+  const listeners: ((keys: readonly SettingKey[]) => void)[] = []
   const now = () => timestamp(clock())
+  const isSecret = (key: SettingKey): key is SecretKey => SECRET.some((secret) => secret === key)
+
   const server = (values: Map<string, string>): SshServer | undefined => {
     const address = parseAddress(values.get('ssh_host') ?? '')
-    return address && { ...address, hostKey: values.get('ssh_host_key') ?? '' }
+    return address && { address: values.get('ssh_host') ?? '', ...address, hostKey: values.get('ssh_host_key') ?? '' }
   }
-  const unreadable = (values: Map<string, string>): boolean => {
+
+  /** The secret; empty when there is none, undefined when it cannot be decrypted. */
+  const openSecret = (values: Map<string, string>, key: SecretKey): string | undefined => {
+    const sealed = values.get(key) ?? ''
+    if (sealed === '') return ''
     try {
-      secrets.open('ssh_password', values.get('ssh_password') ?? '')
-      return false
-    } catch {
-      return true
+      return secrets.open(key, sealed)
+    } catch (error) {
+      if (error instanceof SecretError) return undefined
+      throw error
     }
   }
+
+  const current = (values: Map<string, string>, key: SettingKey): string | undefined =>
+    isSecret(key) ? openSecret(values, key) : (values.get(key) ?? '')
+
+  /** What is to be written: no empty secret, and secrets sealed. */
+  const sealed = (values: SettingValues): Record<string, string> =>
+    Object.fromEntries(
+      keysOf(values).flatMap((key) => {
+        const value = values[key]
+        if (value === undefined || (isSecret(key) && value === '')) return []
+        return [[key, isSecret(key) ? secrets.seal(key, value) : value]]
+      }),
+    )
+
+  const tellUnreadable = (key: SecretKey) =>
+    log.error(
+      `${key} cannot be decrypted: PANEL_SECRET_KEY or secret.key is not the one that encrypted it; bring that key back, or set it anew`,
+    )
+
+  const tell = (keys: readonly SettingKey[]) => {
+    for (const listener of listeners) listener(keys)
+  }
+
   return {
     hasSshHost: async () => server(await readSettings(db)) !== undefined,
     async sshServer() {
@@ -67,44 +135,84 @@ export function createSettings({
       const values = await readSettings(db)
       const found = server(values)
       const username = values.get('ssh_username') ?? ''
-      const sealed = values.get('ssh_password') ?? ''
-      if (!found || username === '' || sealed === '') throw new Failure('ssh_incomplete')
-      try {
-        return { ...found, username, password: secrets.open('ssh_password', sealed) }
-      } catch (cause) {
-        if (!(cause instanceof SecretError)) throw cause
-        log.error('ssh_password cannot be decrypted: PANEL_SECRET_KEY or secret.key is not the one that encrypted it')
-        throw new Failure('ssh_password_unreadable', { cause })
+      const password = openSecret(values, 'ssh_password')
+      if (!found || username === '' || password === '') throw new Failure('ssh_incomplete')
+      if (password !== undefined) return { ...found, username, password }
+      tellUnreadable('ssh_password')
+      throw new Failure('ssh_password_unreadable', { cause: new SecretError('ssh_password cannot be decrypted') })
+    },
+    async pinHostKey(hostKey, address) {
+      if (await pinHostKey(db, { hostKey, address }, now())) log.info({ hostKey }, 'host key pinned at first use')
+      const values = await readSettings(db)
+      return values.get('ssh_host') === address ? (values.get('ssh_host_key') ?? '') : undefined
+    },
+    async show() {
+      const values = await readSettings(db)
+      const text = (key: PlainKey) => values.get(key) ?? ''
+      const isSet = (key: SecretKey) => (values.get(key) ?? '') !== ''
+      return {
+        ssh_host: text('ssh_host'),
+        ssh_username: text('ssh_username'),
+        ssh_password_set: isSet('ssh_password'),
+        ssh_host_key: text('ssh_host_key'),
+        hypervisor_url: text('hypervisor_url'),
+        hypervisor_token_set: isSet('hypervisor_token'),
+        hypervisor_fingerprint: text('hypervisor_fingerprint'),
+        dashboard_shortcuts: text('dashboard_shortcuts') || '[]',
       }
     },
-    async pinHostKey(hostKey) {
-      if (await writeSettingOnce(db, 'ssh_host_key', hostKey, now()))
-        log.info({ hostKey }, 'host key pinned at first use')
-      return (await readSettings(db)).get('ssh_host_key') ?? ''
+    async unreadable() {
+      const values = await readSettings(db)
+      const found = SECRET.filter((key) => openSecret(values, key) === undefined)
+      for (const key of found) tellUnreadable(key)
+      return found
+    },
+    async change(given, audit) {
+      const stored = await readSettings(db)
+      const written = sealed(given)
+      const changed = keysOf(given).filter((key) => key in written && given[key] !== current(stored, key))
+      // All of them, also those that seem to be so already: another change may be under way.
+      await writeSettings(db, written, now(), audit && changed.length > 0 ? [audit(changed)] : [])
+      if (changed.length === 0) return []
+      log.info({ changed }, 'settings changed')
+      tell(changed)
+      return changed
+    },
+    async install(values, audit) {
+      const installed = await writeFirstSettings(db, sealed(values), now(), audit ? [audit] : [])
+      if (installed) tell(keysOf(values))
+      return installed
+    },
+    onChange(listener) {
+      listeners.push(listener)
     },
     async fill({ host, username, password, hostKey }) {
       const stored = await readSettings(db)
-      const isSet = (key: string) => (stored.get(key) ?? '') !== '' && !(key === 'ssh_password' && unreadable(stored))
-      if (host === '') return
+      const isSet = (key: SettingKey) => (current(stored, key) ?? '') !== ''
+      if (host === '') return false
       if (isSet('ssh_host') && stored.get('ssh_host') !== host) {
         log.warn({ ssh_host: stored.get('ssh_host') }, 'PANEL_SSH_HOST is not used: another host is set already')
-        return
-      }
-      const given = {
-        ssh_host: host,
-        ssh_username: username,
-        ssh_password: password === '' ? '' : secrets.seal('ssh_password', password),
-        ssh_host_key: hostKey,
+        return false
       }
       if (username !== '' && isSet('ssh_username') && stored.get('ssh_username') !== username)
         log.warn(
           { ssh_username: stored.get('ssh_username') },
           'PANEL_SSH_USERNAME is not used: another one is set already',
         )
-      const missing = Object.entries(given).filter(([key, value]) => value !== '' && !isSet(key))
-      if (missing.length === 0) return
-      await writeSettings(db, Object.fromEntries(missing), now())
-      log.info({ filled: missing.map(([key]) => key), password }, 'SSH settings filled from the environment')
+      if (password !== '' && isSet('ssh_password') && current(stored, 'ssh_password') !== password)
+        log.warn('PANEL_SSH_PASSWORD is not used: another one is set already (change it by « settings set »)')
+      const given = { ssh_host: host, ssh_username: username, ssh_password: password, ssh_host_key: hostKey }
+      const missing = keysOf(given).filter((key) => given[key] !== '' && !isSet(key))
+      if (missing.length === 0) return false
+      await writeSettings(db, sealed(Object.fromEntries(missing.map((key) => [key, given[key]]))), now())
+      log.info({ filled: missing, password }, 'SSH settings filled from the environment')
+      return true
     },
   }
+}
+
+function keysOf<key extends SettingKey>(values: Partial<Record<key, string>>): key[] {
+  const known: readonly string[] = [...PLAIN, ...SECRET]
+  const isKey = (name: string): name is key => known.includes(name)
+  return Object.keys(values).filter(isKey)
 }

@@ -1,0 +1,18 @@
+import * as z from 'zod'
+import { readLayout } from '../../db/dashboard-layouts.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { DEFAULT_LAYOUT, Layout } from './layout.ts'
+
+/** The caller's dashboard: what was stored, or the default. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/dashboard/layout',
+  auth: 'user',
+  rateLimit: READS,
+  response: Layout,
+
+  async handler(_, { db, user }) {
+    const stored = await readLayout(db, user.id)
+    return stored === undefined ? DEFAULT_LAYOUT : z.record(z.string(), z.unknown()).parse(JSON.parse(stored))
+  },
+})

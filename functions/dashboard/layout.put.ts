@@ -1,0 +1,27 @@
+import * as z from 'zod'
+import { saveLayout } from '../../db/dashboard-layouts.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { GivenLayout } from './layout.ts'
+
+/** As JSON text, in bytes. */
+const MAX_LAYOUT = 64 * 1024
+
+/** Stores the caller's dashboard. */
+export default defineFunction({
+  method: 'PUT',
+  path: '/api/dashboard/layout',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: false,
+  request: { body: GivenLayout },
+  response: z.object({ message: z.string() }),
+  errors: ['profile_missing', 'body_too_large'],
+
+  async handler({ body }, { db, user, clock, fail }) {
+    const text = JSON.stringify(body)
+    if (Buffer.byteLength(text) > MAX_LAYOUT) throw fail('body_too_large', { values: { limit: '64 Kio' } })
+    if (!(await saveLayout(db, user.id, text, timestamp(clock())))) throw fail('profile_missing')
+    return { message: 'Tableau de bord enregistré.' }
+  },
+})

@@ -1,0 +1,149 @@
+import { stat, statfs } from 'node:fs/promises'
+import { ping, quickCheck } from '../../db/client.ts'
+import { filePath } from '../../db/file-url.ts'
+import { type BareContext, defineCommand } from '../../runtime/command-line.ts'
+import { type Config, ConfigError } from '../../runtime/config.ts'
+import { Failure } from '../../runtime/errors.ts'
+import type { Host } from '../../runtime/host.ts'
+import { secretKeyFile } from '../../runtime/secrets.ts'
+import type { SshAccount } from '../../runtime/settings.ts'
+import { createSettings } from '../../runtime/settings.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { openExisting, type Storage } from '../../runtime/storage.ts'
+import { isThere } from '../../runtime/whole-file.ts'
+import { type Check, checkHost } from './host-check.ts'
+import { describeCheck } from './wizard.ts'
+
+type Finding = Omit<Check, 'id'>
+
+/** An upgrade of everything puts out some megabytes, and the database's own log as much again. */
+const DISK_BYTES = 200 * 1024 * 1024
+/** Tokens are dated, and job ids too. */
+const CLOCK_SECONDS = 30
+
+/** Looks at everything that the service stands on, changes nothing, and says what to do about what is not well. */
+export default defineCommand({
+  name: 'doctor',
+  summary: 'vérifier l’hôte, la base, le disque, les droits et l’horloge, et dire quoi faire',
+  data: 'none',
+
+  async run(_, context) {
+    const { config } = context
+    const storage = await openedOrNot(config)
+    const findings: Finding[] = [
+      'db' in storage ? await checkDatabase(storage, config) : storage,
+      ...(await checkFolder(config)),
+      ...('db' in storage ? await checkAccount(storage, context) : []),
+    ]
+    if ('db' in storage) await storage.db.close()
+    const ok = findings.every((finding) => finding.ok || finding.optional)
+    const verdict = ok ? 'Tout va bien.' : 'Il reste à corriger ce qui est marqué ✗.'
+    return { text: [...findings.map(describeCheck), '', verdict].join('\n'), ok }
+  },
+})
+
+async function openedOrNot(config: Config): Promise<Storage | Finding> {
+  try {
+    return await openExisting(config)
+  } catch (error) {
+    if (error instanceof ConfigError) return { ok: false, message: capitalized(error.message) }
+    return { ok: false, message: `La base de données ne s’ouvre pas (${messageOf(error)}). ${adviceFor(error)}` }
+  }
+}
+
+function adviceFor(error: unknown): string {
+  const text = messageOf(error)
+  if (/EACCES|EPERM|CANTOPEN|READONLY/.test(text)) return 'Lancez cette commande avec le compte du service, ou en root.'
+  if (/BUSY|LOCKED/.test(text)) return 'Un autre programme tient la base : réessayez.'
+  return /NOTADB|CORRUPT/.test(text) ? 'Voir « restore ».' : 'Vérifiez le disque et les droits.'
+}
+
+async function checkDatabase({ db }: Storage, { databaseUrl }: Config): Promise<Finding> {
+  try {
+    await ping(db)
+    const broken = filePath(databaseUrl) === undefined ? undefined : await quickCheck(db)
+    if (broken === undefined) return { ok: true, message: 'La base de données répond.' }
+    return { ok: false, message: `La base de données est abîmée (${broken}). Voir « restore ».` }
+  } catch (error) {
+    return { ok: false, message: `La base de données ne répond pas (${messageOf(error)}).` }
+  }
+}
+
+async function checkFolder({ dataDir, databaseUrl, secretKey }: Config): Promise<Finding[]> {
+  try {
+    if (!(await isThere(dataDir))) return []
+  } catch (error) {
+    return [{ ok: false, message: `${dataDir} ne peut pas être lu (${messageOf(error)}). ${adviceFor(error)}` }]
+  }
+  const { uid } = await stat(dataDir)
+  const files = [filePath(databaseUrl), secretKey ? undefined : secretKeyFile(dataDir)]
+  const findings = [await checkDisk(dataDir), await checkMode(dataDir, 0o700, uid)]
+  for (const file of files)
+    if (file !== undefined && (await isThere(file))) findings.push(await checkMode(file, 0o600, uid))
+  return findings
+}
+
+async function checkDisk(folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const amount = `${Math.floor(free / 1024 / 1024)} Mio libres pour ${folder}`
+  if (free >= DISK_BYTES) return { ok: true, message: `${amount}.` }
+  return { ok: false, message: `${amount} : faites de la place, il en faut au moins 200.` }
+}
+
+/** `owner` is whose the data folder is, and everything in it should be. */
+async function checkMode(path: string, wanted: number, owner: number): Promise<Finding> {
+  const { mode, uid } = await stat(path)
+  const actual = mode & 0o777
+  if (uid !== owner)
+    return { ok: false, message: `${path} appartient à un autre compte que son dossier : chown ${owner} ${path}` }
+  if ((actual & ~wanted) === 0) return { ok: true, message: `${path} n’est accessible qu’à son propriétaire.` }
+  return { ok: false, message: `${path} est accessible à d’autres : chmod ${wanted.toString(8)} ${path}` }
+}
+
+async function checkAccount(storage: Storage, { log, clock }: BareContext): Promise<Finding[]> {
+  const settings = createSettings({ ...storage, clock, log })
+  let account: SshAccount
+  try {
+    const unreadable = await settings.unreadable()
+    if (unreadable.length > 0)
+      return unreadable.map((key) => ({
+        ok: false,
+        message: `${key} ne peut pas être déchiffré : remettez la bonne clé, ou « settings set ${key} ».`,
+      }))
+    account = await settings.sshAccount()
+  } catch (error) {
+    if (!(error instanceof Failure))
+      return [{ ok: false, message: `Les réglages sont illisibles (${messageOf(error)}).` }]
+    const where = (await settings.hasSshHost()) ? 'settings set' : 'setup'
+    return [{ ok: false, message: `${error.message} Voir « ${where} ».` }]
+  }
+  const { checks, work } = await checkHost(account, log, (host) => checkClock(host, clock().getTime()))
+  return work ? [...checks, work] : checks
+}
+
+async function checkClock(host: Host, nowMs: number): Promise<Finding> {
+  const unread = (why: string) => ({ ok: false, message: `L’horloge de l’hôte n’a pas pu être lue (${why}).` })
+  try {
+    const { code, stdout, stderr } = await host.exec(['date', '+%s'])
+    const text = stdout.trim().split('\n').at(-1) ?? ''
+    if (code !== 0 || !/^\d+$/.test(text)) return unread(stderr.trim() || `« ${text} »`)
+    const seconds = Math.abs(Number(text) - nowMs / 1000)
+    if (seconds <= CLOCK_SECONDS) return { ok: true, message: 'Les deux horloges concordent.' }
+    return {
+      ok: false,
+      message: `L’horloge de l’hôte diffère de ${Math.round(seconds)} s : réglez les deux (timedatectl set-ntp true).`,
+    }
+  } catch (error) {
+    if (!(error instanceof SshError)) throw error
+    return unread(error.message)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}

@@ -1,0 +1,175 @@
+import type { Command } from '../../runtime/command.ts'
+import { createHost, type Elevation, type Host, type Rights } from '../../runtime/host.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { SshAccount } from '../../runtime/settings.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { LIST_UPGRADABLE } from '../updates/apt.ts'
+import { CONTAINER_TOOL, listContainers } from '../updates/containers.ts'
+
+/** One step of what the service needs of a host; the message says, in French, what is there or what to do. */
+export interface Check {
+  id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool'
+  ok: boolean
+  /** What a host may well do without. */
+  optional?: boolean
+  message: string
+}
+
+const STEPS: Check['id'][] = ['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']
+
+/**
+ * Tries an account on a host, step by step, on connections of its own, and does some `work` there when the account can
+ * run commands. The key that answered comes along, with its type, unless none did. When a key is given, no other one is
+ * spoken to; none is pinned.
+ */
+export async function checkHost<result>(
+  account: SshAccount,
+  log: Log,
+  work?: (host: Host) => Promise<result>,
+): Promise<{ hostKey: string; checks: Check[]; work?: result }> {
+  let hostKey = account.hostKey
+  const settings = {
+    sshServer: async () => account,
+    sshAccount: async () => account,
+    pinHostKey: async (seen: string) => seen,
+  }
+  const onConnect = (seen: string) => {
+    hostKey = seen
+  }
+  const host = createHost({ settings, log, onConnect })
+  const { host: name, port, username } = account
+  const at = `${name}:${port}`
+  const checks: Check[] = []
+  try {
+    await canRun(host)
+    checks.push({ id: 'reachable', ok: true, message: `L’hôte répond à ${at}.` })
+    checks.push({ id: 'authenticated', ok: true, message: `${username} s’est connecté.` })
+    checks.push(await checkElevation(host, account))
+    checks.push(await checkApt(host))
+    checks.push(await checkContainerTool(host))
+    return { hostKey, checks, ...(work && { work: await work(host) }) }
+  } catch (error) {
+    if (!(error instanceof SshError)) throw error
+    const failed = failedCheck(error, STEPS[checks.length] ?? 'container_tool', { at, username })
+    return { hostKey: error.hostKey ?? hostKey, checks: upTo(failed, checks, at) }
+  } finally {
+    host.close()
+  }
+}
+
+/** Rejects with an SshError when the account cannot sign in, or its shell runs no commands. */
+async function canRun(host: Host): Promise<void> {
+  const { code } = await host.exec(['true'])
+  if (code !== 0) throw new SshError('refused', 'il lui faut un shell, et un mot de passe qui n’est pas à changer')
+}
+
+/** The step that an error belongs to: what is wrong with the way in, or else the step that was under way. */
+function failedCheck(
+  { reason, message, hostKey }: SshError,
+  running: Check['id'],
+  { at, username }: { at: string; username: string },
+): Check {
+  const told = (id: Check['id'], text: string): Check => ({ id, ok: false, message: text })
+  if (running !== 'reachable')
+    return told(running, `La connexion a été perdue pendant la vérification (${message}). Réessayez.`)
+  if (reason === 'unreachable')
+    return told(
+      'reachable',
+      `Aucun serveur SSH ne répond à ${at} (${message}). Vérifiez l’adresse, le port et le pare-feu.`,
+    )
+  if (reason === 'host_key_changed')
+    return told(
+      'reachable',
+      `Une autre clé que celle indiquée répond à ${at} (${hostKey}). Comparez-la, sur l’hôte, à celle de ssh-keygen -lf.`,
+    )
+  if (reason === 'bad_credentials') {
+    const hint =
+      username === 'root'
+        ? 'sshd doit autoriser root (PermitRootLogin yes)'
+        : 'le compte peut être expiré ou verrouillé'
+    return told('authenticated', `L’hôte refuse ${username} avec ce mot de passe ; ${hint}.`)
+  }
+  return told('authenticated', `${username} se connecte mais ne peut exécuter aucune commande (${message}).`)
+}
+
+const NAMES: Record<Check['id'], string> = {
+  reachable: 'l’hôte',
+  authenticated: 'la connexion',
+  elevation: 'les droits',
+  apt: 'apt',
+  container_tool: 'pct',
+}
+
+/** Every step: those that were well, the one that failed, and the rest, which was not come to. */
+function upTo(failed: Check, done: readonly Check[], at: string): Check[] {
+  return STEPS.map((id, step) => {
+    if (id === failed.id) return failed
+    const well: Check = { id, ok: true, message: `L’hôte répond à ${at}.` }
+    if (step < STEPS.indexOf(failed.id)) return done.find((check) => check.id === id) ?? well
+    return { id, ok: false, optional: true, message: `Pas encore vérifié : ${NAMES[id]}.` }
+  })
+}
+
+const RULE = 'panel ALL=(root) NOPASSWD: /usr/bin/apt-get, /usr/sbin/pct'
+
+async function checkElevation(host: Host, { username }: SshAccount): Promise<Check> {
+  const told = (ok: boolean, message: string): Check => ({ id: 'elevation', ok, message })
+  const elevation = await elevationOf(host)
+  if (elevation instanceof SshError)
+    return told(false, `Les droits de ${username} n’ont pas pu être lus (${elevation.message}).`)
+  if (elevation === 'root') return told(true, `${username} est root.`)
+  if (elevation === 'sudo') return told(true, `${username} a tous les droits par sudo, sans mot de passe.`)
+  if (elevation === 'password') return told(true, `${username} a tous les droits par sudo, avec son mot de passe.`)
+  const { ok } = await succeeds(host, ['apt-get', '--version'], 'command')
+  if (ok) return told(true, `${username} a par sudo les droits que sa règle donne, apt-get compris.`)
+  return told(
+    false,
+    `${username} n’a pas les droits de mettre à jour. Ajoutez une règle sudo : ${RULE.replace('panel', username)}`,
+  )
+}
+
+/** sudo may be slow, behind a directory service say; what else there is to know does not depend on it. */
+async function elevationOf(host: Host): Promise<Elevation | SshError> {
+  try {
+    return await host.elevation()
+  } catch (error) {
+    if (error instanceof SshError) return error
+    throw error
+  }
+}
+
+async function checkApt(host: Host): Promise<Check> {
+  const { ok, message } = await succeeds(host, LIST_UPGRADABLE, 'none')
+  if (ok) return { id: 'apt', ok, message: 'apt répond.' }
+  return {
+    id: 'apt',
+    ok,
+    message: `apt ne répond pas (${message}). L’hôte doit être une Debian ou une de ses dérivées.`,
+  }
+}
+
+async function checkContainerTool(host: Host): Promise<Check> {
+  const told = (ok: boolean, message: string): Check => ({ id: 'container_tool', ok, message })
+  try {
+    const containers = await listContainers(host)
+    return told(true, `pct répond : ${containers.length} conteneur${containers.length > 1 ? 's' : ''}.`)
+  } catch (error) {
+    if (!(error instanceof SshError)) throw error
+    const { code } = await host.exec(['test', '-e', CONTAINER_TOOL])
+    const missing = code === 1
+    const message = missing
+      ? 'Il n’y a pas de pct sur cet hôte : seul l’hôte lui-même peut être mis à jour.'
+      : `pct ne répond pas (${error.message}). Sans lui, seul l’hôte lui-même peut être mis à jour.`
+    return { ...told(false, message), optional: missing }
+  }
+}
+
+async function succeeds(host: Host, command: Command, rights: Rights): Promise<{ ok: boolean; message: string }> {
+  try {
+    const { code, stderr } = await host.exec(command, { rights })
+    return { ok: code === 0, message: stderr.trim().split('\n').at(-1) ?? '' }
+  } catch (error) {
+    if (!(error instanceof SshError)) throw error
+    return { ok: false, message: error.message }
+  }
+}

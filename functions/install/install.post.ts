@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+import { parseAddress } from '../../runtime/ssh-address.ts'
+import { HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
+import { checkHost } from './host-check.ts'
+import { mayInstall, notInstalled, SetupBody } from './wizard.ts'
+
+/** Stores the first settings, once, when the host with the agreed key lets the account in. The token is spent then. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/install',
+  auth: 'none',
+  rateLimit: { limit: 30, seconds: 60, by: 'address' },
+  audit: ['installed'],
+  precondition: (context) => notInstalled(context, context.fail),
+  request: {
+    body: SetupBody.extend({
+      ssh_host_key: SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée'),
+      hypervisor_url: HypervisorUrl.optional(),
+      hypervisor_token: HypervisorToken.optional(),
+    }),
+  },
+  status: 201,
+  response: z.object({ message: z.string() }),
+  errors: ['already_installed', 'setup_token_wrong', 'target_invalid', 'host_check_failed'],
+
+  async handler({ body }, context) {
+    const { settings, setupToken, log, auditEntry, fail } = context
+    const { setup_token, ssh_host, ssh_username, ssh_password, ssh_host_key, hypervisor_url, hypervisor_token } = body
+    await mayInstall(context, setup_token, fail)
+    const server = parseAddress(ssh_host)
+    if (!server) throw fail('target_invalid', { values: { target: ssh_host } })
+    const account = {
+      address: ssh_host,
+      ...server,
+      hostKey: ssh_host_key,
+      username: ssh_username,
+      password: ssh_password,
+    }
+    const { hostKey, checks } = await checkHost(account, log)
+    const failed = checks.find(({ id, ok }) => !ok && (id === 'reachable' || id === 'authenticated'))
+    if (failed) throw fail('host_check_failed', { values: { message: failed.message } })
+    const installed = await settings.install(
+      {
+        ssh_host,
+        ssh_username,
+        ssh_password,
+        ssh_host_key: hostKey,
+        ...(hypervisor_url && { hypervisor_url }),
+        ...(hypervisor_token && { hypervisor_token }),
+      },
+      auditEntry('installed', { target: ssh_host }),
+    )
+    if (!installed) throw fail('already_installed')
+    // It opens nothing any more; the next start removes what is left of it.
+    await setupToken
+      .remove()
+      .catch((error: unknown) => log.warn({ err: error }, 'the setup token could not be removed'))
+    return { message: 'Installation terminée : connectez-vous avec un compte de l’hôte.' }
+  },
+})

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import type { Caller } from '../../runtime/context.ts'
+import type { Failure } from '../../runtime/errors.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Settings } from '../../runtime/settings.ts'
+import type { SetupToken } from '../../runtime/setup-token.ts'
+import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
+
+/** What the wizard asks for, beside the token of the console. */
+export const SetupBody = z.object({
+  // Without one it is a wrong one.
+  setup_token: z.string().max(200).default(''),
+  ssh_host: SshHost,
+  ssh_username: SshUsername,
+  ssh_password: SshPassword.min(1, 'le mot de passe du compte de service'),
+})
+
+/** Before anything else of a request is looked at: once there is a host, the wizard has had its time. */
+export async function notInstalled(
+  { settings }: { settings: Settings },
+  fail: (code: 'already_installed') => Failure,
+): Promise<void> {
+  if (await settings.hasSshHost()) throw fail('already_installed')
+}
+
+export async function mayInstall(
+  { setupToken, caller, log }: { setupToken: SetupToken; caller: Caller; log: Log },
+  given: string,
+  fail: (code: 'setup_token_wrong') => Failure,
+): Promise<void> {
+  if (await setupToken.matches(given)) return
+  log.warn({ address: caller.address }, 'a wrong setup token')
+  throw fail('setup_token_wrong')
+}
+
+/** One line for a person at a terminal. */
+export function describeCheck({ ok, optional, message }: { ok: boolean; optional?: boolean; message: string }): string {
+  return `${ok ? '✓' : optional ? '•' : '✗'} ${message}`
+}

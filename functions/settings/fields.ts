@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import type { ShownSettings } from '../../runtime/settings.ts'
+import { parseAddress } from '../../runtime/ssh-address.ts'
+
+/** What an address book of shortcuts may hold. */
+const Shortcuts = z
+  .array(
+    z.object({
+      label: z.string().min(1).max(80),
+      href: z.string().max(2_000).refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:'),
+      icon: z.string().max(80).optional(),
+    }),
+  )
+  .max(100)
+
+/** A text without NUL, which no host and no database keeps. */
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => !value.includes('\0'), 'caractère interdit')
+
+export const SshHost = text(255).refine(
+  (value) => parseAddress(value) !== undefined,
+  'hôte, hôte:port ou [adresse IPv6]:port',
+)
+export const SshUsername = z
+  .string()
+  .max(256)
+  .min(1, 'un nom d’utilisateur')
+  .regex(/^[^\p{Cc}]*$/u, 'sans caractère de contrôle')
+  .refine((value) => value === value.trim(), 'sans blanc au début ni à la fin')
+export const SshPassword = text(1_024)
+/** A fingerprint as `ssh-keygen -l` writes it, with or without the key's type before it; empty for the next one seen. */
+export const SshHostKey = z
+  .string()
+  .regex(/^$|^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
+export const HypervisorUrl = text(2_000).refine(
+  (value) => value === '' || isBareAddress(value),
+  'une adresse https://hôte:port (ou http:), sans identifiants',
+)
+/** `user@realm!tokenid=uuid` of Proxmox VE. */
+export const HypervisorToken = text(256).regex(
+  /^$|^[^\s@!=]+@[^\s@!=]+![^\s@!=]+=[0-9a-fA-F-]{36}$/,
+  'un jeton utilisateur@royaume!nom=uuid',
+)
+/** SHA-256 of a certificate, in pairs of hexadecimal digits. */
+const Fingerprint = z.string().regex(/^$|^([0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}$/, 'une empreinte SHA-256 (AA:BB:…)')
+
+/** JSON text of a list of `{label, href, icon?}`. */
+export const DashboardShortcuts = z
+  .string()
+  .max(64 * 1024)
+  .superRefine((value, { addIssue }) => {
+    const parsed = Shortcuts.safeParse(parseJson(value))
+    if (parsed.success) return
+    const [issue] = parsed.error.issues
+    addIssue(
+      `le texte JSON d’une liste de {label, href, icon?} (${issue?.path.join('.') || 'liste'} : ${issue?.message})`,
+    )
+  })
+
+/** Any subset of the settings. A name that is none is refused: it was meant to be one. */
+export const SettingsChange = z
+  .strictObject({
+    ssh_host: SshHost,
+    ssh_username: SshUsername,
+    ssh_password: SshPassword,
+    ssh_host_key: SshHostKey,
+    hypervisor_url: HypervisorUrl,
+    hypervisor_token: HypervisorToken,
+    hypervisor_fingerprint: Fingerprint,
+    dashboard_shortcuts: DashboardShortcuts,
+  })
+  .partial()
+
+/** The given ones alone: `undefined` is no value. */
+export function given(change: z.output<typeof SettingsChange>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  )
+}
+
+/** What to say when a change leads to another host, whose key must still be the one that was agreed to. */
+export const KEY_STAYS =
+  'La clé d’hôte déjà acceptée reste exigée : si c’est une autre machine, changez aussi ssh_host_key (laissez-le vide pour accepter la prochaine clé présentée).'
+
+/** Whether a change that was made leads to another host under the pinned key. */
+export function keepsKey(changed: readonly string[], { ssh_host_key }: ShownSettings): boolean {
+  return changed.includes('ssh_host') && !changed.includes('ssh_host_key') && ssh_host_key !== ''
+}
+
+const NOWHERE = 'http://panel.invalid'
+
+function isSafeLink(href: string): boolean {
+  if (!URL.canParse(href, NOWHERE)) return false
+  // As a browser reads it: it passes over line ends, and takes a backslash for a slash.
+  const { origin, protocol } = new URL(href, NOWHERE)
+  return href.startsWith('/') ? origin === NOWHERE : /^https?:\/\//i.test(href) && /^https?:$/.test(protocol)
+}
+
+function isBareAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, username, password } = new URL(value)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,22 @@
+import { CommandError, defineCommand } from '../../runtime/command-line.ts'
+import { createSettings } from '../../runtime/settings.ts'
+
+/** Shows the settings, or one; of a secret only whether there is one. */
+export default defineCommand({
+  name: 'settings get',
+  summary: 'afficher les réglages, ou un seul',
+  args: ['réglage?'],
+
+  async run({ args: [name] }, context) {
+    const shown = Object.entries(await createSettings(context).show()).map(([key, value]) =>
+      typeof value === 'string'
+        ? ([key, value] as const)
+        : ([key.replace(/_set$/, ''), value ? '(défini)' : '(absent)'] as const),
+    )
+    if (name === undefined) return shown.map(([key, value]) => `${key}=${value}`).join('\n')
+    const found = shown.find(([key]) => key === name)
+    if (!found)
+      throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${shown.map(([key]) => key).join(', ')}.`)
+    return found[1]
+  },
+})

@@ -1,0 +1,37 @@
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command-line.ts'
+import { speakFrench } from '../../runtime/french.ts'
+import { createSettings } from '../../runtime/settings.ts'
+import { given, KEY_STAYS, keepsKey, SettingsChange } from './fields.ts'
+
+const SECRETS = ['ssh_password', 'hypervisor_token']
+
+/** Changes one setting; without a value it is asked for, a secret always, because arguments show in lists of processes. */
+export default defineCommand({
+  name: 'settings set',
+  summary: 'changer un réglage ; sans valeur, elle est demandée (un secret toujours)',
+  args: ['réglage', 'valeur?'],
+
+  async run({ args: [name = '', argument] }, context) {
+    const names = Object.keys(SettingsChange.shape)
+    if (!names.includes(name)) throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${names.join(', ')}.`)
+    const secret = SECRETS.includes(name)
+    if (secret && argument !== undefined)
+      throw new CommandError(`${name} est un secret : ne le donnez pas en argument, il est demandé.`)
+    const question = `${name} : `
+    const value = argument ?? (secret ? await context.prompt.askSecret(question) : await context.prompt.ask(question))
+    speakFrench()
+    const parsed = SettingsChange.safeParse({ [name]: value })
+    if (!parsed.success)
+      throw new CommandError(`${name} : ${parsed.error.issues.map(({ message }) => message).join(' ; ')}`)
+    const settings = createSettings(context)
+    const changed = await settings.change(given(parsed.data), (keys) =>
+      auditStatement(context, atConsole(context.operator), 'settings_changed', { details: { keys: keys.join(', ') } }),
+    )
+    if (changed.length === 0) return 'Rien n’a changé.'
+    const lines = [
+      `Enregistré : ${changed.join(', ')}. Un service en marche en tient compte dès sa prochaine commande.`,
+    ]
+    return keepsKey(changed, await settings.show()) ? [...lines, KEY_STAYS].join('\n') : lines.join('\n')
+  },
+})

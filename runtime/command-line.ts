@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Prompt } from './prompt.ts'
+import type { Storage } from './storage.ts'
+
+/** What every command works with, beside a service that may be running. */
+export interface BareContext {
+  config: Config
+  clock: Clock
+  log: Log
+  prompt: Prompt
+  /** The account that typed the command, for the audit log. */
+  operator: string
+}
+
+/** What a command works with that needs the data of the service. */
+export interface CommandContext extends BareContext, Storage {}
+
+/** Which data a command needs: those of a service, made if there are none yet, or none at all. */
+export type DataNeed = 'existing' | 'made' | 'none'
+
+/** What was typed after a command's name. */
+export interface Typed {
+  /** As many as the command declares; optional ones may be missing. */
+  args: readonly string[]
+  flags: ReadonlySet<string>
+}
+
+/** One command of the command line: `ops-panel <name> <arg>… [--flag …]`. */
+export interface CommandDefinition<need extends DataNeed> {
+  /** One or two words. */
+  name: string
+  /** One line for `--help`. */
+  summary: string
+  /** Default `existing`. */
+  data?: need
+  /** What must follow the name, as `--help` calls it; what ends in `?` may follow. */
+  args?: readonly string[]
+  /** Each flag, without its dashes, with one line for `--help`. */
+  flags?: Readonly<Record<string, string>>
+  /** What it prints at its end, and whether all is well. What it throws as a CommandError is told as it is. */
+  run(typed: Typed, context: need extends 'none' ? BareContext : CommandContext): Promise<string | Report>
+}
+
+/** A text that may tell of something wrong: the command then ends with 1. */
+export interface Report {
+  text: string
+  ok: boolean
+}
+
+/** A command whose need of data the runtime looks at itself. */
+export interface CliCommand extends Omit<CommandDefinition<DataNeed>, 'run'> {
+  run(typed: Typed, context: never): Promise<string | Report>
+}
+
+/** Declares a command. */
+export function defineCommand<const need extends DataNeed = 'existing'>(command: CommandDefinition<need>): CliCommand {
+  return command
+}
+
+/** What was typed is no command, or not one of its flags; the message is for the person at the terminal. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What was asked for cannot be done; the message is for the person at the terminal. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+/** Finds the command that the words name, with its arguments and flags. Throws a UsageError. */
+export function parseCommandLine(
+  commands: readonly CliCommand[],
+  typed: readonly string[],
+): { command: CliCommand; typed: Typed } {
+  // Behind `--` everything is a word, whatever it begins with.
+  const end = typed.includes('--') ? typed.indexOf('--') : typed.length
+  const before = typed.slice(0, end)
+  const words = [...before.filter((word) => !word.startsWith('-')), ...typed.slice(end + 1)]
+  const command = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  if (!command) throw new UsageError(suggestion(commands, words))
+  const args = words.slice(command.name.split(' ').length)
+  const wanted = command.args ?? []
+  const least = wanted.filter((arg) => !arg.endsWith('?')).length
+  if (args.length < least || args.length > wanted.length) throw new UsageError(`il faut : ${usage(command)}.`)
+  const options = Object.fromEntries(
+    Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'boolean' as const }]),
+  )
+  try {
+    const { values } = parseArgs({ args: before.filter((word) => word.startsWith('-')), options, strict: true })
+    return { command, typed: { args, flags: new Set(Object.keys(values)) } }
+  } catch {
+    const known = Object.keys(options).map((flag) => `--${flag}`)
+    throw new UsageError(
+      `« ${command.name} » ${known.length === 0 ? 'n’a pas d’option' : `n’accepte que ${known.join(', ')}`}.`,
+    )
+  }
+}
+
+function suggestion(commands: readonly CliCommand[], words: readonly string[]): string {
+  const [first] = words
+  if (first === undefined) return 'une option seule n’est pas une commande.'
+  const near = commands.filter(({ name }) => name.split(' ')[0] === first)
+  const typed = words.join(' ')
+  if (near.length === 0) return `commande inconnue « ${typed} ».`
+  return `commande inconnue « ${typed} ». Possibles : ${near.map(usage).join(', ')}.`
+}
+
+function usage({ name, args = [] }: CliCommand): string {
+  return [name, ...args.map((arg) => (arg.endsWith('?') ? `[${arg.slice(0, -1)}]` : `<${arg}>`))].join(' ')
+}
+
+/** The commands with their flags, a line each, for `--help`. */
+export function describeCommands(commands: readonly CliCommand[]): string {
+  const lines = commands.flatMap((command) => [
+    [usage(command), command.summary],
+    ...Object.entries(command.flags ?? {}).map(([flag, text]) => [`  --${flag}`, text]),
+  ])
+  const width = Math.max(...lines.map(([left = '']) => left.length)) + 2
+  return lines.map(([left = '', right = '']) => `  ${left.padEnd(width)}${right}`).join('\n')
+}
+
+/** Runs a command. The one place where it is taken on trust that the context has what the command declares to need. */
+export async function runCommand(
+  command: CliCommand,
+  typed: Typed,
+  context: BareContext & Partial<Storage>,
+): Promise<Report> {
+  const result = await command.run(typed, context as never)
+  return typeof result === 'string' ? { text: result, ok: true } : result
+}

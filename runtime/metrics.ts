@@ -1,0 +1,125 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type Database, StorageError } from '../db/client.ts'
+
+/** What a running instance tells Prometheus of itself, in the text format 0.0.4. */
+export interface Metrics {
+  contentType: string
+  text(): Promise<string>
+  /** One HTTP request: `path` is the declared one, so that ids do not make series. */
+  request(method: string, path: string, status: number, seconds: number): void
+  /** The same database, with the time of each call counted, waiting included. */
+  timed(db: Database): Database
+}
+
+/** What is looked at when somebody asks, and not counted all along. */
+export interface Looked {
+  sockets(): number
+  sshConnections(): number
+  /** How many jobs there are of each status. */
+  jobs(): Promise<Record<string, number>>
+}
+
+/** From a cached answer to a login at a slow host. */
+const REQUEST_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
+const DATABASE_BUCKETS = [0.0001, 0.0005, 0.002, 0.01, 0.05, 0.5, 5]
+
+export function createMetrics(): Metrics & { look(at: Looked): void } {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'ops_panel_http_requests_total',
+    help: 'HTTP requests by method, declared path and status.',
+    labelNames: ['method', 'path', 'status'],
+    registers,
+  })
+  const requestSeconds = new Histogram({
+    name: 'ops_panel_http_request_seconds',
+    help: 'Time of HTTP requests by method and declared path.',
+    labelNames: ['method', 'path'],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  })
+  const databaseSeconds = new Histogram({
+    name: 'ops_panel_database_seconds',
+    help: 'Time of calls to the database, waiting included.',
+    buckets: DATABASE_BUCKETS,
+    registers,
+  })
+  const timed = async <result>(work: () => Promise<result>): Promise<result> => {
+    const end = databaseSeconds.startTimer()
+    try {
+      return await work()
+    } finally {
+      end()
+    }
+  }
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    request(method, path, status, seconds) {
+      requests.inc({ method, path, status })
+      requestSeconds.observe({ method, path }, seconds)
+    },
+    timed: (db) => ({
+      ...db,
+      query: (row, sql, args) => timed(() => db.query(row, sql, args)),
+      run: (sql, args) => timed(() => db.run(sql, args)),
+      batch: (statements) => timed(() => db.batch(statements)),
+    }),
+    look({ sockets, sshConnections, jobs }) {
+      new Gauge({
+        name: 'ops_panel_sockets',
+        help: 'Open WebSockets.',
+        registers,
+        collect() {
+          this.set(sockets())
+        },
+      })
+      new Gauge({
+        name: 'ops_panel_ssh_connections',
+        help: 'Connections of the service account to the host.',
+        registers,
+        collect() {
+          this.set(sshConnections())
+        },
+      })
+      // Asked for once, whatever tells of it.
+      let asked: Promise<Record<string, number> | undefined> | undefined
+      const counted = () => {
+        asked ??= countOrNothing(jobs).finally(() => {
+          asked = undefined
+        })
+        return asked
+      }
+      new Gauge({
+        name: 'ops_panel_database_up',
+        help: 'Whether the database answered when it was asked for this.',
+        registers,
+        async collect() {
+          this.set((await counted()) ? 1 : 0)
+        },
+      })
+      new Gauge({
+        name: 'ops_panel_jobs',
+        help: 'Recorded jobs by status.',
+        labelNames: ['status'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const [status, count] of Object.entries((await counted()) ?? {})) this.set({ status }, count)
+        },
+      })
+    },
+  }
+}
+
+/** Nothing when the database does not answer: it is then that somebody looks, and all else is to be told. */
+async function countOrNothing(jobs: Looked['jobs']): Promise<Record<string, number> | undefined> {
+  try {
+    return await jobs()
+  } catch (error) {
+    if (error instanceof StorageError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,27 @@
+import { CommandError } from './command-line.ts'
+import { ConfigError } from './config.ts'
+import { PromptClosed } from './prompt.ts'
+
+export function print(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Tells what went wrong, and what the process is to end with. */
+export function complain(code: number, message: string): void {
+  process.stderr.write(`ops-panel : ${message}\n`)
+  process.exitCode = code
+}
+
+/** What a person at a terminal is told of an error, after `what` failed; the stack is of use to nobody there. */
+export function explain(error: unknown, what: string): string {
+  if (error instanceof ConfigError || error instanceof CommandError) return error.message
+  if (error instanceof PromptClosed) return 'interrompu : rien n’a été enregistré.'
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return 'le port est déjà pris. Choisissez-en un autre avec PANEL_PORT.'
+  if (code === 'EADDRNOTAVAIL') return 'PANEL_HOST n’est pas une adresse de cette machine.'
+  if (code === 'EACCES') return `accès refusé (${message}).`
+  if (code === 'ENOSPC') return `il n’y a plus de place sur le disque (${message}).`
+  if (code === 'EROFS') return `ce disque ne peut pas être écrit (${message}).`
+  return `${what} : ${message}`
+}

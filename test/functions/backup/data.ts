@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { createClient } from '@libsql/client'
+import { expect, inject } from 'vitest'
+import { addAuditEntry } from '../../../db/audit.ts'
+import { openDatabase } from '../../../db/client.ts'
+import { saveLayout } from '../../../db/dashboard-layouts.ts'
+import { addJob, endJob } from '../../../db/jobs.ts'
+import { appendOutput } from '../../../db/output.ts'
+import { admitHit } from '../../../db/rate-hits.ts'
+import { addSession, endSessions } from '../../../db/sessions.ts'
+import { saveUser } from '../../../db/users.ts'
+import { readConfig } from '../../../runtime/config.ts'
+import { createLog } from '../../../runtime/log.ts'
+import { createSecrets } from '../../../runtime/secrets.ts'
+import { createSessions } from '../../../runtime/session.ts'
+import { createSettings } from '../../../runtime/settings.ts'
+import { openExisting, openStorage } from '../../../runtime/storage.ts'
+import { explain } from '../../../runtime/terminal.ts'
+import { isCode } from '../../../runtime/whole-file.ts'
+import { NOW } from '../../db/database.ts'
+import { type OnTestFinished, temporaryFolder } from '../../db/folder.ts'
+import { typeCommand } from '../console.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../../runtime/main.ts')
+/** The job whose output is in the data. */
+const JOB = '11111111-2222-4333-8444-555555555555'
+
+const clock = () => new Date(NOW)
+const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+
+export type Data = Awaited<ReturnType<typeof makeData>>
+
+/**
+ * The data of a service that has been used and stopped: a row in every table, two secrets, a signing key and a session.
+ * libSQL keeps a closed file open until the garbage is collected, with its lock: so they are a copy of those that were
+ * made, that this process has never opened. Whoever looks into a folder that a command still has to do with opens a
+ * copy, too.
+ */
+export async function makeData(host: string, onFinished: OnTestFinished, env: Record<string, string> = {}) {
+  const [made, folder] = [await temporaryFolder(onFinished), await temporaryFolder(onFinished)]
+  const { db, secrets } = await openStorage(readConfig({ PANEL_DATA_DIR: made, ...env }), clock)
+  const password = randomBytes(18).toString('base64url')
+  const apiToken = `root@pam!panel=${randomBytes(16).toString('hex')}`
+  const settings = createSettings({ db, secrets, clock, log })
+  await settings.install({ ssh_host: host, ssh_username: 'panel', ssh_password: password, hypervisor_token: apiToken })
+  const { pem } = inject('signingKey')
+  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: pem, refreshDays: 7 })
+  const { id } = await saveUser(db, 'alice', true, NOW)
+  const open = async () => {
+    const { token, hash, expires } = await sessions.refreshToken(id)
+    const session = { user_id: id, token_hash: hash, expires_at: expires.toISOString(), user_agent: 'test', ip: '::1' }
+    return { refresh: token, sid: await addSession(db, session, NOW) }
+  }
+  const ended = await open()
+  const { refresh, sid } = await open()
+  await endSessions(db, { userId: id, id: ended.sid }, NOW)
+  const access = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: String(sid) })
+  const row = { id: JOB, kind: 'upgrade', args: '{}', queue: 'host', target: 'host', started_at: NOW, started_by: id }
+  const job = await addJob(db, row, { owner: 'test', leaseMs: 1_000 })
+  await db.batch(appendOutput(job, { offset: 0, bytes: Buffer.from([0xc3, 0xa9, 0x0a, 0x00, 0x1b]) }, 5))
+  await endJob(db, job, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now: NOW })
+  await saveLayout(db, id, '[]', NOW)
+  await admitHit(db, 'login', '::1', { limit: 5, windowMs: 60_000, nowMs: clock().getTime() })
+  const entry = { action: 'login_success', user_id: id, username: 'alice', target: null, ip: '::1', details: null }
+  await addAuditEntry(db, entry, NOW)
+  await db.close()
+  for (const name of ['panel.db', ...(env.PANEL_SECRET_KEY === undefined ? ['secret.key'] : [])]) {
+    await copyFile(join(made, name), join(folder, name))
+    // As the program makes it.
+    await chmod(join(folder, name), 0o600)
+  }
+  return { folder, host, userId: id, sid, password, apiToken, refresh, access, pem }
+}
+
+/** A copy of a folder, for the running test alone. */
+export async function copyOf(folder: string): Promise<string> {
+  const copy = await temporaryFolder()
+  for (const name of await readdir(folder)) await copyIfThere(join(folder, name), join(copy, name))
+  return copy
+}
+
+/** SQLite takes its journals away when it likes. */
+async function copyIfThere(file: string, copy: string): Promise<void> {
+  try {
+    await copyFile(file, copy)
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error
+  }
+}
+
+/** The name of a folder of the running test's own that is not there yet. */
+export async function noFolder(): Promise<string> {
+  return join(await temporaryFolder(), 'data')
+}
+
+/** A command in this process, and what a process of its own would have answered. */
+export async function type(env: Record<string, string>, ...words: string[]) {
+  const db = await openDatabase(':memory:')
+  try {
+    const context = { db, secrets: createSecrets(Buffer.alloc(32)), config: readConfig(env), clock, log }
+    const report = await typeCommand(context, words)
+    return { code: report.ok ? 0 : 1, stdout: `${report.text}\n`, stderr: '' }
+  } catch (error) {
+    return { code: 1, stdout: '', stderr: `ops-panel : ${explain(error, `« ${words[0]} » a échoué`)}\n` }
+  } finally {
+    await db.close()
+  }
+}
+
+/** The environment of programs that keep for each other what they have compiled: a start then takes half as long. */
+export async function startingFast(onFinished: OnTestFinished): Promise<Record<string, string>> {
+  return { NODE_COMPILE_CACHE: await temporaryFolder(onFinished) }
+}
+
+/** For tests that start it: on a busy machine each start takes seconds. */
+export const PROGRAM_MS = 60_000
+
+/** The program in a process of its own that may write no file of more than so many blocks, of 512 bytes or 1 KB. */
+export async function runLimited(blocks: number, env: Record<string, string>, ...args: string[]) {
+  const line = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, ...args]
+  const child = spawn('sh', line, { env: { PATH: process.env.PATH ?? '', ...env } })
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
+  await once(child, 'close')
+  return { code: child.exitCode, stdout: await stdout, stderr: await stderr }
+}
+
+/** How a command is answered that did nothing. */
+export const refusal = (told: string) => ({ code: 1, stdout: '', stderr: `ops-panel : ${told}\n` })
+
+/** A fingerprint of every file of a folder; undefined where there is no folder. */
+export async function contents(folder: string): Promise<Record<string, string> | undefined> {
+  const names = await readdir(folder).catch(() => undefined)
+  if (!names) return undefined
+  const files = names.sort().map(async (name) => [name, await fingerprint(join(folder, name))] as const)
+  return Object.fromEntries(await Promise.all(files))
+}
+
+export async function fingerprint(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+}
+
+export async function modes(...files: string[]): Promise<string[]> {
+  return Promise.all(files.map(async (file) => ((await stat(file)).mode & 0o777).toString(8)))
+}
+
+/** Every row of every table of a database that is whole, and its schema. */
+export async function everything(file: string): Promise<Record<string, Rows>> {
+  return withCopy(file, async (query) => {
+    expect(await query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    const schema = await query('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+    const found: Record<string, Rows> = { sqlite_schema: schema }
+    for (const { name } of schema.filter((row) => row.type === 'table'))
+      found[`${name}`] = await query(`SELECT * FROM "${name}" ORDER BY rowid`)
+    return found
+  })
+}
+
+type Rows = Record<string, unknown>[]
+
+/** Reads a copy of a database, with the logs that belong to it: the file itself is not opened, nor is it changed. */
+export async function withCopy<result>(
+  file: string,
+  work: (query: (sql: string) => Promise<Rows>) => Promise<result>,
+): Promise<result> {
+  const folder = await mkdtemp(join(tmpdir(), 'ops-panel-test-'))
+  try {
+    const copy = join(folder, 'copy.db')
+    await copyFile(file, copy)
+    for (const log of ['-wal', '-journal']) await copyIfThere(`${file}${log}`, `${copy}${log}`)
+    return await withFile(copy, work)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Opens a file as it is, without giving it a write-ahead log. */
+export async function withFile<result>(
+  file: string,
+  work: (query: (sql: string) => Promise<Rows>) => Promise<result>,
+): Promise<result> {
+  const client = createClient({ url: `file:${file}`, concurrency: 1 })
+  const plain = (value: unknown) => (value instanceof ArrayBuffer ? Buffer.from(value).toString('hex') : value)
+  try {
+    return await work(async (sql) => {
+      const { columns, rows } = await client.execute(sql)
+      return rows.map((row) => Object.fromEntries(columns.map((name) => [name, plain(row[name])])))
+    })
+  } finally {
+    client.close()
+  }
+}
+
+/** Checks what only a service with that database and that key can do: use its secrets, and its sessions. */
+export async function expectToServe(folder: string, data: Data, env: Record<string, string> = {}): Promise<void> {
+  const copy = await copyOf(folder)
+  const { db, secrets } = await openExisting(readConfig({ ...env, PANEL_DATA_DIR: copy }))
+  try {
+    const settings = createSettings({ db, secrets, clock, log })
+    expect(await settings.sshAccount()).toMatchObject({ host: data.host, password: data.password })
+    const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
+    expect(await sessions.verify(data.access)).toMatchObject({ id: data.userId, sid: String(data.sid) })
+    expect(await sessions.verifyRefresh(data.refresh)).toBe(data.userId)
+    // Had its private half not been opened, it would have made a key of its own.
+    expect((await sessions.publishedKeys()).map(({ kid }) => kid)).toEqual([inject('signingKey').kid])
+  } finally {
+    await db.close()
+  }
+}

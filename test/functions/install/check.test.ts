@@ -1,0 +1,250 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { readSettings } from '../../../db/settings.ts'
+import type { DemoHost } from '../../../demo/host.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { answered, audited, refused } from '../answers.ts'
+import { startRecordingHost } from './recording-host.ts'
+import { ACCOUNTS, installed, notInstalled } from './wizard.ts'
+
+const PATH = '/api/install/check'
+const STEPS = ['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']
+
+const Answer = z.strictObject({
+  ssh_host_key: z.string(),
+  checks: z.array(z.strictObject({ id: z.string(), ok: z.boolean(), message: z.string().min(1) })),
+})
+
+/** Asks for a check of a demo host's service account, or of another one, of which nothing must stay. */
+async function checked(demo: Pick<DemoHost, 'port' | 'service'>, account = demo.service) {
+  const app = await notInstalled()
+  const { setup_token } = app
+  const { username: ssh_username, password: ssh_password } = account
+  const body = { setup_token, ssh_host: `127.0.0.1:${demo.port}`, ssh_username, ssh_password }
+
+  const { ssh_host_key, checks } = Answer.parse(await answered(await app.request('POST', PATH, { body }), 200))
+
+  expect(checks.map(({ id }) => id)).toEqual(STEPS)
+  expect(await readSettings(app.db)).toEqual(new Map())
+  expect(await audited(app.db)).toEqual([])
+  expect(app.lines().join()).not.toContain(ssh_password)
+  expect(await app.services.setupToken.matches(setup_token)).toBe(true)
+  return {
+    ssh_host_key,
+    failed: checks.filter(({ ok }) => !ok).map(({ id }) => id),
+    message: (id: string) => checks.find((check) => check.id === id)?.message,
+  }
+}
+
+const account = (username: string) => ({ username, password: `pw-of-${username}` })
+/** Without its type, as ssh-keygen shows it. */
+const fingerprintOf = ({ hostKey }: DemoHost) => hostKey.split(' ')[1]
+
+test('everything is fine: each step says what is there, and the key is the one to compare', async () => {
+  const demo = await startDemo()
+
+  const { ssh_host_key, failed, message } = await checked(demo)
+
+  expect(failed).toEqual([])
+  expect(ssh_host_key).toBe(fingerprintOf(demo))
+  expect(ssh_host_key).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/)
+  expect(message('reachable')).toContain(`127.0.0.1:${demo.port}`)
+  expect(message('elevation')).toBe('panel est root.')
+  expect(message('container_tool')).toBe('pct répond : 3 conteneurs.')
+  await expect.poll(() => demo.connections).toBe(0)
+})
+
+test.each([
+  ['asks', 'avec son mot de passe'],
+  ['free', 'sans mot de passe'],
+  ['rule', 'les droits que sa règle donne'],
+])('the account %s gains its rights by sudo, %s', async (username, words) => {
+  const demo = await startDemo({ users: ACCOUNTS })
+
+  const { failed, message } = await checked(demo, account(username))
+
+  expect(failed).toEqual([])
+  expect(message('elevation')).toContain(words)
+  expect(JSON.stringify(demo.commands)).not.toContain(`pw-of-${username}`)
+})
+
+test('an account without rights is told the rule it needs; what needs none is fine', async () => {
+  const demo = await startDemo({ users: ACCOUNTS })
+
+  const { failed, message } = await checked(demo, account('none'))
+
+  expect(failed).toEqual(['elevation', 'container_tool'])
+  expect(message('elevation')).toContain('none ALL=(root) NOPASSWD: /usr/bin/apt-get, /usr/sbin/pct')
+})
+
+test('an account whose shell runs nothing is fit for nothing', async () => {
+  const users = { nologin: { password: 'pw-of-nologin', uid: 1300, groups: ['nologin'], shell: 'nologin' as const } }
+  const demo = await startDemo({ users })
+
+  const { failed } = await checked(demo, account('nologin'))
+
+  expect(failed).toEqual(expect.arrayContaining(['elevation', 'apt', 'container_tool']))
+})
+
+test('an account whose password has expired is not let in, and the key is told all the same', async () => {
+  const users = { late: { password: 'pw-of-late', uid: 1301, groups: ['late'], expired: true } }
+  const demo = await startDemo({ users })
+
+  const { failed, ssh_host_key } = await checked(demo, account('late'))
+
+  expect(failed).toEqual(STEPS.slice(1))
+  expect(ssh_host_key).toBe(fingerprintOf(demo))
+})
+
+test('a host that does not answer: nothing after it is tried, and there is no key', async () => {
+  const demo = await startDemo()
+  await demo.close()
+
+  const { ssh_host_key, failed, message } = await checked(demo)
+
+  expect(failed).toEqual(STEPS)
+  expect(ssh_host_key).toBe('')
+  expect(message('reachable')).toContain(`Aucun serveur SSH ne répond à 127.0.0.1:${demo.port}`)
+  expect(message('authenticated')).toBe('Pas encore vérifié : la connexion.')
+})
+
+test('a host that hangs up at once is not reachable either', async () => {
+  const demo = await startDemo()
+  demo.accepting = false
+
+  const { ssh_host_key, failed } = await checked(demo)
+
+  expect(failed).toEqual(STEPS)
+  expect(ssh_host_key).toBe('')
+})
+
+test('a wrong password: the host is reachable, its key is told, and no command is run', async () => {
+  const demo = await startDemo()
+
+  const { ssh_host_key, failed, message } = await checked(demo, { username: 'demo', password: 'not-this-one' })
+
+  expect(failed).toEqual(STEPS.slice(1))
+  expect(ssh_host_key).toBe(fingerprintOf(demo))
+  expect(message('authenticated')).toContain('L’hôte refuse demo')
+  expect(demo.commands).toEqual([])
+})
+
+test('without the container tool that step alone fails, with what the host says', async () => {
+  const demo = await startDemo()
+  demo.override = ([name], { stderr }) =>
+    name === '/usr/sbin/pct' ? stderr('sh: 1: /usr/sbin/pct: not found\n').then(() => 127) : undefined
+
+  const { failed, message } = await checked(demo)
+
+  expect(failed).toEqual(['container_tool'])
+  expect(message('container_tool')).toContain('/usr/sbin/pct: not found')
+})
+
+test('without apt that step alone fails, with what the host says', async () => {
+  const demo = await startDemo()
+  demo.override = (words, { stderr }) =>
+    words.includes('apt') ? stderr('env: ‘apt’: No such file or directory\n').then(() => 127) : undefined
+
+  const { failed, message } = await checked(demo)
+
+  expect(failed).toEqual(['apt'])
+  expect(message('apt')).toContain('No such file or directory')
+})
+
+test('nothing that changes the host is run on it', async () => {
+  const demo = await startDemo()
+  const before = demo.upgradable('host')
+
+  await checked(demo)
+
+  expect(demo.upgradable('host')).toEqual(before)
+  expect(demo.commands.flat().filter((word) => /^(update|full-upgrade|dist-upgrade|install|exec)$/.test(word))).toEqual(
+    [],
+  )
+})
+
+test.each([
+  ['a wrong one', 'x'.repeat(24)],
+  ['an empty one', ''],
+  ['one that is longer', 'x'.repeat(200)],
+  ['bytes beyond ASCII', 'é'.repeat(24)],
+])('%s as token is 403, and the host is not touched', async (_, setup_token) => {
+  const app = await notInstalled()
+  const host = await startRecordingHost()
+  const body = { setup_token, ssh_host: host.address, ssh_username: 'panel', ssh_password: 'service' }
+
+  await refused(await app.request('POST', PATH, { body }), 403, 'setup_token_wrong')
+
+  expect(host.connections()).toBe(0)
+})
+
+test('without a token file nobody is let in', async () => {
+  const app = await notInstalled()
+  const host = await startRecordingHost()
+  await app.services.setupToken.remove()
+  const ask = (setup_token: string) =>
+    app.request('POST', PATH, {
+      body: { setup_token, ssh_host: host.address, ssh_username: 'panel', ssh_password: 'service' },
+    })
+
+  await refused(await ask(''), 403, 'setup_token_wrong')
+  await refused(await ask(app.setup_token), 403, 'setup_token_wrong')
+
+  expect(host.connections()).toBe(0)
+})
+
+test.each([
+  ['setup_token', 'x'.repeat(201)],
+  ['ssh_host', ''],
+  ['ssh_host', 'pve:0'],
+  ['ssh_host', 'pve\0'],
+  ['ssh_username', ''],
+  ['ssh_username', undefined],
+  ['ssh_password', ''],
+  ['ssh_password', 'a\0b'],
+  ['ssh_password', 1],
+])('with %s of %j it is 400, and the host is not touched', async (field, value) => {
+  const app = await notInstalled()
+  const host = await startRecordingHost()
+  const right = { setup_token: app.setup_token, ssh_host: host.address, ssh_username: 'a', ssh_password: 'b' }
+
+  const answer = await app.request('POST', PATH, { body: { ...right, [field]: value } })
+
+  const { details } = await refused(answer, 400, 'invalid_request')
+  expect(new Set(details?.map((detail) => detail.field))).toEqual(new Set([field]))
+  expect(host.connections()).toBe(0)
+})
+
+test.each([
+  ['an unreadable body', '{'],
+  ['no body', ''],
+  ['a body that is too long', 'x'.repeat(1024 * 1024 + 1)],
+  ['no object', '[]'],
+  ['a wrong token', { setup_token: 'x', ssh_host: 'pve', ssh_username: 'a', ssh_password: 'b' }],
+])('once installed it is 409 before anything else, also with %s', async (_, body) => {
+  const app = await installed()
+
+  await refused(await app.request('POST', PATH, { body }), 409, 'already_installed')
+})
+
+test('once installed the token opens nothing any more, and the host is not touched', async () => {
+  const app = await installed()
+  const host = await startRecordingHost()
+  const { setup_token } = app
+  const body = { setup_token, ssh_host: host.address, ssh_username: 'panel', ssh_password: 'service' }
+
+  await refused(await app.request('POST', PATH, { body }), 409, 'already_installed')
+
+  expect(host.connections()).toBe(0)
+})
+
+test('who guesses on is held up: the 31st try within a minute is 429', async () => {
+  const app = await notInstalled()
+  const body = { setup_token: 'guess', ssh_host: '127.0.0.1:1', ssh_username: 'panel', ssh_password: 'service' }
+  const ask = (from: string) => app.request('POST', PATH, { body, from })
+  for (let n = 0; n < 30; n += 1) await refused(await ask('192.0.2.1'), 403, 'setup_token_wrong')
+
+  await refused(await ask('192.0.2.1'), 429, 'rate_limited')
+
+  await refused(await ask('192.0.2.2'), 403, 'setup_token_wrong')
+})

@@ -1,0 +1,315 @@
+import { chmod, open, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { SCHEMA_VERSION, schemaVersion } from '../../../db/migrate.ts'
+import { readSettings } from '../../../db/settings.ts'
+import type { DemoHost } from '../../../demo/host.ts'
+import type { Process } from '../../../demo/process.ts'
+import { readConfig } from '../../../runtime/config.ts'
+import { createLog } from '../../../runtime/log.ts'
+import { createSettings } from '../../../runtime/settings.ts'
+import { openStorage } from '../../../runtime/storage.ts'
+import { temporaryFolder } from '../../db/folder.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { runProgram } from '../../runtime/program.ts'
+import { audited, sealWithAnotherKey } from '../answers.ts'
+import { typeCommand } from '../console.ts'
+import { ACCOUNTS } from './wizard.ts'
+
+const WELL = 'Tout va bien.'
+const NOT_WELL = 'Il reste à corriger ce qui est marqué ✗.'
+
+/** The data of a service, which knows its host unless that is left out. */
+async function prepare(
+  demo?: DemoHost,
+  more: { username?: string; password?: string; env?: Record<string, string> } = {},
+) {
+  const folder = await temporaryFolder()
+  const clock = () => new Date()
+  const config = readConfig({ PANEL_DATA_DIR: folder, ...more.env })
+  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { db, secrets } = await openStorage(config, clock)
+  onTestFinished(() => db.close())
+  if (demo) {
+    const { username = demo.service.username, password = demo.service.password } = more
+    const settings = createSettings({ db, secrets, clock, log })
+    await settings.fill({ host: `127.0.0.1:${demo.port}`, username, password, hostKey: '' })
+  }
+  // As the program makes it, for its owner alone.
+  await chmod(join(folder, 'panel.db'), 0o600)
+  return {
+    folder,
+    db,
+    lines,
+    async doctor(at = clock) {
+      const { text, ok } = await typeCommand({ db, secrets, config, clock: at, log }, ['doctor'])
+      const all = text.split('\n')
+      expect(all.at(-2)).toBe('')
+      expect(all.at(-1)).toBe(ok ? WELL : NOT_WELL)
+      for (const line of all.slice(0, -2)) expect(line).toMatch(/^[✓✗•] .*\S$/)
+      return { ok, text, wrong: all.filter((line) => line.startsWith('✗')), checks: all.slice(0, -2) }
+    },
+  }
+}
+
+test('where all is well, each thing has its line, and nothing is changed: no key is pinned', async () => {
+  const demo = await startDemo()
+  const { doctor, folder, db } = await prepare(demo)
+  const before = await readSettings(db)
+
+  const { ok, checks, text } = await doctor()
+
+  expect({ ok, checks }).toEqual({
+    ok: true,
+    checks: [
+      '✓ La base de données répond.',
+      expect.stringMatching(/^✓ \d+ Mio libres pour /),
+      `✓ ${folder} n’est accessible qu’à son propriétaire.`,
+      `✓ ${folder}/panel.db n’est accessible qu’à son propriétaire.`,
+      `✓ ${folder}/secret.key n’est accessible qu’à son propriétaire.`,
+      `✓ L’hôte répond à 127.0.0.1:${demo.port}.`,
+      '✓ panel s’est connecté.',
+      '✓ panel est root.',
+      '✓ apt répond.',
+      '✓ pct répond : 3 conteneurs.',
+      '✓ Les deux horloges concordent.',
+    ],
+  })
+  expect(text).not.toContain(demo.service.password)
+  expect(await audited(db)).toEqual([])
+  expect(await readSettings(db)).toEqual(before)
+})
+
+test('it lets go of the host when it is done', async () => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+
+  await doctor()
+
+  await expect.poll(() => demo.connections).toBe(0)
+})
+
+test.each([
+  ['', 0o755, '700'],
+  ['', 0o710, '700'],
+  ['panel.db', 0o644, '600'],
+  ['secret.key', 0o640, '600'],
+  ['secret.key', 0o604, '600'],
+])('«%s» of the folder, open to others (%i), is named with the command that closes it', async (name, mode, wanted) => {
+  const { doctor, folder } = await prepare(await startDemo())
+  const path = join(folder, name)
+  await chmod(path, mode)
+
+  const { ok, wrong } = await doctor()
+
+  expect({ ok, wrong }).toEqual({
+    ok: false,
+    wrong: [`✗ ${path.replace(/\/$/, '')} est accessible à d’autres : chmod ${wanted} ${path.replace(/\/$/, '')}`],
+  })
+})
+
+test('with PANEL_SECRET_KEY no key file is looked for', async () => {
+  const env = { PANEL_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') }
+  const { doctor } = await prepare(await startDemo(), { env })
+
+  const { ok, text } = await doctor()
+
+  expect(ok).toBe(true)
+  expect(text).not.toContain('secret.key')
+})
+
+test('a host that does not answer is told, with what to look at, and its clock is not judged', async () => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+  demo.accepting = false
+
+  const { ok, wrong, text } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong[0]).toMatch(/^✗ Aucun serveur SSH ne répond à 127\.0\.0\.1:\d+ \(.+\)\. Vérifiez l’adresse/)
+  expect(text).toContain('✓ La base de données répond.')
+  expect(text).not.toContain('orloge')
+})
+
+test('another key than the pinned one is told, and no password is given to it', async () => {
+  const [demo, other] = [await startDemo(), await startDemo()]
+  const { doctor, db } = await prepare(demo)
+  await db.run(`INSERT INTO settings VALUES ('ssh_host_key', ?, '')`, [other.hostKey])
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong[0]).toMatch(/^✗ Une autre clé que celle indiquée répond à .*ssh-keygen -lf\.$/)
+  expect(demo.commands).toEqual([])
+})
+
+test('a wrong password is told, and is not repeated', async () => {
+  const demo = await startDemo()
+  const { doctor, lines } = await prepare(demo, { password: 'not-the-password-4711' })
+
+  const { ok, wrong, text } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong[0]).toMatch(/^✗ L’hôte refuse panel avec ce mot de passe ;/)
+  expect(text).toContain('✓ L’hôte répond à')
+  expect(text + lines().join('\n')).not.toContain('not-the-password-4711')
+  expect(demo.commands).toEqual([])
+})
+
+test('a password that cannot be decrypted is told, with the command that sets it, and the host is left alone', async () => {
+  const demo = await startDemo()
+  const { doctor, db } = await prepare(demo)
+  await sealWithAnotherKey(db)
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toEqual([expect.stringMatching(/^✗ .*déchiffré.*« settings set ssh_password »\.$/)])
+  expect(demo.commands).toEqual([])
+})
+
+test('without settings it says how to make them', async () => {
+  const { doctor } = await prepare()
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toEqual([expect.stringMatching(/^✗ .*incomplète.*« setup »/)])
+})
+
+test('an account without the rights is told the rule it needs', async () => {
+  const { none } = ACCOUNTS
+  const demo = await startDemo({ users: ACCOUNTS })
+  const { doctor } = await prepare(demo, { username: 'none', password: none?.password ?? '' })
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong[0]).toMatch(/^✗ none n’a pas les droits .* none ALL=\(root\) NOPASSWD: \/usr\/bin\/apt-get/)
+})
+
+test.each([
+  [3_600, '3600'],
+  [-3_600, '3600'],
+  [45, '4[4-6]'],
+])('a clock that is off by %i s is told, by how much, with what to do', async (seconds, told) => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+  demo.override = (words, { stdout }) => {
+    if (words[0] !== 'date') return undefined
+    return stdout(`${Math.round(Date.now() / 1000) + seconds}\n`).then(() => 0)
+  }
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toHaveLength(1)
+  expect(wrong[0]).toMatch(new RegExp(`^✗ L’horloge de l’hôte diffère de (${told}|3599|3601) s : .*timedatectl`))
+})
+
+test('a clock that is off by a few seconds is well', async () => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+
+  const { ok, text } = await doctor(() => new Date(Date.now() - 20_000))
+
+  expect(ok).toBe(true)
+  expect(text).toContain('✓ Les deux horloges concordent.')
+})
+
+test.each([
+  ['that fails', () => Promise.resolve(1)],
+  ['that gives no number', ({ stdout }: Process) => stdout('yesterday\n').then(() => 0)],
+])('a clock %s is told', async (_, run) => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+  demo.override = (words, io) => (words[0] === 'date' ? run(io) : undefined)
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toEqual([expect.stringMatching(/^✗ L’horloge de l’hôte n’a pas pu être lue \(.*\)\.$/)])
+})
+
+test('a host without the container tool may be well, and one whose tool fails is not', async () => {
+  const demo = await startDemo()
+  const { doctor } = await prepare(demo)
+  let there = 1
+  demo.override = (words) => {
+    if (words[0] === '/usr/sbin/pct') return Promise.resolve(127)
+    return words[0] === 'test' ? Promise.resolve(there) : undefined
+  }
+
+  const without = await doctor()
+  there = 0
+  const failing = await doctor()
+
+  expect(without).toMatchObject({ ok: true, wrong: [] })
+  expect(without.text).toContain('• Il n’y a pas de pct sur cet hôte : seul l’hôte lui-même peut être mis à jour.')
+  expect(failing.ok).toBe(false)
+  expect(failing.wrong).toEqual([expect.stringMatching(/^✗ pct ne répond pas/)])
+})
+
+test.each([
+  ['is empty', '', /^✗ La base est vide/],
+  ['is none', 'not a database, but long enough to be read as one. '.repeat(40), /^✗ La base de données ne s’ouvre pas/],
+])('a database file that %s is told, and so is the rest that can be looked at', async (_, bytes, told) => {
+  const { doctor, folder, db } = await prepare(await startDemo())
+  await db.close()
+  // Another file: this process still holds a lock on the one that it closed.
+  for (const suffix of ['', '-wal', '-shm']) await rm(join(folder, `panel.db${suffix}`), { force: true })
+  await writeFile(join(folder, 'panel.db'), bytes, { mode: 0o600 })
+
+  const { ok, wrong, text } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toEqual([expect.stringMatching(told)])
+  expect(text).toContain('Mio libres')
+})
+
+test('a database of an older version is told, and stays as it is', async () => {
+  const { doctor, db } = await prepare(await startDemo())
+  await db.run('DELETE FROM schema_version WHERE version = ?', [SCHEMA_VERSION])
+
+  const { ok, wrong } = await doctor()
+
+  expect({ ok, wrong }).toEqual({
+    ok: false,
+    wrong: [expect.stringMatching(/^✗ La base est d’une version antérieure/)],
+  })
+  expect(await schemaVersion(db)).toBe(SCHEMA_VERSION - 1)
+})
+
+test('a folder without data is told, with the variable that names it, and none is made', async () => {
+  const folder = join(await temporaryFolder(), 'nowhere')
+
+  const { code, stdout, stderr } = await runProgram({ PANEL_DATA_DIR: folder }, 'doctor')
+
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(stdout).toBe(`✗ Aucune base de données : ${folder}/panel.db. Indiquez PANEL_DATA_DIR.\n\n${NOT_WELL}\n`)
+  await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('a key file without a key is told', async () => {
+  const { doctor, folder } = await prepare(await startDemo())
+  await writeFile(join(folder, 'secret.key'), 'short')
+
+  const { wrong } = await doctor()
+
+  expect(wrong).toEqual([`✗ ${folder}/secret.key ne contient pas 32 octets en base64.`])
+})
+
+test('a damaged database is told', async () => {
+  const { doctor, folder, db } = await prepare(await startDemo())
+  for (let n = 0; n < 200; n += 1)
+    await db.run('INSERT INTO settings VALUES (?, ?, ?)', [`filler${n}`, 'x'.repeat(2_000), ''])
+  await db.close()
+  const file = await open(join(folder, 'panel.db'), 'r+')
+  await file.write(Buffer.alloc(16_000, 7), 0, 16_000, 16_384 * 12)
+  await file.close()
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong[0]).toMatch(/^✗ La base de données (est abîmée|ne répond pas|ne s’ouvre pas) \(.+\)\./)
+})

@@ -1,0 +1,276 @@
+import { readdir } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { stripVTControlCharacters } from 'node:util'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
+import { readSettings } from '../../../db/settings.ts'
+import { createLog } from '../../../runtime/log.ts'
+import { createSecrets, loadSecretKey } from '../../../runtime/secrets.ts'
+import { createSettings } from '../../../runtime/settings.ts'
+import { createSetupToken } from '../../../runtime/setup-token.ts'
+import { temporaryFolder } from '../../db/folder.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { startAtTerminal, startProgram } from '../../runtime/program.ts'
+import { audited } from '../answers.ts'
+
+beforeAll(() => {
+  // Each test starts the program, and on a busy machine a start takes seconds.
+  vi.setConfig({ testTimeout: 60_000 })
+})
+
+const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+
+/** A folder with a setup token, and a host to install. */
+async function prepare() {
+  const [demo, folder] = [await startDemo(), await temporaryFolder()]
+  await createSetupToken(folder).make()
+  const { username, password } = demo.service
+  return {
+    demo,
+    folder,
+    env: { PANEL_DATA_DIR: folder },
+    answers: { host: `127.0.0.1:${demo.port}`, username, password },
+  }
+}
+
+/** What is in the database after the command. */
+async function stored(folder: string) {
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  try {
+    const secrets = createSecrets(await loadSecretKey(folder))
+    const settings = createSettings({ db, secrets, clock: () => new Date(), log })
+    const values = await readSettings(db)
+    const account = values.size === 0 ? undefined : await settings.sshAccount()
+    return { values, account, audit: await audited(db), token: (await readdir(folder)).includes('setup-token') }
+  } finally {
+    await db.close()
+  }
+}
+
+const NOTHING = { values: new Map(), account: undefined, audit: [], token: true }
+
+/** Runs setup with all of the lines on its input, which then ends. */
+async function setup(env: Record<string, string>, ...lines: string[]) {
+  const program = startProgram(env, 'setup')
+  program.type(lines.map((line) => `${line}\n`).join(''))
+  program.endInput()
+  const code = await program.ended
+  return { code, stdout: program.stdout(), stderr: program.stderr() }
+}
+
+type Program = ReturnType<typeof startProgram>
+type Answers = Awaited<ReturnType<typeof prepare>>['answers']
+
+/** Answers each question when it is asked, as far as the password's; `enter` ends a line. */
+async function answerUpToPassword(program: Program, { host, username }: Answers, enter: string): Promise<void> {
+  for (const [question, answer] of [
+    ['IPv6]:port) : ', host],
+    ['(oui/non) ', 'oui'],
+    ['par exemple) : ', username],
+  ] as const) {
+    await program.said(question)
+    program.type(answer + enter)
+  }
+  await program.said(`Mot de passe de ${username} : `)
+}
+
+/** Not even four characters of it in a row were shown. */
+function expectHidden(program: Program, password: string): void {
+  for (let at = 0; at + 4 <= password.length; at += 1)
+    expect(program.stdout() + program.stderr()).not.toContain(password.slice(at, at + 4))
+}
+
+test.each(['oui', ' Y '])('agreed to with « %s », what was typed is stored with the key that answered', async (yes) => {
+  const { demo, folder, env, answers } = await prepare()
+
+  const { code, stdout, stderr } = await setup(env, answers.host, yes, answers.username, answers.password)
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/\nInstallation terminée : connectez-vous avec un compte de l’hôte\.\n$/)
+  expect(stderr).toContain(`Clé de l’hôte : ${demo.hostKey}\n`)
+  expect(stdout).toContain(`✓ L’hôte répond à ${answers.host}.`)
+  expect(stdout).not.toContain('✗')
+  expect(stdout + stderr).not.toContain(answers.password)
+  const { values, account, audit, token } = await stored(folder)
+  expect(account).toEqual({
+    host: '127.0.0.1',
+    port: demo.port,
+    address: `127.0.0.1:${demo.port}`,
+    hostKey: demo.hostKey,
+    username: answers.username,
+    password: answers.password,
+  })
+  expect([...values.values()].join('\n')).not.toContain(answers.password)
+  expect(token).toBe(false)
+  expect(audit).toEqual([
+    {
+      at: expect.any(String),
+      action: 'installed',
+      user_id: null,
+      username: userInfo().username,
+      target: answers.host,
+      ip: 'console',
+      details: null,
+    },
+  ])
+})
+
+test('answered slowly, question by question, the outcome is the same, and an open input does not hold it up', async () => {
+  const { folder, env, answers } = await prepare()
+  const program = startProgram(env, 'setup')
+
+  await answerUpToPassword(program, answers, '\n')
+  program.type(`${answers.password}\n`)
+
+  expect(await program.ended).toBe(0)
+  expect((await stored(folder)).account).toMatchObject({ username: answers.username, password: answers.password })
+})
+
+test.each(['non', '', 'ouiii'])(
+  'with « %s » for the key no password is sent, nothing is stored, and it ends with 1',
+  async (no) => {
+    const { demo, folder, env, answers } = await prepare()
+
+    const { code, stdout, stderr } = await setup(env, answers.host, no, answers.username, answers.password)
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(demo.hostKey)
+    expect(stderr).toMatch(/ops-panel : rien n’a été enregistré\.\n$/)
+    expect(stderr).not.toContain(answers.password)
+    expect(demo.signIns).toEqual([])
+    expect(await stored(folder)).toEqual(NOTHING)
+  },
+)
+
+test('a wrong password is told with what was well, stores nothing and ends with 1', async () => {
+  const { demo, folder, env, answers } = await prepare()
+  const wrong = 'not-the-password-4711'
+
+  const { code, stdout, stderr } = await setup(env, answers.host, 'oui', answers.username, wrong)
+
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^✓ L’hôte répond à /)
+  expect(stdout).toMatch(/^✗ L’hôte refuse panel avec ce mot de passe ;/m)
+  expect(stdout + stderr).not.toContain(wrong)
+  expect(demo.commands).toEqual([])
+  expect(await stored(folder)).toEqual(NOTHING)
+})
+
+test('a host that does not answer is told, stores nothing and ends with 1', async () => {
+  const { demo, folder, env, answers } = await prepare()
+  demo.accepting = false
+
+  const { code, stdout, stderr } = await setup(env, answers.host, 'oui', answers.username, answers.password)
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(`ops-panel : aucun serveur SSH ne répond à ${answers.host} (`)
+  expect(stdout + stderr).not.toContain(answers.password)
+  expect(await stored(folder)).toEqual(NOTHING)
+})
+
+test('what is no host is asked for again, with what it should be, until it is one', async () => {
+  const { folder, env, answers } = await prepare()
+  const wrong = ['', 'pve:0', 'a b', '[::1']
+
+  const { code, stderr } = await setup(env, ...wrong, answers.host, 'oui', '', answers.username, answers.password)
+
+  expect(code).toBe(0)
+  expect(stderr.match(/Hôte \(/g)).toHaveLength(wrong.length + 1)
+  expect(stderr.match(/Compte de service/g)).toHaveLength(2)
+  expect(stderr).toContain('. Hôte (hôte, hôte:port ou [IPv6]:port) : ')
+  expect((await stored(folder)).values.get('ssh_host')).toBe(answers.host)
+})
+
+test('without a password nothing is tried or stored', async () => {
+  const { demo, folder, env, answers } = await prepare()
+
+  const { code, stdout, stderr } = await setup(env, answers.host, 'oui', answers.username, '')
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/ops-panel : il faut un mot de passe\.\n$/)
+  expect(demo.commands).toEqual([])
+  expect(await stored(folder)).toEqual(NOTHING)
+})
+
+test.each([0, 1, 2, 3])(
+  'when the input ends after %i answers it says so in French, stores nothing and ends with 1',
+  async (count) => {
+    const { folder, env, answers } = await prepare()
+
+    const { code, stdout, stderr } = await setup(env, ...[answers.host, 'oui', answers.username].slice(0, count))
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/ops-panel : interrompu : rien n’a été enregistré\.\n$/)
+    expect(stderr).not.toContain(answers.password)
+    expect(await stored(folder)).toEqual(NOTHING)
+  },
+)
+
+test('a second time it is refused before a question, and what is stored stays', async () => {
+  const { folder, env, answers } = await prepare()
+  await setup(env, answers.host, 'oui', answers.username, answers.password)
+  const before = await stored(folder)
+
+  const { code, stdout, stderr } = await setup(env, '192.0.2.1', 'oui', 'root', 'another-password')
+
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'ops-panel : l’installation est déjà faite. Voir « settings get » et « settings set ».\n',
+  })
+  expect(await stored(folder)).toEqual(before)
+})
+
+test('at a terminal the password is not echoed, and everything else is', async () => {
+  const { folder, env, answers } = await prepare()
+  const program = startAtTerminal(env, 'setup')
+
+  await answerUpToPassword(program, answers, '\r')
+  program.type(`${answers.password}\r`)
+
+  expect(await program.ended).toBe(0)
+  const shown = stripVTControlCharacters(program.stdout())
+  expect(shown).toContain(`: ${answers.username}`)
+  expect(shown).toContain('(oui/non) oui')
+  expectHidden(program, answers.password)
+  expect((await stored(folder)).account).toMatchObject({ password: answers.password })
+})
+
+test('Ctrl-C at a terminal, in the middle of the password, stores nothing and ends with 1', async () => {
+  const { folder, env, answers } = await prepare()
+  const program = startAtTerminal(env, 'setup')
+
+  await answerUpToPassword(program, answers, '\r')
+  program.type(`${answers.password.slice(0, 9)}\x03`)
+
+  expect(await program.ended).toBe(1)
+  expect(program.stdout()).toContain('interrompu : rien n’a été enregistré.')
+  expect(program.stdout()).not.toContain(answers.password.slice(0, 9))
+  expect(await stored(folder)).toEqual(NOTHING)
+})
+
+test('pasted at a terminal all at once, the password is not shown either', async () => {
+  const { folder, env, answers } = await prepare()
+  const program = startAtTerminal(env, 'setup')
+  await program.said('IPv6]:port) : ')
+
+  program.type([answers.host, 'oui', answers.username, answers.password].map((line) => `${line}\r`).join(''))
+
+  expect(await program.ended).toBe(0)
+  expectHidden(program, answers.password)
+  expect((await stored(folder)).account).toMatchObject({ password: answers.password })
+})
+
+test('Ctrl-C at a terminal while the host is tried ends it, and nothing is stored', async () => {
+  const { demo, folder, env, answers } = await prepare()
+  const program = startAtTerminal(env, 'setup')
+  demo.override = () => new Promise(() => {})
+  await program.said('IPv6]:port) : ')
+  program.type([answers.host, 'oui', answers.username, answers.password].map((line) => `${line}\r`).join(''))
+  await expect.poll(() => demo.commands.length).toBeGreaterThan(0)
+
+  program.type('\x03')
+
+  expect(await program.ended).not.toBe(0)
+  expect(await stored(folder)).toEqual(NOTHING)
+})

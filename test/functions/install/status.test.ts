@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { answered, audited, refused } from '../answers.ts'
+import { installed, notInstalled } from './wizard.ts'
+
+const PATH = '/api/install/status'
+
+test('anybody may know that nobody has installed it yet, and nothing more', async () => {
+  const app = await notInstalled()
+
+  expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: false })
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('it is installed once there is an SSH host', async () => {
+  const app = await installed()
+
+  expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: true })
+})
+
+test('the other settings alone do not make it installed', async () => {
+  const app = await notInstalled()
+  await app.services.settings.change({ ssh_username: 'root', ssh_password: 'x', ssh_host_key: 'SHA256:x' })
+
+  expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: false })
+})
+
+test('a storage that fails is 500: no wizard is offered then', async () => {
+  const app = await notInstalled()
+  await app.db.script('ALTER TABLE settings RENAME TO gone')
+
+  await refused(await app.request('GET', PATH), 500, 'storage_failed')
+})

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { writeSettings } from '../../../db/settings.ts'
+import settings from '../../../functions/settings/settings.get.ts'
+import { START, testApp } from '../../app.ts'
+import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
+
+const PATH = '/api/settings'
+
+test('an administrator sees the settings, and of a secret only that there is one', async () => {
+  const app = await testApp([settings])
+  const shown = {
+    hypervisor_url: 'https://pve.test:8006',
+    hypervisor_fingerprint: 'AB',
+    dashboard_shortcuts: '[{"label":"a","href":"/a"}]',
+    ssh_host_key: 'ssh-ed25519 SHA256:x',
+  }
+  const hypervisor_token = app.secrets.seal('hypervisor_token', 'panel@pve!t=secret')
+  await writeSettings(app.db, { ...shown, hypervisor_token }, START.toISOString())
+
+  const response = await app.request('GET', PATH, { as: 'admin' })
+
+  const text = await response.clone().text()
+  expect(await answered(response, 200)).toEqual({
+    ...shown,
+    ssh_host: 'pve.test',
+    ssh_username: 'panel',
+    ssh_password_set: true,
+    hypervisor_token_set: true,
+  })
+  expect(text).not.toContain('service-password')
+  expect(text).not.toContain('v1.')
+  expect(await audited(app.db)).toEqual([])
+  expect(app.ran).toEqual([])
+})
+
+test('before anything is set all is empty, and the shortcuts are an empty list', async () => {
+  const app = await testApp([settings], { ssh: { host: '' } })
+
+  expect(await answered(await app.request('GET', PATH, { as: 'admin' }), 200)).toEqual({
+    ssh_host: '',
+    ssh_username: '',
+    ssh_password_set: false,
+    ssh_host_key: '',
+    hypervisor_url: '',
+    hypervisor_token_set: false,
+    hypervisor_fingerprint: '',
+    dashboard_shortcuts: '[]',
+  })
+})
+
+test('a password that another key has sealed is there, though nobody can read it', async () => {
+  const app = await testApp([settings])
+  await sealWithAnotherKey(app.db)
+
+  const shown = await answered(await app.request('GET', PATH, { as: 'admin' }), 200)
+
+  expect(shown).toMatchObject({ ssh_password_set: true })
+})
+
+test('it is for administrators alone', async () => {
+  const app = await testApp([settings])
+
+  await refused(await app.request('GET', PATH), 401, 'unauthenticated')
+  await refused(await app.request('GET', PATH, { as: 'user' }), 403, 'forbidden')
+})
+
+test('a storage that fails is 500', async () => {
+  const app = await testApp([settings])
+  await app.db.script('ALTER TABLE settings RENAME TO gone')
+
+  await refused(await app.request('GET', PATH, { as: 'admin' }), 500, 'storage_failed')
+})

@@ -1,0 +1,391 @@
+import { expect, test } from 'vitest'
+import { readSettings, writeSettings } from '../../../db/settings.ts'
+import settings from '../../../functions/settings/settings.get.ts'
+import change from '../../../functions/settings/settings.patch.ts'
+import packages from '../../../functions/updates/packages.get.ts'
+import run from '../../../functions/updates/run.post.ts'
+import { START, testApp } from '../../app.ts'
+import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
+
+const PATH = '/api/settings'
+const SAVED = { message: 'Réglages enregistrés.' }
+const UNCHANGED = { message: 'Aucun réglage n’a changé.' }
+
+const KEY = `SHA256:${'A'.repeat(43)}`
+const TOKEN = 'panel@pve!ops=01234567-89ab-cdef-0123-456789ABCDEF'
+const FINGERPRINT = Array(32).fill('aB').join(':')
+const shortcuts = (...list: unknown[]) => JSON.stringify(list)
+
+const start = () => testApp([settings, change, packages, run])
+type App = Awaited<ReturnType<typeof start>>
+
+const patch = (app: App, body: unknown) => app.request('PATCH', PATH, { as: 'admin', body })
+const shown = async (app: App) => answered(await app.request('GET', PATH, { as: 'admin' }), 200)
+const stored = async (app: App) => Object.fromEntries(await readSettings(app.db))
+const details = async (app: App) => (await audited(app.db)).map((entry) => entry.details)
+
+/** Checks that a body is refused for this field, and that nothing came of it. */
+async function unchanged(app: App, body: unknown, field: string) {
+  const before = await stored(app)
+  const { details: told } = await refused(await patch(app, body), 400, 'invalid_request')
+  expect(told?.map((detail) => detail.field)).toEqual([field])
+  expect(await stored(app)).toEqual(before)
+  expect(await audited(app.db)).toEqual([])
+}
+
+const ACCEPTED = {
+  ssh_host: ['pve', 'pve.example', 'pve:2222', '192.0.2.1', '192.0.2.1:22', '[2001:db8::1]:22', '[::1]', '2001:db8::1'],
+  ssh_username: ['root', 'p', 'é'.repeat(256)],
+  ssh_host_key: ['', KEY, `ssh-ed25519 ${KEY}`, `ecdsa-sha2-nistp256 ${KEY}`, `sk-ssh-ed25519@openssh.com ${KEY}`],
+  hypervisor_url: ['', 'https://pve.example:8006', 'https://[2001:db8::1]:8006', 'https://192.0.2.1'],
+  hypervisor_fingerprint: ['', FINGERPRINT],
+  dashboard_shortcuts: [
+    shortcuts(),
+    shortcuts({ label: 'Conteneurs', href: '/hypervisor' }),
+    shortcuts({ label: 'a', href: 'https://wiki.example/a?b=c#d', icon: 'book' }, { label: 'b', href: 'http://b' }),
+    shortcuts(...Array(100).fill({ label: 'l'.repeat(80), href: `/${'h'.repeat(200)}`, icon: 'i'.repeat(80) })),
+  ],
+}
+
+/** Each value with its key and a title that can be read. */
+const cases = <value>(values: Record<string, value[]>) =>
+  Object.entries(values).flatMap(([key, list]) =>
+    list.map((value) => ({ key, value, shown: JSON.stringify(value).slice(0, 60) })),
+  )
+
+test.each(cases(ACCEPTED))('$key may be $shown', async ({ key, value }) => {
+  const app = await start()
+
+  await answered(await patch(app, { [key]: value }), 200)
+
+  expect(await shown(app)).toMatchObject({ [key]: value })
+})
+
+test.each(cases({ hypervisor_token: [TOKEN], ssh_password: ['x', ' é"\n'.repeat(256)] }))(
+  'the secret $key may be $shown',
+  async ({ key, value }) => {
+    const app = await start()
+
+    expect(await answered(await patch(app, { [key]: value }), 200)).toEqual(SAVED)
+
+    const { [key]: sealed = '' } = await stored(app)
+    expect(app.secrets.open(key, sealed)).toBe(value)
+  },
+)
+
+const REFUSED: Record<string, unknown[]> = {
+  ssh_host: [
+    '',
+    ' ',
+    'pve:',
+    'pve:0',
+    'pve:65536',
+    'pve pve',
+    'a:b',
+    '[::1',
+    'pve\0',
+    'p'.repeat(256),
+    null,
+    22,
+    ['pve'],
+  ],
+  ssh_username: ['', 'a\0b', 'u'.repeat(257), null, 0],
+  ssh_password: ['a\0b', 'p'.repeat(1025), null, 7, {}],
+  ssh_host_key: [KEY.slice(0, -1), `${KEY}A`, `ssh-rsa  ${KEY}`, `${KEY}\n`, `\0${KEY}`, 'MD5:00:11', ' ', null, true],
+  hypervisor_url: [
+    'pve.example',
+    'ftp://pve.example',
+    'javascript:alert(1)',
+    'https://user@pve.example',
+    'https://user:secret@pve.example',
+    'https://',
+    'https://pve.example/\0',
+    `https://pve.example/${'p'.repeat(2000)}`,
+    null,
+  ],
+  hypervisor_token: ['secret', `${TOKEN}0`, TOKEN.slice(0, -1), `a b@pve!${TOKEN}`, `PVEAPIToken=${TOKEN}`, ' ', null],
+  hypervisor_fingerprint: [FINGERPRINT.slice(3), `${FINGERPRINT}:00`, FINGERPRINT.replaceAll(':', ''), 'x', '\0', null],
+  dashboard_shortcuts: [
+    '',
+    'null',
+    '{}',
+    '"a"',
+    '[1]',
+    '[',
+    '[]\0',
+    `[]${' '.repeat(64 * 1024)}`,
+    null,
+    [],
+    shortcuts({ label: 'a' }),
+    shortcuts({ href: '/a' }),
+    shortcuts({ label: '', href: '/a' }),
+    shortcuts({ label: 'l'.repeat(81), href: '/a' }),
+    shortcuts({ label: 'a', href: '/a', icon: 1 }),
+    shortcuts({ label: 'a', href: '/a', icon: 'i'.repeat(81) }),
+    shortcuts({ label: 'a', href: `/${'h'.repeat(2000)}` }),
+    shortcuts(...Array(101).fill({ label: 'a', href: '/a' })),
+  ],
+}
+
+test.each(cases(REFUSED))('$key cannot be $shown, and nothing is written', async ({ key, value }) => {
+  await unchanged(await start(), { [key]: value }, key)
+})
+
+test.each([
+  'javascript:alert(1)',
+  'JavaScript:alert(1)',
+  ' javascript:alert(1)',
+  'java\tscript:alert(1)',
+  'data:text/html,x',
+  'vbscript:x',
+  'file:///etc/passwd',
+  '//evil.example',
+  '///evil.example',
+  ' //evil.example',
+  '/\\evil.example',
+  '\\\\evil.example',
+  'evil.example',
+  '',
+  '#',
+])('a shortcut to %j is refused', async (href) => {
+  await unchanged(await start(), { dashboard_shortcuts: shortcuts({ label: 'a', href }) }, 'dashboard_shortcuts')
+})
+
+// Browsers drop tabs and line ends from an address before they read it.
+test.each(['/\t/evil.example', '/\n/evil.example', '/\r\n/evil.example', '\t//evil.example'])(
+  'a shortcut to %j leads to another host in a browser, and is refused',
+  async (href) => {
+    await unchanged(await start(), { dashboard_shortcuts: shortcuts({ label: 'a', href }) }, 'dashboard_shortcuts')
+  },
+)
+
+test.each([
+  ['a NUL in it', TOKEN.replace('panel', 'pan\0el')],
+  ['half a million letters', TOKEN.replace('panel', 'p'.repeat(500_000))],
+])('a hypervisor token with %s, which no header can carry, is refused', async (_, token) => {
+  await unchanged(await start(), { hypervisor_token: token }, 'hypervisor_token')
+})
+
+test('any subset is changed at once, and the others stay', async () => {
+  const app = await start()
+  const before = await shown(app)
+
+  expect(await answered(await patch(app, { ssh_username: 'root', hypervisor_url: 'https://pve:8006' }), 200)).toEqual(
+    SAVED,
+  )
+
+  expect(await shown(app)).toEqual({ ...Object(before), ssh_username: 'root', hypervisor_url: 'https://pve:8006' })
+})
+
+test('one wrong field among right ones: nothing is written', async () => {
+  const app = await start()
+  const wrong = { ssh_host: 'other', ssh_password: 'new one', hypervisor_token: TOKEN, ssh_username: '' }
+
+  await unchanged(app, wrong, 'ssh_username')
+})
+
+test('a storage that fails at one value has written none, and nothing is audited', async () => {
+  const app = await start()
+  const before = await stored(app)
+  await app.db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'hypervisor_url'
+                       BEGIN SELECT raise(ABORT, 'refused'); END`)
+
+  const body = { ssh_username: 'root', ssh_password: 'new', hypervisor_url: 'https://pve', dashboard_shortcuts: '[]' }
+  await refused(await patch(app, body), 500, 'storage_failed')
+
+  expect(await stored(app)).toEqual(before)
+  expect(await audited(app.db)).toEqual([])
+})
+
+test.each(['unknown', 'ssh_password_set', 'SSH_HOST', 'signing_key', ''])(
+  'the name %j is none of them: refused, with what came along',
+  async (name) => {
+    await unchanged(await start(), { ssh_username: 'root', [name]: 'x' }, '')
+  },
+)
+
+test.each([['[]'], ['null'], ['"ssh_host"'], ['1']])('a body of %s is no object', async (body) => {
+  const app = await start()
+
+  await refused(await patch(app, body), 400, 'invalid_request')
+
+  expect(await audited(app.db)).toEqual([])
+})
+
+test.each([[''], ['{'], ['ssh_host=pve']])('a body of %j is unreadable', async (body) => {
+  await refused(await patch(await start(), body), 400, 'invalid_json')
+})
+
+test.each([
+  ['no field', {}],
+  ['empty secrets', { ssh_password: '', hypervisor_token: '' }],
+  ['what is there already', { ssh_host: 'pve.test', ssh_username: 'panel', ssh_password: 'service-password' }],
+])('%s: no change, and no audit entry', async (_, body) => {
+  const app = await start()
+  const { settings } = app.services
+  const all = async () => [await settings.show(), await settings.sshAccount()]
+  const before = await all()
+
+  expect(await answered(await patch(app, body), 200)).toEqual(UNCHANGED)
+
+  expect(await all()).toEqual(before)
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('an empty secret beside a change leaves the secret as it is', async () => {
+  const app = await start()
+  const { ssh_password } = await stored(app)
+
+  await answered(await patch(app, { ssh_password: '', hypervisor_token: '', ssh_username: 'root' }), 200)
+
+  expect(await stored(app)).toEqual({ ssh_host: 'pve.test', ssh_username: 'root', ssh_password })
+  expect(await details(app)).toEqual([{ keys: 'ssh_username' }])
+})
+
+test('the audit names who changed what, and holds no value', async () => {
+  const app = await start()
+
+  const body = {
+    ssh_host: 'other.example',
+    ssh_username: 'someone',
+    ssh_password: 'a new password',
+    ssh_host_key: KEY,
+    hypervisor_url: 'https://pve.example:8006',
+    hypervisor_token: TOKEN,
+    hypervisor_fingerprint: FINGERPRINT,
+    dashboard_shortcuts: shortcuts({ label: 'Wiki', href: '/wiki' }),
+  }
+  await answered(await app.request('PATCH', PATH, { as: 'admin', body, from: '192.0.2.7' }), 200)
+
+  const [entry, ...more] = await audited(app.db)
+  expect(more).toEqual([])
+  expect(entry).toMatchObject({ action: 'settings_changed', username: 'alice', target: null, ip: '192.0.2.7' })
+  const keys = Object.keys(Object(entry?.details))
+  expect(keys).toEqual(['keys'])
+  expect(String(Object(entry?.details).keys).split(', ').sort()).toEqual(Object.keys(body).sort())
+  for (const value of Object.values(body)) expect(JSON.stringify(entry)).not.toContain(value)
+})
+
+test('only what has become another value is named', async () => {
+  const app = await start()
+
+  await answered(
+    await patch(app, { ssh_host: 'pve.test', ssh_username: 'root', ssh_password: 'service-password' }),
+    200,
+  )
+
+  expect(await details(app)).toEqual([{ keys: 'ssh_username' }])
+})
+
+test('with another host the pinned key stays, so that no other machine is given the password, and that is told', async () => {
+  const app = await start()
+  await app.services.settings.pinHostKey(`ssh-ed25519 ${KEY}`, 'pve.test')
+
+  const answer = await answered(await patch(app, { ssh_host: 'other.example' }), 200)
+
+  expect(Object(answer).message).toMatch(/^Réglages enregistrés\. La clé d’hôte déjà acceptée reste exigée/)
+  expect(await shown(app)).toMatchObject({ ssh_host: 'other.example', ssh_host_key: `ssh-ed25519 ${KEY}` })
+  expect(await app.services.settings.pinHostKey('ssh-ed25519 next', 'other.example')).toBe(`ssh-ed25519 ${KEY}`)
+})
+
+test.each(['', KEY])('unless another one, or none («%s»), comes along', async (ssh_host_key) => {
+  const app = await start()
+  await app.services.settings.pinHostKey('ssh-ed25519 SHA256:old', 'pve.test')
+
+  const answer = await answered(await patch(app, { ssh_host: 'other.example', ssh_host_key }), 200)
+
+  expect(answer).toEqual({ message: 'Réglages enregistrés.' })
+  expect(await shown(app)).toMatchObject({ ssh_host: 'other.example', ssh_host_key })
+})
+
+test.each([[{ ssh_host: 'pve.test' }], [{ ssh_username: 'root', ssh_password: 'new' }], [{ ssh_host: 'pve:0' }]])(
+  'with %j the pinned key stays',
+  async (body) => {
+    const app = await start()
+    await app.services.settings.pinHostKey(`ssh-ed25519 ${KEY}`, 'pve.test')
+
+    await patch(app, body)
+
+    expect(await shown(app)).toMatchObject({ ssh_host: 'pve.test', ssh_host_key: `ssh-ed25519 ${KEY}` })
+  },
+)
+
+test('secrets lie sealed in the database, never in clear, and nothing tells them', async () => {
+  const app = await start()
+
+  const response = await patch(app, { ssh_password: 'a new password', hypervisor_token: TOKEN })
+
+  const everything = JSON.stringify([await stored(app), await audited(app.db), app.lines(), await response.text()])
+  for (const secret of ['a new password', TOKEN, TOKEN.split('=')[1] ?? '']) expect(everything).not.toContain(secret)
+  const { ssh_password = '', hypervisor_token = '' } = await stored(app)
+  expect(app.secrets.open('ssh_password', ssh_password)).toBe('a new password')
+  expect(app.secrets.open('hypervisor_token', hypervisor_token)).toBe(TOKEN)
+})
+
+test('the same password is sealed another way each time', async () => {
+  const app = await start()
+  const sealed = new Set<string | undefined>()
+  for (const ssh_password of ['one', 'two', 'one', 'two']) {
+    await answered(await patch(app, { ssh_password }), 200)
+    sealed.add((await stored(app)).ssh_password)
+  }
+
+  expect(sealed.size).toBe(4)
+})
+
+test('one sealed secret cannot stand in for the other', async () => {
+  const app = await start()
+  await answered(await patch(app, { hypervisor_token: TOKEN }), 200)
+
+  const { hypervisor_token = '' } = await stored(app)
+  await writeSettings(app.db, { ssh_password: hypervisor_token }, START.toISOString())
+
+  const answer = await app.request('GET', '/api/updates/packages?target=host', { as: 'user' })
+  await refused(answer, 503, 'ssh_password_unreadable')
+  expect(app.ran).toEqual([])
+})
+
+test('a password that another key has sealed: 503, the log says what to do, and a new one helps', async () => {
+  const app = await start()
+  await sealWithAnotherKey(app.db)
+  const list = () => app.request('GET', '/api/updates/packages?target=host', { as: 'user' })
+
+  await refused(await list(), 503, 'ssh_password_unreadable')
+  const body = { target: 'host' }
+  await refused(await app.request('POST', '/api/updates/run', { as: 'user', body }), 503, 'ssh_password_unreadable')
+
+  expect(app.ran).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+  const line = app.lines().find((each) => each.includes('ssh_password cannot be decrypted'))
+  expect(line).toContain('"level":"error"')
+  expect(line).toContain('PANEL_SECRET_KEY')
+  expect(line).toContain('set it anew')
+
+  expect(await answered(await patch(app, { ssh_password: 'service-password' }), 200)).toEqual(SAVED)
+
+  await answered(await list(), 200)
+  expect(await details(app)).toEqual([{ keys: 'ssh_password' }])
+})
+
+test('it is for administrators alone', async () => {
+  const app = await start()
+  const before = await stored(app)
+  const body = { ssh_host: 'evil.example' }
+
+  await refused(await app.request('PATCH', PATH, { body }), 401, 'unauthenticated')
+  await refused(await app.request('PATCH', PATH, { as: 'user', body }), 403, 'forbidden')
+  await refused(await app.request('PATCH', PATH, { as: 'user', body: '{' }), 403, 'forbidden')
+
+  expect(await stored(app)).toEqual(before)
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('a change that cannot be put in the audit log is not made', async () => {
+  const app = await start()
+  const before = await stored(app)
+  await app.db.script(`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`)
+
+  await refused(await patch(app, { ssh_username: 'root', ssh_password: 'new' }), 500, 'storage_failed')
+
+  expect(await stored(app)).toEqual(before)
+})
