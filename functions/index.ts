@@ -1,29 +1,111 @@
+import type { CliCommand } from '../runtime/command-line.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { AnyJobKind } from '../runtime/job-kind.ts'
 import type { AnySocket } from '../runtime/socket.ts'
+import type { Task } from '../runtime/task.ts'
+import audit from './audit/audit.get.ts'
+import forgetAttempts from './auth/forget-attempts.task.ts'
+import forgetSessions from './auth/forget-sessions.task.ts'
+import jwks from './auth/jwks.get.ts'
+import keysList from './auth/keys-list.command.ts'
+import keysRotate from './auth/keys-rotate.command.ts'
+import learnEnds from './auth/learn-ends.task.ts'
 import login from './auth/login.post.ts'
+import logout from './auth/logout.post.ts'
 import me from './auth/me.get.ts'
+import preferences from './auth/preferences.patch.ts'
+import refresh from './auth/refresh.post.ts'
+import revokeSession from './auth/session.delete.ts'
+import sessions from './auth/sessions.get.ts'
+import sessionsEnd from './auth/sessions-end.command.ts'
+import users from './auth/users.command.ts'
+import backup from './backup/backup.command.ts'
+import restore from './backup/restore.command.ts'
+import layout from './dashboard/layout.get.ts'
+import saveLayout from './dashboard/layout.put.ts'
 import health from './health/health.get.ts'
+import checkInstall from './install/check.post.ts'
+import doctor from './install/doctor.command.ts'
+import install from './install/install.post.ts'
+import setup from './install/setup.command.ts'
+import installStatus from './install/status.get.ts'
+import metrics from './metrics/metrics.get.ts'
+import logs from './settings/logs.get.ts'
+import publicSettings from './settings/public.get.ts'
+import savePublicSettings from './settings/public.put.ts'
+import settings from './settings/settings.get.ts'
+import changeSettings from './settings/settings.patch.ts'
+import settingsGet from './settings/settings-get.command.ts'
+import settingsSet from './settings/settings-set.command.ts'
+import cancel from './updates/cancel.post.ts'
+import forgetOutput from './updates/forget-output.task.ts'
 import history from './updates/history.get.ts'
+import job from './updates/job.get.ts'
+import jobOutput from './updates/job-output.get.ts'
 import output from './updates/output.ws.ts'
 import packages from './updates/packages.get.ts'
 import run from './updates/run.post.ts'
 import targets from './updates/targets.get.ts'
+import tendJobs from './updates/tend-jobs.task.ts'
 import { upgradeJob } from './updates/upgrade.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
 export const functions: readonly AnyFunction[] = [
-  login, //    POST /api/auth/login
-  me, //       GET  /api/auth/me
-  health, //   GET  /api/health
-  history, //  GET  /api/updates/history
-  packages, // GET  /api/updates/packages
-  run, //      POST /api/updates/run
-  targets, //  GET  /api/updates/targets
+  jwks, //          GET    /.well-known/jwks.json
+  audit, //         GET    /api/audit
+  login, //         POST   /api/auth/login
+  logout, //        POST   /api/auth/logout
+  me, //            GET    /api/auth/me
+  preferences, //   PATCH  /api/auth/preferences
+  refresh, //       POST   /api/auth/refresh
+  sessions, //      GET    /api/auth/sessions
+  revokeSession, // DELETE /api/auth/sessions/:id
+  layout, //        GET    /api/dashboard/layout
+  saveLayout, //    PUT    /api/dashboard/layout
+  health, //        GET    /api/health
+  install, //       POST   /api/install
+  checkInstall, //  POST   /api/install/check
+  installStatus, // GET    /api/install/status
+  settings, //      GET    /api/settings
+  changeSettings, // PATCH /api/settings
+  logs, //          GET    /api/settings/logs
+  publicSettings, // GET   /api/settings/public
+  savePublicSettings, // PUT /api/settings/public
+  history, //       GET    /api/updates/history
+  job, //           GET    /api/updates/jobs/:id
+  cancel, //        POST   /api/updates/jobs/:id/cancel
+  jobOutput, //     GET    /api/updates/jobs/:id/output
+  packages, //      GET    /api/updates/packages
+  run, //           POST   /api/updates/run
+  targets, //       GET    /api/updates/targets
+  metrics, //       GET    /metrics
 ]
 
 export const sockets: readonly AnySocket[] = [
-  output, //   GET  /ws/updates/:jobId
+  output, //        GET    /ws/updates/:jobId
 ]
 
 export const jobKinds: readonly AnyJobKind[] = [upgradeJob]
+
+/** What runs by itself, by name. */
+export const tasks: readonly Task[] = [
+  forgetAttempts, // every minute
+  forgetOutput, //   every 10 minutes
+  forgetSessions, // every hour
+  learnEnds, //      every 20 s
+  tendJobs, //       every 2 s
+]
+
+/** What the command line offers beside starting the service. */
+export const commands: readonly CliCommand[] = [
+  backup, //      ops-panel backup <file>
+  doctor, //      ops-panel doctor
+  keysList, //    ops-panel keys list
+  keysRotate, //  ops-panel keys rotate
+  restore, //     ops-panel restore <file>
+  sessionsEnd, // ops-panel sessions end <user>
+  settingsGet, // ops-panel settings get [key]
+  settingsSet, // ops-panel settings set <key> [value]
+  setup, //       ops-panel setup
+  users, //       ops-panel users
+]

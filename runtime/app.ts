@@ -4,14 +4,18 @@ import { Hono, type Context as HonoContext } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import * as z from 'zod'
 import { bearer, createAdmission } from './admission.ts'
-import { writeAudit } from './audit.ts'
-import { readBody } from './body.ts'
+import { answer, type HeaderList, refuse } from './answer.ts'
+import { type Actor, type AuditAction, auditStatement, writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
 import type { AuditNote, Caller, Services, User } from './context.ts'
-import { type Detail, type ErrorCode, errorBody, Failure, type FailureOptions } from './errors.ts'
-import type { AnyFunction, AuditAction } from './function.ts'
+import { openTo } from './cors.ts'
+import { type ErrorCode, Failure, type FailureOptions } from './errors.ts'
+import type { AnyFunction } from './function.ts'
 import { single } from './handshake.ts'
-import { logRefusal, translate } from './translate.ts'
+import { readInput } from './input.ts'
+import { bodyOf, JsonStream } from './json-stream.ts'
+import { createRepeats, type Repeats } from './repeats.ts'
+import { translate } from './translate.ts'
 
 /**
  * What the server knows of the connection; without it (tests, function hosts) the caller is local and in clear. With
@@ -20,6 +24,11 @@ import { logRefusal, translate } from './translate.ts'
 export interface Bindings {
   peer?: { address: string; encrypted: boolean }
   incoming?: IncomingMessage
+}
+
+/** The functions, mounted. */
+export interface App {
+  fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
@@ -37,33 +46,29 @@ const IMPLIED: readonly ErrorCode[] = [
 ]
 
 /**
- * Makes the router of the functions. Each request passes: address limit, token, role, user limit, parameters and body,
- * the handler, the answer's schema. `strict` turns a code that its function does not declare into `internal`.
+ * Makes the router of the functions, open to the pages of the configured origins. Each request passes: address limit,
+ * token, role, user limit, precondition, parameters and body, the handler, the answer's schema. `strict` turns a code that its
+ * function does not declare into `internal`.
  */
-export function createApp(
-  functions: readonly AnyFunction[],
-  services: Services,
-  { strict = false } = {},
-): Hono<{ Bindings: Bindings }> {
+export function createApp(functions: readonly AnyFunction[], services: Services, { strict = false } = {}): App {
   const app = new Hono<{ Bindings: Bindings }>()
-  for (const fn of functions) app.on(fn.method, fn.path, pipeline(fn, services, strict))
+  const refusals = createRepeats(services.clock)
+  for (const fn of functions) app.on(fn.method, fn.path, pipeline(fn, services, refusals, strict))
   // Apart from the functions' own router: a second handler on a path would send each request a longer way.
   const paths = new RegExpRouter<string>()
   for (const [path, methods] of methodsByPath(functions)) paths.add('ALL', path, methods.join(', '))
   app.notFound((c) => {
     const [[found]] = paths.match('ALL', c.req.path)
-    if (!found) return refuse(services, c, new Failure('not_found'), randomUUID())
-    return refuse(services, c, new Failure('method_not_allowed'), randomUUID(), [['allow', found[0]]])
+    if (!found) return refuse(services.log, c, new Failure('not_found'), randomUUID())
+    return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', found[0]]])
   })
-  app.onError((error, c) => refuse(services, c, translate(error), randomUUID()))
-  return app
+  app.onError((error, c) => refuse(services.log, c, translate(error), randomUUID()))
+  return openTo(services.config.origins, app)
 }
 
 const Status = z.object({ status: z.string() })
 
-type Headers = [name: string, value: string][]
-
-function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
+function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict: boolean) {
   const bucket = `${fn.method} ${fn.path}`
   const { count, identify } = createAdmission(services)
   const { rateLimit: limit, request, errors = [] } = fn
@@ -77,25 +82,35 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
   const { status: success = 200 } = fn
   const RequestContext = requestContext(services)
 
-  return async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
+  const handle = async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
     const id = randomUUID()
-    const headers: Headers = []
+    const headers: HeaderList = []
     const incoming = c.env?.incoming
     const header = (name: string) => (incoming ? single(incoming.headers[name]) : c.req.header(name))
     const caller = readCaller(services.config, c.env?.peer ?? LOCAL, header)
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
       const found = identify(fn.auth, bearer(header('authorization')))
-      const user = found instanceof Promise ? await found : found
+      const user =
+        found instanceof Promise
+          ? await (fn.auth === 'optional' ? found.catch((error: unknown) => nobody(id, error)) : found)
+          : found
       if (limit && limit.by === 'user') {
         const counted = count(bucket, limit, String(user?.id ?? caller.address))
         if (counted) await counted
       }
-      const input = request ? await readInput(request, c) : {}
-      const result = await call(fn, input, new RequestContext(c, user, caller, headers))
+      const context = new RequestContext(c, user, caller, headers)
+      if (fn.precondition) await fn.precondition(context as never)
+      const input = request ? await readInput(request, c, header) : {}
+      const result = await call(fn, input, context)
+      if (result instanceof JsonStream) {
+        const body = bodyOf(result, (err) => services.log.error({ id, function: bucket, err }, 'an answer broke off'))
+        return answer(body, 200, id, headers)
+      }
       const parsed = fn.response.parse(result)
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
-      const body = JSON.stringify(parsed)
+      const body = fn.contentType ? String(parsed) : JSON.stringify(parsed)
+      if (fn.contentType) headers.push(['content-type', fn.contentType])
       if (fn.method !== 'GET')
         services.log.info(
           { id, method: fn.method, path: c.req.path, status, user: user?.username, address: caller.address },
@@ -106,10 +121,24 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
       const failure = translate(error)
       if (strict && !declared.has(failure.code)) {
         services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
-        return refuse(services, c, new Failure('internal', { cause: failure }), id)
+        return refuse(services.log, c, new Failure('internal', { cause: failure }), id)
       }
-      return refuse(services, c, failure, id, headers)
+      return refuse(services.log, c, failure, id, headers)
     }
+  }
+
+  const { metrics } = services
+  if (!metrics) return handle
+  return async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
+    const began = performance.now()
+    const response = await handle(c)
+    metrics.request(fn.method, fn.path, response.status, (performance.now() - began) / 1000)
+    return response
+  }
+
+  /** Who cannot be identified for whatever reason counts as nobody where nobody is let in. */
+  function nobody(id: string, error: unknown): undefined {
+    services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
   }
 
   async function countAddress(caller: Caller): Promise<void> {
@@ -117,7 +146,14 @@ function pipeline(fn: AnyFunction, services: Services, strict: boolean) {
     try {
       await count(bucket, limit, limitKey(caller.address))
     } catch (error) {
-      if (limit.audit && error instanceof Failure) await writeAudit(services, caller, undefined, limit.audit)
+      const refused = limit.audit && error instanceof Failure && refusals.tell(`${bucket} ${limitKey(caller.address)}`)
+      if (limit.audit && refused)
+        await writeAudit(
+          services,
+          { user: undefined, address: caller.address },
+          limit.audit,
+          refused > 1 ? { details: { refused } } : {},
+        )
       throw error
     }
   }
@@ -131,16 +167,24 @@ function requestContext(services: Services) {
   class RequestContext {
     readonly user: User | undefined
     readonly caller: Caller
-    readonly audit: (action: AuditAction, note?: AuditNote) => Promise<void>
     readonly header: (name: string, value: string) => void
+    readonly #actor: Actor
     readonly #c: HonoContext
 
-    constructor(c: HonoContext, user: User | undefined, caller: Caller, headers: Headers) {
+    constructor(c: HonoContext, user: User | undefined, caller: Caller, headers: HeaderList) {
       this.#c = c
       this.user = user
       this.caller = caller
-      this.audit = (action, note) => writeAudit(services, caller, user, action, note)
+      this.#actor = { user, address: caller.address }
       this.header = (name, value) => void headers.push([name, value])
+    }
+
+    get audit() {
+      return (action: AuditAction, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
+    }
+
+    get auditEntry() {
+      return (action: AuditAction, note?: AuditNote) => auditStatement(services, this.#actor, action, note)
     }
 
     get signal(): AbortSignal {
@@ -156,47 +200,6 @@ const newFailure = (code: ErrorCode, options?: FailureOptions) => new Failure(co
 /** The one place where a handler's types are taken on trust: its input has just been parsed by its own schemas. */
 function call(fn: AnyFunction, input: object, context: object): unknown {
   return fn.handler(input as never, context as never)
-}
-
-async function readInput(request: NonNullable<AnyFunction['request']>, c: HonoContext): Promise<object> {
-  const { params, query, body, refusal } = request
-  return {
-    ...(params && { params: parse(params, c.req.param(), 'not_found') }),
-    ...(query && { query: parse(query, c.req.query(), refusal) }),
-    ...(body && { body: parse(body, await readBody(c.req.raw), refusal) }),
-  }
-}
-
-function parse(schema: z.ZodType, value: unknown, code: ErrorCode = 'invalid_request'): unknown {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw new Failure(code, { details: details(parsed.error), cause: parsed.error })
-}
-
-function details({ issues }: z.ZodError): Detail[] {
-  return issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-}
-
-function refuse({ log }: Services, c: HonoContext, failure: Failure, id: string, headers: Headers = []): Response {
-  const { status, retryAfter } = failure
-  logRefusal(log, { id, method: c.req.method, path: c.req.path, status }, failure)
-  return answer(
-    errorBody(failure),
-    status,
-    id,
-    retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]],
-  )
-}
-
-function answer(body: string, status: number, id: string, more: Headers): Response {
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': id,
-  }
-  // A plain object takes the short way through the adapter; only a list can hold a header twice.
-  return new Response(body, { status, headers: more.length === 0 ? headers : [...Object.entries(headers), ...more] })
 }
 
 function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]> {

@@ -4,26 +4,53 @@ import type { Caller } from './context.ts'
 
 /**
  * Who asks. `X-Forwarded-For` counts only from a trusted proxy, and only as far as the chain is trusted: the last
- * address in it that is not a proxy's. `X-Forwarded-Proto` counts whoever sends it (it can only make a cookie stricter).
+ * address in it that is not a proxy's; `X-Forwarded-Host` only from one as well. `X-Forwarded-Proto` counts whoever
+ * sends it (it can only make a cookie stricter, and no page can set it).
  */
 export function readCaller(
-  config: Pick<Config, 'isTrustedProxy'>,
+  config: Pick<Config, 'isTrustedProxy' | 'origins'>,
   peer: { address: string; encrypted: boolean },
   header: (name: string) => string | undefined,
 ): Caller {
   const forwarded = header('x-forwarded-for')
   const address = plain(peer.address)
+  const secure = peer.encrypted || first(header('x-forwarded-proto'))?.toLowerCase() === 'https'
+  const origin = header('origin')
   return {
     address: forwarded === undefined ? address : behindProxies(config, address, forwarded),
     userAgent: header('user-agent') ?? '',
-    secure: peer.encrypted || header('x-forwarded-proto') === 'https',
+    secure,
+    foreign: origin === undefined ? undefined : foreign(origin, { config, address, header, secure }),
   }
+}
+
+/** What an operator should look at when a page is refused that is the panel's own. */
+export const FOREIGN_HINT =
+  'refused, the page is of another origin: see PANEL_ORIGINS, or have the proxy set X-Forwarded-Proto and pass Host on'
+
+/** An Origin (only browsers send one) that is neither configured nor the service's own, as the client's browser sees it. */
+function foreign(
+  origin: string,
+  {
+    config: { isTrustedProxy, origins },
+    address,
+    header,
+    secure,
+  }: {
+    config: Pick<Config, 'isTrustedProxy' | 'origins'>
+    address: string
+    header: (name: string) => string | undefined
+    secure: boolean
+  },
+): string | undefined {
+  const host = (isTrustedProxy(address) ? first(header('x-forwarded-host')) : undefined) ?? header('host')
+  return origins.has(origin) || origin === `${secure ? 'https' : 'http'}://${host}` ? undefined : origin
 }
 
 function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer: string, forwarded: string): string {
   const chain = forwarded
     .split(',')
-    .map((item) => plain(item.trim()))
+    .map((item) => plain(withoutPort(item.trim())))
     .reverse()
   let client = peer
   for (const address of chain) {
@@ -48,6 +75,21 @@ export function limitKey(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`
+}
+
+/** Of proxies behind each other, each adds its own: what the first one saw. */
+function first(list: string | undefined): string | undefined {
+  return list?.split(',')[0]?.trim()
+}
+
+/** Some proxies name the client's port as well: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function withoutPort(address: string): string {
+  return (
+    /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/
+      .exec(address)
+      ?.slice(1)
+      .find((part) => part !== undefined) ?? address
+  )
 }
 
 /** An IPv4 address without the form that IPv6 sockets give it. */

@@ -46,10 +46,11 @@ export function exitOf(channel: ClientChannel): Promise<number | null> {
   })
 }
 
-/** Takes and forgets what is left of a channel, without which ssh2 never tells its end. */
+/** Takes and forgets what is left of a channel, without which ssh2 never tells its end. May be asked for twice. */
 export function drain(channel: ClientChannel): void {
   for (const stream of [channel, channel.stderr]) {
-    stream.removeAllListeners('readable')
+    // Where there are none, that would stop a moment later what flows already.
+    if (stream.listenerCount('readable') > 0) stream.removeAllListeners('readable')
     stream.resume()
   }
 }

@@ -1,7 +1,8 @@
 import { createPrivateKey } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import * as z from 'zod'
+import { fileUrl } from '../db/file-url.ts'
 import { parseAddress } from './ssh-address.ts'
 
 const list = z.string().transform((text) =>
@@ -24,6 +25,7 @@ const Environment = z.object({
   PANEL_DATABASE_URL: z
     .string()
     .regex(/^(file:|https?:|libsql:|wss?:)/, 'une adresse file:, http:, https:, libsql:, ws: ou wss:')
+    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_DATABASE_TOKEN')
     .optional(),
   PANEL_DATABASE_TOKEN: z.string().optional(),
   PANEL_SECRET_KEY: z
@@ -47,16 +49,18 @@ const Environment = z.object({
     .optional(),
   PANEL_ADMIN_GROUPS: list.default(['sudo', 'wheel', 'admin']),
   PANEL_REFRESH_DAYS: wholeNumber(1, 400).default(7),
+  PANEL_KEEP_JOBS: wholeNumber(50, 1_000_000).default(500),
   PANEL_TRUSTED_PROXIES: list
     .refine((items) => items.every(isNetwork), 'des adresses ou des réseaux (10.0.0.0/8), séparés par des virgules')
     .default([]),
   PANEL_ORIGINS: list
     .refine(
       (items) => items.every((item) => origin.safeParse(item).success),
-      'des origines (https://panel.example), séparées par des virgules',
+      'des origines (https://panel.example, sans barre oblique à la fin), séparées par des virgules',
     )
     .default([]),
   PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
+  PANEL_METRICS: onOff.default(false),
   PANEL_TLS_CERT: z.string().optional(),
   PANEL_TLS_KEY: z.string().optional(),
   PANEL_LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
@@ -80,9 +84,12 @@ export interface Config {
   ssh: { host: string; username: string; password: string; hostKey: string }
   adminGroups: readonly string[]
   refreshDays: number
+  /** Of how many of the newest jobs the output is kept. */
+  keepJobs: number
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
   anonymousOutput: boolean
+  metrics: boolean
   /** Files in PEM; in clear without them. */
   tls: { cert: string; key: string } | undefined
   logLevel: (typeof LEVELS)[number]
@@ -111,7 +118,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     host: env.PANEL_HOST,
     port: env.PANEL_PORT,
     dataDir,
-    databaseUrl: env.PANEL_DATABASE_URL ?? `file:${dataDir}/panel.db`,
+    databaseUrl: env.PANEL_DATABASE_URL ?? fileUrl(join(dataDir, 'panel.db')),
     databaseToken: env.PANEL_DATABASE_TOKEN,
     secretKey: env.PANEL_SECRET_KEY === undefined ? undefined : Buffer.from(env.PANEL_SECRET_KEY, 'base64'),
     jwtKey: env.PANEL_JWT_KEY,
@@ -123,9 +130,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     adminGroups: env.PANEL_ADMIN_GROUPS,
     refreshDays: env.PANEL_REFRESH_DAYS,
+    keepJobs: env.PANEL_KEEP_JOBS,
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
+    metrics: env.PANEL_METRICS,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     logLevel: env.PANEL_LOG_LEVEL,
   }
@@ -145,6 +154,13 @@ function wholeNumber(min: number, max: number) {
     .regex(/^\d{1,9}$/, expected)
     .transform(Number)
     .refine((n) => n >= min && n <= max, expected)
+}
+
+/** An address that holds a secret shows it wherever it is named. */
+function hasCredentials(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { username, password, searchParams } = new URL(address)
+  return username !== '' || password !== '' || searchParams.has('authToken')
 }
 
 function isNetwork(text: string): boolean {

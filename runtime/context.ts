@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts'
+import type { Database, Statement } from '../db/client.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Failure, FailureOptions } from './errors.ts'
@@ -6,9 +6,12 @@ import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
 import type { Jobs } from './jobs.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { Limiter } from './rate-limit.ts'
-import type { Sessions, User } from './session.ts'
+import type { Sessions } from './session.ts'
 import type { Settings } from './settings.ts'
+import type { SetupToken } from './setup-token.ts'
+import type { User } from './tokens.ts'
 
 /** What a running instance is made of; made once at start. */
 export interface Services {
@@ -17,11 +20,16 @@ export interface Services {
   hub: Hub
   jobs: Jobs
   settings: Settings
+  setupToken: SetupToken
   sessions: Sessions
   limiter: Limiter
   config: Config
   clock: Clock
   log: Log
+  /** The newest lines of the log, the oldest of them first. */
+  logLines(): string[]
+  /** Unless they are off. */
+  metrics: Metrics | undefined
   /** Names this start of the service: it changes with every one. */
   boot: { id: string; startedAt: string; version: string }
 }
@@ -33,6 +41,8 @@ export interface Caller {
   userAgent: string
   /** Whether the client's connection is encrypted, as far as it or a proxy says. */
   secure: boolean
+  /** The origin of the page that asks, when it is neither the service's own nor among `PANEL_ORIGINS`. */
+  foreign: string | undefined
 }
 
 export interface AuditNote {
@@ -53,7 +63,9 @@ export interface Context<user, code extends string, action extends string> exten
   fail(code: code, options?: FailureOptions): Failure
   /** Writes one of the declared audit actions, now. */
   audit(action: action, note?: AuditNote): Promise<void>
-  /** Adds a header to the answer, beside one of the same name. */
+  /** The same as a statement, for the transaction of what it tells of. */
+  auditEntry(action: action, note?: AuditNote): Statement
+  /** Sets a header of the answer; a `set-cookie` stands beside others. */
   header(name: string, value: string): void
 }
 

@@ -1,6 +1,8 @@
 import type * as z from 'zod'
+import type { AuditAction } from './audit.ts'
 import type { Context, User } from './context.ts'
 import type { ErrorCode } from './errors.ts'
+import type { JsonStream } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** Who may call: anybody, anybody (a valid token is used if there is one), who is signed in, administrators. */
@@ -10,8 +12,6 @@ export type Auth = 'none' | 'optional' | 'user' | 'admin'
 export type UserOf<auth> = auth extends 'none' ? undefined : auth extends 'optional' ? User | undefined : User
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-export type AuditAction = 'login_rate_limited' | 'login_failed' | 'login_success' | 'update_start'
 
 /** How a limit is declared; `refusal` and `audit` stand for the answer and the audit entry of a refused request. */
 export interface DeclaredLimit extends RateLimit {
@@ -29,15 +29,18 @@ type ParamName<path extends string> = path extends `${string}:${infer name}/${in
     ? name
     : never
 
-/** `refusal` is the code of a query or body that the schema rejects; otherwise it is `invalid_request`. */
-type RequestParts<method> = { query?: z.ZodObject; refusal?: ErrorCode } & (method extends 'GET'
+/**
+ * `refusal` is the code of a query or body that the schema rejects; otherwise it is `invalid_request`. Cookies are for
+ * the handler to judge: their schema takes whatever comes.
+ */
+type RequestParts<method> = { query?: z.ZodObject; cookies?: z.ZodObject; refusal?: ErrorCode } & (method extends 'GET'
   ? { body?: never }
   : { body?: z.ZodType })
 
 export type Request<method, path extends string> = RequestParts<method> &
   ([ParamName<path>] extends [never] ? { params?: never } : { params: z.ZodObject<Record<ParamName<path>, z.ZodType>> })
 
-type Part = 'params' | 'query' | 'body'
+type Part = 'params' | 'query' | 'cookies' | 'body'
 
 export type Input<request> = {
   [part in Part & keyof request as request[part] extends z.ZodType ? part : never]: z.output<
@@ -67,19 +70,23 @@ export type FunctionDefinition<
     auth: auth
     /** `false` is a decision too. */
     rateLimit: DeclaredLimit | false
+    /** What must hold before the request is read at all; what it throws is the answer. */
+    precondition?(context: Context<UserOf<auth>, code, action>): Promise<void>
     /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
     status?: StatusOf<response>
     response: response
+    /** Of an answer that is a text and no JSON. */
+    contentType?: z.output<response> extends string ? string : never
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
     errors?: readonly code[]
     handler(
       input: Input<request>,
       context: Context<UserOf<auth>, code, action>,
-    ): Promise<NoInfer<z.input<response>>> | NoInfer<z.input<response>>
+    ): Promise<NoInfer<z.input<response>> | JsonStream> | NoInfer<z.input<response>>
   }
 
 /** No part of a request is declared, so none is there to be read. */
-export type Nothing = { params?: never; query?: never; body?: never }
+export type Nothing = { params?: never; query?: never; cookies?: never; body?: never }
 
 type Status = 200 | 201 | 202 | Readonly<Record<string, 200 | 503>>
 
@@ -96,9 +103,11 @@ export interface AnyFunction {
   auth: Auth
   rateLimit: DeclaredLimit | false
   audit?: readonly AuditAction[] | false
-  request?: { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType; refusal?: ErrorCode }
+  request?: { params?: z.ZodType; query?: z.ZodType; cookies?: z.ZodType; body?: z.ZodType; refusal?: ErrorCode }
+  precondition?(context: never): Promise<void>
   status?: Status
   response: z.ZodType
+  contentType?: string
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown
 }
@@ -106,7 +115,7 @@ export interface AnyFunction {
 /** Declares one endpoint. Data only: nothing runs until `createApp` mounts it. */
 export function defineFunction<
   const method extends Method,
-  const path extends `/api/${string}`,
+  const path extends `/api/${string}` | `/.well-known/${string}` | '/metrics',
   const auth extends Auth,
   response extends z.ZodType,
   const action extends AuditAction = never,

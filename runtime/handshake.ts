@@ -3,6 +3,9 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { bearer } from './admission.ts'
 import { errorBody, type Failure } from './errors.ts'
+import { ANSWER_HEADERS } from './headers.ts'
+import type { Log } from './log.ts'
+import { logRefusal } from './translate.ts'
 
 /** What a browser offers beside its token, and what is selected. */
 export const PROTOCOL = 'panel.v1'
@@ -14,13 +17,6 @@ export function readToken(request: IncomingMessage): string | undefined {
   if (authorization !== undefined) return bearer(authorization) ?? ''
   const offered = (single(request.headers['sec-websocket-protocol']) ?? '').split(',').map((item) => item.trim())
   return offered.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
-}
-
-/** No Origin: not a browser. Else it is the service's own, as the browser sees it, or a configured one. */
-export function allowedOrigin(request: IncomingMessage, origins: ReadonlySet<string>, secure: boolean): boolean {
-  const { origin, host } = request.headers
-  if (origin === undefined || origins.has(origin)) return true
-  return host !== undefined && origin === `${secure ? 'https' : 'http'}://${host}`
 }
 
 /** The other end of the connection itself. */
@@ -48,18 +44,23 @@ export function decode(text: string): string {
   }
 }
 
-/** Answers a bare connection by HTTP, in the form of every other error, and ends it. */
-export function refuse(connection: Duplex, failure: Failure): void {
+/** Answers a bare connection by HTTP, in the form and with the log line of every other error, and ends it. */
+export function refuse(
+  connection: Duplex,
+  failure: Failure,
+  { log, method, path }: { log: Log; method?: string | undefined; path?: string | undefined },
+): void {
+  const id = randomUUID()
+  logRefusal(log, { id, method, path, status: failure.status }, failure)
   const body = errorBody(failure)
   const lines = [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
+    ...Object.entries(ANSWER_HEADERS).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    `X-Request-Id: ${randomUUID()}`,
+    `X-Request-Id: ${id}`,
     ...(failure.retryAfter === undefined ? [] : [`Retry-After: ${failure.retryAfter}`]),
     'Connection: close',
   ]
-  // Destroyed once it is sent: who keeps its half open would hold the connection for ever.
-  connection.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => connection.destroy())
+  // A HEAD gets no body. Destroyed once it is sent: who keeps its half open would hold the connection for ever.
+  connection.end(`${lines.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : body}`, () => connection.destroy())
 }

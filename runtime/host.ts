@@ -1,15 +1,14 @@
 import type { ClientChannel } from 'ssh2'
 import { collect, drain, exitOf, limitedText, type Output } from './channel.ts'
 import { type Command, script } from './command.ts'
-import { createGate } from './gate.ts'
+import { matches } from './host-key.ts'
+import { IDENTIFY_MS, type Identity, parseIdentity } from './identity.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from './identity-script.ts'
 import type { Log } from './log.ts'
+import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import type { Settings, SshAccount } from './settings.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
-import { createSshPool, type SshPool } from './ssh-pool.ts'
-
-/** Who an account is on the host; null when its shell runs no commands. */
-export type Identity = { uid: number; groups: string[] } | null
+import { createSshPool, OutdatedError, type SshPool } from './ssh-pool.ts'
 
 /**
  * How the service account gains an administrator's rights: it has them; by sudo for anything, without or with its
@@ -30,42 +29,62 @@ export interface HostStream {
 
 /** The host under administration. Every method rejects with an SshError, or a Failure of the settings. */
 export interface Host {
-  /** Checks a login against the host and says who it is; undefined when too many checks wait already. */
-  signIn(username: string, password: string): Promise<{ identity: Identity } | undefined>
+  signIn: LoginCheck
   /** Who a user is, asked as the service account. */
   identify(username: string): Promise<Identity>
   elevation(): Promise<Elevation>
+  /** Takes up changed settings at once, and says in the log how the service account fares with them. */
+  renew(): void
   /** Runs a command of the service account to its end. */
   exec(command: Command, options?: { rights?: Rights; timeoutMs?: number }): Promise<Output>
   /** Starts a command of the service account whose output is read as it comes. */
   stream(command: Command, options?: { rights?: Rights }): Promise<HostStream>
+  /** How many connections of the service account there are. */
+  connections(): number
   close(): void
 }
 
 /** apt reading its lists on a slow disk takes seconds; a minute means that it hangs. */
 const EXEC_MS = 60_000
-/** The login's own shell may start slowly, but a person is waiting. */
-const IDENTIFY_MS = 10_000
 /** A rule of sudo that was added or taken away is noticed within this time. */
 const ELEVATION_MS = 300_000
-/** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
-const SIGN_INS = { running: 6, waiting: 24 }
-
-export function createHost({ settings, log }: { settings: Settings; log: Log }): Host {
-  const signIns = createGate(SIGN_INS)
+export function createHost({
+  settings,
+  log,
+  onConnect = () => {},
+  onHostKeyChanged = () => {},
+}: {
+  settings: Pick<Settings, 'sshServer' | 'sshAccount' | 'pinHostKey'>
+  log: Log
+  /** Told the key, with its type, of each new connection. */
+  onConnect?: (hostKey: string) => void
+  /** Told each time that another key than the pinned one answers. */
+  onHostKeyChanged?: (error: SshError) => void
+}): Host {
   const elevations = new Map<string, Promise<Elevation>>()
+  const closing = new AbortController()
+
+  const noticing = async <result>(connected: Promise<result>): Promise<result> => {
+    try {
+      return await connected
+    } catch (error) {
+      if (error instanceof SshError && error.reason === 'host_key_changed') onHostKeyChanged(error)
+      throw error
+    }
+  }
 
   const pin = async (account: SshAccount, { hostKey }: SshConnection) => {
+    onConnect(hostKey)
     if (account.hostKey !== '') return
-    const pinned = await settings.pinHostKey(hostKey)
-    if (pinned !== hostKey)
+    const pinned = await settings.pinHostKey(hostKey, account.address)
+    if (pinned === undefined) throw new OutdatedError()
+    if (!matches(hostKey, pinned))
       throw new SshError('host_key_changed', `la clé de l’hôte a changé : ${hostKey} au lieu de ${pinned}`)
   }
 
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
   const pool = createSshPool(8, pin)
   const streams = createSshPool(32, pin)
-  const closing = new AbortController()
 
   const elevation = (account: SshAccount): Promise<Elevation> => {
     const key = JSON.stringify({ ...account, hostKey: '' })
@@ -80,7 +99,7 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
   }
 
   const askElevation = async (account: SshAccount): Promise<Elevation> => {
-    const channel = await pool.open(account, script(ELEVATION, 'ops-panel-elevation'))
+    const channel = await noticing(pool.open(account, script(ELEVATION, 'ops-panel-elevation')))
     channel.end(`${account.password}\n`)
     const { stdout } = await collect(channel, IDENTIFY_MS)
     const word = stdout.trim().split('\n').at(-1)
@@ -91,9 +110,19 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
   }
 
   const open = async (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> => {
+    try {
+      return await openNow(from, command, rights)
+    } catch (error) {
+      if (!(error instanceof OutdatedError)) throw error
+      // Once more, with the settings that are in force now.
+      return openNow(from, command, rights)
+    }
+  }
+
+  const openNow = async (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> => {
     const account = await settings.sshAccount()
     const mode = rights === 'none' ? 'root' : await elevation(account)
-    const channel = await from.open(account, elevate(command, mode, rights))
+    const channel = await noticing(from.open(account, elevate(command, mode, rights)))
     if (mode === 'password') channel.write(`${account.password}\n`)
     return channel
   }
@@ -105,23 +134,30 @@ export function createHost({ settings, log }: { settings: Settings; log: Log }):
   }
 
   return {
-    async signIn(username, password) {
-      const entered = await signIns.enter(async () => {
-        const account = { ...(await settings.sshServer()), username, password }
-        const connection = await connect(account, closing.signal)
-        try {
-          await pin(account, connection)
-          return await askIdentity(connection)
-        } finally {
-          connection.end()
-        }
-      })
-      return entered && { identity: entered.result }
-    },
+    signIn: createLoginCheck(async (username, password, work) => {
+      const account = { ...(await settings.sshServer()), username, password }
+      const connection = await noticing(connect(account, closing.signal))
+      try {
+        await pin(account, connection)
+        return await work(connection)
+      } finally {
+        connection.end()
+      }
+    }),
     async identify(username) {
       return parseIdentity(await exec(script(IDENTIFY, 'ops-panel-identify', username), { timeoutMs: IDENTIFY_MS }))
     },
     elevation: async () => elevation(await settings.sshAccount()),
+    renew() {
+      elevations.clear()
+      pool.renew()
+      streams.renew()
+      settings
+        .sshAccount()
+        .then(elevation)
+        .catch((error: unknown) => log.warn({ err: error }, 'the service account cannot be used with these settings'))
+    },
+    connections: () => pool.size() + streams.size(),
     exec,
     async stream(command, { rights = 'none' } = {}) {
       const channel = await open(streams, command, rights)
@@ -153,21 +189,4 @@ function elevate(command: Command, mode: Elevation, rights: Rights): Command {
   // sudo not ask, it stays unread, and must not become the input of a program, inside a container perhaps.
   const unheard = rights === 'command' ? script(WITHOUT_INPUT, 'ops-panel-command', ...command) : command
   return ['sudo', '-k', '-S', '-p', '', '--', ...unheard]
-}
-
-/** Null as well for an account that may sign in but run nothing, or whose start-up files never come to an end. */
-async function askIdentity(connection: SshConnection): Promise<Identity> {
-  try {
-    const channel = await connection.open(script(IDENTIFY, 'ops-panel-identify'))
-    channel.end()
-    return parseIdentity(await collect(channel, IDENTIFY_MS))
-  } catch (error) {
-    if (error instanceof SshError) return null
-    throw error
-  }
-}
-
-function parseIdentity({ code, stdout }: Output): Identity {
-  const [uid = '', groups = ''] = stdout.trimEnd().split('\n').slice(-2)
-  return code === 0 && /^\d+$/.test(uid) ? { uid: Number(uid), groups: groups.split(' ') } : null
 }

@@ -1,12 +1,14 @@
-/** What is told to the subscribers of a topic. `seq` is how far the topic's stream has come, in bytes. */
+/** What is told to the subscribers of a topic: where in the topic's stream it begins and ends, in bytes. */
 export interface HubEvent {
   type: string
+  start: number
   seq: number
   data: unknown
 }
 
 /** An event as it goes over the wire, built once for all subscribers. */
 export interface Frame {
+  start: number
   seq: number
   bytes: Buffer
 }
@@ -27,8 +29,8 @@ export interface Hub {
 }
 
 /** The envelope of every event. */
-export function frame(topic: string, { type, seq, data }: HubEvent): Frame {
-  return { seq, bytes: Buffer.from(JSON.stringify({ type, topic, seq, data })) }
+export function frame(topic: string, { type, start, seq, data }: HubEvent): Frame {
+  return { start, seq, bytes: Buffer.from(JSON.stringify({ type, topic, seq, data })) }
 }
 
 /** Topics live as long as somebody listens. The database is the truth, the hub only spares asking it. */

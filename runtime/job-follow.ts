@@ -3,7 +3,7 @@ import { script } from './command.ts'
 import type { Host, HostStream } from './host.ts'
 import type { JobOutput } from './job-output.ts'
 import { FOLLOW, OUTPUT_MARK } from './job-script.ts'
-import { createTextReader } from './output-text.ts'
+import { createTextReader, type TextPiece } from './output-text.ts'
 import { SshError } from './ssh-connection.ts'
 
 export interface JobOutcome {
@@ -11,37 +11,47 @@ export interface JobOutcome {
   code: number
 }
 
+/** The host has no more to tell of a job: its folder is gone, or its runner ended without an exit code. */
+export class JobLost extends Error {
+  override readonly name = 'JobLost'
+}
+
 /**
  * Reads a started job's output from where its row says to the end, and hands it to `output`; all of it is stored
- * when this resolves. Rejects with an SshError when the connection or the job is lost, with an AbortError when
- * `signal` aborts; the job runs on at the host then.
+ * when this resolves. `attached` is called when the host tells of it, or has been listening for a while. Rejects with an SshError when the
+ * connection is lost, with a JobLost when the job is, with an AbortError when `signal` aborts; the job runs on at the
+ * host then.
  */
 export async function followOutput(
-  { host, output, signal }: { host: Host; output: JobOutput; signal: AbortSignal },
-  { id, host_offset, output_size }: Pick<JobRow, 'id' | 'host_offset' | 'output_size'>,
+  { host, output, signal, attached }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void },
+  { id, host_offset }: Pick<JobRow, 'id' | 'host_offset'>,
 ): Promise<JobOutcome> {
   const stream = await host.stream(script(FOLLOW, 'ops-panel-job', id, String(host_offset)), { rights: 'script' })
   stream.end.catch(() => {})
   const close = () => stream.close()
   let mark: NodeJS.Timeout | undefined
   signal.addEventListener('abort', close)
+  // Not only when more comes, which may take minutes.
+  output.failed.addEventListener('abort', close)
   try {
     signal.throwIfAborted()
     const text = createTextReader(host_offset)
-    let offset = output_size
-    const write = async (piece: { bytes: Buffer; sourceEnd: number }) => {
-      const at = offset
-      offset += piece.bytes.length
-      await output.write({ offset: at, bytes: piece.bytes, hostOffset: piece.sourceEnd })
-    }
     let received = host_offset
+    const write = ({ bytes, sourceEnd }: TextPiece) => output.append(bytes, sourceEnd)
     mark = setTimeout(close, MARK_MS)
-    for await (const chunk of afterMark(stream.stdout, () => clearTimeout(mark))) {
+    const found = () => {
+      clearTimeout(mark)
+      // One that is cut off again at once has not been reached.
+      mark = setTimeout(attached, SETTLED_MS)
+    }
+    for await (const chunk of afterMark(stream.stdout, found)) {
       received += chunk.length
+      attached()
       await write(text.push(chunk))
     }
     const end = await outcome(stream, received)
     await write(text.flush())
+    if (end instanceof JobLost) throw end
     return end
   } catch (error) {
     signal.throwIfAborted()
@@ -49,6 +59,7 @@ export async function followOutput(
   } finally {
     clearTimeout(mark)
     signal.removeEventListener('abort', close)
+    output.failed.removeEventListener('abort', close)
     close()
     await output.flush()
   }
@@ -57,6 +68,8 @@ export async function followOutput(
 const MARK = Buffer.from(`${OUTPUT_MARK}\n`)
 /** Start-up files that take longer than this never come to an end. */
 const MARK_MS = 30_000
+/** A connection that has lasted for so long is one, also when the job prints nothing. */
+const SETTLED_MS = 5_000
 /** Longer than any start-up file's greeting. */
 const MAX_GREETING = 64 * 1024
 
@@ -82,13 +95,17 @@ async function* afterMark(chunks: AsyncIterable<Buffer>, found: () => void): Asy
 }
 
 /** Reads the line that `FOLLOW` ends with; whatever else stands on stderr is the host's chatter. */
-async function outcome(stream: HostStream, received: number): Promise<JobOutcome> {
+async function outcome(stream: HostStream, received: number): Promise<JobOutcome | JobLost> {
   const { stderr } = await stream.end
-  const words = /^ops-panel (exit|lost|gone) ?(\d*) ?(\d*)$/m.exec(stderr)
+  const words = /^ops-panel (?:(exit) (\d+) (\d+)|(lost) (\d+)|(gone|foreign|exit).*)$/m.exec(stderr)
   if (!words) throw new SshError('lost', stderr.trim().split('\n').at(-1) || 'la connexion a été perdue')
-  const [, how, first = '', second = ''] = words
-  if (how === 'gone') throw new SshError('lost', 'le dossier de la tâche a disparu de l’hôte')
-  if (how === 'lost') throw new SshError('lost', 'la tâche a été interrompue sur l’hôte (arrêt forcé ou redémarrage)')
-  if (received < Number(second)) throw new SshError('lost', 'la connexion a été perdue')
-  return { code: Number(first) }
+  const [, , code, size, lost, sizeWhenLost, word] = words
+  if (word === 'gone') return new JobLost('le dossier de la tâche a disparu de l’hôte')
+  if (word === 'foreign')
+    throw new SshError('lost', 'la tâche appartient à un autre compte de l’hôte que celui des réglages')
+  // A disk that is full may leave the file without a word in it.
+  if (word === 'exit') return new JobLost('le code de sortie de la tâche n’a pas pu être écrit (disque plein ?)')
+  if (received < Number(size ?? sizeWhenLost)) throw new SshError('lost', 'la connexion a été perdue')
+  if (lost) return new JobLost('la tâche a été interrompue sur l’hôte (arrêt forcé ou redémarrage)')
+  return { code: Number(code) }
 }

@@ -7,18 +7,30 @@ export interface JobKind<args = unknown> {
   kind: string
   event: string
   args: z.ZodType<args>
+  /** Jobs of one queue run one after another; `a/*` is in the way of every `a/…`. Empty for one that waits for nothing. */
+  queue(args: args): string
   /** What to run on the host. A Failure ends the job with its sentence. */
   command(args: args, host: Host): Promise<Command>
+  /** What a job that was cancelled left behind: French lines for the end of its output. */
+  leftovers?(args: args, host: Host): Promise<string[]>
 }
 
 /** A kind whose arguments the runtime checks but does not know. */
 export interface AnyJobKind {
   kind: string
   event: string
+  queue(args: unknown): string
   prepare(args: unknown, host: Host): Promise<Command>
+  leftovers(args: unknown, host: Host): Promise<string[]>
 }
 
 /** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
-export function defineJob<args>({ kind, event, args, command }: JobKind<args>): AnyJobKind {
-  return { kind, event, prepare: async (stored, host) => command(args.parse(stored), host) }
+export function defineJob<args>({ kind, event, args, queue, command, leftovers }: JobKind<args>): AnyJobKind {
+  return {
+    kind,
+    event,
+    queue: (stored) => queue(args.parse(stored)),
+    prepare: async (stored, host) => command(args.parse(stored), host),
+    leftovers: async (stored, host) => (await leftovers?.(args.parse(stored), host)) ?? [],
+  }
 }

@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../db/client.ts'
+import type { Followed, JobRow } from '../db/jobs.ts'
 import { insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
 
 /** Text of a running job on its way to the database. */
@@ -7,16 +8,28 @@ export interface JobText extends OutputChunk {
   hostOffset: number
 }
 
+/** Another instance follows the job by now: what this one has to say of it counts no more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+}
+
 /** The output of one job, written in order by one follower. After a failure it takes nothing more. */
 export interface JobOutput {
-  /** Settles at once while little waits, else when it is stored. Rejects when this or earlier text was not stored. */
-  write(text: JobText): Promise<void>
+  /**
+   * Appends valid UTF-8 in whole characters, which reaches to `hostOffset` in the host's file; without one it is the
+   * service's own. Settles at once while little waits, else when it is stored. Rejects when this or earlier text was not
+   * stored, with a LeaseLost when somebody else follows the job.
+   */
+  append(bytes: Buffer, hostOffset?: number): Promise<void>
   /** Settles when all that was written is stored and told; rejects when some of it could not be stored. */
   flush(): Promise<void>
+  /** Aborted as soon as some of it could not be stored. */
+  failed: AbortSignal
 }
 
 export interface OutputWriter {
-  open(jobId: string): JobOutput
+  /** Goes on where the job's row says that its output ends. */
+  open(job: Followed & Pick<JobRow, 'output_size' | 'host_offset'>): JobOutput
 }
 
 /** Between two writes: a person sees no difference, and 200 jobs together make 50 writes a second, not 10,000. */
@@ -27,8 +40,9 @@ const ENOUGH = 256 * 1024
 const ROW = 32 * 1024
 
 interface Source {
-  jobId: string
+  job: Followed
   failure?: unknown
+  failed: AbortController
 }
 
 interface Piece extends JobText {
@@ -53,13 +67,18 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     waiting = []
     size = 0
     next = undefined
+    const ends = new Map(rows.map((row) => [row.source, row]))
     try {
-      await db.batch(statements(rows))
+      const counts = await db.batch(statements(rows, [...ends.values()]))
+      const sizes = counts.slice(rows.length)
+      for (const [at, source] of [...ends.keys()].entries()) {
+        if (sizes[at] === 0) source.failure = new LeaseLost(`job ${source.job.id} is followed elsewhere`)
+      }
     } catch (error) {
-      for (const { source } of rows) source.failure = error
-      return
+      for (const source of ends.keys()) source.failure = error
     }
-    for (const row of rows) stored(row.source.jobId, row)
+    for (const row of rows) if (row.source.failure === undefined) stored(row.source.job.id, row)
+    for (const source of ends.keys()) if (source.failure !== undefined) source.failed.abort()
   }
 
   /** The next write of what waits now, in line after the one that is going on. */
@@ -86,17 +105,21 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   }
 
   return {
-    open(jobId) {
-      const source: Source = { jobId }
+    open({ id, epoch, output_size, host_offset }) {
+      const source: Source = { job: { id, epoch }, failed: new AbortController() }
+      let [offset, hostOffset] = [output_size, host_offset]
       const check = () => {
         if (source.failure !== undefined) throw source.failure
       }
       return {
-        async write(text) {
+        failed: source.failed.signal,
+        async append(bytes, upTo = hostOffset) {
           check()
-          if (text.bytes.length === 0) return
-          waiting.push({ ...text, source })
-          size += text.bytes.length
+          if (bytes.length === 0) return
+          waiting.push({ source, offset, bytes, hostOffset: upTo })
+          offset += bytes.length
+          hostOffset = upTo
+          size += bytes.length
           const written = schedule()
           if (size >= ENOUGH) {
             hurry()
@@ -114,12 +137,11 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   }
 }
 
-/** One insert a row, and for each job where its last row ends. */
-function statements(rows: readonly Piece[]): Statement[] {
-  const ends = new Map(rows.map((row) => [row.source, row]))
+/** One insert a row, and then for each job where its last row ends. */
+function statements(rows: readonly Piece[], ends: readonly Piece[]): Statement[] {
   return [
-    ...rows.map((row) => insertOutput(row.source.jobId, row)),
-    ...Array.from(ends.values(), (row) => updateSize(row.source.jobId, row.offset + row.bytes.length, row.hostOffset)),
+    ...rows.map((row) => insertOutput(row.source.job, row)),
+    ...ends.map(({ source, offset, bytes, hostOffset }) => updateSize(source.job, offset + bytes.length, hostOffset)),
   ]
 }
 

@@ -9,6 +9,7 @@
  * | `output`  | stdout and stderr of the command, as written                                               |
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
+ * | `copier`  | the pid of what copies the output, where a pipe stands between                             |
  */
 
 /** Where a job's folder lies on the host; the job id follows. `/var/tmp` outlives a reboot. */
@@ -28,14 +29,19 @@ job=$1
 shift
 trap : HUP INT TERM
 started=$(s=$(cat /proc/$$/stat); s=\${s##*) }; set -- $s; echo "\${20}")
-printf '%s %s %s\\n' "$$" "$started" "$(cat /proc/sys/kernel/random/boot_id)" >"$job/process.new"
-mv "$job/process.new" "$job/process"
+{
+  printf '%-80s\\n' '' >"$job/exit.new" &&
+  printf '%s %s %s\\n' "$$" "$started" "$(cat /proc/sys/kernel/random/boot_id)" >"$job/process.new" &&
+  mv "$job/process.new" "$job/process"
+} || exit 74
+umask 022
 if [ "$(id -u)" = 0 ]; then
   "$@"
   code=$?
 else
   mkfifo "$job/pipe"
-  { cat <"$job/pipe"; : >"$job/copied"; } &
+  { trap '' HUP INT TERM; cat <"$job/pipe"; : >"$job/copied"; } &
+  echo "$!" >"$job/copier"
   "$@" >"$job/pipe" 2>&1
   code=$?
   tries=0
@@ -44,8 +50,7 @@ else
     sleep 0.01
   done
 fi
-echo "$code $(wc -c <"$job/output")" >"$job/exit.new"
-mv "$job/exit.new" "$job/exit"
+printf '%s %s\\n' "$code" "$(wc -c <"$job/output")" 1<>"$job/exit.new" && mv "$job/exit.new" "$job/exit"
 `
 
 /**
@@ -54,12 +59,13 @@ mv "$job/exit.new" "$job/exit"
  */
 export const START = `
 umask 077
-run=$1 job=${JOB_FOLDER}$2
+run=$1 job=${JOB_FOLDER}$2 runner=
 shift 2
 if mkdir "$job" 2>/dev/null; then
   find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
   setsid sh -c "$run" ops-panel-run "$job" "$@" </dev/null >>"$job/output" 2>&1 &
+  runner=$!
 elif [ ! -d "$job" ] || [ -L "$job" ] || [ ! -O "$job" ]; then
   echo "$job: cannot be created" >&2
   exit 73
@@ -67,8 +73,10 @@ fi
 tries=0
 until [ -s "$job/process" ]; do
   tries=$((tries + 1))
-  if [ "$tries" -gt 500 ]; then
-    echo "$job: the job did not start" >&2
+  if [ "$tries" -gt 1000 ] || { [ -n "$runner" ] && ! kill -0 "$runner" 2>/dev/null; }; then
+    [ -s "$job/process" ] && break
+    [ -z "$runner" ] || kill -s KILL "$runner" 2>/dev/null
+    echo "$job: the job did not start (is the disk full?)" >&2
     exit 75
   fi
   sleep 0.01
@@ -79,14 +87,18 @@ done
  * `FOLLOW <job id> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
  * ended; whatever stands before that line was said by the account's start-up files. At the end one line on
  * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes>` (the runner is gone and left no code) or
- * `ops-panel gone` (there is no such folder). Ends as well when its stdin ends, so nothing is left behind by a cut
+ * `ops-panel gone` (there is no such folder) or `ops-panel foreign` (another account's). Ends as well when its stdin ends, so nothing is left behind by a cut
  * connection. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
  * notices the end.
  */
 export const FOLLOW = `
 job=${JOB_FOLDER}$1 skip=$2
-if [ ! -d "$job" ] || [ -L "$job" ] || [ ! -O "$job" ]; then
+if [ ! -d "$job" ] || [ -L "$job" ]; then
   echo 'ops-panel gone' >&2
+  exit 0
+fi
+if [ ! -O "$job" ]; then
+  echo 'ops-panel foreign' >&2
   exit 0
 fi
 running() {
@@ -110,7 +122,8 @@ else
   tail -c "+$((skip + 1))" "$job/output"
 fi
 if [ -e "$job/exit" ]; then
-  echo "ops-panel exit $(cat "$job/exit")" >&2
+  read -r line <"$job/exit"
+  echo "ops-panel exit $line" >&2
 else
   echo "ops-panel lost $(wc -c <"$job/output")" >&2
 fi
@@ -120,4 +133,71 @@ fi
 export const CLEAN = `
 job=${JOB_FOLDER}$1
 if [ -d "$job" ] && [ ! -L "$job" ] && [ -O "$job" ]; then rm -rf "$job"; fi
+`
+
+/**
+ * `CANCEL <job id>` ends the command of a job with everything in its session, inside containers too, which the host sees
+ * as its own: TERM, and what is there after 10 s KILL. The runner stays, and writes the exit code. Daemons that the
+ * command started lead sessions of their own and run on. An account that sudo allows single commands only cannot signal
+ * what runs as root: sudo itself passes TERM on, and apt-get, which the rule allows, runs the rest as a hook, before it
+ * does anything. Does nothing for a job that has ended; but the runner may end before what ignores TERM does, and a
+ * session that has members keeps its number. Time is read, not counted in rounds: where there are a thousand
+ * processes, looking through them takes most of a second.
+ */
+export const CANCEL = `
+job=${JOB_FOLDER}$1
+[ -d "$job" ] && [ ! -L "$job" ] || exit 0
+if [ ! -O "$job" ]; then
+  echo "$job: of another account" >&2
+  exit 1
+fi
+read -r runner started boot 2>/dev/null <"$job/process" || exit 0
+[ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ] || exit 0
+copier=$(cat "$job/copier" 2>/dev/null)
+session=$runner
+members() {
+  pids=
+  for stat in /proc/[0-9]*/stat; do
+    read -r line 2>/dev/null <"$stat" || continue
+    pid=\${line%% *}
+    set -- \${line##*) }
+    [ "$4" = "$session" ] && [ "$1" != Z ] || continue
+    case $pid in "$runner" | "$copier") continue ;; esac
+    [ "$2" = "$copier" ] || pids="$pids $pid"
+  done
+}
+runs() {
+  s=$(cat "/proc/$runner/stat" 2>/dev/null) || return 1
+  set -- \${s##*) }
+  [ "\${20}" = "$started" ]
+}
+seconds() {
+  read -r now rest </proc/uptime
+  now=\${now%%.*}
+}
+seconds
+began=$now asked= signal=TERM
+runs || exit 0
+while members && [ -n "$pids" ]; do
+  seconds
+  if [ "$now" != "$asked" ]; then
+    asked=$now
+    [ "$((now - began))" -le 10 ] || signal=KILL
+    if ! kill -s "$signal" $pids 2>/dev/null && [ "$(id -u)" != 0 ]; then
+      mkdir -p "$job/lists"
+      sudo -n /usr/bin/apt-get -o Dir::State::Lists="$job/lists" \
+        -o APT::Update::Pre-Invoke::="kill -s $signal $pids; exit 1" update </dev/null >/dev/null 2>&1
+    fi
+  fi
+  if [ "$((now - began))" -gt 20 ]; then
+    echo "processes that cannot be ended:$pids" >&2
+    exit 1
+  fi
+  sleep 0.1
+done
+tries=0
+until [ -e "$job/exit" ] || ! runs || [ "$tries" -gt 50 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
 `

@@ -1,8 +1,9 @@
 import type { Database } from '../db/client.ts'
-import { findJob, type JobRow } from '../db/jobs.ts'
+import { findJob } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
-import { type Frame, frame, type Hub } from './hub.ts'
-import { finalEvent, jobTopic } from './job-events.ts'
+import { type Frame, frame, type Hub, type HubEvent } from './hub.ts'
+import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
+import type { Jobs } from './jobs.ts'
 import type { Socket } from './socket.ts'
 
 /** What is read at a time for one who catches up; the next piece waits until this one has left. */
@@ -13,6 +14,7 @@ const TOO_SLOW = 1024 * 1024
 interface Services {
   db: Database
   hub: Hub
+  jobs: Pick<Jobs, 'tell'>
 }
 
 /**
@@ -20,7 +22,7 @@ interface Services {
  * the final event, and closes. Closes with `missing` when there is no such job.
  */
 export async function subscribeToJob(
-  services: Services,
+  { db, hub, jobs }: Services,
   socket: Socket,
   event: string,
   id: string,
@@ -37,51 +39,71 @@ export async function subscribeToJob(
     if (final) await socket.send(final)
     socket.close('done')
   }
-  const leave = services.hub.subscribe(topic, {
+  const leave = hub.subscribe(topic, {
     deliver(next) {
       if (!live) latest = Math.max(latest, next.seq)
       else if (socket.waiting() > TOO_SLOW) socket.close('tooSlow')
-      else if (next.seq > sent) {
+      else if (next.start === sent) {
         sent = next.seq
         void socket.send(next)
+      } else if (next.seq > sent) {
+        // Whoever tells of the job has changed: what lies between is stored.
+        live = false
+        latest = next.seq
+        void catchUp().catch(() => socket.close('tooSlow'))
       }
     },
     finish(final) {
-      if (live) void last(final)
-      else finished = { frame: final }
+      if (live && (final === undefined || final.seq <= sent)) void last(final)
+      else {
+        finished = { frame: final }
+        if (live) {
+          live = false
+          void catchUp().catch(() => socket.close('tooSlow'))
+        }
+      }
     },
   })
   socket.closed.addEventListener('abort', leave)
 
-  // Subscribed before the job is looked at: an end that comes in between is seen by one or the other.
-  const job = await findJob(services.db, id)
-  if (!job) return socket.close('missing')
-  sent = Math.min(from, job.output_size)
-  for (;;) {
-    const chunks = await readOutput(services.db, id, sent, REPLAY)
-    for (const { offset, bytes } of chunks) {
+  /** Sends what is stored until that is all there is; `status` is the job's as it was read before. */
+  const catchUp = async (): Promise<void> => {
+    for (;;) {
+      const job = await findJob(db, id)
+      if (!job) return socket.close('missing')
+      // What retention has removed is passed over.
+      sent = Math.max(Math.min(sent, job.output_size), job.output_from)
+      const chunks = await readOutput(db, id, sent, REPLAY)
+      for (const chunk of chunks) {
+        if (socket.closed.aborted) return
+        sent = chunk.offset + chunk.bytes.length
+        await socket.send(frame(topic, outputEvent(event, chunk)))
+      }
       if (socket.closed.aborted) return
-      sent = offset + bytes.length
-      await socket.send(outputFrame(topic, event, sent, bytes))
+      if (chunks.length > 0 || sent < latest) continue
+      if (finished) return last(finished.frame)
+      if (job.status !== 'running') return last(finalFrame(topic, finalEvent(event, job)))
+      live = true
+      return jobs.tell(event, id, sent)
     }
-    if (socket.closed.aborted) return
-    if (chunks.length > 0 || sent < latest) continue
-    if (finished) return last(finished.frame)
-    if (job.status !== 'running') return last(finalFrame(topic, event, job))
-    live = true
-    return
   }
+  // Subscribed before the job is looked at: an end that comes in between is seen by one or the other.
+  await catchUp()
 }
 
 /** Sends only what comes from now on of a running job; one that has ended closes at once. */
 export async function subscribeToLiveOutput(
-  { db, hub }: Services,
+  { db, hub, jobs }: Services,
   socket: Socket,
   event: string,
   id: string,
 ): Promise<void> {
+  let sent = 0
   const leave = hub.subscribe(jobTopic(event, id), {
     deliver(next) {
+      // While a job changes hands both may tell of it.
+      if (next.seq <= sent) return
+      sent = next.seq
       if (socket.waiting() > TOO_SLOW) socket.close('tooSlow')
       else void socket.send(next)
     },
@@ -93,13 +115,9 @@ export async function subscribeToLiveOutput(
   const job = await findJob(db, id)
   if (!job) socket.close('missing')
   else if (job.status !== 'running') socket.close('done')
+  else jobs.tell(event, id, job.output_size)
 }
 
-function outputFrame(topic: string, event: string, seq: number, bytes: Buffer): Frame {
-  return frame(topic, { type: `${event}_output`, seq, data: { chunk: bytes.toString() } })
-}
-
-function finalFrame(topic: string, event: string, job: JobRow): Frame | undefined {
-  const final = finalEvent(event, job)
+function finalFrame(topic: string, final: HubEvent | undefined): Frame | undefined {
   return final && frame(topic, final)
 }

@@ -1,42 +1,50 @@
 import { randomInt } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import { type Database, StorageError } from '../db/client.ts'
-import { addJob, endJob, findJob, type JobEnd, type JobRow, markLaunched, runningJobs } from '../db/jobs.ts'
+import type { Database, Statement } from '../db/client.ts'
+import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
+import { addJob, findJob, type JobRow, requestCancel } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
-import { script } from './command.ts'
-import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
-import { finalEvent, jobTopic } from './job-events.ts'
-import { followOutput, type JobOutcome } from './job-follow.ts'
+import type { Instance } from './instance.ts'
+import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { createOutputWriter } from './job-output.ts'
-import { CLEAN, RUN, START } from './job-script.ts'
+import { createJobQueue } from './job-queue.ts'
+import { type JobRun, runJob } from './job-run.ts'
+import { createJobTail } from './job-tail.ts'
 import type { Log } from './log.ts'
-import { SshError } from './ssh-connection.ts'
-import { translate } from './translate.ts'
 
 export interface NewJobRequest {
   kind: string
   args: unknown
   target: string
   startedBy: number
-  announce?(id: string): Promise<void>
+  /** The audit entry of its start, written with its record or not at all. */
+  announce?(id: string): Statement
 }
 
 export interface Jobs {
-  /** Records a job and starts it in the background; returns its id. What `announce` throws prevents the start. */
+  /** Records a job and starts it in the background; returns its id. */
   start(job: NewJobRequest): Promise<string>
-  /** Follows on what was running when the service last ended. */
-  adopt(): Promise<void>
+  /** Ends a running job, whichever instance sees to it; false when it is not running. */
+  cancel(id: string, username: string): Promise<boolean>
+  /**
+   * Sees to it that what a running job puts out from that byte on is told on its topic, whichever instance sees to it.
+   */
+  tell(event: string, id: string, from: number): void
+  /**
+   * To be called every few seconds: keeps the jobs that are seen to here, lets go of those that another instance has
+   * taken, and takes those that nobody sees to.
+   */
+  tend(): Promise<void>
   /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
   stop(): Promise<void>
 }
 
-/** Storage failures in the middle of a job are waited out for about two minutes; the host keeps the output. */
-const STORAGE_PAUSES_MS = [250, 1_000, 5_000, 15_000, 30_000, 60_000]
-/** Starting takes a few process starts; the runner has said who it is within 5 s, or never will. */
-const START_MS = 30_000
+/** A job whose instance has not said for so long that it lives is taken by another one. */
+const LEASE_MS = 10_000
+/** How often it says so. */
+const RENEW_MS = 2_000
 
 export function createJobs({
   db,
@@ -44,26 +52,35 @@ export function createJobs({
   hub,
   clock,
   log,
+  instance,
   kinds,
+  elapsed = () => performance.now(),
 }: {
   db: Database
   host: Host
   hub: Hub
   clock: Clock
   log: Log
+  instance: Instance
   kinds: readonly AnyJobKind[]
+  /** What the patience with a host that does not answer is measured with, in milliseconds. */
+  elapsed?: () => number
 }): Jobs {
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]))
-  const following = new Map<string, Promise<void>>()
-  const stopping = new AbortController()
-  const topics = new Map<string, string>()
+  const runs = new Map<string, JobRun>()
+  /** How far the jobs that are seen to here are told. */
+  const told = new Map<string, { topic: string; event: string; at: number }>()
+  const lease = { owner: instance.id, leaseMs: LEASE_MS }
+  let stopped = false
 
-  const writer = createOutputWriter(db, (jobId, { offset, bytes }) => {
-    const topic = topics.get(jobId) ?? ''
-    if (hub.subscribers(topic) === 0) return
-    const type = `${topic.slice(0, topic.indexOf(':'))}_output`
-    hub.publish(topic, { type, seq: offset + bytes.length, data: { chunk: bytes.toString() } })
+  const writer = createOutputWriter(db, (id, text) => {
+    const job = told.get(id)
+    if (!job) return
+    job.at = text.offset + text.bytes.length
+    if (hub.subscribers(job.topic) > 0) hub.publish(job.topic, outputEvent(job.event, text))
   })
+  const queue = createJobQueue(db, log)
+  const tail = createJobTail({ db, hub, log }, (id) => runs.has(id))
 
   const kindOf = (name: string): AnyJobKind => {
     const kind = byName.get(name)
@@ -71,117 +88,92 @@ export function createJobs({
     return kind
   }
 
-  const launch = async ({ id, kind, args }: Pick<JobRow, 'id' | 'kind' | 'args'>): Promise<void> => {
-    const command = await kindOf(kind).prepare(JSON.parse(args), host)
-    const { code, stderr } = await host.exec(script(START, 'ops-panel-job', RUN, id, ...command), {
-      rights: 'script',
-      timeoutMs: START_MS,
-    })
-    if (code !== 0) throw new SshError('lost', lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
-    await patiently(id, () => markLaunched(db, id))
+  const ended = (job: JobRow) => {
+    const { event } = kindOf(job.kind)
+    hub.finish(jobTopic(event, job.id), finalEvent(event, job))
+    queue.review()
   }
 
-  /** Follows a started job to its end; after a storage failure again, from what is stored. */
-  const follow = (id: string): Promise<JobOutcome> => {
-    return patiently(id, async () => {
-      const row = await findJob(db, id)
-      if (!row) throw new Error(`job ${id} is not recorded`)
-      return followOutput({ host, output: writer.open(id), signal: stopping.signal }, row)
-    })
-  }
-
-  /** Does it again while the database fails, for some two minutes. */
-  const patiently = async <result>(id: string, work: () => Promise<result>): Promise<result> => {
-    for (const wait of STORAGE_PAUSES_MS) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error
-        log.error({ job: id, err: error }, 'the database failed; once more in a moment')
-        await pause(wait, undefined, { signal: stopping.signal })
-      }
-    }
-    return work()
-  }
-
-  const end = async (id: string, event: string, result: JobEnd): Promise<void> => {
-    const row = await patiently(id, async () => {
-      await endJob(db, id, result, timestamp(clock()))
-      return findJob(db, id)
-    })
-    log.info({ job: id, status: result.status, exit_code: result.exit_code, error: result.error }, 'job ended')
-    if (row) hub.finish(jobTopic(event, id), finalEvent(event, row))
-  }
-
-  /** Runs a job to its end and says how it ended; how that is recorded is another matter. */
-  const outcome = async (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): Promise<JobEnd> => {
-    try {
-      if (!started) await launch(row)
-      const { code } = await follow(row.id)
-      return { status: 'success', error: null, error_code: null, exit_code: code }
-    } catch (error) {
-      const failure = ended(error)
-      if (!stopping.signal.aborted) log.warn({ job: row.id, err: error }, 'job failed')
-      return { status: 'error', error: failure.message, error_code: failure.code, exit_code: null }
-    }
-  }
-
-  const run = async (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): Promise<void> => {
+  const run = (row: JobRow): void => {
     const { id } = row
-    const { event } = kindOf(row.kind)
-    topics.set(id, jobTopic(event, id))
-    try {
-      const result = await outcome(row, started)
-      if (stopping.signal.aborted) return
-      await end(id, event, result)
-      if (result.status === 'success') await clean(id)
-    } finally {
-      topics.delete(id)
-    }
+    const kind = kindOf(row.kind)
+    const { event } = kind
+    const here = { topic: jobTopic(event, id), event, at: row.output_size }
+    told.set(id, here)
+    const started = runJob({ db, host, clock, elapsed, log, writer, queue, ended }, kind, row)
+    runs.set(id, started)
+    started.done
+      .catch((error: unknown) => log.error({ job: id, err: error }, 'the end of a job could not be recorded'))
+      .finally(() => {
+        runs.delete(id)
+        told.delete(id)
+        // Who listens here goes on listening to the one that has taken it.
+        if (!stopped && hub.subscribers(here.topic) > 0) tail.begin(event, id, here.at)
+      })
   }
 
-  /** The folder on the host is of no more use; one that cannot be removed now does no harm. */
-  const clean = async (id: string): Promise<void> => {
-    try {
-      await host.exec(script(CLEAN, 'ops-panel-job', id), { rights: 'script' })
-    } catch (error) {
-      log.warn({ job: id, err: error }, 'job folder not removed')
-    }
+  const take = async (id: string, gone?: string): Promise<void> => {
+    if (stopped || runs.has(id)) return
+    const epoch = await takeJob(db, id, { ...lease, gone })
+    const row = epoch === undefined ? undefined : await findJob(db, id)
+    if (!row || stopped || row.epoch !== epoch || runs.has(id)) return
+    log.info({ job: id, epoch }, 'job taken up again')
+    // One that may never have been launched is launched: the host does so only once.
+    run(row)
   }
 
-  const inBackground = (row: Pick<JobRow, 'id' | 'kind' | 'args'>, started: boolean): void => {
-    const running = run(row, started)
-      .catch((error: unknown) => log.error({ job: row.id, err: error }, 'the end of a job could not be recorded'))
-      .finally(() => following.delete(row.id))
-    following.set(row.id, running)
+  let kept = 0
+  const keep = async (): Promise<void> => {
+    kept = elapsed()
+    const ids = [...runs.keys()]
+    if (ids.length === 0) return
+    const held = new Map((await renewLeases(db, ids, lease)).map((job) => [job.id, job]))
+    for (const id of ids) {
+      const job = held.get(id)
+      if (!job) runs.get(id)?.release()
+      else if (job.cancelled_by !== null) runs.get(id)?.cancel()
+    }
   }
 
   return {
-    async start({ kind, args, target, startedBy, announce }) {
-      kindOf(kind)
+    async start({ kind: name, args, target, startedBy, announce }) {
+      const kind = kindOf(name)
       const now = clock()
-      const row = { id: newJobId(now), kind, args: JSON.stringify(args), target }
-      await addJob(db, { ...row, started_at: timestamp(now), started_by: startedBy })
-      try {
-        await announce?.(row.id)
-      } catch (error) {
-        const { message, code } = translate(error)
-        await endJob(db, row.id, { status: 'error', error: message, error_code: code, exit_code: null }, timestamp(now))
-        throw error
-      }
-      inBackground(row, false)
+      const row = { id: newJobId(now), kind: name, args: JSON.stringify(args), queue: kind.queue(args), target }
+      const started_at = timestamp(now)
+      const more = announce ? [announce(row.id)] : []
+      const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more)
+      const found = await findJob(db, row.id)
+      // A database that took longer than the lease: somebody has taken it.
+      if (found?.epoch === job.epoch && !stopped) run(found)
       return row.id
     },
-    async adopt() {
-      for (const row of await runningJobs(db)) {
-        log.info({ job: row.id }, 'job taken up again')
-        // One that may never have been launched is launched: the host does so only once.
-        inBackground(row, row.launched)
+    async cancel(id, username) {
+      if (!(await requestCancel(db, id, username))) return false
+      runs.get(id)?.cancel()
+      return true
+    },
+    tell: (event, id, from) => tail.begin(event, id, from),
+    async tend() {
+      await keep()
+      const orphans: { id: string; gone?: string }[] = (await lapsedJobs(db)).map((id) => ({ id }))
+      for (const { id, owner } of await ownedJobs(db)) {
+        if (owner !== instance.id && (await instance.isGone(owner))) orphans.push({ id, gone: owner })
+      }
+      for (const { id, gone } of orphans) {
+        // Taking many from a slow database must not cost those that are seen to already.
+        if (elapsed() - kept > RENEW_MS) await keep()
+        await take(id, gone)
       }
     },
     async stop() {
-      stopping.abort()
-      await Promise.allSettled(following.values())
+      stopped = true
+      tail.stop()
+      for (const job of runs.values()) job.release()
+      await Promise.allSettled(Array.from(runs.values(), ({ done }) => done))
+      await releaseLeases(db, instance.id).catch((error: unknown) =>
+        log.warn({ err: error }, 'running jobs could not be given up; others take them in a moment'),
+      )
     },
   }
 }
@@ -192,16 +184,4 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 function newJobId(now: Date): string {
   const random = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
   return `${Math.floor(now.getTime() / 1000)}-${random}`
-}
-
-/** Settings that went missing meanwhile are named as such; all else that stops a job is told as an SSH failure. */
-function ended(error: unknown): Failure {
-  const failure = translate(error)
-  if (failure.code !== 'internal' && failure.code !== 'storage_failed') return failure
-  const message = error instanceof Error ? error.message : String(error)
-  return new Failure('ssh_failed', { cause: error, values: { message } })
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1) ?? ''
 }

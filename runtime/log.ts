@@ -10,6 +10,8 @@ const RING = 300
 const SECRETS = [
   'password',
   'ssh_password',
+  'hypervisor_token',
+  'setup_token',
   'token',
   'access_token',
   'refresh_token',

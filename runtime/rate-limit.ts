@@ -49,7 +49,9 @@ function admit(window: Window, limit: number, windowMs: number, nowMs: number): 
     return 0
   }
   const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
-  if (wait > 0) return wait
+  // Longer than the window: the clock has been set back, and what was counted lies in the future.
+  if (wait > windowMs) window.hits.fill(nowMs - windowMs)
+  else if (wait > 0) return wait
   window.hits[window.next] = nowMs
   window.next = (window.next + 1) % limit
   return 0

@@ -1,33 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { getRequestListener, RequestError } from '@hono/node-server'
-import { openDatabase } from '../db/client.ts'
-import { migrate } from '../db/migrate.ts'
-import { functions, jobKinds, sockets } from '../functions/index.ts'
+import { countJobs } from '../db/jobs.ts'
+import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
 import { createApp } from './app.ts'
+import { writeAudit } from './audit.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
-import { type ErrorCode, errorBody, Failure } from './errors.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
-import { refuse } from './handshake.ts'
 import { createHost } from './host.ts'
+import { createHttpServer, listen } from './http-server.ts'
 import { createHub } from './hub.ts'
+import { thisInstance } from './instance.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { createJobs } from './jobs.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog } from './log.ts'
+import { createMetrics } from './metrics.ts'
 import { createLimiter } from './rate-limit.ts'
-import { createSecrets, loadSecretKey } from './secrets.ts'
+import { createRepeats } from './repeats.ts'
 import { createSessions } from './session.ts'
 import { createSettings } from './settings.ts'
+import { createSetupToken } from './setup-token.ts'
 import type { AnySocket } from './socket.ts'
-import { logRefusal, translate } from './translate.ts'
+import { openStorage } from './storage.ts'
+import { startTasks, type Task } from './task.ts'
 import { createSockets } from './upgrade.ts'
 import { VERSION } from './version.ts'
 
@@ -36,6 +33,7 @@ export interface Manifest {
   functions: readonly AnyFunction[]
   sockets: readonly AnySocket[]
   jobKinds: readonly AnyJobKind[]
+  tasks: readonly Task[]
 }
 
 export interface RunningServer {
@@ -45,9 +43,6 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** Slow headers and slow bodies are cut: no client of this API needs longer. */
-const HEADERS_MS = 10_000
-const REQUEST_MS = 30_000
 /** What requests under way may still take when the service stops. */
 const FINISH_MS = 2_000
 /** Whatever has not let go by then (a locked database, say) is left to the end of the process. */
@@ -59,23 +54,25 @@ const STOP_MS = 4_500
  */
 export async function startServer(
   environment: Record<string, string | undefined>,
-  manifest: Manifest = { functions, sockets, jobKinds },
+  manifest: Manifest = { functions, sockets, jobKinds, tasks },
 ): Promise<RunningServer> {
   speakFrench()
   const config = readConfig(environment)
   const write = (line: string) => void process.stdout.write(line)
-  const { log } = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, write })
+  const console = { level: config.logLevel, pretty: process.stdout.isTTY === true, write }
+  const { log, lines: logLines } = createLog(console)
+  // What is for the console alone, whatever the level: the lines of the other one can be read in the panel.
+  const { log: announce } = createLog({ ...console, level: config.logLevel === 'silent' ? 'silent' : 'warn' })
   for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
 
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
-  const secrets = createSecrets(config.secretKey ?? (await loadSecretKey(config.dataDir)))
-  const db = await openDatabase(config.databaseUrl, config.databaseToken)
+  const metrics = config.metrics ? createMetrics() : undefined
+  const { db: untimed, secrets } = await openStorage(config, clock)
+  const db = metrics?.timed(untimed) ?? untimed
   const opened: (() => void | Promise<void>)[] = [() => db.close()]
   try {
-    await migrate(db, clock())
     const settings = createSettings({ db, secrets, clock, log })
-    await settings.fill(config.ssh)
+    const filled = await settings.fill(config.ssh)
     const sessions = await createSessions({
       db,
       secrets,
@@ -84,56 +81,87 @@ export async function startServer(
       jwtKey: config.jwtKey,
       refreshDays: config.refreshDays,
     })
-    const host = createHost({ settings, log })
+    // Whoever asks for anything meets it again.
+    const refusedKeys = createRepeats(clock, { allUpTo: 1, quietMs: 3_600_000 })
+    const host = createHost({
+      settings,
+      log,
+      onHostKeyChanged: ({ message }) => {
+        const count = refusedKeys.tell(message)
+        const note = { details: { error: message, ...(count && count > 1 && { count }) } }
+        if (count)
+          void writeAudit({ db, clock }, { user: undefined, address: 'host' }, 'host_key_changed', note).catch(noted)
+      },
+    })
+    const noted = (error: unknown) => log.error({ err: error }, 'an audit entry could not be written')
     opened.push(() => host.close())
+    settings.onChange((keys) => {
+      if (keys.some((key) => key.startsWith('ssh_'))) host.renew()
+    })
+    const setupToken = createSetupToken(config.dataDir)
     const hub = createHub()
-    const jobs = createJobs({ db, host, hub, clock, log, kinds: manifest.jobKinds })
+    const jobs = createJobs({
+      db,
+      host,
+      hub,
+      clock,
+      log,
+      instance: await thisInstance(),
+      kinds: manifest.jobKinds,
+    })
+    opened.push(() => jobs.stop())
     const limiter = createLimiter(db, clock)
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
-    const services: Services = { db, host, hub, jobs, settings, sessions, limiter, config, clock, log, boot }
+    const services: Services = {
+      db,
+      host,
+      hub,
+      jobs,
+      settings,
+      setupToken,
+      sessions,
+      limiter,
+      config,
+      clock,
+      log,
+      logLines,
+      metrics,
+      boot,
+    }
 
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)
-    const encrypted = config.tls !== undefined
-    const listener = getRequestListener(
-      (request, { incoming }) => {
-        const { socket } = incoming
-        return app.fetch(request, { peer: { address: socket.remoteAddress ?? '', encrypted }, incoming })
-      },
-      // The adapter's own refusals: a Host that is none, a request target that is no path.
-      { errorHandler: (error) => refused(log, error) },
-    )
-    const options = {
-      headersTimeout: HEADERS_MS,
-      connectionsCheckingInterval: 5_000,
-      requestTimeout: REQUEST_MS,
-      // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
-    }
-    const answer = (request: IncomingMessage, response: ServerResponse) => void listener(request, response)
-    const server = config.tls
-      ? createTlsServer({ ...options, ...(await readPem(config.tls)) }, answer)
-      : createServer(options, answer)
-    server.on('upgrade', (request, connection, head) => {
-      if (options.shouldUpgradeCallback(request)) ws.upgrade(request, connection, head)
-      else answerAnyway(request, connection, answer)
+    opened.push(() => ws.stop())
+    metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed) })
+    const server = await createHttpServer({ app, sockets: ws, log }, config.tls)
+    opened.push(() => {
+      server.close()
+      server.closeAllConnections()
     })
-    server.on('clientError', answerMalformed)
-    // `Expect` with a wish that is not known may be ignored.
-    server.on('checkExpectation', answer)
     const address = await listen(server, config.host, config.port)
     const url = `${config.tls ? 'https' : 'http'}://${address}`
-    // A database elsewhere may be shared, and the instance that follows a job may be alive.
-    if (config.databaseUrl.startsWith('file:')) await jobs.adopt()
+    await jobs.tend()
+    const installed = await settings.hasSshHost()
+    const token = installed ? undefined : await setupToken.make()
+    if (installed) await setupToken.remove()
+    // It says in the log which stored secret cannot be decrypted; people can sign in all the same.
+    if (installed && (await settings.unreadable()).length === 0)
+      await settings.sshAccount().catch((error: unknown) => log.warn({ err: error }, 'there is no service account yet'))
+    const background = startTasks(manifest.tasks, services)
     log.info({ url, version: VERSION }, 'ready')
-    if (!(await settings.hasSshHost())) log.warn('no SSH host yet: nobody can sign in until PANEL_SSH_HOST is set')
+    // Who has mistyped the environment finds it in the log, and not by upgrades that fail.
+    if (filled) host.renew()
+    if (token !== undefined)
+      announce.warn(
+        `Pas encore installé. Adresse : ${url} — jeton d’installation : ${token} (ou tapez « ops-panel setup »)`,
+      )
 
     const stop = async () => {
       log.info('stopping')
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS)
-      const released = jobs.stop()
+      const released = Promise.all([jobs.stop(), background.stop()])
       await ws.stop()
       await closed
       clearTimeout(cut)
@@ -154,52 +182,4 @@ export async function startServer(
     for (const close of opened.reverse()) await close()
     throw error
   }
-}
-
-/** Before Node 24 a request with any `Upgrade` comes here: it is answered as if it had none, and the connection ends. */
-function answerAnyway(
-  request: IncomingMessage,
-  connection: Duplex,
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): void {
-  const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
-  if (connection instanceof Socket) response.assignSocket(connection)
-  response.on('finish', () => connection.end(() => connection.destroy()))
-  answer(request, response)
-}
-
-function refused(log: Log, error: unknown): Response {
-  const id = randomUUID()
-  const failure = error instanceof RequestError ? new Failure('malformed_http', { cause: error }) : translate(error)
-  logRefusal(log, { id, status: failure.status }, failure)
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-request-id': id }
-  return new Response(errorBody(failure), { status: failure.status, headers })
-}
-
-/** What is not HTTP, or never comes, is answered in the form of every other error. */
-function answerMalformed(error: NodeJS.ErrnoException, connection: Duplex): void {
-  if (error.code === 'ECONNRESET' || !connection.writable) connection.destroy()
-  else refuse(connection, new Failure(MALFORMED.get(error.code ?? '') ?? 'malformed_http'))
-}
-
-const MALFORMED = new Map<string, ErrorCode>([
-  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
-])
-
-async function readPem({ cert, key }: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer }> {
-  return { cert: await readFile(cert), key: await readFile(key) }
-}
-
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      const address = server.address()
-      const actual = typeof address === 'object' && address ? address.port : port
-      resolve(`${host.includes(':') ? `[${host}]` : host}:${actual}`)
-    })
-  })
 }

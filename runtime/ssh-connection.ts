@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2'
+import { Client, type ClientChannel } from 'ssh2'
 import { type Command, quote } from './command.ts'
+import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
 import type { SshAccount } from './settings.ts'
 import { passwordMethods } from './ssh-password.ts'
 
@@ -8,10 +8,13 @@ import { passwordMethods } from './ssh-password.ts'
 export class SshError extends Error {
   override readonly name = 'SshError'
   readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'lost'
+  /** The key that answered, when one did before it came to this. */
+  readonly hostKey: string | undefined
 
-  constructor(reason: SshError['reason'], message: string, options?: ErrorOptions) {
+  constructor(reason: SshError['reason'], message: string, options: ErrorOptions & { hostKey?: string } = {}) {
     super(message, options)
     this.reason = reason
+    this.hostKey = options.hostKey
   }
 }
 
@@ -33,21 +36,6 @@ const READY_MS = 20_000
 const OPEN_MS = 20_000
 /** Three unanswered in a row end the connection: a dead host is noticed within a minute. */
 const KEEPALIVE_MS = 15_000
-
-const KEY_ALGORITHMS: readonly ServerHostKeyAlgorithm[] = [
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'rsa-sha2-512',
-  'rsa-sha2-256',
-]
-
-/** The type and the SHA-256 fingerprint of a host key, as `ssh-keygen -l` writes it. */
-export function fingerprint(key: Buffer): string {
-  const type = key.toString('latin1', 4, 4 + key.readUInt32BE(0))
-  return `${type} SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
-}
 
 /**
  * Opens an authenticated connection: by password, or by keyboard-interactive where the host offers no password. When
@@ -105,9 +93,15 @@ export function connect(
       if (state.ready) {
         settle(new SshError('lost', `la connexion a été perdue (${error.message})`, { cause: error }))
       } else if (state.presented !== '' && !matches(state.presented, hostKey)) {
-        settle(new SshError('host_key_changed', `la clé de l’hôte a changé : ${state.presented} au lieu de ${hostKey}`))
+        const message = `la clé de l’hôte a changé : ${state.presented} au lieu de ${hostKey}`
+        settle(new SshError('host_key_changed', message, { hostKey: state.presented }))
       } else if (error.level === 'client-authentication') {
-        settle(new SshError('bad_credentials', `authentification refusée pour ${username}`, { cause: error }))
+        settle(
+          new SshError('bad_credentials', `authentification refusée pour ${username}`, {
+            cause: error,
+            hostKey: state.presented,
+          }),
+        )
       } else {
         settle(new SshError('unreachable', error.message, { cause: error }))
       }
@@ -115,7 +109,11 @@ export function connect(
     // An account that has expired gets neither `ready` nor `error`: after its password was accepted, the end.
     const ended = () => {
       if (state.authenticating)
-        settle(new SshError('bad_credentials', `l’hôte a mis fin à la connexion de ${username} (compte expiré ?)`))
+        settle(
+          new SshError('bad_credentials', `l’hôte a mis fin à la connexion de ${username} (compte expiré ?)`, {
+            hostKey: state.presented,
+          }),
+        )
       else settle(new SshError('unreachable', 'la connexion a été coupée avant l’échange de clés'))
     }
     client.on('ready', () => {
@@ -152,14 +150,19 @@ export function connect(
   })
 }
 
-function matches(presented: string, pinned: string): boolean {
-  return pinned === '' || presented === pinned || presented.endsWith(` ${pinned}`)
-}
+/** No key has this fingerprint, so that nothing is said to who answers. */
+const NO_KEY = 'SHA256:'
 
-function keyAlgorithms(pinned: string): ServerHostKeyAlgorithm[] {
-  const [type = ''] = pinned.split(' ')
-  const wanted = (name: string) => name === type || (type === 'ssh-rsa' && name.startsWith('rsa-'))
-  return [...KEY_ALGORITHMS.filter(wanted), ...KEY_ALGORITHMS.filter((name) => !wanted(name))]
+/** The key that answers there, as `ssh-ed25519 SHA256:…`; no name and no password is sent. Rejects with an SshError. */
+export async function readHostKey(server: { host: string; port: number }): Promise<string> {
+  try {
+    const connection = await connect({ ...server, address: '', username: 'nobody', password: '', hostKey: NO_KEY })
+    connection.destroy()
+  } catch (error) {
+    if (error instanceof SshError && error.reason === 'host_key_changed' && error.hostKey) return error.hostKey
+    throw error
+  }
+  throw new SshError('unreachable', 'aucune clé n’a été présentée')
 }
 
 function openChannel(client: Client, command: Command, onClosed: SshConnection['onClosed']): Promise<ClientChannel> {

@@ -15,12 +15,20 @@ const REFUSED_MS = 15_000
 export interface SshPool {
   /** Opens a channel for the account, over a connection that has room, or over a new one. */
   open(account: SshAccount, command: Command): Promise<ClientChannel>
+  /**
+   * Other settings are in force: forgets refusals, and ends the connections that nobody uses, the others as soon as what
+   * runs over them has come to its end. One that is being made is not used.
+   */
+  renew(): void
+  /** How many connections there are. */
+  size(): number
   /** Ends every connection; running channels end with them. */
   close(): void
 }
 
 interface Member {
   key: string
+  era: number
   connection: SshConnection
   channels: number
   /** Falls when the host refuses a channel that should have had room. */
@@ -34,6 +42,13 @@ interface Attempt {
   done: Promise<void>
 }
 
+/** The settings have changed while a connection was being made for those of before. */
+export class OutdatedError extends SshError {
+  constructor() {
+    super('lost', 'les réglages ont changé entre-temps')
+  }
+}
+
 /**
  * At most `connections`, with eight channels each. `onConnect` is awaited for each new one before it is used; what it
  * throws ends it.
@@ -45,29 +60,41 @@ export function createSshPool(
   const members = new Set<Member>()
   const waiting: (() => void)[] = []
   let attempt: Attempt | undefined
+  /** Counts the settings that have been in force. */
+  let era = 0
   const closing = new AbortController()
 
   const wake = () => waiting.shift()?.()
 
+  /** Nobody is given it any more: it may take a moment to end. */
+  const retire = (member: Member) => {
+    members.delete(member)
+    clearTimeout(member.idle)
+    member.connection.end()
+  }
+
   const release = (member: Member) => {
     member.channels -= 1
-    if (member.channels === 0) {
-      member.idle = setTimeout(() => member.connection.end(), IDLE_MS)
+    if (member.channels === 0 && member.era !== era) retire(member)
+    else if (member.channels === 0) {
+      member.idle = setTimeout(() => retire(member), IDLE_MS)
       member.idle.unref()
     }
     wake()
   }
 
   const add = async (account: SshAccount, key: string): Promise<void> => {
+    const begun = era
     const connection = await connect(account, closing.signal)
     try {
       await onConnect(account, connection)
       if (closing.signal.aborted) throw stopping()
+      if (begun !== era) throw new OutdatedError()
     } catch (error) {
       connection.end()
       throw error
     }
-    const member: Member = { key, connection, channels: 0, room: CHANNELS, idle: undefined }
+    const member: Member = { key, era, connection, channels: 0, room: CHANNELS, idle: undefined }
     members.add(member)
     connection.onClosed(() => {
       clearTimeout(member.idle)
@@ -75,7 +102,7 @@ export function createSshPool(
       wake()
     })
     // Other settings are in force now: what still runs over the old connections may end, nothing new begins there.
-    for (const other of members) if (other.key !== key && other.channels === 0) other.connection.end()
+    for (const other of members) if (other.key !== key && other.channels === 0) retire(other)
   }
 
   /**
@@ -116,7 +143,9 @@ export function createSshPool(
     const key = JSON.stringify(account)
     for (;;) {
       if (closing.signal.aborted) throw stopping()
-      const free = [...members].find((member) => member.key === key && member.channels < member.room)
+      const free = [...members].find(
+        (member) => member.key === key && member.era === era && member.channels < member.room,
+      )
       if (free) {
         clearTimeout(free.idle)
         free.channels += 1
@@ -127,8 +156,8 @@ export function createSshPool(
         continue
       }
       const unused = [...members].find((member) => member.key !== key && member.channels === 0)
-      unused?.connection.end()
-      await room()
+      if (unused) retire(unused)
+      else await room()
     }
   }
 
@@ -154,6 +183,12 @@ export function createSshPool(
           member.room = member.channels
         }
       }
+    },
+    size: () => members.size,
+    renew() {
+      era += 1
+      attempt = undefined
+      for (const member of members) if (member.channels === 0) retire(member)
     },
     close() {
       // A host that has stopped answering would not agree to an end: connections are cut, those being made too.

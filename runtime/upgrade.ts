@@ -4,16 +4,19 @@ import type { Duplex } from 'node:stream'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createAdmission } from './admission.ts'
-import { limitKey, readCaller } from './caller.ts'
+import { FOREIGN_HINT, limitKey, readCaller } from './caller.ts'
 import type { Services, User } from './context.ts'
 import { Failure } from './errors.ts'
-import { allowedOrigin, decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
+import { decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
 import { type AnySocket, CLOSE, type Socket } from './socket.ts'
-import { logRefusal, translate } from './translate.ts'
+import { translate } from './translate.ts'
 
 const MAX_FRAME = 64 * 1024
 /** Proxies drop what is silent for 30 to 60 s. */
 const PING_MS = 25_000
+/** RFC 6455, 7.4.1: what is no fault of the client's, and what is. */
+const INTERNAL_ERROR = 1011
+const POLICY_VIOLATION = 1008
 /** When the service stops, whom the close handshake does not reach by then is cut off; else ws gives it 30 s. */
 const STOP_MS = 2_000
 
@@ -30,7 +33,7 @@ export interface Sockets {
  * closed with its code, because browsers cannot see an HTTP refusal.
  */
 export function createSockets(sockets: readonly AnySocket[], services: Services): Sockets {
-  const { log, config } = services
+  const { log, config, sessions } = services
   const { count, identify } = createAdmission(services)
   const server = new WebSocketServer({
     noServer: true,
@@ -38,7 +41,9 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   })
-  server.on('wsClientError', (_error, connection) => refuse(connection, new Failure('malformed_http')))
+  server.on('wsClientError', (_error, connection, { method }) =>
+    refuse(connection, new Failure('malformed_http'), { log, method }),
+  )
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
   let stopped = false
@@ -58,7 +63,10 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     const [declared, names] = handlers[0] ?? []
     if (!declared) throw new Failure('not_found')
     const caller = readCaller(config, peer(request), (name) => single(request.headers[name]))
-    if (!allowedOrigin(request, config.origins, caller.secure)) throw new Failure('origin_forbidden')
+    if (caller.foreign !== undefined) {
+      log.warn({ path: url.pathname, origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
+      throw new Failure('origin_forbidden')
+    }
     const { rateLimit: limit } = declared
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await count(bucket, limit, limitKey(caller.address))
@@ -82,14 +90,25 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       const user = identity instanceof Failure ? undefined : identity
       log.info({ id, path: url.pathname, user_id: user?.id ?? 0, address: caller.address }, 'socket opened')
       ws.on('close', (code) => log.info({ id, path: url.pathname, user_id: user?.id ?? 0, code }, 'socket closed'))
-      if (identity instanceof Failure)
+      if (identity instanceof Failure) {
+        if (identity.status >= 500) {
+          log.error({ id, err: identity.cause }, 'the caller could not be identified')
+          return ws.close(INTERNAL_ERROR, identity.code)
+        }
         return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
+      }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
-      if (user) closeAtExpiry(ws, socket, user.expires * 1000 - services.clock().getTime())
+      if (user) {
+        closeAtExpiry(ws, socket, user.expires * 1000 - services.clock().getTime())
+        ws.once(
+          'close',
+          sessions.onEnd(user.sid, () => socket.close('unauthenticated')),
+        )
+      }
       void begin(declared, { params, query }, { ...services, user, socket }).catch((error: unknown) => {
         const failure = translate(error)
         if (failure.status >= 500) log.error({ id, path: url.pathname, err: error }, 'socket failed')
-        ws.close(failure.status >= 500 ? 1011 : 1008, failure.code)
+        ws.close(failure.status >= 500 ? INTERNAL_ERROR : POLICY_VIOLATION, failure.code)
       })
     })
   }
@@ -124,13 +143,12 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     upgrade(request, connection, head) {
       const onError = (error: Error) => log.debug({ err: error }, 'upgrade interrupted')
       connection.on('error', onError)
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket') return refuse(connection, new Failure('not_found'))
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+        return refuse(connection, new Failure('not_found'), { log, method: request.method })
       const url = parseUrl(request.url)
       const admitted = url ? admit(request, connection, head, url) : Promise.reject(new Failure('not_found'))
       admitted.catch((error: unknown) => {
-        const failure = translate(error)
-        logRefusal(log, { path: url?.pathname, status: failure.status }, failure)
-        refuse(connection, failure)
+        refuse(connection, translate(error), { log, method: request.method, path: url?.pathname })
       })
     },
     async stop() {

@@ -9,6 +9,18 @@ export interface Package {
   old_version: string
 }
 
+/** Lists every package with the state that dpkg has it in. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
+export const LIST_UNFINISHED: Command = ['dpkg-query', '-W', '-f', '${db:Status-Status} ${binary:Package}\\n']
+
+/** The packages that dpkg was in the middle of. */
+export function parseUnfinished(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [state = '', name] = line.split(' ')
+    return name !== undefined && /^(half-|unpacked|triggers-)/.test(state) ? [name] : []
+  })
+}
+
 const MARKER = '[upgradable from:'
 
 /** Reads apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`; any other line is passed over. */
@@ -32,33 +44,43 @@ function withoutEnd(text: string): string {
 
 /**
  * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
- * interrupted dpkg is first brought to its end, which a rule that names apt-get alone does not allow. apt waits by
+ * interrupted dpkg is first brought to its end; where a rule names apt-get alone, by a hook of apt-get. apt waits by
  * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long.
  */
 export const STEPS = `
 sudo=$1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
-for interrupted in /var/lib/dpkg/updates/[0-9]*; do
-  [ -e "$interrupted" ] && [ -z "$sudo" ] && { dpkg --force-confdef --force-confold --configure -a; break; }
-done
-set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
-  -o Dpkg::Use-Pty=0 -o APT::Color=0
 waited=0
 locked() {
-  inode=$(stat -c %i /var/lib/apt/lists/lock 2>/dev/null) && grep -q ":$inode " /proc/locks
+  inode=$(stat -c %i "$1" 2>/dev/null) && grep -q ":$inode " /proc/locks
 }
 pause() {
-  while locked && [ "$waited" -lt 120 ]; do
-    [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get update to finish...'
+  while locked "$1" && [ "$waited" -lt 120 ]; do
+    [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get or dpkg to finish...'
     waited=$((waited + 1))
     sleep 1
   done
 }
-pause
+lists=/var/lib/apt/lists/lock frontend=/var/lib/dpkg/lock-frontend
+interrupted() {
+  set -- /var/lib/dpkg/updates/[0-9]*
+  [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]
+}
+repair='dpkg --force-confdef --force-confold --configure -a' hook=
+# What another one is in the middle of is not interrupted.
+interrupted && pause "$frontend"
+if interrupted; then
+  if [ -z "$sudo" ]; then $repair; else hook="DEBIAN_FRONTEND=noninteractive $repair || true"; fi
+fi
+set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
+  -o Dpkg::Use-Pty=0 -o APT::Color=0
+[ -z "$hook" ] || set -- "$@" -o "APT::Update::Pre-Invoke::=$hook"
+waited=0
+pause "$lists"
 until $sudo apt-get "$@" update </dev/null; do
   code=$?
-  locked && [ "$waited" -lt 120 ] || exit "$code"
-  pause
+  locked "$lists" && [ "$waited" -lt 120 ] || exit "$code"
+  pause "$lists"
 done
 $sudo apt-get -y "$@" full-upgrade </dev/null
 `

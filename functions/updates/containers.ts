@@ -2,7 +2,8 @@ import type { Command } from '../../runtime/command.ts'
 import type { Host } from '../../runtime/host.ts'
 import { succeeded } from './command-failure.ts'
 
-const PCT = '/usr/sbin/pct'
+/** Its path on the host. */
+export const CONTAINER_TOOL = '/usr/sbin/pct'
 
 export interface Container {
   vmid: number
@@ -12,12 +13,12 @@ export interface Container {
 
 /** A command as it is run inside a container. */
 export function inContainer(id: string, command: Command): Command {
-  return [PCT, 'exec', id, '--', ...command]
+  return [CONTAINER_TOOL, 'exec', id, '--', ...command]
 }
 
 /** The containers of the host. Rejects with an SshError when the listing fails. */
 export async function listContainers(host: Host): Promise<Container[]> {
-  return parseContainers(succeeded(await host.exec([PCT, 'list'], { rights: 'command' })))
+  return parseContainers(succeeded(await host.exec([CONTAINER_TOOL, 'list'], { rights: 'command' })))
 }
 
 /** Reads `pct list`, whose columns are `VMID Status Lock Name`, the lock often blank. */

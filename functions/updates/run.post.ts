@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { findUser } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { upgradeJob } from './upgrade.ts'
 
@@ -12,16 +13,18 @@ export default defineFunction({
   request: { body: z.object({ target: z.string().min(1) }), refusal: 'target_missing' },
   status: 202,
   response: z.object({ job_id: z.string(), message: z.string() }),
-  errors: ['ssh_incomplete', 'ssh_password_unreadable'],
+  errors: ['ssh_incomplete', 'ssh_password_unreadable', 'profile_missing'],
 
-  async handler({ body: { target } }, { user, settings, jobs, audit }) {
+  async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
     await settings.sshAccount()
+    // A token outlives the record of its user, and a job must belong to somebody.
+    if (!(await findUser(db, user.id))) throw fail('profile_missing')
     const job_id = await jobs.start({
       kind: upgradeJob.kind,
       args: { target },
       target,
       startedBy: user.id,
-      announce: (id) => audit('update_start', { target, details: { job_id: id } }),
+      announce: (id) => auditEntry('update_start', { target, details: { job_id: id } }),
     })
     return { job_id, message: 'Mise à jour lancée.' }
   },

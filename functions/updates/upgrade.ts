@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import type { Command } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { Host } from '../../runtime/host.ts'
 import { defineJob } from '../../runtime/job-kind.ts'
-import { type Scope, upgrade } from './apt.ts'
-import { listContainers } from './containers.ts'
+import { LIST_UNFINISHED, parseUnfinished, type Scope, upgrade } from './apt.ts'
+import { inContainer, listContainers } from './containers.ts'
 import { parseTarget } from './target.ts'
 
 /** First word of an upgrade's topic and of its events. */
@@ -14,13 +15,45 @@ export const upgradeJob = defineJob({
   kind: 'upgrade',
   event: UPDATE_EVENT,
   args: z.object({ target: z.string() }),
+  queue: ({ target }) => queueOf(target),
 
   async command({ target }, host) {
     const scope = await scopeOf(target, host)
     // Where only single commands may be run as root, the script runs as the account and asks for each of them.
     return upgrade(scope, (await host.elevation()) === 'rule' ? 'sudo -n' : '')
   },
+
+  async leftovers({ target }, host) {
+    const places = placesOf(await scopeOf(target, host))
+    const found: string[] = []
+    const unread: string[] = []
+    for (const { name, command, rights } of places) {
+      const { code, stdout } = await host.exec(command, { rights })
+      if (code !== 0) unread.push(name)
+      const packages = code === 0 ? parseUnfinished(stdout) : []
+      if (packages.length > 0)
+        found.push(`dpkg a été interrompu (${name}) : ${packages.join(', ')}. La prochaine mise à jour répare d’abord.`)
+    }
+    if (found.length > 0) return found
+    // Of several containers those that are stopped have nothing to tell.
+    if (unread.length === places.length) return [`L’état de dpkg n’a pas pu être lu (${unread.join(', ')}).`]
+    return ['dpkg n’a rien laissé d’inachevé.']
+  },
 })
+
+/** `all` goes with every container, and not with the host. */
+function queueOf(text: string): string {
+  const target = parseTarget(text)
+  if (!target) return ''
+  if (target.kind === 'container') return `lxc/${/^\d+$/.test(target.id) ? Number(target.id) : target.id}`
+  return target.kind === 'host' ? 'host' : 'lxc/*'
+}
+
+function placesOf(scope: Scope): { name: string; command: Command; rights: 'none' | 'command' }[] {
+  if (scope.scope === 'host') return [{ name: 'hôte', command: LIST_UNFINISHED, rights: 'none' }]
+  const ids = scope.scope === 'container' ? [scope.id] : scope.ids
+  return ids.map((id) => ({ name: `LXC ${id}`, command: inContainer(id, LIST_UNFINISHED), rights: 'command' }))
+}
 
 async function scopeOf(text: string, host: Host): Promise<Scope> {
   const target = parseTarget(text)

@@ -1,0 +1,25 @@
+import * as z from 'zod'
+import { findJob } from '../../db/jobs.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+
+/** Ends a running job, one's own or, for administrators, anybody's. Its end is told like any other. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/updates/jobs/:id/cancel',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: ['update_cancel'],
+  request: { params: z.object({ id: z.string() }) },
+  status: 202,
+  response: z.object({ message: z.string() }),
+  errors: ['job_missing', 'job_ended', 'forbidden'],
+
+  async handler({ params: { id } }, { db, user, jobs, audit, fail }) {
+    const job = await findJob(db, id)
+    if (!job) throw fail('job_missing')
+    if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
+    if (!(await jobs.cancel(id, user.username))) throw fail('job_ended')
+    await audit('update_cancel', { target: job.target, details: { job_id: id } })
+    return { message: 'Annulation demandée.' }
+  },
+})

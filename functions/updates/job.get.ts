@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { findJob } from '../../db/jobs.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { JobRecord, jobRecord } from './job-record.ts'
+import { jobText } from './job-text.ts'
+
+/** One job: its record with the exit code of its command and the size of its output. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/updates/jobs/:id',
+  auth: 'user',
+  rateLimit: READS,
+  request: { params: z.object({ id: z.string() }), query: z.object({ output: z.literal('none').optional() }) },
+  response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
+  errors: ['job_missing'],
+
+  async handler({ params: { id }, query: { output } }, { db, fail }) {
+    const job = await findJob(db, id)
+    if (!job) throw fail('job_missing')
+    const { exit_code, output_size } = job
+    return {
+      ...jobRecord(job),
+      ...(output !== 'none' && { output: await jobText(db, job) }),
+      exit_code,
+      output_size,
+    }
+  },
+})

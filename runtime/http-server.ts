@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { createSecureContext } from 'node:tls'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import type { App } from './app.ts'
+import { type Config, ConfigError } from './config.ts'
+import { type ErrorCode, errorBody, Failure } from './errors.ts'
+import { refuse } from './handshake.ts'
+import { ANSWER_HEADERS } from './headers.ts'
+import type { Log } from './log.ts'
+import { logRefusal, translate } from './translate.ts'
+import type { Sockets } from './upgrade.ts'
+
+/** Slow headers and slow bodies are cut: no client of this API needs longer. */
+const HEADERS_MS = 10_000
+const REQUEST_MS = 20_000
+
+/** Node's own server for the functions and the sockets. Whatever comes in is answered in the form of every answer. */
+export async function createHttpServer(
+  { app, sockets, log }: { app: App; sockets: Sockets; log: Log },
+  tls: Config['tls'],
+): Promise<Server> {
+  const listener = getRequestListener(
+    (request, { incoming }) => {
+      if (!(incoming instanceof IncomingMessage)) throw new TypeError('HTTP/2 is not served')
+      const peer = { address: incoming.socket.remoteAddress ?? '', encrypted: tls !== undefined }
+      return app.fetch(request, { peer, incoming })
+    },
+    // The adapter's own refusals: a Host that is none, a request target that is no path.
+    { errorHandler: (error) => refused(log, error) },
+  )
+  const options = {
+    headersTimeout: HEADERS_MS,
+    connectionsCheckingInterval: 2_000,
+    requestTimeout: REQUEST_MS,
+    // Node's own refusal would have no body; the adapter asks for one too.
+    requireHostHeader: false,
+    // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+  }
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    // HTTP/1.0 has no Host: health checks of some proxies still speak it.
+    if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
+    void listener(request, response)
+  }
+  const server = tls ? createTlsServer({ ...options, ...(await readPem(tls)) }, answer) : createServer(options, answer)
+  server.on('upgrade', (request, connection, head) => {
+    // Nobody else listens from now on, and an error that nobody hears ends the process.
+    connection.on('error', () => connection.destroy())
+    if (options.shouldUpgradeCallback(request)) return sockets.upgrade(request, connection, head)
+    connection.unshift(withoutUpgrade(request, head))
+    server.emit(tls ? 'secureConnection' : 'connection', connection)
+  })
+  server.on('connect', ({ method, url }, connection) => {
+    connection.on('error', () => connection.destroy())
+    refuse(connection, new Failure('method_not_allowed'), { log, method, path: url })
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, connection) => answerMalformed(log, error, connection))
+  // `Expect` with a wish that is not known may be ignored.
+  server.on('checkExpectation', answer)
+  return server
+}
+
+/** Settles with the address, as `127.0.0.1:8080`; rejects with the system's error when it cannot be had. */
+export function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      const actual = typeof address === 'object' && address ? address.port : port
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${actual}`)
+    })
+  })
+}
+
+/**
+ * Before Node 24 a request with any `Upgrade` comes here, and nobody reads on from its connection: it is handed in again
+ * as if it had none.
+ */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!/^(upgrade|connection)$/i.test(rawHeaders[at] ?? '')) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head])
+}
+
+function refused(log: Log, error: unknown): Response {
+  const id = randomUUID()
+  const failure = error instanceof RequestError ? new Failure('malformed_http', { cause: error }) : translate(error)
+  logRefusal(log, { id, status: failure.status }, failure)
+  const headers = { ...ANSWER_HEADERS, 'x-request-id': id }
+  return new Response(errorBody(failure), { status: failure.status, headers })
+}
+
+/** What is not HTTP, or never comes, is answered in the form of every other error. */
+function answerMalformed(log: Log, error: NodeJS.ErrnoException, connection: Duplex): void {
+  if (error.code === 'ECONNRESET' || !connection.writable) connection.destroy()
+  else refuse(connection, new Failure(MALFORMED.get(error.code ?? '') ?? 'malformed_http'), { log })
+}
+
+const MALFORMED = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
+])
+
+/** Rejects with a ConfigError for files that cannot be read or do not belong together. */
+async function readPem({ cert, key }: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer }> {
+  try {
+    const pem = { cert: await readFile(cert), key: await readFile(key) }
+    createSecureContext(pem)
+    return pem
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`PANEL_TLS_CERT, PANEL_TLS_KEY : un certificat et sa clé en PEM sont attendus (${reason})`, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, readlink } from 'node:fs/promises'
+
+/** One running service among those that share a database. */
+export interface Instance {
+  /** `<machine>/<pid>/<start time>/<random>`; the machine is empty where it cannot be told. */
+  id: string
+  /** Whether it is certain that the process of this id is gone: it was one of this machine and runs no more. */
+  isGone(id: string): Promise<boolean>
+}
+
+/** Who this process is, in terms that survive a pid that is used again and a reboot. */
+export async function thisInstance(): Promise<Instance> {
+  const machine = await machineId()
+  const started = await startTime(process.pid)
+  const place = machine && started && started !== NONE ? `${machine}/${process.pid}/${started}` : '//'
+  return {
+    id: `${place}/${randomBytes(6).toString('hex')}`,
+    async isGone(id) {
+      const [where, pid, since] = id.split('/')
+      if (!machine || where !== machine || !pid || !since) return false
+      const found = await startTime(Number(pid))
+      return found !== undefined && found !== since
+    },
+  }
+}
+
+/** The boot and the pid namespace: two containers of one machine number their processes apart. */
+async function machineId(): Promise<string | undefined> {
+  try {
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+    const namespace = (await readlink('/proc/self/ns/pid')).replace(/\D/g, '')
+    return `${boot}.${namespace}`
+  } catch {
+    return undefined
+  }
+}
+
+/** What stands for a process that is not there, or is a zombie. */
+const NONE = 'none'
+
+/** In ticks since the boot, field 22 of proc(5)'s stat; undefined when that cannot be told (too many open files, say). */
+async function startTime(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? NONE : fields[19]
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return code === 'ENOENT' || code === 'ESRCH' ? NONE : undefined
+  }
+}

@@ -1,0 +1,118 @@
+import type { Database } from '../db/client.ts'
+import { type QueuedJob, queuedJobs } from '../db/jobs.ts'
+import { LeaseLost } from './job-output.ts'
+import type { Log } from './log.ts'
+
+/** Jobs of which one runs at a time, in the order of arrival, at whichever instance. */
+export interface JobQueue {
+  /**
+   * Settles when nothing of the same queue that came before is running; `waiting` is told once, for what it waits, when
+   * that is not so at once. Rejects when `signal` aborts.
+   */
+  turn(id: string, waiting: (before: QueuedJob[]) => Promise<void>, signal: AbortSignal): Promise<void>
+  /** Some job has ended here: looks at once who is next. */
+  review(): void
+}
+
+/** How soon the end of a job at another instance is seen. */
+const LOOK_MS = 1_000
+
+interface Waiting {
+  id: string
+  look(before: QueuedJob[] | undefined): void
+}
+
+/**
+ * `''` is in no queue; `a/*` is in that of `a/1`, of `a/2` and of every other one. A conflict is looked for by one
+ * query for all that wait.
+ */
+export function createJobQueue(db: Database, log: Log): JobQueue {
+  const waiting = new Set<Waiting>()
+  let looking = false
+  let again = false
+  let timer: NodeJS.Timeout | undefined
+
+  const look = async () => {
+    do {
+      again = false
+      const asked = [...waiting]
+      try {
+        const jobs = await queuedJobs(db)
+        for (const one of asked) one.look(before(jobs, one.id))
+      } catch (error) {
+        // They wait on, and it is looked at again.
+        log.error({ err: error }, 'the queue of jobs could not be read')
+      }
+    } while (again && waiting.size > 0)
+  }
+
+  const review = () => {
+    if (waiting.size === 0) return
+    again = true
+    if (looking) return
+    looking = true
+    void look().finally(() => {
+      looking = false
+      clearTimeout(timer)
+      if (waiting.size > 0) timer = setTimeout(review, LOOK_MS).unref()
+    })
+  }
+
+  return {
+    review,
+    turn: (id, tell, signal) =>
+      new Promise<void>((resolve, reject) => {
+        let told: Promise<void> | undefined
+        const leave = () => {
+          waiting.delete(one)
+          signal.removeEventListener('abort', abort)
+        }
+        const abort = () => {
+          leave()
+          // What is being said must not come after what is said of the end.
+          void Promise.resolve(told)
+            .catch(() => {})
+            .then(() => reject(signal.reason))
+        }
+        const one: Waiting = {
+          id,
+          look(before) {
+            if (before === undefined) {
+              leave()
+              return reject(new LeaseLost(`job ${id} has ended elsewhere`))
+            }
+            if (before.length > 0) {
+              told ??= tell(before)
+              told.catch((error: unknown) => {
+                leave()
+                reject(error)
+              })
+              return
+            }
+            leave()
+            Promise.resolve(told).then(resolve, reject)
+          },
+        }
+        if (signal.aborted) return reject(signal.reason)
+        signal.addEventListener('abort', abort)
+        waiting.add(one)
+        review()
+      }),
+  }
+}
+
+/** What came before a job and is in its way; undefined when it is not among them. */
+function before(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
+  const at = jobs.findIndex((job) => job.id === id)
+  const own = jobs[at]
+  return own && jobs.slice(0, at).filter((job) => meet(job.queue, own.queue))
+}
+
+function meet(one: string, other: string): boolean {
+  if (one === '' || other === '') return false
+  return one === other || covers(one, other) || covers(other, one)
+}
+
+function covers(all: string, one: string): boolean {
+  return all.endsWith('/*') && one.startsWith(all.slice(0, -1))
+}

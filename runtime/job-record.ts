@@ -1,0 +1,78 @@
+import type { Database } from '../db/client.ts'
+import { endJob, type Followed, findJob, type JobEnd, type JobRow, markLaunched } from '../db/jobs.ts'
+import { readOutput } from '../db/output.ts'
+import { type Clock, timestamp } from './clock.ts'
+import { LeaseLost, type OutputWriter } from './job-output.ts'
+
+/**
+ * What the database has of a job, as the one follower of an epoch reads and writes it. Everything rejects with a
+ * LeaseLost when somebody else follows the job by now.
+ */
+export interface JobRecord {
+  current(): Promise<JobRow>
+  /** Adds the service's own words to the output, on a line of their own; they end as they are given. */
+  say(text: string): Promise<void>
+  launched(): Promise<void>
+  /**
+   * Records the end. Somebody may have asked for it at another instance, or a moment ago: then it ends as cancelled, with
+   * the lines of `leftovers` at the end of its output. Its row then.
+   */
+  end(end: JobEnd, leftovers: () => Promise<string[]>): Promise<JobRow>
+}
+
+const NEWLINE = 10
+
+/** `stored` does a query until the database answers. */
+export function createJobRecord(
+  { db, clock, writer }: { db: Database; clock: Clock; writer: OutputWriter },
+  { id, epoch }: Followed,
+  stored: <result>(query: () => Promise<result>) => Promise<result>,
+): JobRecord {
+  const job = { id, epoch }
+
+  const read = async (): Promise<JobRow> => {
+    const found = await findJob(db, id)
+    if (!found || found.epoch !== epoch) throw new LeaseLost(`job ${id} is followed elsewhere`)
+    return found
+  }
+
+  const lastBytes = async ({ output_size }: JobRow, count: number): Promise<Buffer> => {
+    const chunks = await readOutput(db, id, Math.max(0, output_size - count), count)
+    return Buffer.concat(chunks.map(({ bytes }) => bytes))
+  }
+
+  const say = (text: string) =>
+    stored(async () => {
+      const at = await read()
+      const [last] = await lastBytes(at, 1)
+      const output = writer.open(at)
+      await output.append(Buffer.from(last !== undefined && last !== NEWLINE ? `\n${text}` : text))
+      await output.flush()
+    })
+
+  return {
+    current: () => stored(read),
+    say,
+    async launched() {
+      if (!(await stored(() => markLaunched(db, job)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
+    },
+    async end(end, leftovers) {
+      const now = timestamp(clock())
+      if (await stored(() => endJob(db, job, end, { now }))) return stored(read)
+      const at = await stored(read)
+      const { cancelled_by: username, launched } = at
+      if (username === null) throw new LeaseLost(`job ${id} has ended elsewhere`)
+      const error = `Annulé par ${username}`
+      // Whoever saw to it before may have said so without having come to record it.
+      const words = Buffer.from(error)
+      const said = epoch > 1 && words.equals(await stored(() => lastBytes(at, words.length)))
+      if (!said) {
+        const lines = [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])]
+        await say([...lines, error].join('\n'))
+      }
+      const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code } as const
+      await stored(() => endJob(db, job, cancelled, { now, cancelledBy: username }))
+      return stored(read)
+    },
+  }
+}

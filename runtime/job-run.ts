@@ -1,0 +1,152 @@
+import type { Database } from '../db/client.ts'
+import type { JobEnd, JobRow } from '../db/jobs.ts'
+import type { Clock } from './clock.ts'
+import { Failure } from './errors.ts'
+import type { Host } from './host.ts'
+import { createJobAtHost, NotBegun } from './job-at-host.ts'
+import { followOutput, JobLost, type JobOutcome } from './job-follow.ts'
+import type { AnyJobKind } from './job-kind.ts'
+import { LeaseLost, type OutputWriter } from './job-output.ts'
+import type { JobQueue } from './job-queue.ts'
+import { createJobRecord } from './job-record.ts'
+import type { Log } from './log.ts'
+import { patiently } from './patience.ts'
+import { reattaching } from './reattach.ts'
+import { translate } from './translate.ts'
+
+export interface JobServices {
+  db: Database
+  host: Host
+  clock: Clock
+  /** Milliseconds that go by. */
+  elapsed(): number
+  log: Log
+  writer: OutputWriter
+  queue: JobQueue
+  /** Told the row of each job whose end has been recorded. */
+  ended(job: JobRow): void
+}
+
+/** One job that this instance sees to. */
+export interface JobRun {
+  /** Settles when it has ended, or was let go. */
+  done: Promise<void>
+  /** Ends it, as whoever the database says wants it to. */
+  cancel(): void
+  /** Lets go of it: it runs on at the host, and somebody else sees to it. */
+  release(): void
+}
+
+/** Brings a job from where its row says to its end, and records that. */
+export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): JobRun {
+  const released = new AbortController()
+  const cancelled = new AbortController()
+  const work = createWork(services, kind, row, { released: released.signal, cancelled: cancelled.signal })
+  if (row.cancelled_by !== null) cancelled.abort()
+  return { done: work.toItsEnd(), cancel: () => cancelled.abort(), release: () => released.abort() }
+}
+
+interface Signals {
+  released: AbortSignal
+  cancelled: AbortSignal
+}
+
+function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { released, cancelled }: Signals) {
+  const { host, elapsed, log, writer, queue } = services
+  const { id, epoch } = row
+  const persisting = { log, signal: released, job: id, clock: elapsed }
+  const stored = <result>(query: () => Promise<result>) => patiently(persisting, query)
+  const record = createJobRecord(services, row, stored)
+  const there = createJobAtHost({ host, ...persisting }, kind, { id, args: JSON.parse(row.args) })
+
+  const turn = async (): Promise<void> => {
+    const waits = AbortSignal.any([released, cancelled])
+    const waiting = async (before: { id: string; target: string }[]) => {
+      const [first] = before
+      const more = before.length > 1 ? ` et de ${before.length - 1} autre${before.length > 2 ? 's' : ''}` : ''
+      // After a restart it has been said already.
+      if (first && row.output_size === 0)
+        await record.say(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
+    }
+    await queue.turn(id, waiting, waits)
+  }
+
+  const launch = async (): Promise<void> => {
+    const mayBegin = async () => {
+      // Another instance may have taken it, and brought it to its end.
+      if ((await record.current()).status !== 'running') throw new LeaseLost(`job ${id} has ended elsewhere`)
+    }
+    // Whoever saw to it before may have asked the host already.
+    await there.start(mayBegin, { askedBefore: epoch > 1 })
+    await record.launched()
+  }
+
+  const follow = (): Promise<JobOutcome> =>
+    reattaching(persisting, (reached) =>
+      stored(async () => {
+        const at = await record.current()
+        return followOutput({ host, output: writer.open(at), signal: released, attached: reached }, at)
+      }),
+    )
+
+  /** From where the row says to the end of the command. */
+  const run = async (): Promise<JobOutcome> => {
+    if (!row.launched) {
+      // Whoever saw to it before may have begun it without having come to record that.
+      if (cancelled.aborted && epoch > 1) await there.cancel()
+      await turn()
+      await launch()
+    }
+    const ended = aborted(cancelled).then(there.cancel)
+    ended.catch(() => {})
+    const outcome = await follow()
+    if (cancelled.aborted) await ended
+    return outcome
+  }
+
+  const outcome = async (): Promise<{ end: JobEnd; wholly: boolean }> => {
+    try {
+      const { code } = await run()
+      return { end: { status: 'success', error: null, error_code: null, exit_code: code }, wholly: true }
+    } catch (error) {
+      if (released.aborted || error instanceof LeaseLost) throw error
+      const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
+      // Before it was its turn.
+      if (cancelled.aborted && error === cancelled.reason) return { end, wholly: false }
+      log.warn({ job: id, err: error }, 'job failed')
+      const { message, code } = failureOf(error instanceof NotBegun ? error.cause : error)
+      return { end: { ...end, error: message, error_code: code }, wholly: error instanceof JobLost }
+    }
+  }
+
+  return {
+    async toItsEnd(): Promise<void> {
+      try {
+        const { end, wholly } = await outcome()
+        const at = await record.end(end, there.leftovers)
+        log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
+        services.ended(at)
+        // What could not be read to its end stays, for who wants to look.
+        if (wholly) await there.clean()
+      } catch (error) {
+        if (!(released.aborted || error instanceof LeaseLost)) throw error
+        log.info({ job: id }, 'job let go')
+      }
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Settings that went missing meanwhile are named as such; all else that stops a job is told as an SSH failure. */
+function failureOf(error: unknown): Failure {
+  const failure = translate(error)
+  if (failure.code !== 'internal' && failure.code !== 'storage_failed') return failure
+  const message = error instanceof Error ? error.message : String(error)
+  return new Failure('ssh_failed', { cause: error, values: { message } })
+}
