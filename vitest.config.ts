@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // .ci/run counts the tests from this file.
@@ -5,15 +6,20 @@ const report = process.env.TEST_REPORT
 
 export default defineConfig({
   test: {
+    // One for each core, where vitest would leave one core idle: many tests only wait.
+    maxWorkers: availableParallelism(),
     passWithNoTests: false,
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {
         test: {
           name: 'unit',
+          globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
           exclude: ['test/host/**'],
           testTimeout: 15_000,
+          // What is awaited comes in milliseconds, except on a machine that others load.
+          expect: { poll: { timeout: 5_000 } },
         },
       },
       {

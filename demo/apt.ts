@@ -20,6 +20,10 @@ export async function apt(args: readonly string[], process: Process): Promise<nu
 
 /** `apt-get update` and `apt-get full-upgrade`, with any options, as root. */
 export async function aptGet(args: readonly string[], process: Process): Promise<number> {
+  if (args[0] === '--version') {
+    await process.stdout('apt 2.6.1 (amd64)\n')
+    return 0
+  }
   const operation = args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '-o')
   if (operation === 'update') {
     if (process.user.uid !== 0) return lockDenied(process, '/var/lib/apt/lists/lock', 'directory /var/lib/apt/lists/')
@@ -35,13 +39,20 @@ export async function aptGet(args: readonly string[], process: Process): Promise
   return fail(process, `E: Invalid operation ${operation ?? ''}\n`, 100)
 }
 
-/** Prints what was set for upgrades instead of apt's own words. */
+/** Prints what was set for upgrades instead of apt's own words, until there is no more or the program is to end. */
 export async function printInstead(output: NonNullable<Machine['upgradeOutput']>, process: Process): Promise<number> {
-  for await (const chunk of output(process.place.id)) {
-    process.signal.throwIfAborted()
-    await process.stdout(chunk)
+  const { signal } = process
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  ended.catch(() => {})
+  const pieces = output(process.place.id)[Symbol.asyncIterator]()
+  for (;;) {
+    signal.throwIfAborted()
+    const next = await Promise.race([pieces.next(), ended])
+    if (next.done) return 0
+    await process.stdout(next.value)
   }
-  return 0
 }
 
 async function print(lines: Iterable<string>, process: Process): Promise<void> {

@@ -15,6 +15,8 @@ interface Service {
   method: LoginMethod
   wrongMs: number
   stopping: AbortSignal
+  /** Told who gives a password, right or wrong. */
+  onPassword(username: string): void
   /** Told each command line before it runs, as words. */
   onCommand(words: readonly string[]): void
 }
@@ -29,8 +31,8 @@ export function serve(connection: Connection, service: Service): void {
     if (account.expired) connection.end()
     return !account.expired
   }
-  const { machine, method, wrongMs, stopping } = service
-  const rules = { users: machine.users, method, wrongMs, signal: stopping }
+  const { machine, method, wrongMs, stopping, onPassword } = service
+  const rules = { users: machine.users, method, wrongMs, signal: stopping, onPassword }
   connection.on(
     'authentication',
     createLogin(rules, enter, () => connection.end()),

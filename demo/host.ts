@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
-import { fingerprint } from '../runtime/ssh-connection.ts'
+import { fingerprint } from '../runtime/host-key.ts'
 import { type Account, accounts, SERVICE } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'
@@ -34,6 +34,8 @@ export interface DemoHost extends Pick<Machine, 'lineMs' | 'upgradeOutput' | 'ov
   readonly privateKey: string
   /** The account for the service's settings. */
   readonly service: { username: string; password: string }
+  /** The newest thousand who gave a password, right or wrong. */
+  readonly signIns: readonly string[]
   /** The newest thousand command lines, as words. */
   readonly commands: readonly (readonly string[])[]
   /** Open connections. */
@@ -78,16 +80,19 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const commands: (readonly string[])[] = []
+  const signIns: string[] = []
+  const remember = <item>(list: item[], item: item) => {
+    list.push(item)
+    if (list.length > REMEMBERED) list.shift()
+  }
   const service = {
     machine,
     run: createPrograms(),
     method: options.method ?? 'password',
     wrongMs: options.wrongMs ?? WRONG_MS,
     stopping: stopping.signal,
-    onCommand(words: readonly string[]) {
-      commands.push(words)
-      if (commands.length > REMEMBERED) commands.shift()
-    },
+    onPassword: (username: string) => remember(signIns, username),
+    onCommand: (words: readonly string[]) => remember(commands, words),
   }
   const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) =>
     serve(connection, service),
@@ -120,6 +125,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     hostKey: fingerprint(key.getPublicSSH()),
     privateKey,
     service: { username: SERVICE, password: users.get(SERVICE)?.password ?? '' },
+    signIns,
     commands,
     get connections() {
       return sockets.size

@@ -5,6 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 const TURN = 256 * 1024
 const PIECE = 64 * 1024
 
+const CANCELLED = Symbol('cancelled')
+
 /** A detached job: what its folder would hold. The output keeps the very buffers that were printed. */
 export class Job {
   /** The uid that started it; to anybody else it is not there. */
@@ -53,6 +55,15 @@ export class Job {
     this.#running = false
     this.#code = code
     this.#changes.emit('change')
+  }
+
+  /** Ends the program of the job, which tells its exit code. */
+  cancel(): void {
+    this.#stop.abort(CANCELLED)
+  }
+
+  get cancelled(): boolean {
+    return this.signal.reason === CANCELLED
   }
 
   /** Ends the job without an exit code, as a reboot does. */

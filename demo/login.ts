@@ -11,6 +11,8 @@ interface Rules {
   /** How long a wrong password takes. */
   wrongMs: number
   signal: AbortSignal
+  /** Told who gives a password, right or wrong. */
+  onPassword(username: string): void
 }
 
 /** sshd's MaxAuthTries. */
@@ -21,13 +23,14 @@ const TRIES = 6
  * connection was ended instead.
  */
 export function createLogin(
-  { users, method, wrongMs, signal }: Rules,
+  { users, method, wrongMs, signal, onPassword }: Rules,
   enter: (user: User) => boolean,
   end: () => void,
 ) {
   let tries = 0
 
   const decide = async (context: AuthContext, password: string | undefined): Promise<void> => {
+    onPassword(context.username)
     const user = users.get(context.username)
     if (user && password === user.password) {
       if (enter(user)) context.accept()

@@ -39,10 +39,13 @@ export function createPrograms(): Run {
   const everywhere = new Map<string, Program>([
     ['true', async () => 0],
     ['id', id],
+    ['date', date],
     ['sh', sh],
     ['/bin/sh', sh],
     ['env', env],
     ['apt', apt],
+    // Nothing that the imitation does is left half done.
+    ['dpkg-query', async () => 0],
     ['apt-get', aptGet],
     ['/usr/bin/apt-get', aptGet],
   ])
@@ -81,4 +84,10 @@ async function id(args: readonly string[], process: Process): Promise<number> {
 
 function findUser(name: string, { machine, user }: Process): User | undefined {
   return machine.users.get(name) ?? (name === user.name ? user : undefined)
+}
+
+/** The seconds since the epoch, whatever form is asked for. */
+async function date(_args: readonly string[], process: Process): Promise<number> {
+  await process.stdout(`${Math.floor(Date.now() / 1000)}\n`)
+  return 0
 }

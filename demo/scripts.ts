@@ -1,6 +1,6 @@
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
-import { CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
+import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
 import type { Run } from './pct.ts'
@@ -66,7 +66,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     // A job that was lost has nobody left to tell.
     exitOf(command, detached).then(
       (code) => job.end(code),
-      () => job.lose(),
+      () => (job.cancelled ? job.end(TERMINATED) : job.lose()),
     )
     return 0
   }
@@ -82,6 +82,12 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return fail(process, `ops-panel ${end}\n`, 0)
   }
 
+  const cancel: Program = async ([id = ''], { machine, user }) => {
+    const job = machine.jobs.get(id)
+    if (job?.owner === user.uid) job.cancel()
+    return 0
+  }
+
   const clean: Program = async ([id = ''], { machine, user }) => {
     if (machine.jobs.get(id)?.owner === user.uid) machine.jobs.delete(id)
     return 0
@@ -95,9 +101,13 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [UPGRADE, upgrade],
     [START, start],
     [FOLLOW, follow],
+    [CANCEL, cancel],
     [CLEAN, clean],
   ])
 }
+
+/** What a shell tells of a command that SIGTERM has ended. */
+const TERMINATED = 143
 
 /** `sudo -n` as the scripts hold it in a variable: no words, or two. */
 function wordsOf(text: string): string[] {
