@@ -11,8 +11,8 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** Longer than any round: a process that says nothing for so long hangs. */
-const ANSWER_MS = 60_000
+/** Longer than any round, a job of a gigabyte on a slow machine included: a process that says nothing for so long hangs. */
+const ANSWER_MS = 300_000
 const END_MS = 2_000
 
 /** Starts a file of this folder, which calls `answer`, and waits until it is ready. Its log is thrown away. */

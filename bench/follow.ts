@@ -14,18 +14,24 @@ export interface Followed {
 const TOO_SLOW = 1013
 const DONE = 1000
 
-/** Starts a command as a job and follows its output to the final event; hands over each frame of output as it comes. */
-export async function followNewJob(
-  { url, token, program, args }: z.infer<typeof Task>,
-  onOutput: (frame: Buffer) => void = () => {},
-): Promise<Followed> {
+/** Starts a command as a job; its id. */
+export async function startJob({ url, token, program, args }: z.infer<typeof Task>): Promise<string> {
   const response = await fetch(`${url}/api/bench/jobs`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ program, args }),
   })
   if (response.status !== 202) throw new Error(`the job was refused: ${await response.text()}`)
-  const { job_id } = Started.parse(await response.json())
+  return Started.parse(await response.json()).job_id
+}
+
+/** Starts a command as a job and follows its output to the final event; hands over each frame of output as it comes. */
+export async function followNewJob(
+  task: z.infer<typeof Task>,
+  onOutput: (frame: Buffer) => void = () => {},
+): Promise<Followed> {
+  const { url, token } = task
+  const job_id = await startJob(task)
   const followed = { size: 0, reconnects: -1 }
   let last = ''
   let code = TOO_SLOW

@@ -10,9 +10,9 @@ export const ADMINISTRATOR = { username: 'alice', password: 'Alice-pw-1' }
 
 const run = promisify(execFile)
 
-/** Runs a command as root there, past ssh. */
-export async function onHost(...command: string[]): Promise<void> {
-  await run('bash', [RIG, 'in', 'host', ...command])
+/** Runs a command as root there, past ssh; its stdout. */
+export async function onHost(...command: string[]): Promise<string> {
+  return (await run('bash', [RIG, 'in', 'host', ...command])).stdout
 }
 
 /** Milliseconds that OpenSSH's client takes from its start to its end, output included. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { functions as all, sockets } from '../functions/index.ts'
+import { functions as all, sockets, tasks } from '../functions/index.ts'
 import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
 import { defineFunction, READS, WRITES } from '../runtime/function.ts'
 import { defineJob } from '../runtime/job-kind.ts'
@@ -49,9 +49,10 @@ const anyCommand = defineJob({
   kind: 'bench',
   event: UPDATE_EVENT,
   args: z.object({ program: z.string(), args: z.array(z.string()) }),
+  queue: () => '',
   command: async ({ program, args }) => [program, ...args],
 })
 
 export const functions = [...all, withoutQuery, startJob]
-export { sockets }
+export { sockets, tasks }
 export const jobKinds = [anyCommand]
