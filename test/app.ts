@@ -1,22 +1,26 @@
+import { inject } from 'vitest'
 import { openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
+import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
 import { jobKinds } from '../functions/index.ts'
-import { createApp } from '../runtime/app.ts'
+import { type Bindings, createApp } from '../runtime/app.ts'
 import type { Output } from '../runtime/channel.ts'
 import type { Command } from '../runtime/command.ts'
 import { type Config, readConfig } from '../runtime/config.ts'
 import type { Services } from '../runtime/context.ts'
 import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import type { Elevation, Host, Identity, Rights } from '../runtime/host.ts'
+import type { Elevation, Host, Rights } from '../runtime/host.ts'
 import { createHub } from '../runtime/hub.ts'
+import type { Identity } from '../runtime/identity.ts'
 import { createJobs } from '../runtime/jobs.ts'
 import { createLog } from '../runtime/log.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
 import { createSecrets } from '../runtime/secrets.ts'
 import { createSessions } from '../runtime/session.ts'
 import { createSettings } from '../runtime/settings.ts'
+import { createSetupToken } from '../runtime/setup-token.ts'
 
 /** The moment at which every test begins. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
@@ -38,6 +42,15 @@ export interface Ran {
 
 export type As = 'user' | 'admin'
 
+/** Functions behind their pipeline; a code that is not declared fails, unless the test is lenient. */
+export function mount(functions: readonly AnyFunction[], services: Services, { strict = true } = {}) {
+  const { fetch } = createApp(functions, services, { strict })
+  return {
+    request: async (path: string, init?: RequestInit, bindings?: Bindings): Promise<Response> =>
+      fetch(new Request(`http://localhost${path}`, init), bindings),
+  }
+}
+
 /**
  * The real pipeline around some functions: libSQL in memory, a host that records what it is asked, a clock that stands
  * still until it is moved.
@@ -48,7 +61,8 @@ export async function testApp(
     fake = {},
     ssh = {},
     env = {},
-  }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string> } = {},
+    dataDir = '/nonexistent',
+  }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string>; dataDir?: string } = {},
 ) {
   speakFrench()
   let now = START.getTime()
@@ -58,6 +72,9 @@ export async function testApp(
   const db = await openDatabase(':memory:')
   await migrate(db, clock())
   const secrets = createSecrets(Buffer.alloc(32, 7))
+  const { kid, pem, public_jwk } = inject('signingKey')
+  const private_sealed = secrets.seal(`signing_key:${kid}`, pem)
+  await addSigningKey(db, { kid, public_jwk, private_sealed, origin: 'made', created_at: START.toISOString() })
   const settings = createSettings({ db, secrets, clock, log })
   await settings.fill({ ...SSH, ...ssh })
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: config.refreshDays })
@@ -65,7 +82,8 @@ export async function testApp(
   const signIns: string[] = []
   const host = fakeHost(fake, ran, signIns)
   const hub = createHub()
-  const jobs = createJobs({ db, host, hub, clock, log, kinds: jobKinds })
+  const instance = { id: 'test', isGone: async () => false }
+  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
   const services: Services = {
     db,
@@ -73,6 +91,9 @@ export async function testApp(
     hub,
     jobs,
     settings,
+    setupToken: createSetupToken(dataDir),
+    logLines: lines,
+    metrics: undefined,
     sessions,
     limiter: createLimiter(db, clock),
     config,
@@ -80,7 +101,7 @@ export async function testApp(
     log,
     boot,
   }
-  const app = createApp(functions, services, { strict: true })
+  const app = mount(functions, services)
 
   const tokenFor = async (as: As) => {
     const user = await saveUser(db, as === 'admin' ? 'alice' : 'bob', as === 'admin', START.toISOString())
@@ -134,6 +155,8 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
     },
     identify: async (username) => fake.identify?.(username) ?? null,
     elevation: async () => fake.elevation ?? 'root',
+    renew() {},
+    connections: () => 0,
     async exec(command, { rights = 'none' } = {}) {
       ran.push({ command, rights })
       return output(command)

@@ -2,10 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { request } from 'node:http'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -77,21 +79,144 @@ test.for(nodes)('where unnamed files are refused, libSQL is loaded from a file i
   expect(await readdir(join(home, 'ops-panel'))).toEqual([expect.stringMatching(/^libsql-[0-9a-f]{16}\.node$/)])
 })
 
+test.for(nodes)('beside the running service, the command line lists and rotates its keys, on %s', async (node) => {
+  const port = await freePort()
+  const env = { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
+  const service = start(node, env)
+  expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
+  const command = async (...args: string[]) => {
+    const { exit, stdout, stderr } = start(node, env, [], args)
+    expect({ code: await exit, stderr: stderr() }).toEqual({ code: 0, stderr: '' })
+    return stdout()
+  }
+  const line = /^[\w-]{43} {2}\d{4}-\d\d-\d\dT[\d:.]+Z {2}(signe|vérifie)$/
+
+  const rotated = await command('keys', 'rotate')
+  const keys = (await command('keys', 'list')).trimEnd().split('\n')
+
+  expect(keys).toEqual([expect.stringMatching(line), expect.stringMatching(line)])
+  expect(keys.map((key) => key.split('  ')[2])).toEqual(['signe', 'vérifie'])
+  expect(rotated).toContain(keys[0]?.slice(0, 43))
+  expect((await fetch(`http://127.0.0.1:${port}/api/health`)).status).toBe(200)
+})
+
+test.for(nodes)('beside the running service, doctor, backup and users do their work, on %s', async (node) => {
+  const port = await freePort()
+  const env = { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
+  const service = start(node, env)
+  expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
+  const command = async (...args: string[]) => {
+    const { exit, stdout, stderr } = start(node, env, [], args)
+    return { code: await exit, stdout: stdout(), stderr: stderr() }
+  }
+
+  const [doctor, backup, users] = [await command('doctor'), await command('backup', 'b.db'), await command('users')]
+
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✓ La base de données répond\.\n/) })
+  expect(doctor.stdout).toContain('« setup »')
+  expect(backup).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Sauvegarde : /) })
+  expect((await readdir(alone)).sort()).toEqual(['b.db', 'b.db.key', 'data', 'ops-panel.mjs'])
+  expect(users).toEqual({ code: 0, stdout: 'Personne ne s’est encore connecté.\n', stderr: '' })
+})
+
+test.for(nodes)(
+  'a command that is none, or not with that flag, is told in French and ends with 2, on %s',
+  async (node) => {
+    const cases: [args: string[], told: string][] = [
+      [['frobnicate'], 'commande inconnue « frobnicate »'],
+      [['keys', 'list', '--all'], 'n’a pas d’option'],
+      [['--frobnicate'], 'une option seule n’est pas une commande'],
+    ]
+    const ended = await Promise.all(
+      cases.map(async ([args]) => {
+        const { exit, stdout, stderr } = start(node, {}, [], args)
+        return { code: await exit, stdout: stdout(), stderr: stderr() }
+      }),
+    )
+
+    for (const [at, [, told]] of cases.entries()) {
+      expect(ended[at]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(told) })
+      expect(ended[at]?.stderr).toMatch(/^ops-panel : .*\. Voir ops-panel --help\.\n$/)
+    }
+    expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
+  },
+)
+
+test.for(nodes)(
+  'a command without the data of a service names what is missing, and makes nothing, on %s',
+  async (node) => {
+    const { exit, stderr } = start(node, {}, [], ['keys', 'rotate'])
+
+    expect(await exit).toBe(1)
+    expect(stderr()).toMatch(/^ops-panel : aucune base de données : .*panel\.db\..*PANEL_DATA_DIR\.\n$/)
+    expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
+  },
+)
+
+test.for(nodes)('a wish for HTTP/2 in clear is ignored: the request is answered, on %s', async (node) => {
+  const port = await freePort()
+  const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
+  const url = `http://127.0.0.1:${port}/api/health`
+  await answer(url, service)
+
+  const headers = {
+    connection: 'Upgrade, HTTP2-Settings',
+    upgrade: 'h2c',
+    'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA',
+  }
+  const asked = request(url, { headers, agent: false })
+  asked.end()
+  const [response] = await once(asked, 'response')
+
+  expect(response.statusCode).toBe(200)
+  expect(JSON.parse(await text(response))).toMatchObject({ status: 'ok' })
+
+  // Its body is read as well: what is refused here is refused for what it says.
+  const login = request(url.replace('health', 'auth/login'), { method: 'POST', headers, agent: false })
+  login.end(JSON.stringify({ username: 'bob', password: '' }))
+  const [refusal] = await once(login, 'response')
+  expect(JSON.parse(await text(refusal))).toMatchObject({ code: 'credentials_missing' })
+})
+
+test.for(nodes)('clients that break off in the middle of such a wish do not end the service, on %s', async (node) => {
+  const port = await freePort()
+  const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
+  const url = `http://127.0.0.1:${port}/api/health`
+  await answer(url, service)
+
+  for (const upgrade of ['h2c', 'websocket']) {
+    for (let n = 0; n < 50; n += 1) {
+      const client = connect(port, '127.0.0.1')
+      await once(client, 'connect')
+      client.write(`GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`)
+      if (n % 2) await setImmediate()
+      client.resetAndDestroy()
+    }
+  }
+
+  expect((await fetch(url)).status).toBe(200)
+  expect(service.child.exitCode).toBeNull()
+})
+
 function start(node: string, variables: Record<string, string>, options: string[] = [], args: string[] = []) {
   const env = { PATH: process.env.PATH ?? '', HOME: alone, ...variables }
   const child = spawn(node, [...options, 'ops-panel.mjs', ...args], {
     cwd: alone,
     env,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   // 'close' rather than 'exit': what was written has then arrived.
   const exit = once(child, 'close').then(([code]) => code)
-  return { child, exit, stderr: () => stderr }
+  return { child, exit, stdout: () => stdout, stderr: () => stderr }
 }
 
 async function answer(url: string, { child, stderr }: ReturnType<typeof start>): Promise<Response> {

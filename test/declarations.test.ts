@@ -12,7 +12,9 @@ const ROOT = join(import.meta.dirname, '..')
 const IMPORTS = `import * as z from 'zod'
 import { defineFunction } from '${ROOT}/runtime/function.ts'
 import { defineSocket } from '${ROOT}/runtime/socket.ts'
-export const used = [z, defineFunction, defineSocket]
+import { defineTask } from '${ROOT}/runtime/task.ts'
+import { defineCommand } from '${ROOT}/runtime/command-line.ts'
+export const used = [z, defineFunction, defineSocket, defineTask, defineCommand]
 `
 
 /** A declaration of which single lines are replaced, left out (`''`) or added. */
@@ -41,6 +43,24 @@ const socket = (lines: Record<string, string> = {}) =>
     rateLimit: 'rateLimit: false,',
     request: '',
     open: 'open() {},',
+    ...lines,
+  })
+
+const task = (lines: Record<string, string> = {}) =>
+  declaration('defineTask', {
+    name: `name: 'sweep',`,
+    every: 'every: 60,',
+    run: 'async run({ db, clock }) { await db.run(clock().toISOString()) },',
+    ...lines,
+  })
+
+const command = (lines: Record<string, string> = {}) =>
+  declaration('defineCommand', {
+    name: `name: 'sweep',`,
+    summary: `summary: 'sweeps',`,
+    args: '',
+    flags: '',
+    run: `run: async () => 'swept',`,
     ...lines,
   })
 
@@ -103,6 +123,27 @@ const CORRECT: Record<string, string> = {
 })
 `,
   'a socket without parameters': socket(),
+  'cookies, typed by their schema': post({
+    request: 'request: { cookies: z.object({ one: z.string().optional(), two: z.coerce.number() }) },',
+    handler: 'handler: ({ cookies: { one, two } }) => ({ id: (one?.length ?? 0) + two }),',
+  }),
+  'cookies beside the other parts, in what only reads too': get({
+    path: `path: '/api/things/:id',`,
+    request: `request: {
+    params: z.object({ id: z.string() }),
+    query: z.object({ deep: z.string() }),
+    cookies: z.object({ one: z.string() }),
+  },`,
+    handler: 'handler: ({ params: { id }, query: { deep }, cookies: { one } }) => ({ id: (id + deep + one).length }),',
+  }),
+  'a path under /.well-known/': get({ path: `path: '/.well-known/things.json',` }),
+  'a task': task(),
+  'a command': command(),
+  'a command with arguments and flags': command({
+    args: `args: ['user'],`,
+    flags: `flags: { now: 'at once' },`,
+    run: `run: async ({ args: [user = ''], flags }, { db, operator }) => (flags.has('now') && db ? user : operator),`,
+  }),
 }
 
 const WRONG: Record<string, string> = {
@@ -200,6 +241,29 @@ const WRONG: Record<string, string> = {
   'a part of the request taken where no request is declared': post({
     handler: 'handler: ({ body }) => ({ id: body }), // TS2339',
   }),
+  'a cookie that is not declared': post({
+    request: 'request: { cookies: z.object({ one: z.string() }) },',
+    handler: 'handler: ({ cookies: { two } }) => ({ id: Number(two) }), // TS2339',
+  }),
+  'a cookie taken for another type': post({
+    request: 'request: { cookies: z.object({ one: z.string() }) },',
+    handler: 'handler: ({ cookies: { one } }) => ({ id: one }), // TS2322',
+  }),
+  'a cookie that may be missing, taken for granted': post({
+    request: 'request: { cookies: z.object({ one: z.string().optional() }) },',
+    handler: 'handler: ({ cookies: { one } }) => ({ id: one.length }), // TS18048',
+  }),
+  'cookies where none are declared': post({
+    request: 'request: { body: z.object({ id: z.number() }) },',
+    handler: 'handler: ({ cookies }) => ({ id: Number(cookies) }), // TS2339',
+  }),
+  'cookies that are no object': post({ request: 'request: { cookies: z.string() }, // TS2740' }),
+  'a path that only resembles /.well-known/': get({ path: `path: '/.well-known', // TS2322` }),
+  'a socket under /.well-known/': socket({ path: `path: '/.well-known/things', // TS2322` }),
+  'a task that does not say how often': task({ every: '', opening: ' // TS2741' }),
+  'a task that takes no time': task({ run: 'run: () => undefined, // TS2322' }),
+  'a command without a summary': command({ summary: '', opening: ' // TS2741' }),
+  'a command that prints nothing': command({ run: 'run: async () => undefined, // TS2322' }),
   'a GET with a body, which no client can send': get({
     request: 'request: { body: z.object({ id: z.number() }) }, // TS2322',
   }),

@@ -2,17 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { functions, sockets } from '../functions/index.ts'
-import { createApp } from '../runtime/app.ts'
+import { commands, functions, sockets, tasks } from '../functions/index.ts'
 import { errorTable, Failure } from '../runtime/errors.ts'
 import { type AnyFunction, defineFunction } from '../runtime/function.ts'
-import { testApp } from './app.ts'
+import { mount, testApp } from './app.ts'
 import { answered, audited, auditedActions, refused, rows } from './functions/answers.ts'
 
 const FOLDER = join(import.meta.dirname, '../functions')
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).sort()
 const endpointFiles = files.filter((file) => /\.(get|post|put|patch|delete)\.ts$/.test(file))
 const socketFiles = files.filter((file) => file.endsWith('.ws.ts'))
+const taskFiles = files.filter((file) => file.endsWith('.task.ts'))
+const commandFiles = files.filter((file) => file.endsWith('.command.ts'))
 
 const Module = z.object({ default: z.custom<object>((value) => typeof value === 'object' && value !== null) })
 const Declared = z.object({ method: z.string() })
@@ -41,6 +42,8 @@ const PUBLIC = [
   'GET /api/openapi.json',
   'GET /api/docs',
   'GET /.well-known/jwks.json',
+  // Nothing is there unless the operator asks for it.
+  'GET /metrics',
 ]
 
 test('the manifest lists every endpoint file, once, and nothing else', async () => {
@@ -53,15 +56,54 @@ test('the manifest lists every socket file, once, and nothing else', async () =>
   expect(sockets).toHaveLength(socketFiles.length)
 })
 
-test.each([...endpointFiles, ...socketFiles])('%s has a default export and no other', async (file) => {
-  const source = readFileSync(join(FOLDER, file), 'utf8')
-
-  expect(Object.keys(z.record(z.string(), z.unknown()).parse({ ...(await import(join(FOLDER, file))) }))).toEqual([
-    'default',
-  ])
-  expect(source.match(/^export /gm)).toEqual(['export '])
-  expect(source).toMatch(/^export default define(Function|Socket)\(\{$/m)
+test('the manifest lists every task file, once, and nothing else', async () => {
+  expect(taskFiles.length).toBeGreaterThan(0)
+  expect(new Set(tasks)).toEqual(new Set(await loadAll(taskFiles)))
+  expect(tasks).toHaveLength(taskFiles.length)
 })
+
+test('the manifest lists every command file, once, and nothing else', async () => {
+  expect(commandFiles.length).toBeGreaterThan(0)
+  expect(new Set(commands)).toEqual(new Set(await loadAll(commandFiles)))
+  expect(commands).toHaveLength(commandFiles.length)
+})
+
+test.each([
+  ['tasks', tasks],
+  ['commands', commands],
+])('the %s are in the order of their names, and no name is there twice', (_, list) => {
+  const names = list.map(({ name }) => name)
+  expect(names).toEqual([...new Set(names)].sort())
+})
+
+test.each([...taskFiles, ...commandFiles])('%s is named after its name', async (file) => {
+  const { name } = z.object({ name: z.string() }).parse(await load(file))
+  expect(file.replace(/^.*\/|\.(task|command)\.ts$/g, '')).toBe(name.replace(' ', '-'))
+})
+
+test('what a task waits for between its runs is a number of seconds', () => {
+  for (const { every } of tasks) expect(Number.isInteger(every) && every > 0).toBe(true)
+})
+
+test('the names of the commands are words of small letters, one or two, and so are their flags', () => {
+  for (const { name, flags = {} } of commands) {
+    expect(name).toMatch(/^[a-z]+( [a-z]+)?$/)
+    for (const flag of Object.keys(flags)) expect(flag).toMatch(/^[a-z]+(-[a-z]+)*$/)
+  }
+})
+
+test.each([...endpointFiles, ...socketFiles, ...taskFiles, ...commandFiles])(
+  '%s has a default export and no other',
+  async (file) => {
+    const source = readFileSync(join(FOLDER, file), 'utf8')
+
+    expect(Object.keys(z.record(z.string(), z.unknown()).parse({ ...(await import(join(FOLDER, file))) }))).toEqual([
+      'default',
+    ])
+    expect(source.match(/^export /gm)).toEqual(['export '])
+    expect(source).toMatch(/^export default define(Function|Socket|Task|Command)\(\{$/m)
+  },
+)
 
 test.each(endpointFiles)('%s is named after its method', async (file) => {
   const { method } = Declared.parse(await load(file))
@@ -295,8 +337,9 @@ test('an address with two functions allows both of their methods', async () => {
 const MIB = 1024 * 1024
 const withBody = named.filter(([, { request }]) => request?.body)
 
-test.each(withBody)('%s refuses a body over 1 MiB', async (_, { method, path }) => {
-  const app = await testApp(functions)
+test.each(withBody)('%s refuses a body over 1 MiB', async (_, { method, path, precondition }) => {
+  // The wizard's functions read nothing once there is a host.
+  const app = await testApp(functions, precondition ? { ssh: { host: '' } } : {})
   const body = JSON.stringify({ target: 'x'.repeat(MIB) })
   const send = (headers: Record<string, string>) => app.request(method, concrete(path), { as: 'admin', body, headers })
 
@@ -391,7 +434,7 @@ test('a code that the function does not declare is 500 under strict, and goes ou
     throw new Failure('job_missing')
   })
   const strict = await testApp([undeclared])
-  const lenient = createApp([undeclared], strict.services)
+  const lenient = mount([undeclared], strict.services, { strict: false })
 
   await refused(await strict.request('GET', '/api/probe'), 500, 'internal')
   expect(strict.lines().some((line) => line.includes('job_missing') && line.includes('GET /api/probe'))).toBe(true)

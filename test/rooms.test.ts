@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..')
 const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
 /** The entries: they compose, and alone import the manifest. */
-const ENTRIES = ['runtime/server.ts', 'runtime/fetch.ts']
+const ENTRIES = ['runtime/server.ts', 'runtime/fetch.ts', 'runtime/main.ts']
 /** Which rooms a room may import from: downwards. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   functions: ['functions', 'runtime', 'db'],

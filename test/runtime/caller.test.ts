@@ -30,7 +30,7 @@ test('of a chain, the last address that is not a proxy’s: what the client put 
   expect(from('10.0.0.1', '10.9.9.9,10.0.0.2')).toBe('10.9.9.9')
 })
 
-test.each(['unknown', '', 'a, b', '198.51.100.9:1234', '<script>', '198.51.100.9, unknown'])(
+test.each(['unknown', '', 'a, b', '198.51.100.9:port', '[198.51.100.9', '<script>', '198.51.100.9, unknown'])(
   '%j in it is no address: the proxy’s own stands',
   (forwarded) => {
     expect(from('10.0.0.1', forwarded)).toBe('10.0.0.1')
@@ -51,7 +51,88 @@ test('the connection is secure when it is encrypted or X-Forwarded-Proto says ht
   expect(caller('10.0.0.1', { 'x-forwarded-proto': 'http' }).secure).toBe(false)
 })
 
+test.each([
+  ['198.51.100.9:1234', '198.51.100.9'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+])('a port that a proxy names with the client’s address is left out: %s', (forwarded, address) => {
+  expect(from('10.0.0.1', forwarded)).toBe(address)
+})
+
+test('of proxies behind each other, the first one’s word counts for what the client’s browser sees', () => {
+  const headers = {
+    'x-forwarded-proto': 'https,http',
+    'x-forwarded-host': 'panel.example, inner:8080',
+    host: 'inner:8080',
+  }
+
+  const { secure, foreign } = caller('10.0.0.1', { ...headers, origin: 'https://panel.example' })
+
+  expect({ secure, foreign }).toEqual({ secure: true, foreign: undefined })
+})
+
 test('has the user agent, or an empty one', () => {
   expect(caller('192.0.2.1', { 'user-agent': 'curl/8' }).userAgent).toBe('curl/8')
   expect(caller('192.0.2.1').userAgent).toBe('')
+})
+
+const friendly = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8', PANEL_ORIGINS: 'https://panel.example' })
+
+/** The foreign origin of a request that came to `panel.test`, if it is one. */
+function foreign(origin: string | undefined, headers: Record<string, string> = {}, peer = '192.0.2.1', tls = false) {
+  const all: Record<string, string> = { host: 'panel.test', ...(origin !== undefined && { origin }), ...headers }
+  return readCaller(friendly, { address: peer, encrypted: tls }, (name) => all[name]).foreign
+}
+
+test('who names no origin, as no browser’s page does, is not foreign', () => {
+  expect(foreign(undefined)).toBeUndefined()
+})
+
+test('the service’s own origin is that of the Host that was asked for', () => {
+  expect(foreign('http://panel.test')).toBeUndefined()
+  expect(foreign('http://panel.test:8080', { host: 'panel.test:8080' })).toBeUndefined()
+  for (const other of ['http://panel.test:81', 'https://panel.test', 'http://evil.test', 'http://panel.test.evil.test'])
+    expect(foreign(other)).toBe(other)
+})
+
+test('over TLS it is that of https, be it the connection’s own or a proxy’s', () => {
+  expect(foreign('https://panel.test', {}, '192.0.2.1', true)).toBeUndefined()
+  expect(foreign('https://panel.test', { 'x-forwarded-proto': 'https' })).toBeUndefined()
+  expect(foreign('http://panel.test', { 'x-forwarded-proto': 'https' })).toBe('http://panel.test')
+  expect(foreign('http://panel.test', {}, '192.0.2.1', true)).toBe('http://panel.test')
+})
+
+test('X-Forwarded-Host counts from a trusted proxy alone', () => {
+  const headers = { host: 'backend:8080', 'x-forwarded-host': 'panel.test' }
+
+  expect(foreign('http://panel.test', headers, '10.0.0.1')).toBeUndefined()
+  expect(foreign('http://backend:8080', headers, '10.0.0.1')).toBe('http://backend:8080')
+  expect(foreign('http://panel.test', headers, '192.0.2.1')).toBe('http://panel.test')
+  expect(foreign('http://backend:8080', headers, '192.0.2.1')).toBeUndefined()
+})
+
+test('it counts from the proxy itself, whatever the client put into X-Forwarded-For', () => {
+  const headers = { host: 'backend', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '10.0.0.1' }
+
+  expect(foreign('http://evil.test', headers, '192.0.2.1')).toBe('http://evil.test')
+  expect(foreign('http://evil.test', { ...headers, 'x-forwarded-for': '198.51.100.9' }, '10.0.0.1')).toBeUndefined()
+})
+
+test('those of PANEL_ORIGINS are not foreign, exactly as they are written', () => {
+  expect(foreign('https://panel.example')).toBeUndefined()
+  for (const other of ['http://panel.example', 'https://panel.example:444', 'https://a.panel.example'])
+    expect(foreign(other)).toBe(other)
+})
+
+test.each(['null', '', 'panel.test', 'http://', 'file://'])('%j is foreign', (origin) => {
+  expect(foreign(origin)).toBe(origin)
+})
+
+test('without a Host no origin is the service’s own', () => {
+  const headers: Record<string, string> = { origin: 'http://panel.test' }
+
+  const { foreign: found } = readCaller(friendly, { address: '192.0.2.1', encrypted: false }, (name) => headers[name])
+
+  expect(found).toBe('http://panel.test')
 })

@@ -22,8 +22,10 @@ test('has a default for everything', () => {
     ssh: { host: '', username: '', password: '', hostKey: '' },
     adminGroups: ['sudo', 'wheel', 'admin'],
     refreshDays: 7,
+    keepJobs: 500,
     origins: new Set(),
     anonymousOutput: true,
+    metrics: false,
     logLevel: 'info',
   })
   expect(isTrustedProxy('127.0.0.1')).toBe(false)
@@ -64,6 +66,8 @@ test.each([
   ],
   ['PANEL_ADMIN_GROUPS', ' ops , root,', { adminGroups: ['ops', 'root'] }],
   ['PANEL_REFRESH_DAYS', '400', { refreshDays: 400 }],
+  ['PANEL_KEEP_JOBS', '50', { keepJobs: 50 }],
+  ['PANEL_KEEP_JOBS', '1000000', { keepJobs: 1_000_000 }],
   [
     'PANEL_ORIGINS',
     'https://a.example,http://b.example:8080',
@@ -82,6 +86,8 @@ test.each([
   ['PANEL_PORT', '8e3', '0 à 65535'],
   ['PANEL_DATABASE_URL', 'panel.db', 'file:'],
   ['PANEL_DATABASE_URL', 'postgres://x', 'libsql:'],
+  ['PANEL_DATABASE_URL', 'https://panel:secret@db.example', 'PANEL_DATABASE_TOKEN'],
+  ['PANEL_DATABASE_URL', 'libsql://db.example?authToken=secret', 'PANEL_DATABASE_TOKEN'],
   ['PANEL_SECRET_KEY', 'short', '32 octets'],
   ['PANEL_SECRET_KEY', Buffer.alloc(31).toString('base64'), '32 octets'],
   ['PANEL_JWT_KEY', 'not a key', 'PKCS #8'],
@@ -93,6 +99,9 @@ test.each([
   ['PANEL_REFRESH_DAYS', '0', '1 à 400'],
   ['PANEL_REFRESH_DAYS', '401', '1 à 400'],
   ['PANEL_REFRESH_DAYS', '1.5', '1 à 400'],
+  ['PANEL_KEEP_JOBS', '49', '50 à 1000000'],
+  ['PANEL_KEEP_JOBS', '1000001', '50 à 1000000'],
+  ['PANEL_KEEP_JOBS', 'all', '50 à 1000000'],
   ['PANEL_TRUSTED_PROXIES', 'localhost', 'réseaux'],
   ['PANEL_TRUSTED_PROXIES', '10.0.0.0/33', 'réseaux'],
   ['PANEL_TRUSTED_PROXIES', '10.0.0.0/8/8', 'réseaux'],

@@ -84,3 +84,133 @@ test('never lets in more at once, and loses nobody, in a crowd', async () => {
   expect(inside).toBe(0)
   expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(300 - 43)
 })
+
+/** One place that is taken, and a queue; each who comes is known by name. */
+async function occupied(waiting: number) {
+  const gate = createGate({ running: 1, waiting })
+  const order: string[] = []
+  const { work, end } = controlled(['inside'])
+  const [hold = async () => ''] = work
+  const first = gate.enter(hold)
+  await setImmediate()
+  return {
+    order,
+    /** Comes and, in its turn, goes through at once; settles with what became of it. */
+    come: (name: string, rank?: number, signal?: AbortSignal) =>
+      gate.enter(
+        async () => {
+          order.push(name)
+          return name
+        },
+        { ...(rank !== undefined && { rank }), ...(signal && { signal }) },
+      ),
+    async open() {
+      end('inside')
+      await first
+    },
+  }
+}
+
+test('of those who wait the lowest rank goes first, and equal ones in the order in which they came', async () => {
+  const { come, open, order } = await occupied(10)
+  const results = [
+    come('a2', 2),
+    come('b0', 0),
+    come('c2', 2),
+    come('d'),
+    come('e-1', -1),
+    come('f1', 1),
+    come('g0', 0),
+  ]
+
+  await open()
+  await Promise.all(results)
+
+  expect(order).toEqual(['e-1', 'b0', 'd', 'g0', 'f1', 'a2', 'c2'])
+})
+
+test('a full queue gives up its last place to a lower rank, and to no other', async () => {
+  const { come, open, order } = await occupied(3)
+  const [first, second, third] = [come('a', 1), come('b', 5), come('c', 5)]
+
+  expect(await come('as high as the last', 5)).toBeUndefined()
+  expect(await come('higher', 6)).toBeUndefined()
+  const better = come('d', 4)
+  expect(await third).toBeUndefined()
+  const best = come('e', -1)
+  expect(await second).toBeUndefined()
+  await open()
+
+  expect(await Promise.all([first, better, best])).toEqual([{ result: 'a' }, { result: 'd' }, { result: 'e' }])
+  expect(order).toEqual(['e', 'a', 'd'])
+})
+
+test('where nobody may wait, nobody is displaced', async () => {
+  const { come, open, order } = await occupied(0)
+
+  expect(await come('a', -1)).toBeUndefined()
+  await open()
+
+  expect(order).toEqual([])
+  expect(await come('b')).toEqual({ result: 'b' })
+})
+
+test('who gives up while waiting leaves the queue, and the place is another’s', async () => {
+  const { come, open, order } = await occupied(2)
+  const leaving = new AbortController()
+  const [gone, stays] = [come('gone', 0, leaving.signal), come('stays')]
+  expect(await come('too many')).toBeUndefined()
+
+  leaving.abort()
+  expect(await gone).toBeUndefined()
+  const late = come('late')
+  await open()
+
+  expect(await Promise.all([stays, late])).toEqual([{ result: 'stays' }, { result: 'late' }])
+  expect(order).toEqual(['stays', 'late'])
+})
+
+test('who had given up before does not wait, nor push anybody out', async () => {
+  const { come, open, order } = await occupied(1)
+  const waiting = come('waiting', 5)
+
+  expect(await come('gone', -1, AbortSignal.abort())).toBeUndefined()
+  await open()
+
+  expect(await waiting).toEqual({ result: 'waiting' })
+  expect(order).toEqual(['waiting'])
+})
+
+test('who gives up once inside is not thrown out, nor one who has been through', async () => {
+  const gate = createGate({ running: 1, waiting: 1 })
+  const { work, end, begun } = controlled(['a', 'b'])
+  const [a = async () => '', b = async () => ''] = work
+  const [atOnce, afterWaiting] = [new AbortController(), new AbortController()]
+  const [first, second] = [gate.enter(a, { signal: atOnce.signal }), gate.enter(b, { signal: afterWaiting.signal })]
+  await setImmediate()
+
+  atOnce.abort()
+  await setImmediate()
+  expect(begun).toEqual(['a'])
+  end('a')
+  expect(await first).toEqual({ result: 'a' })
+  await setImmediate()
+  afterWaiting.abort()
+  end('b')
+
+  expect(await second).toEqual({ result: 'b' })
+  expect(await gate.enter(async () => 'next')).toEqual({ result: 'next' })
+})
+
+test('who was displaced and then gives up takes nobody along', async () => {
+  const { come, open } = await occupied(1)
+  const leaving = new AbortController()
+  const displaced = come('displaced', 5, leaving.signal)
+  const better = come('better', 0)
+  expect(await displaced).toBeUndefined()
+
+  leaving.abort()
+  await open()
+
+  expect(await better).toEqual({ result: 'better' })
+})

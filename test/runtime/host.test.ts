@@ -274,6 +274,35 @@ test('a stream that is closed without being read is told as lost', async () => {
   await expect(end).rejects.toBeInstanceOf(SshError)
 })
 
+test('a stream that is closed twice while it is read comes to its end', async () => {
+  const demo = await startDemo()
+  demo.override = (words, { signal, stdout }) => {
+    if (words[0] !== 'tick') return undefined
+    return (async () => {
+      while (!signal.aborted) {
+        await stdout('tick\n')
+        await pause(2)
+      }
+      return 0
+    })()
+  }
+  const { host } = await hostOf(demo)
+  const { stdout, end, close } = await host.stream(['tick'])
+  end.catch(() => {})
+
+  let read = 0
+  for await (const _ of stdout) {
+    read += 1
+    if (read !== 5) continue
+    close()
+    // Nothing of the first one is under way any more.
+    await pause(0)
+    close()
+  }
+
+  expect(read).toBeGreaterThanOrEqual(5)
+})
+
 test('a flood on stderr does not hold stdout up', async () => {
   const demo = await startDemo()
   demo.override = (words, { stdout, stderr }) => {

@@ -8,7 +8,7 @@ function recorder() {
   return { frames, ends, subscriber }
 }
 
-const event = (seq: number) => ({ type: 'update_output', seq, data: { chunk: 'é' } })
+const event = (seq: number) => ({ type: 'update_output', start: seq - 1, seq, data: { chunk: 'é' } })
 
 test('an event is told to each subscriber of its topic, in order, and to nobody else', () => {
   const hub = createHub()
@@ -38,7 +38,7 @@ test('the frame is the envelope in UTF-8, built once for all', () => {
     },
   }
 
-  hub.publish('update:1', { type: 'update_output', seq: 2, data })
+  hub.publish('update:1', { type: 'update_output', start: 0, seq: 2, data })
 
   expect(built).toBe(1)
   expect(one.frames[0]?.bytes).toBe(two.frames[0]?.bytes)
@@ -55,8 +55,8 @@ test('without a subscriber nothing is built, and the topic does not exist', () =
     },
   }
 
-  hub.publish('update:1', { type: 'update_output', seq: 1, data })
-  hub.finish('update:1', { type: 'update_done', seq: 1, data })
+  hub.publish('update:1', { type: 'update_output', start: 0, seq: 1, data })
+  hub.finish('update:1', { type: 'update_done', start: 0, seq: 1, data })
 
   expect(hub.subscribers('update:1')).toBe(0)
 })
@@ -87,7 +87,7 @@ test('finishing tells the last event once, lets everybody go and ends the topic'
   const [one, later] = [recorder(), recorder()]
   const leave = hub.subscribe('update:1', one.subscriber)
 
-  hub.finish('update:1', { type: 'update_done', seq: 9, data: { job_id: '1' } })
+  hub.finish('update:1', { type: 'update_done', start: 0, seq: 9, data: { job_id: '1' } })
   hub.finish('update:1')
   hub.publish('update:1', event(10))
 

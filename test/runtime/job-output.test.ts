@@ -2,12 +2,13 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { type Database, StorageError } from '../../db/client.ts'
-import { addJob, findJob } from '../../db/jobs.ts'
+import { findJob } from '../../db/jobs.ts'
 import { readOutput } from '../../db/output.ts'
-import { saveUser } from '../../db/users.ts'
-import { createOutputWriter, type JobOutput, type JobText } from '../../runtime/job-output.ts'
-import { NOW, openMigrated } from '../db/database.ts'
+import { createOutputWriter, type JobOutput, type JobText, LeaseLost } from '../../runtime/job-output.ts'
+import { openMigrated } from '../db/database.ts'
+import { recordJob } from '../db/job.ts'
 
+let real: Database
 let db: Database
 /** How many batches reached the database. */
 let batches: number
@@ -16,7 +17,7 @@ let before: () => Promise<void>
 let told: { jobId: string; text: JobText; at: number }[]
 
 beforeEach(async () => {
-  const real = await openMigrated()
+  real = await openMigrated()
   batches = 0
   before = async () => {}
   told = []
@@ -28,22 +29,21 @@ beforeEach(async () => {
       return real.batch(statements)
     },
   }
-  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
-  for (let at = 0; at < 60; at += 1) {
-    await addJob(db, { id: `job ${at}`, kind: 'upgrade', args: '{}', target: 'host', started_at: NOW, started_by })
-  }
+  for (let at = 0; at < 60; at += 1) await recordJob(real, `job ${at}`)
 })
 
 const writer = () => createOutputWriter(db, (jobId, text) => void told.push({ jobId, text, at: performance.now() }))
 
-/** Writes text at the end of what was written through it before; the host's offsets are ten times as far. */
+/** A job as it was recorded, which begins now. */
+const begun = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offset: 0 })
+
+/** Appends text; the host's offsets are ten times as far. */
 function appender(output: JobOutput, from = 0) {
   let offset = from
   return (text: string) => {
     const bytes = Buffer.from(text)
-    const at = offset
     offset += bytes.length
-    return output.write({ offset: at, bytes, hostOffset: offset * 10 })
+    return output.append(bytes, offset * 10)
   }
 }
 
@@ -56,7 +56,7 @@ test('stores what several jobs write, each in its order, and tells of each row a
   const { open } = writer()
   const expected = new Map<string, string>()
   const follow = async (id: string) => {
-    const output = open(id)
+    const output = open(begun(id))
     const append = appender(output)
     for (let line = 0; line < 40; line += 1) {
       const text = `${id}: line ${line} ${'é'.repeat(randomInt(200))}\n`
@@ -85,7 +85,7 @@ test('stores what several jobs write, each in its order, and tells of each row a
 
 test('what sixty jobs write at the same time is one batch', async () => {
   const { open } = writer()
-  const outputs = Array.from({ length: 60 }, (_, at) => open(`job ${at}`))
+  const outputs = Array.from({ length: 60 }, (_, at) => open(begun(`job ${at}`)))
 
   const writes = outputs.map((output, at) => appender(output)(`text of ${at}`))
   await Promise.all([...writes, ...outputs.map((output) => output.flush())])
@@ -97,7 +97,7 @@ test('what sixty jobs write at the same time is one batch', async () => {
 
 test('what one job writes in small pieces goes into few rows', async () => {
   const { open } = writer()
-  const output = open('job 1')
+  const output = open(begun('job 1'))
   const append = appender(output)
 
   for (let line = 0; line < 2000; line += 1) void append('a short line of some thirty bytes\n')
@@ -109,7 +109,7 @@ test('what one job writes in small pieces goes into few rows', async () => {
 
 test('the first piece after a pause is stored at once, and a steady stream fifty times a second', async () => {
   const { open } = writer()
-  const output = open('job 1')
+  const output = open(begun('job 1'))
   const append = appender(output)
   const delays: number[] = []
   for (let round = 0; round < 10; round += 1) {
@@ -139,7 +139,7 @@ test('a reader waits while much text does', async () => {
     release = resolve
   })
   before = () => held
-  const append = appender(open('job 1'))
+  const append = appender(open(begun('job 1')))
   let settled = 0
   const big = 'x'.repeat(60 * 1024)
   for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
@@ -154,14 +154,16 @@ test('a reader waits while much text does', async () => {
 
 test('text that could not be stored is told to nobody, and its job takes no more', async () => {
   const { open } = writer()
-  const output = open('job 1')
+  const output = open(begun('job 1'))
   const append = appender(output)
   await append('stored, ')
   await output.flush()
 
   before = () => Promise.reject(new StorageError('disk full'))
   await append('lost')
+  expect(output.failed.aborted).toBe(false)
   await expect(output.flush()).rejects.toThrow('disk full')
+  expect(output.failed.aborted).toBe(true)
   before = async () => {}
 
   await expect(append('behind a gap')).rejects.toThrow('disk full')
@@ -172,7 +174,7 @@ test('text that could not be stored is told to nobody, and its job takes no more
 
 test('what was written while a store failed is not stored behind the gap', async () => {
   const { open } = writer()
-  const output = open('job 1')
+  const output = open(begun('job 1'))
   const append = appender(output)
   let fail = (_: Error) => {}
   before = () =>
@@ -193,13 +195,13 @@ test('what was written while a store failed is not stored behind the gap', async
 
 test('the same job, opened again, goes on from what is stored; other jobs were not harmed', async () => {
   const { open } = writer()
-  const [first, other] = [open('job 1'), open('job 2')]
+  const [first, other] = [open(begun('job 1')), open(begun('job 2'))]
   before = () => Promise.reject(new StorageError('busy'))
   await appender(first)('lost')
   await expect(first.flush()).rejects.toThrow('busy')
   before = async () => {}
 
-  const again = open('job 1')
+  const again = open(begun('job 1'))
   await appender(again)('whole')
   await appender(other)('other')
   await Promise.all([again.flush(), other.flush()])
@@ -209,11 +211,50 @@ test('the same job, opened again, goes on from what is stored; other jobs were n
 })
 
 test('nothing written is nothing stored', async () => {
-  const output = writer().open('job 1')
+  const output = writer().open(begun('job 1'))
 
-  await output.write({ offset: 0, bytes: Buffer.alloc(0), hostOffset: 0 })
+  await output.append(Buffer.alloc(0), 0)
   await output.flush()
 
   expect(batches).toBe(0)
   expect(told).toEqual([])
+})
+
+test('who follows a job in an epoch that has passed stores nothing, is told nothing, and learns it at once', async () => {
+  const { open } = writer()
+  const [former, other] = [open(begun('job 1')), open(begun('job 2'))]
+  await appender(former)('before')
+  await former.flush()
+  await real.run('UPDATE jobs SET epoch = 2 WHERE id = ?', ['job 1'])
+
+  const append = appender(former, 6)
+  await append(' late')
+  await appender(other)('other')
+
+  await expect.poll(() => former.failed.aborted).toBe(true)
+  await expect(former.flush()).rejects.toThrow(LeaseLost)
+  await expect(append(' later')).rejects.toThrow(LeaseLost)
+  await other.flush()
+  expect([await stored('job 1'), await stored('job 2')]).toEqual(['before', 'other'])
+  expect(other.failed.aborted).toBe(false)
+  expect(told.map(({ jobId, text }) => [jobId, text.bytes.toString()])).toEqual([
+    ['job 1', 'before'],
+    ['job 2', 'other'],
+  ])
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 6, host_offset: 60 })
+  const mine = open({ ...begun('job 1', 2), output_size: 6, host_offset: 60 })
+  await mine.append(Buffer.from(' mine'), 70)
+  await mine.flush()
+  expect(await stored('job 1')).toBe('before mine')
+})
+
+test('the service’s own words reach no further into the host’s file', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  await output.append(Buffer.from('host'), 4)
+  await output.append(Buffer.from(', service'))
+  await output.flush()
+
+  expect(await stored('job 1')).toBe('host, service')
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 13, host_offset: 4 })
 })

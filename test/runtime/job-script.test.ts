@@ -30,7 +30,7 @@ test.concurrent('a job’s output, both of it, and its exit code are kept in a f
   expect(stderr).toBe('ops-panel exit 3 8\n')
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
   expect((await stat(join(folder, 'output'))).mode & 0o777).toBe(0o600)
-  expect(await readFile(join(folder, 'exit'), 'utf8')).toBe('3 8\n')
+  expect((await readFile(join(folder, 'exit'), 'utf8')).split('\n')[0]).toBe('3 8')
 })
 
 test.concurrent('every byte arrives as it was written', async ({ expect, onTestFinished }) => {
@@ -107,9 +107,11 @@ test.concurrent('who follows from a byte gets the rest, of a job that has ended 
   expect,
   onTestFinished,
 }) => {
-  const { id } = newJob(onTestFinished)
+  const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file, '0123456789', 'abcdef'))
+  // Nobody has read further than the file reaches; tail would begin with whatever comes next.
+  await expect.poll(() => readFile(join(folder, 'output'), 'utf8')).toBe('0123456789')
 
   const live = [0, 4, 10].map((offset) => follow(id, offset))
   await expect.poll(() => live[0]?.seen()).toBe('0123456789')
@@ -249,7 +251,7 @@ test.concurrent.for([
   await run(script(CLEAN, 'ops-panel-job', id))
 
   expect(started).toMatchObject({ code: 73, stderr: `${JOB_FOLDER}${id}: cannot be created\n` })
-  expect(stderr).toBe('ops-panel gone\n')
+  expect(stderr).toMatch(/^ops-panel (gone|foreign)\n$/)
   expect(await exists(folder)).toBe(true)
   expect(await exists(join(other, 'precious'))).toBe(true)
   expect(await exists(join(other, 'pwned'))).toBe(false)
@@ -275,4 +277,41 @@ test.concurrent('the job gets nothing of the starter’s stdin', async ({ expect
 
   expect((await ended).code).toBe(0)
   expect((await follow(id).ended).stderr).toBe('ops-panel exit 0 0\n')
+})
+
+test.concurrent('an exit code that could not be written is no success', async ({ expect, onTestFinished }) => {
+  const { id, folder } = newJob(onTestFinished)
+  await startJob(id, 'true')
+  expect((await follow(id).ended).stderr).toBe('ops-panel exit 0 0\n')
+  await writeFile(join(folder, 'exit'), '')
+
+  expect((await follow(id).ended).stderr).toBe('ops-panel exit \n')
+})
+
+test.concurrent('where nothing can be written the command does not run, and that is told soon', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { id, folder } = newJob(onTestFinished)
+  const ran = join(await temporaryFolder(onTestFinished), 'ran')
+  const start = script(START, 'ops-panel-job', RUN, id, 'mkdir', ran)
+
+  // A file may have no byte, as on a full disk; the signal that comes with it is passed over.
+  const { code, stderr } = await run(script('trap "" XFSZ; ulimit -f 0; exec "$@"', 'x', ...start))
+
+  expect({ code, stderr }).toMatchObject({ code: 75, stderr: expect.stringContaining('did not start') })
+  expect(await exists(ran)).toBe(false)
+  expect(await exists(join(folder, 'exit'))).toBe(false)
+})
+
+test.concurrent('the command makes files as others do, and its folder stays private', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { id, folder } = newJob(onTestFinished)
+
+  await startJob(id, ...script('umask', 'x'))
+
+  expect((await follow(id).ended).stdout.toString()).toBe('0022\n')
+  expect((await stat(folder)).mode & 0o777).toBe(0o700)
 })

@@ -181,13 +181,29 @@ test('a job with an invalid target closes with 1000 without a frame', async () =
   expect(socket.events).toEqual([])
 })
 
-test('a connection that is cut tells the error, after what had come', async () => {
-  const { subscribe, output, demo, id, job } = await running()
+test('a connection to the host that is cut is nothing that subscribers see', async () => {
+  const { subscribe, output, demo } = await running()
   const socket = subscribe()
   output.print('avant\n')
   await expect.poll(() => socket.text()).toBe('avant\n')
 
   demo.cut()
+  output.print('pendant\n')
+  await expect.poll(() => socket.text(), { timeout: 3_000 }).toBe('avant\npendant\n')
+  output.end()
+
+  expect(await socket.end).toBe(1000)
+  expect(socket.text()).toBe('avant\npendant\n')
+  expect(socket.last()).toMatchObject({ type: 'update_done', seq: 14 })
+})
+
+test('a reboot of the host tells the error, after what had come', async () => {
+  const { subscribe, output, demo, id, job } = await running()
+  const socket = subscribe()
+  output.print('avant\n')
+  await expect.poll(() => socket.text()).toBe('avant\n')
+
+  demo.reboot()
 
   expect(await socket.end).toBe(1000)
   const error = (await job(id))?.output

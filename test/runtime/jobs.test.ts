@@ -1,71 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Database, StorageError } from '../../db/client.ts'
-import { findJob, type JobRow } from '../../db/jobs.ts'
-import { readOutput } from '../../db/output.ts'
-import { saveUser } from '../../db/users.ts'
-import type { DemoHost } from '../../demo/host.ts'
-import { upgradeJob } from '../../functions/updates/upgrade.ts'
-import type { Config } from '../../runtime/config.ts'
-import { createHost } from '../../runtime/host.ts'
-import { createHub, type Frame } from '../../runtime/hub.ts'
-import { createJobs, type Jobs } from '../../runtime/jobs.ts'
+import { findJob } from '../../db/jobs.ts'
 import { NOW } from '../db/database.ts'
-import { hostOf, startDemo } from './demo.ts'
+import { startDemo } from './demo.ts'
+import { jobService, listen, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
-
-/** The jobs of one instance; `again` is the next one, after a restart. */
-async function service(
-  demo: DemoHost,
-  { ssh, wrap = (db) => db }: { ssh?: Partial<Config['ssh']>; wrap?(db: Database): Database } = {},
-) {
-  const { settings, db, log, lines } = await hostOf(demo, ssh)
-  const { id: startedBy } = await saveUser(db, 'bob', false, NOW)
-  const begin = () => {
-    const host = createHost({ settings, log })
-    onTestFinished(() => host.close())
-    const hub = createHub()
-    const clock = () => new Date(NOW)
-    const jobs = createJobs({ db: wrap(db), host, hub, clock, log, kinds: [upgradeJob] })
-    onTestFinished(() => jobs.stop())
-    return { hub, jobs }
-  }
-  const start = (jobs: Jobs, target: string) => jobs.start({ kind: 'upgrade', args: { target }, target, startedBy })
-  const ended = async (id: string): Promise<JobRow> => {
-    await expect.poll(async () => (await findJob(db, id))?.status, { timeout: 8_000, interval: 10 }).not.toBe('running')
-    const row = await findJob(db, id)
-    if (!row) throw new Error('no such job')
-    return row
-  }
-  const output = async (id: string): Promise<string> => {
-    const chunks = await readOutput(db, id, 0, 1e12)
-    return Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
-  }
-  return { ...begin(), again: begin, start, ended, output, db, lines }
-}
-
-/** What subscribers of a job are told, as events. */
-function listen(hub: ReturnType<typeof createHub>, id: string) {
-  const events: unknown[] = []
-  let silent = false
-  const read = ({ bytes }: Frame) => JSON.parse(bytes.toString())
-  hub.subscribe(`update:${id}`, {
-    deliver: (frame) => events.push(read(frame)),
-    finish(frame) {
-      if (frame) events.push(read(frame))
-      else silent = true
-    },
-  })
-  return { events, silent: () => silent }
-}
-
-const starts = (demo: DemoHost) =>
-  demo.commands.filter((words) => words[3] === 'ops-panel-job' && words[4]?.includes('process.new'))
 
 test('stores what the host printed, byte for byte, and U+FFFD where it was no UTF-8', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
-  const { jobs, start, ended, output: stored, hub } = await service(demo)
+  const { jobs, start, ended, output: stored, hub } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
   const { events } = listen(hub, id)
 
@@ -96,7 +41,7 @@ test('stores what the host printed, byte for byte, and U+FFFD where it was no UT
 
 test('an id is the second of its start and eight random characters', async () => {
   const demo = await startDemo()
-  const { jobs, start } = await service(demo)
+  const { jobs, start } = await jobService(demo)
 
   const ids = await Promise.all(Array.from({ length: 20 }, () => start(jobs, 'nonsense')))
 
@@ -106,14 +51,14 @@ test('an id is the second of its start and eight random characters', async () =>
 
 test('the command’s exit code is kept and decides nothing', async () => {
   const demo = await startDemo()
-  const { jobs, start, ended } = await service(demo)
+  const { jobs, start, ended } = await jobService(demo)
 
   expect(await ended(await start(jobs, 'lxc:103'))).toMatchObject({ status: 'success', exit_code: 255, error: null })
 })
 
 test('the job’s folder is removed when it has ended', async () => {
   const demo = await startDemo()
-  const { jobs, start, ended } = await service(demo)
+  const { jobs, start, ended } = await jobService(demo)
 
   const id = await start(jobs, 'lxc:101')
   await ended(id)
@@ -121,35 +66,9 @@ test('the job’s folder is removed when it has ended', async () => {
   await expect.poll(() => demo.commands.at(-1)?.join(' ')).toMatch(new RegExp(`rm -rf[\\s\\S]*${id}$`))
 })
 
-test('a connection that is cut in the middle ends the job in an error that names it; what had come stays', async () => {
-  const demo = await startDemo()
-  const output = controlledOutput(demo)
-  const { jobs, hub, start, ended, output: stored } = await service(demo)
-  const id = await start(jobs, 'lxc:101')
-  const { events } = listen(hub, id)
-  output.print('avant la coupure\n')
-  await expect.poll(() => stored(id)).toBe('avant la coupure\n')
-
-  demo.cut()
-
-  const row = await ended(id)
-  expect(row).toMatchObject({
-    status: 'error',
-    error_code: 'ssh_failed',
-    error: expect.stringMatching(/^Erreur SSH : ./),
-  })
-  expect(await stored(id)).toBe('avant la coupure\n')
-  expect(events.at(-1)).toEqual({
-    type: 'update_error',
-    topic: `update:${id}`,
-    seq: row.output_size,
-    data: { error: row.error },
-  })
-})
-
 test('a host that is not there ends the job at once', async () => {
   const demo = await startDemo()
-  const { jobs, start, ended, output } = await service(demo)
+  const { jobs, start, ended, output } = await jobService(demo)
   demo.accepting = false
 
   const id = await start(jobs, 'lxc:101')
@@ -164,7 +83,7 @@ test('a host that is not there ends the job at once', async () => {
 
 test('a wrong service password ends the job in an error', async () => {
   const demo = await startDemo()
-  const { jobs, start, ended } = await service(demo, { ssh: { password: 'wrong' } })
+  const { jobs, start, ended } = await jobService(demo, { ssh: { password: 'wrong' } })
 
   expect(await ended(await start(jobs, 'host'))).toMatchObject({
     status: 'error',
@@ -175,7 +94,7 @@ test('a wrong service password ends the job in an error', async () => {
 
 test('an invalid target ends the job without an event, and the host is not touched', async () => {
   const demo = await startDemo()
-  const { jobs, hub, start, ended } = await service(demo)
+  const { jobs, hub, start, ended } = await jobService(demo)
 
   const id = await start(jobs, 'nonsense')
   const { events, silent } = listen(hub, id)
@@ -193,7 +112,7 @@ test('an invalid target ends the job without an event, and the host is not touch
 test('a restart of the service takes a running job up from the stored byte: each byte once, and started once', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
-  const { jobs, again, start, ended, output: stored, db } = await service(demo)
+  const { jobs, again, start, ended, output: stored, db } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
   output.print('avant é, ')
   output.print(Buffer.from([0xe2, 0x82]))
@@ -204,7 +123,7 @@ test('a restart of the service takes a running job up from the stored byte: each
   output.print(Buffer.concat([Buffer.from([0xac]), Buffer.from(' pendant, ')]))
   const next = again()
   const { events } = listen(next.hub, id)
-  await next.jobs.adopt()
+  await next.jobs.tend()
   await expect.poll(() => stored(id)).toBe('avant é, € pendant, ')
   output.print('après')
   output.end()
@@ -218,7 +137,7 @@ test('a restart of the service takes a running job up from the stored byte: each
 test('a job that ended while the service was away is taken up with all of its output', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
-  const { jobs, again, start, ended, output: stored } = await service(demo)
+  const { jobs, again, start, ended, output: stored } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
   output.print('avant, ')
   await expect.poll(() => stored(id)).toBe('avant, ')
@@ -226,7 +145,7 @@ test('a job that ended while the service was away is taken up with all of its ou
   output.print('sans témoin')
   output.end()
 
-  await again().jobs.adopt()
+  await again().jobs.tend()
 
   expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
   expect(await stored(id)).toBe('avant, sans témoin')
@@ -235,14 +154,14 @@ test('a job that ended while the service was away is taken up with all of its ou
 test('a job that a reboot of the host ended is taken up as an error, with what it had put out', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
-  const { jobs, again, start, ended, output: stored } = await service(demo)
+  const { jobs, again, start, ended, output: stored } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
   output.print('avant')
   await expect.poll(() => stored(id)).toBe('avant')
   await jobs.stop()
 
   demo.reboot()
-  await again().jobs.adopt()
+  await again().jobs.tend()
 
   expect(await ended(id)).toMatchObject({
     status: 'error',
@@ -253,12 +172,12 @@ test('a job that a reboot of the host ended is taken up as an error, with what i
 
 test('what has ended is not taken up again', async () => {
   const demo = await startDemo()
-  const { jobs, again, start, ended } = await service(demo)
+  const { jobs, again, start, ended } = await jobService(demo)
   await ended(await start(jobs, 'lxc:101'))
   await expect.poll(() => demo.commands.at(-1)?.join(' ')).toContain('rm -rf')
   const before = demo.commands.length
 
-  await again().jobs.adopt()
+  await again().jobs.tend()
 
   expect(demo.commands).toHaveLength(before)
 })
@@ -275,7 +194,7 @@ test('a database that fails for a while costs no byte and none twice', async () 
       return Promise.reject(new StorageError('disk full'))
     },
   })
-  const { jobs, start, ended, output: stored } = await service(demo, { wrap })
+  const { jobs, start, ended, output: stored } = await jobService(demo, { wrap })
   const id = await start(jobs, 'lxc:101')
   output.print('avant, ')
   await expect.poll(() => stored(id)).toBe('avant, ')
@@ -290,9 +209,32 @@ test('a database that fails for a while costs no byte and none twice', async () 
   expect(await stored(id)).toBe(output.text())
 })
 
+test('what a failing database held up is stored soon, though the job prints nothing more', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  let failing = false
+  const wrap = (db: Database): Database => ({
+    ...db,
+    batch: (statements) => (failing ? Promise.reject(new StorageError('disk full')) : db.batch(statements)),
+  })
+  const { jobs, start, ended, output: stored, lines } = await jobService(demo, { wrap })
+  const id = await start(jobs, 'lxc:101')
+  output.print('avant, ')
+  await expect.poll(() => stored(id)).toBe('avant, ')
+
+  failing = true
+  output.print('perdu un instant')
+  await expect.poll(() => lines().some((line) => line.includes('the database failed'))).toBe(true)
+  failing = false
+
+  await expect.poll(() => stored(id), { timeout: 3_000 }).toBe('avant, perdu un instant')
+  output.end()
+  expect(await ended(id)).toMatchObject({ status: 'success' })
+})
+
 test('twenty-five jobs run side by side to their end', async () => {
   const demo = await startDemo({ lineMs: 1 })
-  const { jobs, start, ended, output } = await service(demo)
+  const { jobs, start, ended, output } = await jobService(demo)
 
   const ids = await Promise.all(Array.from({ length: 25 }, (_, at) => start(jobs, at % 2 ? 'lxc:101' : 'lxc:102')))
 
@@ -305,7 +247,7 @@ test('twenty-five jobs run side by side to their end', async () => {
 
 test('an unknown kind of job is refused, and nothing is recorded', async () => {
   const demo = await startDemo()
-  const { jobs, db } = await service(demo)
+  const { jobs, db } = await jobService(demo)
 
   await expect(jobs.start({ kind: 'other', args: {}, target: 'host', startedBy: 1 })).rejects.toThrow('other')
 
@@ -315,7 +257,7 @@ test('an unknown kind of job is refused, and nothing is recorded', async () => {
 test('the password of the service is in no command line and in no log line', async () => {
   const users = { panel: { password: 'pw-of-panel', uid: 1400, groups: ['panel'], sudo: 'password' as const } }
   const demo = await startDemo({ users })
-  const { jobs, start, ended, output, lines } = await service(demo)
+  const { jobs, start, ended, output, lines } = await jobService(demo)
 
   const id = await start(jobs, 'lxc:101')
 

@@ -41,3 +41,27 @@ test.each([
   expect(head).toMatch(/^X-Request-Id: [\w-]{36}$/m)
   expect(JSON.parse(body)).toMatchObject({ code, error: expect.stringMatching(/^L/) })
 })
+
+test('HTTP/1.0 needs no Host: health checks of some proxies still speak it', async () => {
+  const { url } = await startService(await startDemo())
+
+  expect(await exchange(url, 'GET /api/health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+})
+
+test('CONNECT is refused in the form of every other error', async () => {
+  const { url } = await startService(await startDemo())
+
+  const [head = '', body = ''] = (await exchange(url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')).split('\r\n\r\n')
+
+  expect(head).toMatch(/^HTTP\/1\.1 405 /)
+  expect(JSON.parse(body)).toMatchObject({ code: 'method_not_allowed' })
+})
+
+test('after a body that is too long the connection is closed, and says so', async () => {
+  const { url } = await startService(await startDemo())
+
+  const answer = await exchange(url, 'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n{')
+
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+  expect(answer).toMatch(/^connection: close\r$/im)
+})

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
 import { openDatabase } from '../../db/client.ts'
@@ -17,6 +17,7 @@ export async function startService(demo: DemoHost, env: Record<string, string> =
     PANEL_PORT: '0',
     PANEL_DATA_DIR: folder,
     PANEL_LOG_LEVEL: 'silent',
+    PANEL_JWT_KEY: inject('signingKey').pem,
     PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
     PANEL_SSH_USERNAME: demo.service.username,
     PANEL_SSH_PASSWORD: demo.service.password,

@@ -20,25 +20,34 @@ test('a client that stops reading is closed with 1013, comes back with from, and
   const { url, token, run, job } = await startService(demo)
   const id = await run('lxc:101')
   const path = `/ws/updates/${id}`
+  const resume = (seq: number) => openSocket(url, `${path}?from=${seq}`, { token })
   const [quick, slow] = [openSocket(url, path, { token }), openSocket(url, path, { token })]
   await expect.poll(() => quick.text()).toBe(LINE)
   await expect.poll(() => slow.text()).toBe(LINE)
 
   slow.ws.pause()
   go()
-  expect(await quick.end).toBe(1000)
+  const others = await readOn(quick, resume)
   slow.ws.resume()
 
   expect(await slow.end).toBe(1013)
   const whole = LINE + BLOCK.repeat(blocks)
-  expect(quick.text() === whole).toBe(true)
+  expect(others === whole).toBe(true)
   const before = slow.text()
   expect(before.length).toBeLessThan(whole.length)
-  const again = openSocket(url, `${path}?from=${slow.last()?.seq}`, { token })
-  expect(await again.end).toBe(1000)
-  expect(before + again.text() === whole).toBe(true)
+  expect(before + (await readOn(resume(slow.last()?.seq ?? 0), resume)) === whole).toBe(true)
   expect((await job(id))?.status).toBe('success')
 })
+
+type Reader = ReturnType<typeof openSocket>
+
+/** What a client gets that reads all the time, and comes back if this process was too busy to let it. */
+async function readOn(reader: Reader, again: (seq: number) => Reader): Promise<string> {
+  const code = await reader.end
+  if (code === 1000) return reader.text()
+  expect(code).toBe(1013)
+  return reader.text() + (await readOn(again(reader.last()?.seq ?? 0), again))
+}
 
 test('a client that stops reading while it catches up does not fill the memory', async () => {
   const demo = await startDemo()
@@ -49,7 +58,7 @@ test('a client that stops reading while it catches up does not fill the memory',
   const id = await run('lxc:101')
   const path = `/ws/updates/${id}`
   const first = openSocket(url, path, { token })
-  expect(await first.end).toBe(1000)
+  await readOn(first, (seq) => openSocket(url, `${path}?from=${seq}`, { token }))
   first.events.length = 0
   const before = process.memoryUsage().arrayBuffers
 

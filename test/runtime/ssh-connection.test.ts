@@ -3,11 +3,13 @@ import { createServer, type Server } from 'node:net'
 import ssh2 from 'ssh2'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DemoHost } from '../../demo/host.ts'
+import { fingerprint } from '../../runtime/host-key.ts'
 import type { SshAccount } from '../../runtime/settings.ts'
-import { connect, fingerprint, SshError } from '../../runtime/ssh-connection.ts'
+import { connect, SshError } from '../../runtime/ssh-connection.ts'
 import { startDemo } from './demo.ts'
 
 const login = ({ port }: Pick<DemoHost, 'port'>, more: Partial<SshAccount> = {}): SshAccount => ({
+  address: '',
   host: '127.0.0.1',
   port,
   username: 'demo',

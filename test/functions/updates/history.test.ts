@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { addJob, endJob, type JobEnd } from '../../../db/jobs.ts'
-import { appendOutput } from '../../../db/output.ts'
+import { endJob, type JobEnd } from '../../../db/jobs.ts'
 import history from '../../../functions/updates/history.get.ts'
 import { testApp } from '../../app.ts'
+import { recordJob, storeOutput } from '../../db/job.ts'
 import { answered, audited, refused } from '../answers.ts'
 
 const PATH = '/api/updates/history'
@@ -23,13 +23,9 @@ async function historyApp() {
 }
 
 async function record({ db }: Pick<App, 'db'>, id: string, end?: JobEnd, chunks: readonly Buffer[] = [], at = AT) {
-  await addJob(db, { id, kind: 'upgrade', args: '{"target":"host"}', target: 'host', started_at: at, started_by: 1 })
-  let offset = 0
-  for (const bytes of chunks) {
-    await db.batch(appendOutput(id, { offset, bytes }, offset + bytes.length))
-    offset += bytes.length
-  }
-  if (end) await endJob(db, id, end, LATER)
+  const job = await recordJob(db, id, { started_at: at })
+  await storeOutput(db, job, chunks)
+  if (end) await endJob(db, job, end, { now: LATER })
 }
 
 /** Rows as the service writes them: 64 KiB and less, cut between characters. */

@@ -331,3 +331,14 @@ test('the end of a job is recorded as it was when the database fails for a momen
   await expect.poll(() => settled(app), { timeout: 5_000 }).toMatchObject([{ status: 'success', output: 'done\n' }])
   expect(failures).toBe(0)
 })
+
+test('a token that has outlived its user starts nothing: 404', async () => {
+  const app = await testApp([run])
+  const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
+  await app.db.run('DELETE FROM users')
+
+  await refused(await app.request('POST', PATH, { headers, body: { target: 'host' } }), 404, 'profile_missing')
+
+  expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+})

@@ -1,0 +1,310 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { functions, sockets } from '../../functions/index.ts'
+import { defineFunction } from '../../runtime/function.ts'
+import type { Manifest } from '../../runtime/server.ts'
+import { defineSocket } from '../../runtime/socket.ts'
+import { checkAnswers } from './check.ts'
+import { exchange, type WireRequest } from './client.ts'
+import { anyRequest, anyUpgrade, filled, functionTarget, type Known, socketTarget, type Target } from './requests.ts'
+import { judge } from './verdict.ts'
+import { startWorld } from './world.ts'
+
+/** For each function; more of them by hand. */
+const RUNS = Math.max(300, Number(process.env.PROPERTY_RUNS ?? 400))
+/** No answer of this API takes longer, least of all a refusal. */
+const WITHIN_MS = 5_000
+const TEST_MS = 300 * RUNS
+
+const FILE = 'test/property/any-request.test.ts'
+const seed = Number(process.env.PROPERTY_SEED ?? randomInt(2 ** 31))
+console.info(`seed ${seed}; the same requests again: PROPERTY_SEED=${seed} npx vitest run --project unit ${FILE}`)
+
+const every = { runs: RUNS, seed, withinMs: WITHIN_MS }
+/** Each with requests of its own: from the same seed all would be asked nearly the same. */
+const withSeeds = (targets: readonly Target[]) =>
+  targets.map((target, at) => [target.name, target, { ...every, seed: seed + at }] as const)
+const functionTargets = withSeeds(functions.map(functionTarget))
+const socketTargets = withSeeds(sockets.map(socketTarget))
+
+/** What is there only as long as the service knows no host. */
+const INSTALL = 'POST /api/install'
+const WIZARD = [INSTALL, 'POST /api/install/check']
+/** What succeeds only while a job runs. */
+const CANCEL = 'POST /api/updates/jobs/:id/cancel'
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** Nothing of all that was asked lingers, and the service is as well as before. */
+async function expectUnharmed({ agent, health, runningJobs, openConnections }: World): Promise<void> {
+  expect(await health()).toBe('ok')
+  await expect.poll(runningJobs, { timeout: 30_000 }).toBe(0)
+  agent.destroy()
+  // What is left are both ends of the connection that has just been used to ask.
+  await expect.poll(openConnections, { timeout: 10_000 }).toBeLessThanOrEqual(2)
+}
+
+const some = (statuses: Map<number, number>, wanted: (status: number) => boolean) => [...statuses.keys()].some(wanted)
+
+test.each(functionTargets)(
+  '%s answers whatever it is asked in time, in the form of the contract, and never fails by itself',
+  async (_, target, options) => {
+    const world = await startWorld({ installed: !WIZARD.includes(target.name), running: target.name === CANCEL })
+
+    const { requests, statuses } = await checkAnswers(world, target, anyRequest(target), options)
+
+    expect(requests).toBe(RUNS)
+    // Only one can install, and it may be one whose client was gone when it was answered.
+    const installed = target.name === INSTALL && (await world.installed())
+    expect(installed || some(statuses, (status) => status < 300), 'some requests succeed').toBe(true)
+    expect(
+      some(statuses, (status) => status >= 400),
+      'some are refused',
+    ).toBe(true)
+    await expectUnharmed(world)
+  },
+  TEST_MS,
+)
+
+test.each(socketTargets)(
+  '%s answers whatever asks for a socket, and closes none because of a failure of its own',
+  async (_, target, options) => {
+    const world = await startWorld()
+
+    const { requests, statuses } = await checkAnswers(world, target, anyUpgrade(target), options)
+
+    expect(requests).toBe(RUNS)
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining([101, 400, 403, 404]))
+    await expectUnharmed(world)
+  },
+  TEST_MS,
+)
+
+test.each(socketTargets)(
+  '%s is an unknown address for whoever asks for no socket',
+  async (_, target, options) => {
+    const world = await startWorld()
+
+    const { requests, statuses } = await checkAnswers(world, target, anyRequest(target), options)
+
+    expect(requests).toBe(RUNS)
+    expect(statuses.get(404)).toBeGreaterThan(RUNS / 4)
+    // 204 is what a browser is told before it asks from another origin, whatever it is about to ask.
+    expect(some(statuses, (status) => status < 400 && status !== 204)).toBe(false)
+    await expectUnharmed(world)
+  },
+  TEST_MS,
+)
+
+const ME = functionTarget(
+  defineFunction({
+    method: 'GET',
+    path: '/api/auth/me',
+    auth: 'user',
+    rateLimit: false,
+    response: z.object({}),
+    handler: () => ({}),
+  }),
+)
+const WS = socketTarget(
+  defineSocket({
+    path: '/ws/updates/:jobId',
+    auth: 'optional',
+    rateLimit: false,
+    request: { params: z.object({ jobId: z.string() }) },
+    open() {},
+  }),
+)
+
+const HOST = ['Host', 'panel.example'] as const
+const UPGRADE = [HOST, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] as const
+const get: Omit<WireRequest, 'headers'> = { method: 'GET', target: ME.path, body: '', framing: 'none' }
+/** A token whose header names a key by something else than a text. */
+const keyNamed = (kid: unknown) => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'RS256', typ: 'JWT', kid })}.${part({ sub: '1' })}.AAAA`
+}
+const signedBy = (kid: unknown) => ({ ...get, headers: [HOST, ['Authorization', `Bearer ${keyNamed(kid)}`]] as const })
+
+/** What was found by chance once, or is too rare to be left to it. */
+const EXAMPLES: readonly [title: string, request: WireRequest, target: Target, status: number][] = [
+  ['a request without Host', { ...get, headers: [] }, ME, 400],
+  ['a token whose key is named by a list of one name', signedBy(['k'.repeat(43)]), ME, 401],
+  ['a token whose key is named by an object that is no text', signedBy({ toString: 1 }), ME, 401],
+  ['a HEAD that asks for a socket', { ...get, method: 'HEAD', target: '/ws/none', headers: UPGRADE }, WS, 404],
+  [
+    'a HEAD that asks for a socket of an unknown version',
+    { ...get, method: 'HEAD', target: '/ws/updates/1', headers: UPGRADE },
+    WS,
+    400,
+  ],
+]
+
+test.each(EXAMPLES)('%s is refused in the form of every other error', async (_, request, target, status) => {
+  const { url, agent, known } = await startWorld()
+
+  const outcome = await exchange(url, agent, filled(request, known), WITHIN_MS)
+
+  judge(outcome, { ...target, method: request.method })
+  expect(outcome.kind === 'answer' && outcome.answer.status).toBe(status)
+})
+
+// --- The same check finds what is planted.
+
+const planted = (manifest: Partial<Manifest>): Manifest => ({
+  functions: [],
+  sockets: [],
+  jobKinds: [],
+  tasks: [],
+  ...manifest,
+})
+
+const named = z.object({ name: z.string().optional() })
+
+const REPORT =
+  /Property failed after \d+ tests?\n\{ seed: \d+, path: "[\d:]+", endOnFailure: (true|false) \}\nCounterexample: /
+
+test('a function that throws on some input is found, and the report tells how to see it again', async () => {
+  const throwing = defineFunction({
+    method: 'POST',
+    path: '/api/planted',
+    auth: 'none',
+    rateLimit: false,
+    audit: false,
+    request: { body: named },
+    response: z.object({}),
+    handler({ body: { name = '' } }) {
+      if (name.length > 3) throw new TypeError('planted')
+      return {}
+    },
+  })
+  const world = await startWorld({ manifest: planted({ functions: [throwing] }) })
+  const target = functionTarget(throwing)
+  const check = () => checkAnswers(world, target, anyRequest(target), every)
+
+  const error = await check().catch((reason: unknown) => reason)
+
+  const { message, cause } = Failed.parse(error)
+  expect(message).toMatch(REPORT)
+  expect(message).toContain(`seed: ${seed}`)
+  expect(cause.message).toMatch(/^status 500 is not declared\n500 .*\n\{"error":".*","code":"internal"\}$/)
+  await expect(check()).rejects.toThrow(message.split('Counterexample')[0])
+})
+
+const Failed = z.object({ message: z.string(), cause: z.object({ message: z.string() }) })
+
+test('a function that never answers is found', async () => {
+  const silent = defineFunction({
+    method: 'GET',
+    path: '/api/planted',
+    auth: 'none',
+    rateLimit: false,
+    request: { query: named },
+    response: z.object({}),
+    handler: ({ query: { name } }) => (name === undefined ? {} : new Promise<never>(() => {})),
+  })
+  const world = await startWorld({ manifest: planted({ functions: [silent] }) })
+  const target = functionTarget(silent)
+
+  const error = await checkAnswers(world, target, anyRequest(target), { ...every, withinMs: 500, shrink: false }).catch(
+    (reason: unknown) => reason,
+  )
+
+  expect(Failed.parse(error)).toMatchObject({
+    message: expect.stringMatching(REPORT),
+    cause: { message: 'no answer within 500 ms' },
+  })
+})
+
+test('a function whose answer is not what it declares is found', async () => {
+  const garbage = defineFunction({
+    method: 'GET',
+    path: '/api/planted',
+    auth: 'optional',
+    rateLimit: false,
+    response: z.object({ count: z.number() }),
+    handler: (_, { user }) => ({ count: user ? Number.NaN : 1 }),
+  })
+  const world = await startWorld({ manifest: planted({ functions: [garbage] }) })
+  const target = functionTarget(garbage)
+
+  await expect(checkAnswers(world, target, anyRequest(target), every)).rejects.toThrow(REPORT)
+})
+
+test('a socket that fails once it is open is found', async () => {
+  const failing = defineSocket({
+    path: '/ws/planted',
+    auth: 'optional',
+    rateLimit: false,
+    open(_, { user }) {
+      if (user) throw new Error('planted')
+    },
+  })
+  const world = await startWorld({ manifest: planted({ sockets: [failing] }) })
+  const target = socketTarget(failing)
+
+  const error = await checkAnswers(world, target, anyUpgrade(target), every).catch((reason: unknown) => reason)
+
+  expect(Failed.parse(error).cause.message).toBe('the socket was closed with 1011, an internal error')
+})
+
+const GOOD = { 'X-Request-Id': 'one', 'Cache-Control': 'no-store' }
+const refusal = (code: string) => JSON.stringify({ error: 'Non.', code })
+/** Nothing that Node's bare server would refuse by itself. */
+const plainRequests = anyRequest(ME).map(() => ({ ...get, headers: [HOST] }))
+const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'] }
+const NOBODY: Known = { user: ['a.b.c'], admin: ['a.b.c'], refresh: ['a.b.c'], job: ['1'], ...NONE }
+
+test.each([
+  ['a refusal that is no JSON', 404, GOOD, 'Not Found', 'status 404 without the form of an error'],
+  ['a refusal without a sentence', 404, GOOD, '{"error":"","code":"not_found"}', 'without the form of an error'],
+  ['a refusal with more than the form', 404, GOOD, '{"error":"a","code":"not_found","stack":"b"}', 'without the form'],
+  [
+    'a refusal with details of another form',
+    404,
+    GOOD,
+    '{"error":"a","code":"not_found","details":"b"}',
+    'without the form',
+  ],
+  ['a refusal with an unknown code', 400, GOOD, refusal('nonsense'), 'code nonsense with status 400'],
+  ['a refusal with the code of another status', 403, GOOD, refusal('not_found'), 'code not_found with status 403'],
+  ['a failure that was not declared', 503, GOOD, refusal('login_busy'), 'status 503 is not declared'],
+  ['a failure of its own', 500, GOOD, refusal('storage_failed'), 'status 500 is not declared'],
+  ['a limit that does not say when', 429, GOOD, refusal('rate_limited'), '429 without Retry-After'],
+  ['an answer without a number', 200, { 'Cache-Control': 'no-store' }, '{}', 'no X-Request-Id'],
+  ['an answer that may be kept', 200, { 'X-Request-Id': 'one' }, '{}', 'Cache-Control: undefined'],
+  ['an answer with a stack', 200, GOOD, JSON.stringify({ stack: new Error('planted').stack }), 'a stack trace'],
+])('%s is found', async (_, status, headers, body, complaint) => {
+  const server = createServer((_request, response) => void response.writeHead(status, headers).end(body))
+  const url = await listening(server)
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+
+  const error = await checkAnswers({ url, agent, known: NOBODY }, ME, plainRequests, every).catch(
+    (reason: unknown) => reason,
+  )
+
+  expect(Failed.parse(error).cause.message).toContain(complaint)
+})
+
+test('the same server with a right answer is let pass', async () => {
+  const server = createServer((_request, response) => void response.writeHead(404, GOOD).end(refusal('not_found')))
+  const url = await listening(server)
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+
+  const { statuses } = await checkAnswers({ url, agent, known: NOBODY }, ME, plainRequests, every)
+
+  expect([...statuses.keys()]).toEqual([404])
+})
+
+async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  onTestFinished(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`
+}

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { buffer, text } from 'node:stream/consumers'
+import { expect } from 'vitest'
+import { WebSocket } from 'ws'
+import * as z from 'zod'
+import { openDatabase } from '../../db/client.ts'
+import { type Sent, send } from '../send.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../runtime/main.ts')
+/** On a busy machine a start takes seconds. */
+const START_MS = 30_000
+
+const HANDING_OUT = new Set(['/api/auth/login', '/api/auth/refresh'])
+
+const Ready = z.object({ msg: z.literal('ready'), url: z.string() })
+
+export interface Told {
+  status: number
+  body: string
+  cookie: string
+}
+
+/** What a run leaves behind in which a secret might be found: everything written, and everything refused. */
+export function collectEvidence() {
+  const output: string[] = []
+  const errors: string[] = []
+  const answers: string[] = []
+  const statuses = new Set<number>()
+  const children = new Set<ReturnType<typeof spawn>>()
+
+  const tell = (status: number, head: string, body: string) => {
+    statuses.add(status)
+    ;(status >= 400 ? errors : answers).push(`${status} ${head}\n${body}`)
+  }
+
+  const begin = (environment: Record<string, string>, args: readonly string[], entry: string) => {
+    const env = { PATH: process.env.PATH ?? '', PANEL_LOG_LEVEL: 'trace', PANEL_PORT: '0', ...environment }
+    const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    children.add(child)
+    const said: string[] = []
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        output.push(line)
+        said.push(line)
+      })
+    }
+    const ended = once(child, 'close').then(() => {
+      children.delete(child)
+      const last = said.slice(-20).join('\n')
+      return {
+        code: child.exitCode,
+        told: `${args.join(' ')} ended with ${child.signalCode ?? child.exitCode}:\n${last}`,
+      }
+    })
+    return { child, ended }
+  }
+
+  return {
+    output: () => output.join('\n'),
+    errors: () => errors.join('\n\n'),
+    /** Every other answer, but for those whose purpose it is to hand out a token. */
+    answers: () => answers.join('\n\n'),
+    statuses,
+
+    /** Runs the program to its end, which has to come by itself and with that code. */
+    async run(code: number, env: Record<string, string>, ...args: string[]): Promise<void> {
+      const end = await begin(env, args, PROGRAM).ended
+      expect(end.code, end.told).toBe(code)
+    },
+
+    /** Starts the program, or another one in its place, and waits until it listens. */
+    async start(env: Record<string, string>, entry = PROGRAM) {
+      const { child, ended } = begin(env, [], entry)
+      const url = await new Promise<string>((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error(`no start in time:\n${output.join('\n')}`)), START_MS)
+        void ended.then(() => reject(new Error(`the program has ended:\n${output.join('\n')}`)))
+        createInterface({ input: child.stdout }).on('line', (line) => {
+          const ready = Ready.safeParse(parsed(line))
+          if (!ready.success) return
+          clearTimeout(late)
+          resolve(ready.data.url)
+        })
+      })
+      return {
+        url,
+        async stop() {
+          child.kill('SIGTERM')
+          const end = await ended
+          expect(end.code, end.told).toBe(0)
+        },
+      }
+    },
+
+    /** One request, whose answer is evidence. */
+    async ask(url: string, method: string, path: string, sent: Sent = {}): Promise<Told> {
+      const answer = await send(url, method, path, sent)
+      const told = await answer.text()
+      if (!HANDING_OUT.has(path) || answer.status >= 400) tell(answer.status, JSON.stringify([...answer.headers]), told)
+      statuses.add(answer.status)
+      const set = /^svc_refresh=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')
+      return { status: answer.status, body: told, cookie: set?.[1] ?? '' }
+    },
+
+    /** Bytes as they are, that no client would send. */
+    async send(url: string, bytes: string): Promise<void> {
+      const { hostname, port } = new URL(url)
+      const connection = connect(Number(port), hostname)
+      connection.on('error', () => {})
+      connection.write(bytes)
+      const answer = await text(connection)
+      tell(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), 'raw', answer)
+    },
+
+    /** A socket until it is closed or refused; gives the close code, or the status. */
+    async follow(
+      url: string,
+      path: string,
+      { protocols = ['panel.v1'], headers = {} }: { protocols?: string[]; headers?: Record<string, string> } = {},
+    ): Promise<number> {
+      const ws = new WebSocket(url.replace('http', 'ws') + path, protocols, { headers })
+      ws.on('error', () => {})
+      return new Promise((resolve) => {
+        ws.on('unexpected-response', async (_, response) => {
+          const status = response.statusCode ?? 0
+          tell(status, JSON.stringify(response.headers), await text(response))
+          resolve(status)
+        })
+        ws.on('close', (code, reason) => {
+          errors.push(`closed with ${code} ${reason.toString()}`)
+          resolve(code)
+        })
+      })
+    },
+
+    /** Ends what a failed test has left. */
+    end() {
+      for (const child of children) child.kill('SIGKILL')
+    },
+  }
+}
+export type Evidence = ReturnType<typeof collectEvidence>
+
+/** Every row of the audit log, as text. */
+export async function auditRows(folder: string): Promise<string[]> {
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  const rows = await db.query(z.record(z.string(), z.unknown()), 'SELECT * FROM audit ORDER BY id')
+  await db.close()
+  // What held a NUL comes back as bytes.
+  return rows.map((row) =>
+    JSON.stringify(row, (_, value: unknown) => (value instanceof ArrayBuffer ? Buffer.from(value).toString() : value)),
+  )
+}
+
+/** The database as it lies there: its file, and what has not been carried into it. */
+export async function databaseFiles(folder: string): Promise<Buffer> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith('panel.db')).sort()
+  return withoutGaps(
+    Buffer.concat(await Promise.all(names.map((name) => buffer(createReadStream(join(folder, name)))))),
+  )
+}
+
+const GAP = 64
+
+/** The same bytes, but of a long row of zeros only the first: most of a database's pages are empty, and no secret is. */
+export function withoutGaps(bytes: Buffer): Buffer {
+  const zeros = Buffer.alloc(GAP)
+  const parts: Buffer[] = []
+  let at = 0
+  for (;;) {
+    const gap = bytes.indexOf(zeros, at)
+    if (gap < 0) return Buffer.concat([...parts, bytes.subarray(at)])
+    parts.push(bytes.subarray(at, gap + GAP))
+    at = gap + GAP
+    while (bytes[at] === 0) at += 1
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

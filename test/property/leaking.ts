@@ -1,0 +1,59 @@
+// The service with three functions too many: each tells a password where it does not belong.
+import * as z from 'zod'
+import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
+import { defineFunction } from '../../runtime/function.ts'
+import { startServer } from '../../runtime/server.ts'
+
+const request = { body: z.object({ password: z.string() }) }
+const response = z.object({})
+
+const logs = defineFunction({
+  method: 'POST',
+  path: '/api/leaking/log',
+  auth: 'none',
+  rateLimit: false,
+  audit: false,
+  request,
+  response,
+  handler({ body }, { log }) {
+    // Deeper than what is redacted.
+    log.info({ request: { json: { body } } }, 'planted')
+    return {}
+  },
+})
+
+const audits = defineFunction({
+  method: 'POST',
+  path: '/api/leaking/audit',
+  auth: 'none',
+  rateLimit: false,
+  audit: ['login_failed'],
+  request,
+  response,
+  async handler({ body: { password } }, { audit }) {
+    await audit('login_failed', { details: { error: `not ${Buffer.from(password).toString('base64')}` } })
+    return {}
+  },
+})
+
+const tells = defineFunction({
+  method: 'POST',
+  path: '/api/leaking/error',
+  auth: 'none',
+  rateLimit: false,
+  audit: false,
+  request,
+  response,
+  errors: ['target_invalid'],
+  handler({ body: { password } }, { fail }) {
+    throw fail('target_invalid', { values: { target: password } })
+  },
+})
+
+const { stop } = await startServer(process.env, {
+  functions: [...functions, logs, audits, tells],
+  sockets,
+  jobKinds,
+  tasks,
+})
+process.once('SIGTERM', () => void stop().then(() => process.exit(0)))

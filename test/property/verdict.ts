@@ -1,0 +1,69 @@
+import * as z from 'zod'
+import { type ErrorCode, errorTable } from '../../runtime/errors.ts'
+import type { Answer, Outcome } from './client.ts'
+
+const ErrorBody = z.strictObject({
+  error: z.string().min(1),
+  code: z.string(),
+  details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
+})
+
+const statuses = new Map<string, number>(Object.entries(errorTable).map(([code, [status]]) => [code, status]))
+
+/** `at file:line:column`, in clear or as JSON tells it. */
+const STACK = /(\n|\\n)\s*at [^\n]{0,300}?:\d+:\d+|node:internal|node_modules/
+
+/** What the contract promises of every answer and this one does not keep; `declared` are the codes over 499 allowed. */
+export function complaints(
+  { status, headers, body }: Answer,
+  { method, declared }: { method: string; declared: readonly ErrorCode[] },
+): string[] {
+  const wrong: string[] = []
+  const code = status >= 400 && method !== 'HEAD' ? refusal(status, body, wrong) : undefined
+  if (status >= 500 && !declared.some((each) => each === code)) wrong.push(`status ${status} is not declared`)
+  if (!headers['x-request-id']) wrong.push('no X-Request-Id')
+  if (headers['cache-control'] !== 'no-store') wrong.push(`Cache-Control: ${headers['cache-control']}`)
+  if (status === 429 && !/^[1-9]\d*$/.test(headers['retry-after'] ?? '')) wrong.push('429 without Retry-After')
+  if (status === 405 && !headers.allow) wrong.push('405 without Allow')
+  if (STACK.test(body) || STACK.test(JSON.stringify(headers))) wrong.push('a stack trace')
+  return wrong
+}
+
+/** The code of an answer in the form of every refusal. */
+function refusal(status: number, body: string, wrong: string[]): string | undefined {
+  const parsed = ErrorBody.safeParse(json(body))
+  if (!parsed.success) {
+    wrong.push(`status ${status} without the form of an error`)
+    return undefined
+  }
+  const { code } = parsed.data
+  if (statuses.get(code) !== status) wrong.push(`code ${code} with status ${status}`)
+  return code
+}
+
+/** Throws with everything that is wrong with what came of a request. */
+export function judge(
+  outcome: Outcome,
+  expected: { method: string; declared: readonly ErrorCode[]; isSocket: boolean },
+): void {
+  if (outcome.kind === 'waiting') return
+  if (outcome.kind === 'opened') {
+    if (!expected.isSocket) throw new Error('a function became a socket')
+    if (outcome.closeCode === 1011) throw new Error('the socket was closed with 1011, an internal error')
+    return
+  }
+  const { answer } = outcome
+  const wrong = complaints(answer, expected)
+  if (wrong.length === 0) return
+  throw new Error(
+    `${wrong.join('; ')}\n${answer.status} ${JSON.stringify(answer.headers)}\n${answer.body.slice(0, 2000)}`,
+  )
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

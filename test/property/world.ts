@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { inject, onTestFinished } from 'vitest'
+import * as z from 'zod'
+import { openDatabase } from '../../db/client.ts'
+import { addJob, endJob } from '../../db/jobs.ts'
+import { migrate } from '../../db/migrate.ts'
+import { addSession } from '../../db/sessions.ts'
+import { saveUser } from '../../db/users.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { createLog } from '../../runtime/log.ts'
+import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
+import { type Manifest, startServer } from '../../runtime/server.ts'
+import { createSessions } from '../../runtime/session.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { startDemo } from '../runtime/demo.ts'
+import type { Known } from './requests.ts'
+
+const SESSIONS = 300
+/** An upgrade takes four seconds then: all that is asked of it comes in the first one. */
+const LINE_MS = 100
+
+interface WorldOptions {
+  manifest?: Manifest
+  installed?: boolean
+  /** Whether half of the jobs have not ended yet. */
+  running?: boolean
+}
+
+/**
+ * The whole service, or one with another manifest, for an imitated host: with users, administrators, their sessions,
+ * and jobs that have ended, or some of them not, all of which requests can name.
+ */
+export async function startWorld({ manifest, installed = true, running = false }: WorldOptions = {}) {
+  const demo = await startDemo({ wrongMs: 0, ...(running && { lineMs: LINE_MS }) })
+  const folder = await temporaryFolder()
+  const populated = await populate(folder, running)
+  const environment = {
+    PANEL_PORT: '0',
+    PANEL_DATA_DIR: folder,
+    PANEL_JWT_KEY: inject('signingKey').pem,
+    PANEL_LOG_LEVEL: process.env.PROPERTY_LOG ?? 'silent',
+    PANEL_METRICS: 'on',
+    ...(installed && {
+      PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
+      PANEL_SSH_USERNAME: demo.service.username,
+      PANEL_SSH_PASSWORD: demo.service.password,
+    }),
+    PANEL_TRUSTED_PROXIES: '127.0.0.1',
+    PANEL_ORIGINS: 'https://panel.example',
+  }
+  const { url, stop } = await startServer(environment, manifest)
+  onTestFinished(stop)
+  const known: Known = {
+    ...populated,
+    setup: [installed ? 'none' : (await readFile(join(folder, 'setup-token'), 'utf8')).trim()],
+    host: [`127.0.0.1:${demo.port}`],
+    hostkey: [demo.hostKey],
+    password: [demo.service.password],
+  }
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const before = openConnections()
+
+  const ask = async (path: string): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${known.admin[0]}` }
+    return (await fetch(`${url}${path}`, { headers })).json()
+  }
+  return {
+    url,
+    agent,
+    known,
+    /** What the service says of itself. */
+    health: async () => Health.parse(await ask('/api/health')).status,
+    installed: async () => Installed.parse(await ask('/api/install/status')).installed,
+    /** How many of the newest jobs have not ended. */
+    runningJobs: async () => (Jobs.parse(await ask('/api/updates/history?output=none')) ?? []).filter(isRunning).length,
+    /** Connections opened since, beside those to the imitated host, of which this process has both ends. */
+    openConnections: () => openConnections() - before - 2 * demo.connections,
+  }
+}
+
+const Health = z.object({ status: z.string() })
+const Installed = z.object({ installed: z.boolean() })
+const Jobs = z.array(z.object({ status: z.string() })).nullable()
+const isRunning = ({ status }: { status: string }) => status === 'running'
+
+function openConnections(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+}
+
+type Populated = Record<'user' | 'admin' | 'refresh' | 'job', string[]>
+
+async function populate(folder: string, running: boolean): Promise<Populated> {
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  const clock = () => new Date()
+  const now = timestamp(clock())
+  await migrate(db, clock())
+  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const secrets = createSecrets(await loadSecretKey(folder))
+  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
+  const known: Populated = { user: [], admin: [], refresh: [], job: [] }
+  const ids: number[] = []
+  for (const [as, count] of [
+    ['user', 2],
+    ['admin', 1],
+  ] as const) {
+    for (let n = 0; n < count; n += 1) {
+      const user = await saveUser(db, `${as}-${n}`, as === 'admin', now)
+      ids.push(user.id)
+      // In no session that could be ended, so that the token serves to the last request.
+      const sid = `${SESSIONS + 1000 + user.id}`
+      known[as].push(await sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }))
+    }
+  }
+  for (let n = 0; n < SESSIONS; n += 1) {
+    const user_id = ids[n % ids.length] ?? 0
+    // Some can be refreshed; a signature for each would take seconds.
+    const issued = n < 24 ? await sessions.refreshToken(user_id) : undefined
+    if (issued) known.refresh.push(issued.token)
+    const expires_at = timestamp(new Date(clock().getTime() + 86_400_000))
+    const token_hash = issued?.hash ?? String(n)
+    await addSession(db, { user_id, token_hash, expires_at, user_agent: 'test', ip: '192.0.2.1' }, now)
+  }
+  for (let n = 0; n < 4; n += 1) {
+    const id = `1700000000-aaaaaaa${n}`
+    const target = n % 2 ? 'lxc:101' : 'lxc:102'
+    const job = { id, kind: 'upgrade', args: JSON.stringify({ target }), queue: '', target, started_at: now }
+    const followed = await addJob(db, { ...job, started_by: 1 }, { owner: 'nobody', leaseMs: 0 })
+    if (!running || n > 1)
+      await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
+    known.job.push(id)
+  }
+  await db.close()
+  return known
+}

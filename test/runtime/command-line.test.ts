@@ -1,0 +1,174 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  type BareContext,
+  type CliCommand,
+  defineCommand,
+  describeCommands,
+  parseCommandLine,
+  runCommand,
+  UsageError,
+} from '../../runtime/command-line.ts'
+import { readConfig } from '../../runtime/config.ts'
+import { createLog } from '../../runtime/log.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { answering } from '../functions/console.ts'
+import { runProgram } from './program.ts'
+
+const command = (name: string, more: Partial<CliCommand> = {}): CliCommand => ({
+  name,
+  summary: `ce que fait ${name}`,
+  run: async () => name,
+  ...more,
+})
+
+const list = command('keys list')
+const rotate = command('keys rotate', { flags: { revoke: 'retirer les autres', quiet: 'se taire' } })
+const end = command('sessions end', { args: ['utilisateur'] })
+const check = command('check')
+const commands = [list, rotate, end, check]
+
+const parse = (...words: string[]) => parseCommandLine(commands, words)
+
+function message(...words: string[]): string {
+  try {
+    parse(...words)
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+  throw new Error(`« ${words.join(' ')} » was understood`)
+}
+
+test('a command is one word or two', () => {
+  expect(parse('check')).toEqual({ command: check, typed: { args: [], flags: new Set() } })
+  expect(parse('keys', 'list')).toEqual({ command: list, typed: { args: [], flags: new Set() } })
+})
+
+test('flags may stand anywhere, once or more often', () => {
+  const typed = { args: [], flags: new Set(['revoke']) }
+
+  expect(parse('keys', 'rotate', '--revoke')).toEqual({ command: rotate, typed })
+  expect(parse('--revoke', 'keys', 'rotate')).toEqual({ command: rotate, typed })
+  expect(parse('keys', '--revoke', 'rotate', '--revoke')).toEqual({ command: rotate, typed })
+  expect(parse('keys', 'rotate', '--quiet', '--revoke').typed.flags).toEqual(new Set(['revoke', 'quiet']))
+})
+
+test('what a command needs follows its name, as it is', () => {
+  for (const name of ['bob', 'Éloïse', 'bob martin', "o'brien", '1', ' ', 'keys'])
+    expect(parse('sessions', 'end', name)).toEqual({ command: end, typed: { args: [name], flags: new Set() } })
+})
+
+test('behind -- a word may begin with a dash', () => {
+  expect(parse('sessions', 'end', '--', '-x').typed.args).toEqual(['-x'])
+  expect(parse('sessions', 'end', '--', '--').typed.args).toEqual(['--'])
+})
+
+test.each([
+  [['keys', 'list', 'all'], 'il faut : keys list.'],
+  [['check', 'check'], 'il faut : check.'],
+  [['sessions', 'end'], 'il faut : sessions end <utilisateur>.'],
+  [['sessions', 'end', 'bob', 'alice'], 'il faut : sessions end <utilisateur>.'],
+])('%j is too much or too little, and what is needed is told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
+})
+
+test.each([
+  [['frobnicate'], 'commande inconnue « frobnicate ».'],
+  [['frobnicate', 'all'], 'commande inconnue « frobnicate all ».'],
+  [['list'], 'commande inconnue « list ».'],
+  [['Check'], 'commande inconnue « Check ».'],
+  [[''], 'commande inconnue «  ».'],
+  [['keys'], 'commande inconnue « keys ». Possibles : keys list, keys rotate.'],
+  [['keys', 'listing'], 'commande inconnue « keys listing ». Possibles : keys list, keys rotate.'],
+  [['sessions'], 'commande inconnue « sessions ». Possibles : sessions end <utilisateur>.'],
+  [['--revoke'], 'une option seule n’est pas une commande.'],
+])('%j is no command, and what is near is told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
+})
+
+test.each([
+  [['keys', 'list', '--revoke'], '« keys list » n’a pas d’option.'],
+  [['keys', 'rotate', '--force'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--rev'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--revoke=yes'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--no-revoke'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '-r'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--revoke', '--force'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+])('%j has a flag that is none, and those that are are told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
+})
+
+test('for help each command has its line, with what it needs, and each flag has its own', () => {
+  expect(describeCommands([rotate, end])).toBe(
+    [
+      '  keys rotate                 ce que fait keys rotate',
+      '    --revoke                  retirer les autres',
+      '    --quiet                   se taire',
+      '  sessions end <utilisateur>  ce que fait sessions end',
+    ].join('\n'),
+  )
+})
+
+const get = command('settings get', { args: ['réglage?'] })
+const set = command('settings set', { args: ['réglage', 'valeur?'], flags: { quiet: 'se taire' } })
+
+test('what a command may take can be left out, and nothing stands in its place', () => {
+  const parseOptional = (...words: string[]) => parseCommandLine([get, set], words).typed.args
+
+  expect(parseOptional('settings', 'get')).toEqual([])
+  expect(parseOptional('settings', 'get', 'a')).toEqual(['a'])
+  expect(parseOptional('settings', 'set', 'a')).toEqual(['a'])
+  expect(parseOptional('settings', 'set', 'a', 'b')).toEqual(['a', 'b'])
+  expect(parseOptional('settings', 'set', 'a', '')).toEqual(['a', ''])
+  expect(parseOptional('settings', 'set', 'a', '--quiet', '--', '-b')).toEqual(['a', '-b'])
+})
+
+test.each([
+  [['settings', 'get', 'a', 'b'], 'il faut : settings get [réglage].'],
+  [['settings', 'set'], 'il faut : settings set <réglage> [valeur].'],
+  [['settings', 'set', 'a', 'b', 'c'], 'il faut : settings set <réglage> [valeur].'],
+])('%j has too few words or too many, and what may be left out is told in brackets', (words, expected) => {
+  expect(() => parseCommandLine([get, set], words)).toThrow(new UsageError(expected))
+})
+
+test('for help what may be left out stands in brackets', () => {
+  expect(describeCommands([get, set]).split('\n')[1]).toBe(
+    '  settings set <réglage> [valeur]  ce que fait settings set',
+  )
+})
+
+const CONTEXT: BareContext = {
+  config: readConfig({}),
+  clock: () => new Date(),
+  log: createLog({ level: 'silent', pretty: false, write: () => {} }).log,
+  prompt: answering().prompt,
+  operator: 'operator',
+}
+
+test('a text is a good end, and a report tells itself whether it is', async () => {
+  const typed = { args: [], flags: new Set<string>() }
+  const says = (result: string | { text: string; ok: boolean }) =>
+    runCommand(defineCommand({ name: 'x', summary: 'x', data: 'none', run: async () => result }), typed, CONTEXT)
+
+  expect(await says('fini')).toEqual({ text: 'fini', ok: true })
+  expect(await says({ text: 'raté', ok: false })).toEqual({ text: 'raté', ok: false })
+})
+
+test('only a command that makes data leaves any where there are none', async () => {
+  const folder = await temporaryFolder()
+  const data = (name: string) => ({ PANEL_DATA_DIR: join(folder, name) })
+
+  const [existing, none, made] = await Promise.all([
+    runProgram(data('existing'), 'users'),
+    runProgram(data('none'), 'restore', join(folder, 'backup.db')),
+    runProgram(data('made'), 'setup'),
+  ])
+
+  expect(existing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('aucune base de données') })
+  expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('il n’y a pas de fichier') })
+  expect(made).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('interrompu') })
+  expect(await readdir(folder)).toEqual(['made'])
+  expect((await readdir(join(folder, 'made'))).sort()).toEqual(['panel.db', 'secret.key'])
+}, 60_000)

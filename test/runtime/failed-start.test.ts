@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
+import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
+import { startServer } from '../../runtime/server.ts'
+import { temporaryFolder } from '../db/folder.ts'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}
+
+test('a start that fails after the port was taken leaves it, and runs no task', async () => {
+  const folder = await temporaryFolder()
+  const port = await freePort()
+  let ran = 0
+  const run = async () => {
+    ran += 1
+  }
+  const task = { name: 'probe', every: 0, run }
+  const start = () =>
+    startServer(
+      { PANEL_PORT: String(port), PANEL_DATA_DIR: folder, PANEL_LOG_LEVEL: 'silent' },
+      { functions, sockets, jobKinds, tasks: [...tasks, task] },
+    )
+  await (await start()).stop()
+  const before = ran
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  await db.script('ALTER TABLE jobs RENAME TO jobs_elsewhere')
+
+  await expect(start()).rejects.toThrow(/no such table/)
+
+  await expect(fetch(`http://127.0.0.1:${port}/api/health`)).rejects.toThrow()
+  expect(ran).toBe(before)
+  await db.script('ALTER TABLE jobs_elsewhere RENAME TO jobs')
+  await db.close()
+  const { url, stop } = await start()
+  expect((await fetch(`${url}/api/health`)).status).toBe(200)
+  await stop()
+})

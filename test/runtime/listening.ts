@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { createApp } from '../../runtime/app.ts'
+import type { Services } from '../../runtime/context.ts'
+import type { AnyFunction } from '../../runtime/function.ts'
+import { createHttpServer, listen } from '../../runtime/http-server.ts'
+import type { AnySocket } from '../../runtime/socket.ts'
+import { createSockets } from '../../runtime/upgrade.ts'
+
+/** The service's own server on a free port, around services that a test holds: their clock stands still. */
+export async function listening(
+  services: Services,
+  { functions = [], sockets = [] }: { functions?: readonly AnyFunction[]; sockets?: readonly AnySocket[] } = {},
+) {
+  const ws = createSockets(sockets, services)
+  const app = createApp(functions, services, { strict: true })
+  const server = await createHttpServer({ app, sockets: ws, log: services.log }, undefined)
+  const url = `http://${await listen(server, '127.0.0.1', 0)}`
+  onTestFinished(async () => {
+    await ws.stop()
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url,
+    /** A request with any headers, those too that `fetch` keeps for itself; one of a list is sent once for each. */
+    async send(method: string, path: string, headers: Record<string, string | string[]> = {}) {
+      const asked = request(`${url}${path}`, { method, headers, agent: false })
+      asked.end()
+      const [response] = await once(asked, 'response')
+      return { status: response.statusCode, headers: response.headers, body: await text(response) }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+import { defineSocket } from '../../runtime/socket.ts'
+import { testApp } from '../app.ts'
+import { answered, refused } from '../functions/answers.ts'
+import { listening } from './listening.ts'
+import { openSocket } from './service.ts'
+
+const Who = z.object({ name: z.string().nullable() })
+
+const optional = defineFunction({
+  method: 'GET',
+  path: '/api/probe/optional',
+  auth: 'optional',
+  rateLimit: { limit: 100, seconds: 60, by: 'user' },
+  response: Who,
+  handler: (_, { user }) => ({ name: user?.username ?? null }),
+})
+
+const required = defineFunction({
+  method: 'GET',
+  path: '/api/probe/required',
+  auth: 'user',
+  rateLimit: false,
+  response: Who,
+  handler: (_, { user }) => ({ name: user.username }),
+})
+
+const optionalSocket = defineSocket({
+  path: '/ws/probe/optional',
+  auth: 'optional',
+  rateLimit: false,
+  open: (_, { user, socket }) => void (user ? socket.close('done') : socket.close('missing')),
+})
+
+const requiredSocket = defineSocket({
+  path: '/ws/probe/required',
+  auth: 'user',
+  rateLimit: false,
+  open: (_, { socket }) => socket.close('done'),
+})
+
+/** A service that can no longer find out who was signed out, and a token that was good before. */
+async function withoutStorage() {
+  const app = await testApp([optional, required])
+  const token = await app.tokenFor('user')
+  const headers = { authorization: `Bearer ${token}` }
+  const heal = () => app.db.script('ALTER TABLE gone RENAME TO ended_sessions')
+  app.advance(31_000)
+  await app.db.script('ALTER TABLE ended_sessions RENAME TO gone')
+  return { ...app, token, headers, heal, signed: (path: string) => app.request('GET', path, { headers }) }
+}
+
+const errors = (lines: string[]) => lines.filter((line) => line.includes('"level":"error"'))
+
+test('where nobody need be known, who cannot be identified for lack of storage is nobody, and the log tells it', async () => {
+  const { signed, lines, token, heal } = await withoutStorage()
+
+  expect(await answered(await signed(optional.path), 200)).toEqual({ name: null })
+
+  expect(errors(lines())).toHaveLength(1)
+  expect(errors(lines())[0]).toContain(`GET ${optional.path}`)
+  expect(lines().join('\n')).not.toContain(token)
+  await heal()
+  expect(await answered(await signed(optional.path), 200)).toEqual({ name: 'bob' })
+})
+
+test('where a user is needed it is the storage that failed, not the user', async () => {
+  const { signed, heal } = await withoutStorage()
+
+  await refused(await signed(required.path), 500, 'storage_failed')
+
+  await heal()
+  expect(await answered(await signed(required.path), 200)).toEqual({ name: 'bob' })
+})
+
+test('who brings no token is served, or refused, without the storage', async () => {
+  const { request } = await withoutStorage()
+
+  expect(await answered(await request('GET', optional.path), 200)).toEqual({ name: null })
+  await refused(await request('GET', required.path), 401, 'unauthenticated')
+})
+
+test('a bad token where nobody need be known is nobody', async () => {
+  const app = await testApp([optional])
+
+  const headers = { authorization: 'Bearer a.b.c' }
+  expect(await answered(await app.request('GET', optional.path, { headers }), 200)).toEqual({ name: null })
+  expect(errors(app.lines())).toEqual([])
+})
+
+test.each([[optionalSocket], [requiredSocket]])(
+  'a socket whose caller cannot be identified for lack of storage closes with 1011, and not as for a stranger',
+  async ({ path }) => {
+    const { services, token, heal } = await withoutStorage()
+    const { url } = await listening(services, { sockets: [optionalSocket, requiredSocket] })
+
+    const socket = openSocket(url, path, { token })
+
+    expect(await socket.end).toBe(1011)
+    expect(socket.closed()).toEqual({ code: 1011, reason: 'storage_failed' })
+    expect(socket.events).toEqual([])
+    await heal()
+    expect(await openSocket(url, path, { token }).end).toBe(1000)
+  },
+)
+
+test('a socket without a token does not need the storage', async () => {
+  const { services } = await withoutStorage()
+  const { url } = await listening(services, { sockets: [optionalSocket, requiredSocket] })
+
+  expect(await openSocket(url, optionalSocket.path).end).toBe(4404)
+  expect(await openSocket(url, requiredSocket.path).end).toBe(4401)
+})

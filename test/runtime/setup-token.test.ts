@@ -1,0 +1,86 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createSetupToken } from '../../runtime/setup-token.ts'
+import { temporaryFolder } from '../db/folder.ts'
+
+async function place() {
+  const folder = await temporaryFolder()
+  return { folder, file: join(folder, 'setup-token'), token: createSetupToken(folder) }
+}
+
+test('the token lies in the data folder, for its owner alone', async () => {
+  const { file, token } = await place()
+
+  const made = await token.make()
+
+  expect(made).toMatch(/^[\w-]{24}$/)
+  expect(await readFile(file, 'utf8')).toBe(`${made}\n`)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await token.matches(made)).toBe(true)
+})
+
+test('it stays the same, after a restart too, until it is removed', async () => {
+  const { folder, token } = await place()
+  const made = await token.make()
+
+  expect(await token.make()).toBe(made)
+  const restarted = createSetupToken(folder)
+  expect(await restarted.make()).toBe(made)
+  await restarted.remove()
+
+  expect(await token.matches(made)).toBe(false)
+  expect(await token.make()).not.toBe(made)
+  expect(await token.matches(made)).toBe(false)
+})
+
+test('two services have two tokens', async () => {
+  const [one, two] = [await place(), await place()]
+
+  expect(await two.token.matches(await one.token.make())).toBe(false)
+  expect(await two.token.make()).not.toBe(await one.token.make())
+})
+
+test.each([
+  ['nothing', () => ''],
+  ['a part', (made: string) => made.slice(0, -1)],
+  ['more', (made: string) => `${made}x`],
+  ['a line end', (made: string) => `${made}\n`],
+  ['another of that length', (made: string) => 'x'.repeat(made.length)],
+  ['as many letters, but more bytes', (made: string) => 'é'.repeat(made.length)],
+  ['something very long', () => 'x'.repeat(1_000_000)],
+])('%s does not match, and does not throw', async (_, other) => {
+  const { token } = await place()
+
+  expect(await token.matches(other(await token.make()))).toBe(false)
+})
+
+test.each([
+  ['no file', undefined],
+  ['an empty file', ''],
+  ['a file of blanks', ' \n'],
+])('%s matches nothing, not even nothing', async (_, content) => {
+  const { file, token } = await place()
+  if (content !== undefined) await writeFile(file, content)
+
+  for (const given of ['', ' ', '\n', 'x']) expect(await token.matches(given)).toBe(false)
+})
+
+test('an empty file, as a full disk leaves one, is replaced', async () => {
+  const { file, token } = await place()
+  await writeFile(file, '', { mode: 0o600 })
+
+  const made = await token.make()
+
+  expect(made).toHaveLength(24)
+  expect(await token.matches(made)).toBe(true)
+})
+
+test('removing what is not there does no harm', async () => {
+  const { token } = await place()
+
+  await token.remove()
+  await token.remove()
+
+  expect(await token.matches('')).toBe(false)
+})
