@@ -5,6 +5,7 @@ import type { Service } from './service.ts'
 export interface Answer {
   status: number
   body: unknown
+  headers: Headers
   /** How long it took. */
   ms: number
 }
@@ -13,8 +14,12 @@ export interface Answer {
 export interface Caller {
   service: Service
   token: string
+  /** What a browser sends along: the refresh token. */
+  cookie: string
   get(path: string): Promise<Answer>
   post(path: string, body: unknown): Promise<Answer>
+  patch(path: string, body: unknown): Promise<Answer>
+  delete(path: string): Promise<Answer>
 }
 
 export interface Package {
@@ -37,28 +42,65 @@ const History = z
   )
   .nullable()
 
-/** Logins are limited by address: each comes from another one. */
-let logins = 0
+let addresses = 0
+const answers: string[] = []
+
+/** All that services have answered, with the headers. */
+export function everyAnswer(): string {
+  return answers.join('\n\n')
+}
+
+/** An address that nobody has come from before: logins are limited by address. */
+export function freshAddress(): string {
+  addresses += 1
+  return `127.${addresses >> 14}.${(addresses >> 7) & 127}.${(addresses & 127) + 1}`
+}
 
 /** Tries to sign in. */
-export function login(service: Service, username: string, password: string): Promise<Answer> {
-  logins += 1
-  const address = `127.0.${Math.floor(logins / 250)}.${(logins % 250) + 1}`
+export function login(
+  service: Service,
+  username: string,
+  password: string,
+  address: string = freshAddress(),
+): Promise<Answer> {
   return send(service, 'POST', '/api/auth/login', { 'x-forwarded-for': address }, { username, password })
 }
 
 /** Signs in as one of the rig's accounts. */
 export async function signIn(service: Service, account: Account): Promise<Caller> {
-  const { status, body } = await login(service, account, PASSWORDS[account])
-  if (status !== 200) throw new Error(`${account} was not let in: ${status} ${JSON.stringify(body)}`)
+  return signedIn(service, await login(service, account, PASSWORDS[account]))
+}
+
+/** Who was let in, as the service's caller. */
+export function signedIn(service: Service, { status, body, headers }: Answer): Caller {
+  if (status !== 200) throw new Error(`not let in: ${status} ${JSON.stringify(body)}`)
   const token = SignedIn.parse(body).access_token
-  const authorization = { authorization: `Bearer ${token}` }
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  return caller(service, token, cookie)
+}
+
+/** The same person at any service: one that shares its data with the other, perhaps. */
+export function caller(service: Service, token: string, cookie: string): Caller {
+  const credentials = { authorization: `Bearer ${token}`, cookie }
   return {
     service,
     token,
-    get: (path) => send(service, 'GET', path, authorization),
-    post: (path, body) => send(service, 'POST', path, authorization, body),
+    cookie,
+    get: (path) => send(service, 'GET', path, credentials),
+    post: (path, body) => send(service, 'POST', path, credentials, body),
+    patch: (path, body) => send(service, 'PATCH', path, credentials, body),
+    delete: (path) => send(service, 'DELETE', path, credentials),
   }
+}
+
+/** Asks as nobody, from an address of its own. */
+export function ask(service: Service, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
+  return send(service, method, path, { 'x-forwarded-for': freshAddress() }, body)
+}
+
+/** Asks for a new access token with the refresh token alone. */
+export function refresh(service: Service, cookie: string): Promise<Answer> {
+  return send(service, 'POST', '/api/auth/refresh', { cookie })
 }
 
 /** The answer about the packages of a target. */
@@ -95,5 +137,8 @@ async function send(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(90_000),
   })
-  return { status: response.status, body: await response.json(), ms: performance.now() - started }
+  const { status, headers: answered } = response
+  const text = await response.text()
+  answers.push(`${status} ${JSON.stringify([...answered])}\n${text}`)
+  return { status, body: JSON.parse(text), headers: answered, ms: performance.now() - started }
 }

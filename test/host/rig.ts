@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -29,11 +30,29 @@ export async function rig(...words: string[]): Promise<string> {
   return stdout.trimEnd()
 }
 
+/** A new host whose sshd has these lines before its own (`rig('reset')` gives one without). */
+export async function resetWithSshd(...lines: string[]): Promise<void> {
+  await run('bash', [SCRIPT, 'reset'], { timeout: 60_000, env: { ...process.env, RIG_SSHD: lines.join('\n') } })
+}
+
 export type Place = 'host' | '101' | '102'
 
 /** Runs a shell script as root on the host or in a container, past ssh. */
 export function inside(place: Place, script: string): Promise<string> {
   return rig('in', place, 'sh', '-c', script)
+}
+
+/** Gives accounts of the host random passwords, long enough to be searched for, until the next reset. */
+export async function newPasswords<account extends Account>(...accounts: account[]): Promise<(of: account) => string> {
+  const passwords = new Map(accounts.map((account) => [account, randomBytes(18).toString('base64url')]))
+  const lines = [...passwords].map((pair) => pair.join(':')).join('\n')
+  await inside('host', `printf '%s\\n' '${lines}' | chpasswd`)
+  return (account) => passwords.get(account) ?? ''
+}
+
+/** The fingerprint of the key that the host shows the service, as somebody at its console reads it: `SHA256:…`. */
+export async function hostFingerprint(): Promise<string> {
+  return (await inside('host', 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub')).split(' ')[1] ?? ''
 }
 
 /** What dpkg says of a package there, as `install ok installed 2.0`; empty when it has never heard of it. */

@@ -27,10 +27,12 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
+# Already for building the host: dpkg-deb wants it.
+mkdir -p "$TMPDIR"
 "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
 npm run --silent build || fail 'the service could not be built.'
 # Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
-mkdir -p "$RIG_DATA/service" "$TMPDIR"
+mkdir -p "$RIG_DATA/service"
 cp dist/ops-panel.mjs "$RIG_DATA/service/"
 export TEST_BUNDLE=$RIG_DATA/service/ops-panel.mjs
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,43 +6,70 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
 /** `run.sh` names a copy, so that nobody's build changes it while the suite runs. */
 const BUNDLE = process.env.TEST_BUNDLE ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
+const APART = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
 const START_MS = 15_000
 /** What a service manager is promised. */
 const STOP_MS = 5_000
 
 export interface Service {
   url: string
+  /** Its data. */
+  folder: string
   /** Everything that it has written so far. */
   log(): string
   /** Ends it with SIGTERM; rejects when it takes more than 5 s, or does not end with code 0. */
   stop(): Promise<void>
+  /** Ends it with SIGKILL; its data stay. */
+  kill(): Promise<void>
+  /** Lets it stand still, as a machine that is suspended does, or go on. */
+  freeze(on: boolean): void
+  pid: number
 }
 
 interface Options {
-  /** Its service account on the host. */
-  as?: Account
+  /** Its service account on the host; null when the environment tells it of no host. */
+  as?: Account | null
+  /** Data that outlive it: they may be those of a service that has ended. */
+  folder?: string
+  /** Where it listens: that of one that has ended, perhaps. */
+  port?: number
+  /** A running service whose data it shares, and which must be the last to stop. */
+  beside?: Service
+  /** In a pid namespace of its own, as on another machine: no other service can see whether it runs. Only to be killed. */
+  apart?: boolean
   env?: Record<string, string>
 }
 
-/** Starts the built service against the rig, with a data folder of its own, and waits until it is healthy. */
-export async function startService({ as = 'root', env = {} }: Options = {}): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'ops-panel-host-test-'))
-  const port = await freePort()
+/** Starts the built service against the rig, by default with a data folder of its own, and waits until it is healthy. */
+export async function startService({
+  as = 'root',
+  folder: kept,
+  port: known,
+  beside,
+  apart = false,
+  env = {},
+}: Options = {}): Promise<Service> {
+  const folder = kept ?? beside?.folder ?? (await newFolder())
+  const port = known ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [BUNDLE], {
+  const [program, ...words] = [...(apart ? APART : []), process.execPath, BUNDLE]
+  const child = spawn(program ?? '', words, {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',
       PANEL_PORT: String(port),
       PANEL_DATA_DIR: folder,
       PANEL_TRUSTED_PROXIES: '127.0.0.0/8',
-      PANEL_SSH_HOST: SSH_HOST,
-      PANEL_SSH_USERNAME: as,
-      PANEL_SSH_PASSWORD: PASSWORDS[as],
+      ...(as !== null && {
+        PANEL_SSH_HOST: SSH_HOST,
+        PANEL_SSH_USERNAME: as,
+        PANEL_SSH_PASSWORD: PASSWORDS[as],
+      }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,7 +77,9 @@ export async function startService({ as = 'root', env = {} }: Options = {}): Pro
   let log = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (log += text))
   const ended = once(child, 'close')
-  process.once('exit', () => child.kill('SIGKILL'))
+  const killed = () => child.kill('SIGKILL')
+  process.once('exit', killed)
+  child.once('close', () => process.off('exit', killed))
   const started = Date.now()
   while (!(await isHealthy(url))) {
     if (child.exitCode !== null || Date.now() - started > START_MS) {
@@ -62,6 +91,7 @@ export async function startService({ as = 'root', env = {} }: Options = {}): Pro
   }
   return {
     url,
+    folder,
     log: () => log,
     async stop() {
       const asked = Date.now()
@@ -69,12 +99,29 @@ export async function startService({ as = 'root', env = {} }: Options = {}): Pro
       const timer = setTimeout(() => child.kill('SIGKILL'), 4 * STOP_MS)
       const [code, signal] = await ended
       clearTimeout(timer)
-      await rm(folder, { recursive: true, force: true })
+      if (!beside && kept === undefined) await rm(folder, { recursive: true, force: true })
       const took = Date.now() - asked
       if (code !== 0 || took > STOP_MS)
         throw new Error(`the service ended with ${code ?? signal} after ${took} ms:\n${log}`)
     },
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    freeze: (on) => void child.kill(on ? 'SIGSTOP' : 'SIGCONT'),
+    pid: child.pid ?? 0,
   }
+}
+
+/** A folder for the data of services. */
+export function newFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'ops-panel-host-test-'))
+}
+
+/** Runs a command of the command line on the data of a service; what it prints. Rejects when it fails. */
+export async function commandLine({ folder }: Service, ...words: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH ?? '', PANEL_DATA_DIR: folder }
+  return (await promisify(execFile)(process.execPath, [BUNDLE, ...words], { cwd: folder, env })).stdout
 }
 
 /** Whether the service answers and its database does. */

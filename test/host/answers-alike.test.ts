@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, login } from './client.ts'
+import { PASSWORDS, resetWithSshd, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+let service: Service
+beforeAll(async () => {
+  await resetWithSshd('PermitRootLogin no', 'DenyUsers zoe')
+  service = await startService({ as: 'alice' })
+  return () => service.stop()
+})
+// Hosts that let root and zoe in again.
+afterAll(() => rig('reset'))
+
+test('whoever is refused gets the same answer, whatever the reason', async () => {
+  const tries: [string, string][] = [
+    ['bob', 'wrong'],
+    ['bob', ''.padEnd(1024, 'x')],
+    ['nobody-here', 'wrong'],
+    ['nobody-here', PASSWORDS.bob],
+    ['expired', PASSWORDS.expired],
+    ['expired', 'wrong'],
+    ['locked', PASSWORDS.locked],
+    ['root', PASSWORDS.root],
+    ['root', 'wrong'],
+    ['zoe', PASSWORDS.zoe],
+    ['sshd', 'wrong'],
+  ]
+
+  const answers = await Promise.all(tries.map(([username, password]) => login(service, username, password)))
+
+  expect(answers.map(told)).toEqual(tries.map(() => told(answers[0])))
+  expect(answers[0]).toMatchObject({ status: 401, body: { code: 'bad_credentials' } })
+  expect((await login(service, 'bob', PASSWORDS.bob)).status).toBe(200)
+})
+
+test('how long a refusal takes does not tell an unknown account from a known one', async () => {
+  const unknown: number[] = []
+  const known: number[] = []
+  for (let round = 0; round < 6; round += 1) {
+    // As many at once as the service checks at once: none of them waits for another.
+    const asked = Array.from({ length: 6 }, async (_, n) => {
+      const isKnown = (n + round) % 2 === 0
+      const { ms } = await login(service, isKnown ? 'bob' : `nobody${n}`, `wrong${round}`)
+      ;(isKnown ? known : unknown).push(ms)
+    })
+    await Promise.all(asked)
+  }
+
+  const ratio = median(known) / median(unknown)
+  console.log(`known: ${figures(known)}; unknown: ${figures(unknown)}; ratio of medians ${ratio.toFixed(2)}`)
+  // One delay of PAM differs from the next by more than half of itself, the median of eighteen by far less.
+  expect(ratio).toBeGreaterThan(0.7)
+  expect(ratio).toBeLessThan(1.43)
+})
+
+/** All that a client is told, apart from what differs with every request. */
+function told(answer: Answer | undefined) {
+  const headers = new Map(answer?.headers)
+  for (const name of ['date', 'x-request-id']) expect(headers.delete(name)).toBe(true)
+  return { status: answer?.status, body: answer?.body, headers }
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+function figures(values: number[]): string {
+  return `${values.length} answers in ${Math.round(Math.min(...values))} to ${Math.round(Math.max(...values))} ms, median ${Math.round(median(values))} ms`
+}

@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { type Answer, freshAddress, login, signIn } from './client.ts'
+import { type Account, PASSWORDS, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+import { type Startups, startups } from './startups.ts'
+
+/** Enough to keep everybody out, when nothing bounds the checks in flight. */
+const ATTACKERS = 40
+/** Everybody whom the rig lets in, and three of them at a second place. */
+const PEOPLE: Account[] = ['root', 'alice', 'bob', 'ops', 'zoe', 'shut', 'mustchange', 'bob', 'ops', 'zoe']
+/** How long somebody who knows the password may be kept waiting, and where this person has signed in before. */
+const STRANGER_MS = 60_000
+const KNOWN_MS = 10_000
+/** Checks that the service lets run at once, and where sshd's MaxStartups begins to drop connections. */
+const CHECKS = 6
+const DROPS_FROM = 10
+
+let service: Service
+let sshd: Startups
+beforeAll(async () => {
+  await rig('reset')
+  service = await startService()
+  // The service account is connected from now on: whatever comes in addition is the check of a login.
+  await signIn(service, 'alice')
+  sshd = startups()
+  expect(sshd.limits).toBe(`${DROPS_FROM}-100`)
+  return () => service.stop()
+})
+
+let unauthenticated: () => number[]
+beforeEach(() => {
+  unauthenticated = sshd.watch()
+})
+afterEach(async ({ task }) => {
+  const counts = unauthenticated()
+  const [most = 0, mostly = 0] = [counts.at(-1), counts[Math.floor(counts.length * 0.95)]]
+  console.log(`${task.name}: sshd saw ${most} at most that had not signed in, ${mostly} at most for 95 % of the time`)
+  // sshd counts a refused connection until its processes have ended, a moment after the service has closed it.
+  expect(mostly).toBeLessThanOrEqual(CHECKS)
+  expect(most).toBeLessThan(DROPS_FROM)
+  expect(await rig('log')).not.toContain('MaxStartups')
+})
+
+test('forty wrong logins in flight keep none of ten right ones out, and each gets its own answer', async () => {
+  const wrong = Array.from({ length: ATTACKERS }, (_, n) => login(service, victim(n), 'wrong'))
+  const people = await Promise.all(PEOPLE.map((account) => persist(account)))
+  const answers = (await Promise.all(wrong)).map(kind)
+
+  console.log(figures(people), countOf(answers))
+  expect(people.filter(({ ms }) => ms > STRANGER_MS)).toEqual([])
+  expect(people.flatMap(({ refused }) => refused).filter((answer) => !TOLD_TO_WAIT.test(answer))).toEqual([])
+  expect(unexpected(answers)).toEqual([])
+})
+
+test('forty that go on as the login limit lets them keep none of ten strangers out', async () => {
+  const attack = await startAttack(5)
+  const people = await Promise.all(PEOPLE.map((account) => persist(account)))
+  const answers = await attack.end()
+
+  console.log(figures(people), countOf(answers))
+  expect(people.filter(({ ms }) => ms > STRANGER_MS)).toEqual([])
+  expect(people.flatMap(({ refused }) => refused).filter((answer) => !TOLD_TO_WAIT.test(answer))).toEqual([])
+  expect(unexpected(answers)).toEqual([])
+})
+
+test('forty that come from a new address each time do not hold up who has signed in before', async () => {
+  const home = freshAddress()
+  expect((await login(service, 'bob', PASSWORDS.bob, home)).status).toBe(200)
+  const attack = await startAttack(1)
+  const [known, ...strangers] = await Promise.all([
+    persist('bob', { address: home }),
+    // As long as five tries take: then the login limit has the person wait.
+    ...PEOPLE.map((account) => persist(account, { withinMs: 24_000 })),
+  ])
+  const answers = await attack.end()
+
+  // How strangers fare is told, not promised: nothing tells them from the attackers.
+  console.log(`known: ${figures([known])}; strangers: ${figures(strangers)}`, countOf(answers))
+  expect(known.ms).toBeLessThan(KNOWN_MS)
+  expect(unexpected(answers)).toEqual([])
+})
+
+const REFUSED = '401 bad_credentials'
+const BUSY = '503 login_busy, Retry-After 12'
+const TOLD_TO_WAIT = /^(503 login_busy|429 login_rate_limited), Retry-After \d+$/
+
+/** What no wrong login may be answered: neither an error, nor that the host cannot be reached. */
+function unexpected(answers: string[]): string[] {
+  return answers.filter((answer) => answer !== REFUSED && answer !== BUSY)
+}
+
+/** What a login was answered, in a few words. */
+function kind({ status, body, headers }: Answer): string {
+  if (status === 200) return '200'
+  const { code } = z.strictObject({ error: z.string(), code: z.string() }).parse(body)
+  const after = headers.get('retry-after')
+  return `${status} ${code}${after === null ? '' : `, Retry-After ${after}`}`
+}
+
+/** Unknown accounts, and one that exists. */
+function victim(n: number): string {
+  return n % 2 === 0 ? 'bob' : `attacker${n}`
+}
+
+/**
+ * Forty wrong logins at any time, until `end`, each attacker with a new address after so many tries; those that are told
+ * to wait do. Settles when the service is full. `end` gives what they were answered.
+ */
+async function startAttack(triesAnAddress: number) {
+  const answers: string[] = []
+  const over = new AbortController()
+  const attack = async (n: number) => {
+    let address = ''
+    for (let tries = 0; !over.signal.aborted; tries += 1) {
+      if (tries % triesAnAddress === 0) address = freshAddress()
+      const answer = await login(service, victim(n), 'wrong', address)
+      answers.push(kind(answer))
+      await pause(1_000 * Number(answer.headers.get('retry-after') ?? 0), undefined, over).catch(() => {})
+    }
+  }
+  const attackers = Promise.all(Array.from({ length: ATTACKERS }, (_, n) => attack(n)))
+  const end = async () => {
+    over.abort()
+    await attackers
+    return answers
+  }
+  onTestFinished(async () => void (await end()))
+  await expect.poll(() => answers, { timeout: 10_000, interval: 10 }).toContain(BUSY)
+  return { end }
+}
+
+/** Signs in, again and again as it is told to; how long that took, and what it was answered before. */
+async function persist(account: Account, { address = freshAddress(), withinMs = STRANGER_MS } = {}) {
+  const began = performance.now()
+  const refused: string[] = []
+  let wait = 0
+  while (performance.now() - began + wait < withinMs) {
+    await pause(wait)
+    const answer = await login(service, account, PASSWORDS[account], address)
+    if (answer.status === 200) return { account, ms: Math.round(performance.now() - began), refused }
+    refused.push(kind(answer))
+    wait = 1_000 * Number(answer.headers.get('retry-after') ?? 0)
+  }
+  return { account, ms: Number.POSITIVE_INFINITY, refused }
+}
+
+function figures(people: { ms: number; refused: string[] }[]): string {
+  const waits = people.map(({ ms }) => ms)
+  const within = waits.filter(Number.isFinite)
+  const refusals = JSON.stringify(countOf(people.flatMap(({ refused }) => refused)))
+  return `${within.length} of ${waits.length} in, the slowest after ${Math.max(0, ...within)} ms, told before: ${refusals}`
+}
+
+function countOf(words: string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,360 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { canary, password } from '../property/canaries.ts'
+import { type Answer, askPackages, type Caller, caller, login, packages, refresh, signedIn } from './client.ts'
+import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
+import { freePort, newFolder, type Service, startService } from './service.ts'
+import { leaks, storedSettings } from './stored.ts'
+
+const ACCOUNTS = ['root', 'alice', 'bob', 'ops'] as const
+const WRONG_KEY = `SHA256:${'A'.repeat(43)}`
+const WRONG_PASSWORD = randomBytes(18).toString('base64url')
+const OTHER_PASSWORD = randomBytes(18).toString('base64url')
+const TOKENS = [`panel@pve!first=${randomUUID()}`, `panel@pve!second=${randomUUID()}`] as const
+const ROUNDS = 10
+
+let folder: string
+let service: Service
+/** Every one that was started on the folder. */
+const services: Service[] = []
+let passwordOf: (account: (typeof ACCOUNTS)[number]) => string
+/** An administrator. */
+let alice: Caller
+
+beforeAll(async () => {
+  await rig('reset')
+  passwordOf = await newPasswords(...ACCOUNTS)
+  folder = await newFolder()
+  service = await start({ PANEL_SSH_PASSWORD: passwordOf('root') }, 'root')
+  alice = await signedInAs('alice')
+})
+// The host's own passwords again.
+afterAll(async () => {
+  await Promise.all(services.map((each) => each.kill()))
+  await rm(folder, { recursive: true, force: true })
+  await rig('reset')
+})
+
+describe('changed settings', () => {
+  // Also when a test has failed half-way.
+  afterEach(mend)
+
+  test('another service account works at once, over connections of its own', async () => {
+    expect(await packages(alice, 'lxc:101')).toHaveLength(5)
+    expect(await accepted('ops')).toBe(0)
+
+    expect(await change({ ssh_username: 'ops', ssh_password: passwordOf('ops') })).toEqual(SAVED)
+
+    const roots = await accepted('root')
+    expect(await packages(alice, 'lxc:101')).toHaveLength(5)
+    expect(await accepted('ops')).toBeGreaterThan(0)
+    expect(await accepted('root')).toBe(roots)
+    await expect.poll(() => service.log()).toContain('"username":"ops","elevation":"rule"')
+    await expect.poll(() => inside('host', 'pgrep -cf "^sshd: root" || true'), { timeout: 5_000 }).toBe('0')
+  })
+
+  test('a wrong password fails at once, and the right one works at once', async () => {
+    await change({ ssh_password: WRONG_PASSWORD })
+    const refused = await askPackages(alice, 'lxc:101')
+    await change({ ssh_password: passwordOf('ops') })
+    const mended = await askPackages(alice, 'lxc:101')
+
+    expect(refused.body).toEqual({ error: expect.stringMatching(/^Erreur SSH : .+/), code: 'ssh_failed' })
+    expect(refused.status).toBe(502)
+    expect(mended.body).toHaveLength(5)
+    expect(mended.ms).toBeLessThan(5_000)
+  })
+
+  test('an empty password means no change, and an unknown name changes nothing of the rest', async () => {
+    const before = await storedSettings(folder)
+
+    expect(await change({ ssh_password: '' })).toEqual({ message: 'Aucun réglage n’a changé.' })
+    expect(await alice.patch('/api/settings', { ssh_username: 'bob', ssh_pasword: 'x' })).toMatchObject({ status: 400 })
+    expect(await alice.patch('/api/settings', { ssh_username: 'bob', ssh_host: 'a b' })).toMatchObject({ status: 400 })
+
+    expect(await storedSettings(folder)).toEqual(before)
+    expect(await packages(alice, 'lxc:101')).toHaveLength(5)
+  })
+
+  test('who is no administrator changes nothing', async () => {
+    const before = await storedSettings(folder)
+    const bob = await signedInAs('bob')
+
+    expect(await bob.patch('/api/settings', { ssh_username: 'bob' })).toMatchObject({ status: 403 })
+    expect(await bob.get('/api/settings')).toMatchObject({ status: 403 })
+
+    expect(await storedSettings(folder)).toEqual(before)
+  })
+
+  test('a dead port is unreachable, and the right one lets people in again', async () => {
+    await change({ ssh_host: `127.0.0.1:${await freePort()}` })
+    const refused = await signingIn('bob')
+    const failed = await askPackages(alice, 'host')
+    await change({ ssh_host: SSH_HOST })
+    const mended = await signingIn('bob')
+
+    expect(refused).toMatchObject({ status: 401, body: { code: 'ssh_unreachable' } })
+    expect(failed).toMatchObject({ status: 502, body: { code: 'ssh_failed' } })
+    expect(mended.status).toBe(200)
+    expect(await packages(alice, 'host')).toHaveLength(5)
+    expect(await storedSettings(folder)).toMatchObject({
+      ssh_host: SSH_HOST,
+      ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
+    })
+  })
+
+  test('a wrong fingerprint keeps everybody out, the audit log says so, and who is still in sets the right one', async () => {
+    await change({ ssh_host_key: WRONG_KEY })
+    const refused = await signingIn('bob')
+    const failed = await askPackages(alice, 'host')
+    const told = [...(await audit('host_key_changed')), ...(await audit('login_failed'))]
+    await change({ ssh_host_key: await hostFingerprint() })
+    const mended = await signingIn('bob')
+
+    expect(refused).toMatchObject({ status: 401, body: { code: 'host_key_changed' } })
+    expect(failed).toMatchObject({ status: 502, body: { code: 'ssh_failed' } })
+    const detail = expect.stringContaining(await hostFingerprint())
+    expect(told).toContainEqual(
+      expect.objectContaining({ action: 'host_key_changed', details: expect.objectContaining({ error: detail }) }),
+    )
+    expect(told).toContainEqual(
+      expect.objectContaining({
+        action: 'login_failed',
+        username: 'bob',
+        details: { reason: 'host_key_changed', error: detail },
+      }),
+    )
+    expect(mended.status).toBe(200)
+    expect(await packages(alice, 'host')).toHaveLength(5)
+  })
+
+  test('the key of a host that is left while it answers is not pinned for the next one', async () => {
+    const port = await freePort()
+    for (let round = 0; round < 3; round++) {
+      // The first key seen is to be pinned; and on to a host that nobody has seen.
+      await change({ ssh_host: SSH_HOST.replace('127.0.0.1', 'localhost'), ssh_host_key: '' })
+      await change({ ssh_host: `127.0.0.1:${port}`, ssh_host_key: '' })
+      await pause(300) // What must not happen would have happened by then.
+      expect((await storedSettings(folder)).ssh_host_key).toBe('')
+    }
+  })
+})
+
+describe('changes at once, at two services that share their data', () => {
+  test('leave what one after the other would have left', async () => {
+    const other = await start()
+    onTestFinished(() => other.stop())
+    const there = caller(other, alice.token, alice.cookie)
+    const [few, many] = [shortcuts('few'), shortcuts('many')]
+    const before = { hypervisor_url: 'https://one.example:8006', dashboard_shortcuts: few }
+    const pairs = [
+      { ...before, hypervisor_url: 'https://other.example:8006' },
+      { ...before, dashboard_shortcuts: many },
+    ] as const
+    for (let round = 0; round < 20; round++) {
+      await change(before)
+      await Promise.all([change(pairs[0]), change(pairs[1], there)])
+      const { hypervisor_url, dashboard_shortcuts } = await storedSettings(folder)
+      expect(pairs).toContainEqual({ hypervisor_url, dashboard_shortcuts })
+    }
+  })
+})
+
+describe('the audit log', () => {
+  test('names the settings that were changed, by whom, and no value', async () => {
+    await change({ hypervisor_url: 'https://audited.example:8006', hypervisor_token: TOKENS[0], ssh_username: 'ops' })
+
+    const entries = await audit('settings_changed')
+
+    expect(entries[0]).toEqual({
+      action: 'settings_changed',
+      username: 'alice',
+      target: null,
+      details: { keys: 'hypervisor_url, hypervisor_token' },
+    })
+    expect(new Set(entries.flatMap(({ details }) => Object.keys(details ?? {})))).toEqual(new Set(['keys']))
+    const keys = entries.flatMap(({ details }) => String(details?.keys).split(', '))
+    expect(keys).toEqual(keys.map(() => expect.stringMatching(/^(ssh|hypervisor|dashboard)_[a-z_]+$/)))
+    expect(keys).toContain('ssh_password')
+  })
+})
+
+describe('with another PANEL_SECRET_KEY', () => {
+  let bob: Caller
+  beforeAll(async () => {
+    await mend()
+    bob = await signedInAs('bob')
+    await service.stop()
+    service = await start({ PANEL_SECRET_KEY: randomBytes(32).toString('base64') })
+    alice = caller(service, alice.token, alice.cookie)
+  })
+
+  test('people sign in, and old sessions go on', async () => {
+    expect((await signingIn('bob')).status).toBe(200)
+    expect((await refresh(service, bob.cookie)).status).toBe(200)
+    expect((await caller(service, bob.token, bob.cookie).get('/api/auth/me')).status).toBe(200)
+  })
+
+  test('packages and jobs are told that the password cannot be read, and the log says what to do', async () => {
+    for (const { status, body } of [
+      await askPackages(alice, 'host'),
+      await alice.post('/api/updates/run', { target: 'host' }),
+    ]) {
+      expect(body).toEqual({
+        error: 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.',
+        code: 'ssh_password_unreadable',
+      })
+      expect(status).toBe(503)
+    }
+    expect(service.log()).toMatch(/PANEL_SECRET_KEY or secret\.key .+ set it anew/)
+    expect((await alice.get('/api/updates/history')).body).toBeNull()
+  })
+
+  test('the same password, given anew, mends it at once', async () => {
+    await change({ ssh_password: passwordOf('ops') })
+
+    expect(await packages(alice, 'lxc:101')).toHaveLength(5)
+  })
+
+  test('sessions of that time go on with the key of before', async () => {
+    const during = await signedInAs('bob')
+    await service.stop()
+    service = await start()
+    alice = caller(service, alice.token, alice.cookie)
+
+    expect((await caller(service, during.token, during.cookie).get('/api/auth/me')).status).toBe(200)
+    expect((await refresh(service, during.cookie)).status).toBe(200)
+    expect(await askPackages(alice, 'host')).toMatchObject({ status: 503, body: { code: 'ssh_password_unreadable' } })
+  })
+})
+
+describe('a service that is killed while settings are written', () => {
+  const sets = [
+    {
+      ssh_host: '127.0.0.1:1',
+      ssh_username: 'first',
+      ssh_password: WRONG_PASSWORD,
+      ssh_host_key: WRONG_KEY,
+      hypervisor_url: 'https://first.example:8006',
+      hypervisor_token: TOKENS[0],
+      hypervisor_fingerprint: Array(32).fill('AA').join(':'),
+      dashboard_shortcuts: shortcuts('first'),
+    },
+    {
+      ssh_host: '127.0.0.1:2',
+      ssh_username: 'second',
+      ssh_password: OTHER_PASSWORD,
+      ssh_host_key: `ssh-ed25519 SHA256:${'B'.repeat(43)}`,
+      hypervisor_url: 'https://second.example:8006',
+      hypervisor_token: TOKENS[1],
+      hypervisor_fingerprint: Array(32).fill('BB').join(':'),
+      dashboard_shortcuts: shortcuts('second'),
+    },
+  ]
+
+  test(`has one set of them or the other, whole, ${ROUNDS} times`, async () => {
+    const found = new Set<string>()
+    let written = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      let refused: unknown
+      const write = async () => {
+        for (let n = round; ; n++) {
+          const { status, body } = await alice.patch('/api/settings', sets[n % 2])
+          if (status !== 200) refused ??= body
+          written += 1
+        }
+      }
+      const cut = expect(write()).rejects.toThrow('fetch failed')
+      await pause(randomInt(20, 250))
+      await service.kill()
+      await cut
+      expect(refused).toBeUndefined()
+
+      service = await start()
+      alice = caller(service, alice.token, alice.cookie)
+      const stored = await storedSettings(folder)
+      expect(sets).toContainEqual(stored)
+      const { ssh_password, hypervisor_token, ...plain } = stored
+      expect(await alice.get('/api/settings')).toMatchObject({
+        status: 200,
+        body: { ...plain, ssh_password_set: true, hypervisor_token_set: true },
+      })
+      found.add(stored.ssh_username ?? '')
+    }
+    console.log(`${written} changes were made, and ${ROUNDS} cut; found: ${[...found].join(', ')}`)
+    expect(written).toBeGreaterThan(2 * ROUNDS)
+  })
+})
+
+test('no password and no token of a hypervisor is in the database, the log or any answer', async () => {
+  const secrets = [
+    ...ACCOUNTS.map((account) => password(account, passwordOf(account))),
+    password('wrong password', WRONG_PASSWORD),
+    password('other password', OTHER_PASSWORD),
+    ...TOKENS.flatMap((token) => [canary(token, token), canary(`secret of ${token}`, token.split('=')[1] ?? '')]),
+  ]
+
+  await alice.get('/api/settings/logs')
+
+  expect(await leaks(folder, services.map((each) => each.log()).join('\n'), secrets)).toEqual([])
+})
+
+const SAVED = { message: 'Réglages enregistrés.' }
+
+async function start(env: Record<string, string> = {}, as: 'root' | null = null): Promise<Service> {
+  const started = await startService({ as, folder, env })
+  services.push(started)
+  return started
+}
+
+function signingIn(account: (typeof ACCOUNTS)[number]): Promise<Answer> {
+  return login(service, account, passwordOf(account))
+}
+
+async function signedInAs(account: (typeof ACCOUNTS)[number]): Promise<Caller> {
+  return signedIn(service, await signingIn(account))
+}
+
+/** Changes settings as an administrator; what is said of it. */
+async function change(values: Record<string, string>, by: Caller = alice): Promise<unknown> {
+  const { status, body } = await by.patch('/api/settings', values)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+/** Settings that work. */
+async function mend(): Promise<void> {
+  await change({
+    ssh_host: SSH_HOST,
+    ssh_username: 'ops',
+    ssh_password: passwordOf('ops'),
+    ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
+  })
+}
+
+/** How often sshd has let an account in. */
+async function accepted(account: string): Promise<number> {
+  return (await rig('log')).split(`Accepted password for ${account} `).length - 1
+}
+
+function shortcuts(label: string): string {
+  return JSON.stringify([{ label, href: `/${label}` }])
+}
+
+const Audit = z.object({
+  entries: z.array(
+    z.object({
+      action: z.string(),
+      username: z.string().nullable(),
+      target: z.string().nullable(),
+      details: z.record(z.string(), z.unknown()).nullable(),
+    }),
+  ),
+})
+
+async function audit(action: string) {
+  return Audit.parse((await alice.get(`/api/audit?action=${action}`)).body).entries
+}

@@ -1,0 +1,192 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import * as z from 'zod'
+import { type Database, openDatabase } from '../../db/client.ts'
+import { findJob, type JobRow } from '../../db/jobs.ts'
+import { readOutput } from '../../db/output.ts'
+import { caller, record, signIn } from './client.ts'
+import { type Follower, follow } from './follower.ts'
+import { startFollowed } from './job.ts'
+import { startLibsqlServer } from './libsql-server.ts'
+import { inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+/** Both have the same database and keys, and nothing else in common. */
+let env: Record<string, string>
+let db: Database
+let other: Service
+let owner: Service | undefined
+const cleanUp: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  await rig('reset')
+  await inside('host', COUNT_FOLDERS)
+  const server = await startLibsqlServer()
+  cleanUp.push(server.stop)
+  env = { PANEL_DATABASE_URL: server.url, PANEL_SECRET_KEY: randomBytes(32).toString('base64') }
+  db = await openDatabase(server.url)
+  cleanUp.push(() => db.close())
+  other = await startService({ env })
+  cleanUp.push(other.stop)
+})
+afterEach(async () => {
+  await owner?.kill()
+  owner = undefined
+  for (const step of cleanUp.splice(0).reverse()) await step()
+})
+
+test('the owner of a job is killed: the other takes over within 15 s, and subscribers on either see all of it', async () => {
+  const job = await startAtOwner({ lines: 120 })
+
+  await job.owner.kill()
+  await job.isTakenOver()
+
+  await job.endsWhole()
+})
+
+test('the owner is killed on another machine: its lease lapses, and the other takes over within 15 s', async () => {
+  const job = await startAtOwner({ lines: 320, apart: true })
+
+  await job.owner.kill()
+  await job.isTakenOver()
+
+  await job.endsWhole()
+})
+
+test('the owner stands still and comes back while the job runs: it lets go, and goes on telling its subscribers', async () => {
+  const job = await startAtOwner({ lines: 400 })
+
+  job.owner.freeze(true)
+  await job.isTakenOver()
+  job.owner.freeze(false)
+
+  await expect.poll(() => job.owner.log(), { timeout: 15_000 }).toContain('job let go')
+  expect(await job.row()).toMatchObject({ status: 'running', epoch: 2 })
+  const late = await follow(job.owner, job.id, { token: job.token })
+  await job.endsWhole()
+  expect(await late.closed).toBe(1000)
+  expect(sha256(late.output())).toBe(await job.hostSha256())
+  expect(late.frames.at(-1)).toMatchObject({ type: 'update_done' })
+})
+
+test('the owner stands still until the job has ended elsewhere: it changes nothing of that when it comes back', async () => {
+  const job = await startAtOwner({ lines: 280 })
+
+  job.owner.freeze(true)
+  await job.isTakenOver()
+  expect(await job.there.closed).toBe(1000)
+  const ended = await job.row()
+  expect(ended).toMatchObject({ status: 'success', epoch: 2 })
+  job.owner.freeze(false)
+
+  await expect.poll(() => job.owner.log(), { timeout: 15_000 }).toContain('job let go')
+  await job.endsWhole()
+  expect(await job.row()).toEqual(ended)
+})
+
+/** A slow upgrade in the middle of its output, with a subscriber at its owner and one at the other instance. */
+async function startAtOwner({ lines, apart = false }: { lines: number; apart?: boolean }) {
+  await rig('slow', String(lines), '50')
+  const started = await startService({ env, apart })
+  owner = started
+  const bob = await signIn(started, 'bob')
+  const { token, cookie } = bob
+  const here = await startFollowed(bob, 'lxc:101')
+  const { id } = here
+  const there = await follow(other, id, { token })
+  for (const { until } of [here, there]) await until(({ output }) => output().includes('rig-slow: step 5 '))
+  await inside('host', `ln /var/tmp/ops-panel-job-${id}/output ${KEPT}`)
+  expect(there.output()).not.toContain(`step ${lines} of`)
+
+  const row = async (): Promise<JobRow | undefined> => findJob(db, id)
+  const hostSha256 = async () => (await inside('host', `sha256sum <${KEPT}`)).split(' ')[0]
+  return {
+    id,
+    token,
+    owner: started,
+    there,
+    row,
+    hostSha256,
+    async isTakenOver() {
+      expect(await row()).toMatchObject({ status: 'running', epoch: 1 })
+      await expect.poll(async () => (await row())?.epoch, { timeout: 15_000, interval: 100 }).toBe(2)
+      expect(await row()).toMatchObject({ status: 'running' })
+    },
+    /** It succeeded, was begun once, and every copy of its output is that of the host's own file. */
+    async endsWhole() {
+      expect(await there.closed).toBe(1000)
+      const rest = await theRest(here, id, token)
+      expect(await row()).toMatchObject({ status: 'success', exit_code: 0, epoch: 2 })
+      expect(await record(caller(other, token, cookie), id)).toMatchObject({ status: 'success' })
+
+      const whole = there.output()
+      const steps = Array.from({ length: lines }, (_, n) => `rig-slow: step ${n + 1} of ${lines}`)
+      expect(whole.match(/rig-slow: step \d+ of \d+/g)).toEqual(steps)
+      const replay = await follow(other, id, { token })
+      expect(await replay.closed).toBe(1000)
+      const host = await hostSha256()
+      expect({
+        stored: sha256(await storedOutput(id)),
+        there: sha256(whole),
+        here: sha256(here.output() + rest),
+        replay: sha256(replay.output()),
+      }).toEqual({ stored: host, there: host, here: host, replay: host })
+      for (const { frames } of [there, replay]) expect(contiguous(frames)).toBe(true)
+      const done = { type: 'update_done', topic: `update:${id}`, seq: Buffer.byteLength(whole), data: { job_id: id } }
+      for (const { frames } of [there, replay]) expect(frames.at(-1)).toMatchObject(done)
+
+      expect(await inside('host', `grep -c 'ops-panel-job-${id}$' ${FOLDERS}`)).toBe('1')
+      expect(await inside('101', `grep -c ' upgrade rig-slow:' /var/log/dpkg.log`)).toBe('1')
+      await expect.poll(() => inside('host', `pgrep -f '[o]ps-panel-job-${id}' || true`), { timeout: 15_000 }).toBe('')
+    },
+  }
+}
+
+/** What a subscriber at the owner gets in the end: from the owner, if it lives, or else from the other one. */
+async function theRest(here: Follower, id: string, token: string): Promise<string> {
+  const code = await here.closed
+  if (code === 1000) {
+    expect(here.frames.at(-1)).toMatchObject({ type: 'update_done' })
+    return ''
+  }
+  expect(code).toBe(1006)
+  const resumed = await follow(other, id, { token, from: here.frames.at(-1)?.seq ?? 0 })
+  expect(await resumed.closed).toBe(1000)
+  expect(resumed.frames.at(-1)).toMatchObject({ type: 'update_done' })
+  return resumed.output()
+}
+
+/** The rows of a job's output put together; rejects when one does not begin where the one before it ends. */
+async function storedOutput(id: string): Promise<Buffer> {
+  const chunks = await readOutput(db, id, 0, Number.MAX_SAFE_INTEGER)
+  let at = 0
+  for (const { offset, bytes } of chunks) {
+    if (offset !== at) throw new Error(`a row begins at ${offset}, not at ${at}`)
+    at += bytes.length
+  }
+  const [rows] = await db.query(z.object({ size: z.number() }), SIZES, [id])
+  expect(rows?.size).toBe(at)
+  return Buffer.concat(chunks.map(({ bytes }) => bytes))
+}
+
+const SIZES = 'SELECT sum(length(chunk)) AS size FROM job_output WHERE job_id = ?'
+
+function contiguous(frames: Follower['frames']): boolean {
+  let at = 0
+  return frames.every((frame) => {
+    at += frame.type === 'update_output' ? Buffer.byteLength(frame.data.chunk) : 0
+    return frame.seq === at
+  })
+}
+
+function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+const KEPT = '/var/tmp/kept-output'
+const FOLDERS = '/var/log/rig-folders'
+/** Every attempt to begin a job on the host makes its folder, and so is written down. */
+const COUNT_FOLDERS = `
+printf '%s\\n' '#!/bin/sh' 'echo "$*" >>${FOLDERS}' 'exec /usr/bin/mkdir "$@"' >/usr/local/bin/mkdir
+chmod 755 /usr/local/bin/mkdir
+`

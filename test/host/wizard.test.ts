@@ -1,0 +1,393 @@
+import { randomUUID } from 'node:crypto'
+import { access, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import { canary, password, search } from '../property/canaries.ts'
+import { type Answer, ask, login, packages, refresh, signedIn } from './client.ts'
+import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
+import { freePort, newFolder, type Service, startService } from './service.ts'
+import { leaks, storedSettings } from './stored.ts'
+
+const ACCOUNTS = ['root', 'alice', 'bob', 'ops', 'zoe', 'shut'] as const
+const HYPERVISOR = { hypervisor_url: 'https://pve.example:8006', hypervisor_token: `panel@pve!ops=${randomUUID()}` }
+const OTHER_KEY = `SHA256:${'A'.repeat(43)}`
+
+let folder: string
+let service: Service
+/** Every one that was started on the folder. */
+const services: Service[] = []
+let passwordOf: (account: (typeof ACCOUNTS)[number]) => string
+let token: string
+
+beforeAll(async () => {
+  await rig('reset')
+  passwordOf = await newPasswords(...ACCOUNTS)
+  folder = await newFolder()
+  service = await start()
+  token = await vi.waitUntil(() => tokenTold(service), { timeout: 5_000 })
+})
+// The host's own passwords again.
+afterAll(async () => {
+  await Promise.all(services.map((each) => each.kill()))
+  await rm(folder, { recursive: true, force: true })
+  await rig('reset')
+})
+
+describe('before the installation', () => {
+  test('the console tells the address and the token, and the file has the same one, for its owner alone', async () => {
+    expect(service.log()).toContain(`Pas encore installé. Adresse : ${service.url} — jeton d’installation : ${token}`)
+    expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
+    expect(token).toMatch(/^[\w-]{20,}$/)
+    expect((await stat(tokenFile())).mode & 0o777).toBe(0o600)
+  })
+
+  test('a killed service tells the same token when it is back', async () => {
+    await service.kill()
+    service = await start()
+
+    await expect.poll(() => tokenTold(service), { timeout: 5_000 }).toBe(token)
+    expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
+  })
+
+  test('nothing is installed, and nobody can sign in', async () => {
+    expect(await ask(service, 'GET', '/api/install/status')).toMatchObject({ status: 200, body: { installed: false } })
+    expect(await login(service, 'alice', passwordOf('alice'))).toMatchObject({
+      status: 503,
+      body: { code: 'ssh_host_missing', error: 'L’hôte SSH n’est pas configuré.' },
+    })
+  })
+
+  test.each([
+    ['a wrong token', () => `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+    ['the beginning of the token', () => token.slice(0, -1)],
+    ['an empty token', () => ''],
+  ])('%s is of no use: 403, and the host is not asked', async (_, wrong) => {
+    const before = await knocks()
+
+    const answers = [await check({ setup_token: wrong() }), await install({ setup_token: wrong() })]
+
+    for (const { status, body } of answers) {
+      expect(body).toMatchObject({ code: 'setup_token_wrong', error: expect.stringContaining('jeton d’installation') })
+      expect(status).toBe(403)
+    }
+    expect(await knocks()).toBe(before)
+    expect(await storedSettings(folder)).toEqual({})
+  })
+
+  test('without a token nothing is checked or installed', async () => {
+    const before = await knocks()
+
+    for (const { status, body } of [
+      await check({ setup_token: undefined }),
+      await install({ setup_token: undefined }),
+    ]) {
+      expect(body).toMatchObject({ code: 'setup_token_wrong' })
+      expect(status).toBe(403)
+    }
+    expect(await knocks()).toBe(before)
+    expect(await storedSettings(folder)).toEqual({})
+  })
+})
+
+describe('the check', () => {
+  const REACHABLE = `L’hôte répond à ${SSH_HOST}.`
+  const APT = 'apt répond.'
+  const PCT = 'pct répond : 3 conteneurs.'
+  const LATER = expect.stringMatching(/^Pas encore vérifié : \S/)
+
+  test.each([
+    ['root', 'root est root.'],
+    ['alice', 'alice a tous les droits par sudo, avec son mot de passe.'],
+    ['ops', 'ops a par sudo les droits que sa règle donne, apt-get compris.'],
+  ] as const)('%s has all it takes', async (account, elevation) => {
+    const { ssh_host_key, checks } = await checked({ ssh_username: account, ssh_password: passwordOf(account) })
+
+    expect(checks).toEqual([
+      ['reachable', true, REACHABLE],
+      ['authenticated', true, `${account} s’est connecté.`],
+      ['elevation', true, elevation],
+      ['apt', true, APT],
+      ['container_tool', true, PCT],
+    ])
+    expect(ssh_host_key).toBe(await hostFingerprint())
+  })
+
+  test('who may do anything without a password has all it takes', async () => {
+    await sudoRule('zoe ALL=(ALL) NOPASSWD: ALL')
+
+    const { checks } = await checked({ ssh_username: 'zoe', ssh_password: passwordOf('zoe') })
+
+    expect(checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
+    expect(checks[2]?.[2]).toBe('zoe a tous les droits par sudo, sans mot de passe.')
+  })
+
+  test('bob lacks rights, is told the rule, and has all it takes with that very rule', async () => {
+    const bob = { ssh_username: 'bob', ssh_password: passwordOf('bob') }
+    const before = await checked(bob)
+    const [, rule = ''] = /Ajoutez une règle sudo : (.+)$/.exec(before.checks[2]?.[2] ?? '') ?? []
+
+    expect(before.checks).toEqual([
+      ['reachable', true, REACHABLE],
+      ['authenticated', true, 'bob s’est connecté.'],
+      ['elevation', false, expect.stringMatching(/^bob n’a pas les droits de mettre à jour\. /)],
+      ['apt', true, APT],
+      ['container_tool', false, expect.stringMatching(/^pct ne répond pas \(.+\)\. Sans lui, seul l’hôte /)],
+    ])
+    expect(rule).toMatch(/^bob ALL=/)
+    await sudoRule(rule)
+    expect((await checked(bob)).checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
+  })
+
+  test('with a wrong password the host’s key is shown, and nothing else is known', async () => {
+    const { ssh_host_key, checks } = await checked({ ssh_username: 'alice', ssh_password: 'wrong' })
+
+    expect(checks).toEqual([
+      ['reachable', true, REACHABLE],
+      ['authenticated', false, expect.stringMatching(/^L’hôte refuse alice avec ce mot de passe ; /)],
+      ['elevation', false, LATER],
+      ['apt', false, LATER],
+      ['container_tool', false, LATER],
+    ])
+    expect(ssh_host_key).toBe(await hostFingerprint())
+  })
+
+  test('an account whose shell runs nothing is told to need one', async () => {
+    const { checks } = await checked({ ssh_username: 'shut', ssh_password: passwordOf('shut') })
+
+    expect(checks.map(([, ok]) => ok)).toEqual([true, false, false, false, false])
+    expect(checks[1]?.[2]).toMatch(
+      /^shut se connecte mais ne peut exécuter aucune commande \(il lui faut un shell, .+\)\.$/,
+    )
+  })
+
+  test('at a dead port nothing is known, the key neither', async () => {
+    const ssh_host = `127.0.0.1:${await freePort()}`
+
+    const { ssh_host_key, checks } = await checked({ ssh_host })
+
+    expect(checks).toEqual([
+      ['reachable', false, expect.stringMatching(`^Aucun serveur SSH ne répond à ${ssh_host} \\(.+\\)\\. Vérifiez `)],
+      ['authenticated', false, LATER],
+      ['elevation', false, LATER],
+      ['apt', false, LATER],
+      ['container_tool', false, LATER],
+    ])
+    expect(ssh_host_key).toBe('')
+  })
+
+  test('a host without apt or pct is told apart', async () => {
+    await inside('host', 'mv /usr/bin/apt /usr/bin/apt.away; mv /usr/sbin/pct /usr/sbin/pct.away')
+    const { checks } = await checked({ ssh_username: 'root', ssh_password: passwordOf('root') }).finally(() =>
+      inside('host', 'mv /usr/bin/apt.away /usr/bin/apt; mv /usr/sbin/pct.away /usr/sbin/pct'),
+    )
+
+    expect(checks).toEqual([
+      ['reachable', true, REACHABLE],
+      ['authenticated', true, 'root s’est connecté.'],
+      ['elevation', true, 'root est root.'],
+      ['apt', false, expect.stringMatching(/^apt ne répond pas \(.+\)\. L’hôte doit être une Debian /)],
+      ['container_tool', false, expect.stringMatching(/^Il n’y a pas de pct sur cet hôte : seul l’hôte /)],
+    ])
+  })
+
+  test('stores nothing, and leaves nobody connected', async () => {
+    expect(await storedSettings(folder)).toEqual({})
+    await expect.poll(() => inside('host', 'pgrep -cf "^sshd: [^/]" || true'), { timeout: 5_000 }).toBe('0')
+  })
+})
+
+describe('the installation', () => {
+  test.each([
+    ['another fingerprint', { ssh_host_key: OTHER_KEY }, /la clé de l’hôte|Une autre clé/],
+    ['a wrong password', { ssh_password: 'wrong' }, /refuse ops avec ce mot de passe/],
+  ])('with %s is refused, and nothing is stored', async (_, change, told) => {
+    const { status, body } = await install({ ssh_host_key: await hostFingerprint(), ...change })
+
+    expect(body).toMatchObject({ code: 'host_check_failed', error: expect.stringMatching(told) })
+    expect(status).toBe(502)
+    expect(await storedSettings(folder)).toEqual({})
+    expect(await ask(service, 'GET', '/api/install/status')).toMatchObject({ body: { installed: false } })
+    expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
+  })
+
+  test('of two at once one is made, and the other comes too late', async () => {
+    const ssh_host_key = await hostFingerprint()
+
+    const answers = await Promise.all([install({ ssh_host_key }), install({ ssh_host_key })])
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+    expect(answers.find(({ status }) => status === 201)?.body).toEqual({
+      message: 'Installation terminée : connectez-vous avec un compte de l’hôte.',
+    })
+    expect(await ask(service, 'GET', '/api/install/status')).toMatchObject({ body: { installed: true } })
+    expect(await storedSettings(folder)).toEqual({
+      ssh_host: SSH_HOST,
+      ssh_username: 'ops',
+      ssh_password: passwordOf('ops'),
+      ssh_host_key: `ssh-ed25519 ${ssh_host_key}`,
+      ...HYPERVISOR,
+    })
+  })
+
+  test('an administrator signs in, and sees settings without a secret', async () => {
+    const alice = signedIn(service, await login(service, 'alice', passwordOf('alice')))
+
+    expect(await alice.get('/api/settings')).toMatchObject({ status: 200, body: await shown() })
+    expect(
+      Object.keys(z.record(z.string(), z.unknown()).parse((await alice.get('/api/settings')).body)).sort(),
+    ).toEqual(Object.keys(await shown()).sort())
+    expect(await packages(alice, 'lxc:101')).toHaveLength(5)
+    const { body } = await alice.get('/api/audit?action=installed')
+    expect(body).toMatchObject({ entries: [{ action: 'installed', target: SSH_HOST }] })
+  })
+
+  test('the token is spent: its file is gone, and whoever comes is too late, whatever they bring', async () => {
+    await expect(access(tokenFile())).rejects.toThrow('ENOENT')
+
+    const ssh_host_key = await hostFingerprint()
+    const late = [
+      await check({}),
+      await install({ ssh_host_key }),
+      await install({ ssh_host_key }),
+      await install({ setup_token: 'wrong', ssh_host_key: OTHER_KEY }),
+      await ask(service, 'POST', '/api/install', {}),
+      await ask(service, 'POST', '/api/install/check', []),
+    ]
+
+    for (const { status, body } of late) {
+      expect(body).toMatchObject({ code: 'already_installed' })
+      expect(status).toBe(409)
+    }
+  })
+
+  test('a restart keeps everything and makes no token', async () => {
+    const alice = signedIn(service, await login(service, 'alice', passwordOf('alice')))
+    await service.stop()
+    service = await start()
+    const again = signedIn(service, await login(service, 'alice', passwordOf('alice')))
+
+    expect((await again.get('/api/settings')).body).toEqual(await shown())
+    expect(await packages(again, 'host')).toHaveLength(5)
+    expect((await refresh(service, alice.cookie)).status).toBe(200)
+    await expect(access(tokenFile())).rejects.toThrow('ENOENT')
+    expect(service.log()).toContain('"ready"')
+    expect(service.log()).not.toMatch(/jeton|Pas encore installé/)
+    expect((await install({ ssh_host_key: await hostFingerprint() })).status).toBe(409)
+  })
+})
+
+describe('the secrets', () => {
+  test('no password and no token of the hypervisor is in the database, the log or any answer', async () => {
+    const secrets = [
+      ...ACCOUNTS.map((account) => password(account, passwordOf(account))),
+      canary('hypervisor token', HYPERVISOR.hypervisor_token),
+      canary('hypervisor token’s secret', HYPERVISOR.hypervisor_token.split('=')[1] ?? ''),
+    ]
+
+    expect(await leaks(folder, logs(), secrets)).toEqual([])
+  })
+
+  test('the setup token is on the console, where it belongs, and nowhere else', async () => {
+    const secret = [canary('setup token', token)]
+    const rest = logs()
+      .split('\n')
+      .filter((line) => !line.includes('Pas encore installé'))
+
+    expect(search(logs(), secret)).not.toEqual([])
+    expect(await leaks(folder, rest.join('\n'), secret)).toEqual([])
+  })
+
+  test('an administrator who reads the log in the panel does not find the setup token either', async () => {
+    const other = await newFolder()
+    const fresh = await startService({ as: null, folder: other })
+    try {
+      const setup_token = await vi.waitUntil(() => tokenTold(fresh), { timeout: 5_000 })
+      const body = { ...filledIn(), setup_token, ssh_host_key: await hostFingerprint() }
+      expect((await ask(fresh, 'POST', '/api/install', body)).status).toBe(201)
+      const alice = signedIn(fresh, await login(fresh, 'alice', passwordOf('alice')))
+
+      const { status, body: lines } = await alice.get('/api/settings/logs')
+
+      expect(status).toBe(200)
+      expect(JSON.stringify(lines)).toContain('ready')
+      expect(search(JSON.stringify(lines), [canary('setup token', setup_token)])).toEqual([])
+    } finally {
+      await fresh.kill()
+      await rm(other, { recursive: true, force: true })
+    }
+  })
+})
+
+async function start(): Promise<Service> {
+  const started = await startService({ as: null, folder })
+  services.push(started)
+  return started
+}
+
+function logs(): string {
+  return services.map((each) => each.log()).join('\n')
+}
+
+function tokenFile(): string {
+  return join(folder, 'setup-token')
+}
+
+/** The setup token that a service has put on its console; empty as long as there is none. */
+function tokenTold(one: Service): string {
+  return /jeton d’installation : ([\w-]+)/.exec(one.log())?.[1] ?? ''
+}
+
+/** What a person gives the wizard. */
+function filledIn() {
+  return { setup_token: token, ssh_host: SSH_HOST, ssh_username: 'ops', ssh_password: passwordOf('ops') }
+}
+
+function check(change: object): Promise<Answer> {
+  return ask(service, 'POST', '/api/install/check', { ...filledIn(), ...change })
+}
+
+function install(change: object): Promise<Answer> {
+  return ask(service, 'POST', '/api/install', { ...filledIn(), ssh_host_key: OTHER_KEY, ...HYPERVISOR, ...change })
+}
+
+const Checked = z.strictObject({
+  ssh_host_key: z.string(),
+  checks: z.array(
+    z
+      .strictObject({ id: z.string(), ok: z.boolean(), message: z.string() })
+      .transform(({ id, ok, message }) => [id, ok, message] as const),
+  ),
+})
+
+async function checked(change: object) {
+  const { status, body } = await check(change)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return Checked.parse(body)
+}
+
+/** How often somebody has connected to the host's sshd. */
+async function knocks(): Promise<number> {
+  return (await rig('log'))
+    .split('\n')
+    .filter((line) => /(Accepted|Failed) password|Connection (closed|reset)/.test(line)).length
+}
+
+/** Adds a rule of sudo at the host, which must be one that sudo understands. */
+async function sudoRule(rule: string): Promise<void> {
+  await inside('host', `echo '${rule}' >>/etc/sudoers.d/test; chmod 440 /etc/sudoers.d/test; visudo -cq`)
+}
+
+/** The settings as an administrator must see them. */
+async function shown() {
+  return {
+    ssh_host: SSH_HOST,
+    ssh_username: 'ops',
+    ssh_password_set: true,
+    ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
+    hypervisor_url: HYPERVISOR.hypervisor_url,
+    hypervisor_token_set: true,
+    hypervisor_fingerprint: '',
+    dashboard_shortcuts: '[]',
+  }
+}
