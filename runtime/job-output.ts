@@ -36,8 +36,10 @@ export interface OutputWriter {
 const EVERY_MS = 20
 /** A job's reader waits once this much of its text does. */
 const ENOUGH = 256 * 1024
-/** Size of a row made of several pieces. OpenSSH's packets are as long: a flood of output is stored without a copy. */
-const ROW = 32 * 1024
+/** Size of what is told at a time, made of several pieces. OpenSSH's packets are as long. */
+const TOLD = 32 * 1024
+/** Size of a row made of several pieces: long ones compress well, and are few. */
+const ROW = ENOUGH
 
 interface Source {
   job: Followed
@@ -51,7 +53,7 @@ interface Piece extends JobText {
 
 /**
  * Stores the text of all jobs, several pieces in one row and all jobs in one batch: the first piece after a pause at
- * once, then every 20 ms. `stored` is called for each row after it is safe, in order.
+ * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe.
  */
 export function createOutputWriter(db: Database, stored: (jobId: string, text: JobText) => void): OutputWriter {
   let waiting: Piece[] = []
@@ -63,12 +65,13 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   let hurry = () => {}
 
   const store = async () => {
-    const rows = intoRows(waiting.filter(({ source }) => source.failure === undefined))
+    const pieces = waiting.filter(({ source }) => source.failure === undefined)
     waiting = []
     size = 0
     next = undefined
-    const ends = new Map(rows.map((row) => [row.source, row]))
+    const ends = new Map(pieces.map((piece) => [piece.source, piece]))
     try {
+      const rows = joined(pieces, ROW)
       const counts = await db.batch(statements(rows, [...ends.values()]))
       const sizes = counts.slice(rows.length)
       for (const [at, source] of [...ends.keys()].entries()) {
@@ -77,7 +80,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     } catch (error) {
       for (const source of ends.keys()) source.failure = error
     }
-    for (const row of rows) if (row.source.failure === undefined) stored(row.source.job.id, row)
+    for (const text of joined(pieces, TOLD)) if (text.source.failure === undefined) stored(text.source.job.id, text)
     for (const source of ends.keys()) if (source.failure !== undefined) source.failed.abort()
   }
 
@@ -137,7 +140,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   }
 }
 
-/** One insert a row, and then for each job where its last row ends. */
+/** One insert a row, and then for each job where its last piece ends. */
 function statements(rows: readonly Piece[], ends: readonly Piece[]): Statement[] {
   return [
     ...rows.map((row) => insertOutput(row.source.job, row)),
@@ -145,26 +148,26 @@ function statements(rows: readonly Piece[], ends: readonly Piece[]): Statement[]
   ]
 }
 
-/** Puts neighbouring pieces of one job together, as far as a row holds. */
-function intoRows(pieces: readonly Piece[]): Piece[] {
-  const rows: Piece[] = []
+/** Puts neighbouring pieces of one job together, up to that size. */
+function joined(pieces: readonly Piece[], most: number): Piece[] {
+  const whole: Piece[] = []
   const open = new Map<Source, { parts: Piece[]; size: number }>()
   const close = (parts: readonly Piece[]) => {
     const [first, last] = [parts[0], parts.at(-1)]
     if (!first || !last) return
     const bytes = first === last ? first.bytes : Buffer.concat(parts.map((part) => part.bytes))
-    rows.push({ ...first, hostOffset: last.hostOffset, bytes })
+    whole.push({ ...first, hostOffset: last.hostOffset, bytes })
   }
   for (const piece of pieces) {
-    const row = open.get(piece.source)
-    if (row && row.size + piece.bytes.length <= ROW) {
-      row.parts.push(piece)
-      row.size += piece.bytes.length
+    const one = open.get(piece.source)
+    if (one && one.size + piece.bytes.length <= most) {
+      one.parts.push(piece)
+      one.size += piece.bytes.length
     } else {
-      if (row) close(row.parts)
+      if (one) close(one.parts)
       open.set(piece.source, { parts: [piece], size: piece.bytes.length })
     }
   }
   for (const { parts } of open.values()) close(parts)
-  return rows
+  return whole
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../../db/job-leases.ts'
 import { endJob, findJob, markLaunched, requestCancel } from '../../db/jobs.ts'
-import { appendOutput, readOutput } from '../../db/output.ts'
+import { readOutput } from '../../db/output.ts'
 import { rows } from '../functions/answers.ts'
 import { NOW, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
-import { LEASE, recordJob } from './job.ts'
+import { appendOutput, LEASE, recordJob } from './job.ts'
 
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 const OTHER = { owner: 'two', leaseMs: 600_000 }
@@ -107,11 +107,11 @@ test('an owner that stops gives up its jobs at once, and nobody else’s', async
 test('who has lost a job writes nothing of it any more: no output, no size, no launch, no end', async () => {
   const db = await openMigrated()
   const former = await recordJob(db, 'job', {}, LAPSED)
-  await db.batch(appendOutput(former, { offset: 0, bytes: Buffer.from('before') }, 6))
+  await appendOutput(db, former, { offset: 0, bytes: Buffer.from('before') }, 6)
   const epoch = await takeJob(db, 'job', OTHER)
   if (epoch === undefined) throw new Error('not taken')
 
-  expect(await db.batch(appendOutput(former, { offset: 6, bytes: Buffer.from(' late') }, 11))).toEqual([0, 0])
+  expect(await appendOutput(db, former, { offset: 6, bytes: Buffer.from(' late') }, 11)).toEqual([0, 0])
   expect(await markLaunched(db, former)).toBe(false)
   expect(await endJob(db, former, SUCCESS, { now: NOW })).toBe(false)
 
@@ -124,6 +124,6 @@ test('who has lost a job writes nothing of it any more: no output, no size, no l
   })
   expect(await readOutput(db, 'job', 0, 100)).toEqual([{ offset: 0, bytes: Buffer.from('before') }])
   const now = { id: 'job', epoch }
-  expect(await db.batch(appendOutput(now, { offset: 6, bytes: Buffer.from(' mine') }, 11))).toEqual([1, 1])
+  expect(await appendOutput(db, now, { offset: 6, bytes: Buffer.from(' mine') }, 11)).toEqual([1, 1])
   expect(await endJob(db, now, SUCCESS, { now: NOW })).toBe(true)
 })

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/client.ts'
 import { addJob, type Followed, type NewJob } from '../../db/jobs.ts'
-import { appendOutput } from '../../db/output.ts'
+import { insertOutput, type OutputChunk, updateSize } from '../../db/output.ts'
 import { saveUser } from '../../db/users.ts'
 import { NOW } from './database.ts'
 
@@ -19,13 +19,18 @@ export async function recordJob(
   return addJob(db, { ...job, started_by, ...more }, lease)
 }
 
+/** Stores one chunk and where it ends; how many rows each of the two changed. */
+export function appendOutput(db: Database, job: Followed, chunk: OutputChunk, hostOffset: number): Promise<number[]> {
+  return db.batch([insertOutput(job, chunk), updateSize(job, chunk.offset + chunk.bytes.length, hostOffset)])
+}
+
 /** Stores pieces one after the other, as many bytes as the host printed; all of it in one. */
 export async function storeOutput(db: Database, job: Followed, pieces: readonly (string | Buffer)[]): Promise<Buffer> {
   let offset = 0
   const stored: Buffer[] = []
   for (const piece of pieces) {
     const bytes = Buffer.from(piece)
-    await db.batch(appendOutput(job, { offset, bytes }, offset + bytes.length))
+    await appendOutput(db, job, { offset, bytes }, offset + bytes.length)
     offset += bytes.length
     stored.push(bytes)
   }

@@ -21,7 +21,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The version that the migrations lead to. */
-const LATEST = 4
+const LATEST = 5
 
 const ALL = [
   'audit',

@@ -1,10 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
-import { appendOutput, readOutput } from '../../db/output.ts'
+import { readOutput } from '../../db/output.ts'
 import { openMigrated } from './database.ts'
-import { recordJob, storeOutput } from './job.ts'
+import { appendOutput, recordJob, storeOutput } from './job.ts'
 
 /** Reads from a byte to the end, as clients do: piece by piece. */
 async function readAll(db: Database, id: string, from: number, limit: number): Promise<Buffer> {
@@ -74,8 +75,8 @@ test('keeps the outputs of two jobs apart, and where each ends', async () => {
   const db = await openMigrated()
   const [one, two] = [await recordJob(db, 'one'), await recordJob(db, 'two')]
 
-  await db.batch(appendOutput(one, { offset: 0, bytes: Buffer.from('é') }, 1))
-  await db.batch(appendOutput(two, { offset: 0, bytes: Buffer.from('zwei') }, 4))
+  await appendOutput(db, one, { offset: 0, bytes: Buffer.from('é') }, 1)
+  await appendOutput(db, two, { offset: 0, bytes: Buffer.from('zwei') }, 4)
 
   expect(await readAll(db, 'one', 0, 100)).toEqual(Buffer.from('é'))
   expect(await findJob(db, 'one')).toMatchObject({ output_size: 2, host_offset: 1 })
@@ -87,8 +88,36 @@ test('one byte is not stored twice: a second chunk at an offset is refused, and 
   const job = await recordJob(db, 'job')
   await storeOutput(db, job, [Buffer.from('abc')])
 
-  await expect(db.batch(appendOutput(job, { offset: 0, bytes: Buffer.from('xyzxyz') }, 6))).rejects.toThrow()
+  await expect(appendOutput(db, job, { offset: 0, bytes: Buffer.from('xyzxyz') }, 6)).rejects.toThrow()
 
   expect(await readAll(db, 'job', 0, 100)).toEqual(Buffer.from('abc'))
   expect(await findJob(db, 'job')).toMatchObject({ output_size: 3, host_offset: 3 })
 })
+
+test('long text is stored smaller, and read the same from anywhere; what cannot be made smaller lies as it is', async () => {
+  const db = await openMigrated()
+  const job = await recordJob(db, 'job')
+  const repeating = Buffer.from('Réception de : 1 http://mirror.example/debian bookworm/main\n'.repeat(4_000))
+  const random = randomBytes(100_000)
+  const whole = await storeOutput(db, job, [repeating, 'a line\n', random, 'é'.repeat(5_000)])
+
+  expect(await stored(db)).toEqual([
+    { encoding: 'br', smaller: true },
+    { encoding: null, smaller: false },
+    { encoding: null, smaller: false },
+    { encoding: 'br', smaller: true },
+  ])
+  for (const from of [0, 1, repeating.length - 1, repeating.length, repeating.length + 3, whole.length - 1])
+    for (const limit of [1, 300_000, 1e9]) expect(await readAll(db, 'job', from, limit)).toEqual(whole.subarray(from))
+})
+
+async function stored(db: Database) {
+  const Row = z.object({ encoding: z.string().nullable(), from: z.number(), stored: z.number() })
+  const sql = 'SELECT encoding, offset AS "from", length(chunk) AS stored FROM job_output ORDER BY offset'
+  const rows = await db.query(Row, sql)
+  const end = (await findJob(db, 'job'))?.output_size ?? 0
+  return rows.map(({ encoding, from, stored }, at) => ({
+    encoding,
+    smaller: stored < ((rows[at + 1]?.from ?? end) - from) / 2,
+  }))
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { requestCancel } from '../../db/jobs.ts'
-import { appendOutput } from '../../db/output.ts'
+import { appendOutput } from '../db/job.ts'
 import { startDemo } from './demo.ts'
 import { beforeScript, jobService, listen } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
@@ -248,7 +248,7 @@ test('an end that was said before a restart, but not recorded, is not said again
   await requestCancel(db, id, 'bob')
   const { output_size, host_offset } = await row(id)
   const words = { offset: output_size, bytes: Buffer.from(NOTHING_LEFT) }
-  await db.batch(appendOutput({ id, epoch: 1 }, words, host_offset))
+  await appendOutput(db, { id, epoch: 1 }, words, host_offset)
 
   await again().jobs.tend()
 

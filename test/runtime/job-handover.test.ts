@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { endJob, findJob } from '../../db/jobs.ts'
-import { appendOutput, removeOldOutput } from '../../db/output.ts'
+import { removeOldOutput } from '../../db/output.ts'
 import { createHub } from '../../runtime/hub.ts'
 import { finalEvent, outputEvent } from '../../runtime/job-events.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import type { Socket } from '../../runtime/socket.ts'
 import { openMigrated } from '../db/database.ts'
-import { recordJob } from '../db/job.ts'
+import { appendOutput, recordJob } from '../db/job.ts'
 import { startDemo } from './demo.ts'
 import { jobService } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
@@ -63,7 +63,7 @@ async function storedJob() {
   let size = 0
   const store = async (text: string, by: Database = db) => {
     const chunk = { offset: size, bytes: Buffer.from(text) }
-    await by.batch(appendOutput(job, chunk, 0))
+    await appendOutput(by, job, chunk, 0)
     size += chunk.bytes.length
     return chunk
   }

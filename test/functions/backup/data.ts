@@ -11,7 +11,6 @@ import { addAuditEntry } from '../../../db/audit.ts'
 import { openDatabase } from '../../../db/client.ts'
 import { saveLayout } from '../../../db/dashboard-layouts.ts'
 import { addJob, endJob } from '../../../db/jobs.ts'
-import { appendOutput } from '../../../db/output.ts'
 import { admitHit } from '../../../db/rate-hits.ts'
 import { addSession, endSessions } from '../../../db/sessions.ts'
 import { saveUser } from '../../../db/users.ts'
@@ -25,6 +24,7 @@ import { explain } from '../../../runtime/terminal.ts'
 import { isCode } from '../../../runtime/whole-file.ts'
 import { NOW } from '../../db/database.ts'
 import { type OnTestFinished, temporaryFolder } from '../../db/folder.ts'
+import { appendOutput } from '../../db/job.ts'
 import { typeCommand } from '../console.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../runtime/main.ts')
@@ -63,7 +63,7 @@ export async function makeData(host: string, onFinished: OnTestFinished, env: Re
   const access = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: String(sid) })
   const row = { id: JOB, kind: 'upgrade', args: '{}', queue: 'host', target: 'host', started_at: NOW, started_by: id }
   const job = await addJob(db, row, { owner: 'test', leaseMs: 1_000 })
-  await db.batch(appendOutput(job, { offset: 0, bytes: Buffer.from([0xc3, 0xa9, 0x0a, 0x00, 0x1b]) }, 5))
+  await appendOutput(db, job, { offset: 0, bytes: Buffer.from([0xc3, 0xa9, 0x0a, 0x00, 0x1b]) }, 5)
   await endJob(db, job, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now: NOW })
   await saveLayout(db, id, '[]', NOW)
   await admitHit(db, 'login', '::1', { limit: 5, windowMs: 60_000, nowMs: clock().getTime() })
