@@ -2,6 +2,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import * as z from 'zod'
 import type { Database, Statement } from './client.ts'
 import type { Followed } from './jobs.ts'
+import { litter } from './litter.ts'
 
 const Row = z.object({
   offset: z.number(),
@@ -15,29 +16,50 @@ export interface OutputChunk {
   bytes: Buffer
 }
 
-/** What is shorter is a few lines for a person, not worth the while. */
-const WORTH_COMPRESSING = 4096
-/** Makes a tenth of what programs print, in less time than it takes to write the rest of it. */
-const FASTEST = { params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 } }
-
-/** A chunk as its row holds it: in Brotli, by the name that HTTP gives it, where that makes it shorter. */
-function encoded(bytes: Buffer): { chunk: Buffer; encoding: 'br' | null } {
-  if (bytes.length >= WORTH_COMPRESSING) {
-    // At once: half a millisecond of this thread. By another thread it takes three times as long, and far more memory.
-    const chunk = brotliCompressSync(bytes, FASTEST)
-    if (chunk.length < bytes.length) return { chunk, encoding: 'br' }
-  }
-  return { chunk: bytes, encoding: null }
+/** A chunk on its way into a row, in neighbouring pieces. */
+export interface NewChunk {
+  offset: number
+  pieces: readonly Buffer[]
 }
 
 /** Stores one chunk, if the job is still followed in this epoch. */
-export function insertOutput({ id, epoch }: Followed, { offset, bytes }: OutputChunk): Statement {
-  const { chunk, encoding } = encoded(bytes)
+export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChunk): Statement {
+  const { chunk, encoding } = encoded(pieces)
   return {
     sql: `INSERT INTO job_output (job_id, offset, chunk, encoding)
           SELECT id, ?, ?, ? FROM jobs WHERE id = ? AND epoch = ? AND status = 'running'`,
     args: [offset, chunk, encoding, id, epoch],
   }
+}
+
+/** What is shorter is a few lines for a person, not worth the while. */
+const WORTH_COMPRESSING = 4096
+/** Makes a tenth of what programs print, in less time than it takes to write the rest of it. */
+const FASTEST = { params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 } }
+
+/** The bytes as their row holds them: in Brotli, by the name that HTTP gives it, where that makes them fewer. */
+function encoded(pieces: readonly Buffer[]): { chunk: Buffer; encoding: 'br' | null } {
+  const bytes = joined(pieces)
+  litter(bytes.length)
+  if (bytes.length >= WORTH_COMPRESSING) {
+    // At once, some 2 ms for a MiB: through another thread it takes three times as long, and far more memory.
+    const chunk = brotliCompressSync(bytes, FASTEST)
+    if (chunk.length < bytes.length) return { chunk, encoding: 'br' }
+  }
+  return { chunk: pieces.length === 1 ? bytes : Buffer.from(bytes), encoding: null }
+}
+
+let space: Buffer = Buffer.alloc(0)
+
+/** The pieces in one, good until the next call: a new MiB each time is what a flood of output fills the memory with. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces
+  if (first && pieces.length === 1) return first
+  const size = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (space.length < size) space = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for (const piece of pieces) at += piece.copy(space, at)
+  return space.subarray(0, size)
 }
 
 /**
@@ -63,6 +85,8 @@ export async function readOutput(db: Database, jobId: string, from: number, limi
   )
   return rows.flatMap(({ offset, chunk, encoding }) => {
     const bytes = encoding ? brotliDecompressSync(chunk) : chunk
+    // With the text that is made of it, and the message that holds it.
+    litter(3 * bytes.length)
     const skip = Math.max(0, from - offset)
     return skip >= bytes.length ? [] : [{ offset: offset + skip, bytes: bytes.subarray(skip) }]
   })

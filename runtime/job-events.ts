@@ -7,6 +7,25 @@ export function jobTopic(event: string, id: string): string {
   return `${event}:${id}`
 }
 
+/** How much output is told at a time; OpenSSH's packets are as long. */
+export const EVENT_BYTES = 32 * 1024
+
+/** A stored chunk in events of that size, cut between characters. */
+export function* outputEvents(event: string, { offset, bytes }: OutputChunk): Generator<HubEvent> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = endOfCharacters(bytes, at + EVENT_BYTES)
+    yield outputEvent(event, { offset: offset + at, bytes: bytes.subarray(at, end) })
+    at = end
+  }
+}
+
+/** The last place up to there at which no character is cut. */
+function endOfCharacters(bytes: Buffer, most: number): number {
+  let end = Math.min(most, bytes.length)
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return end
+}
+
 /** A piece of a job's output, with where it begins and ends. */
 export function outputEvent(event: string, { offset, bytes }: OutputChunk): HubEvent {
   return { type: `${event}_output`, start: offset, seq: offset + bytes.length, data: { chunk: bytes.toString() } }

@@ -1,6 +1,8 @@
 import type { Database, Statement } from '../db/client.ts'
 import type { Followed, JobRow } from '../db/jobs.ts'
 import { insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
+import { EVENT_BYTES } from './job-events.ts'
+import { createTurningSpace } from './turning-space.ts'
 
 /** Text of a running job on its way to the database. */
 export interface JobText extends OutputChunk {
@@ -34,12 +36,12 @@ export interface OutputWriter {
 
 /** Between two writes: a person sees no difference, and 200 jobs together make 50 writes a second, not 10,000. */
 const EVERY_MS = 20
-/** A job's reader waits once this much of its text does. */
-const ENOUGH = 256 * 1024
-/** Size of what is told at a time, made of several pieces. OpenSSH's packets are as long. */
-const TOLD = 32 * 1024
-/** Size of a row made of several pieces: long ones compress well, and are few. */
-const ROW = ENOUGH
+/** So much is written at once. */
+const ENOUGH = 1024 * 1024
+/** Readers wait once this much does: as much as a host sends before it hears from ssh2, whose buffers stay empty then. */
+const FULL = 2 * ENOUGH
+/** Size of a row made of several pieces: long ones compress well, and whoever reads one holds all of it. */
+const ROW = 256 * 1024
 
 interface Source {
   job: Followed
@@ -53,9 +55,10 @@ interface Piece extends JobText {
 
 /**
  * Stores the text of all jobs, several pieces in one row and all jobs in one batch: the first piece after a pause at
- * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe.
+ * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe; the bytes are good for that call.
  */
 export function createOutputWriter(db: Database, stored: (jobId: string, text: JobText) => void): OutputWriter {
+  const space = createTurningSpace(FULL + ENOUGH)
   let waiting: Piece[] = []
   let size = 0
   let next: Promise<void> | undefined
@@ -67,12 +70,13 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   const store = async () => {
     const pieces = waiting.filter(({ source }) => source.failure === undefined)
     waiting = []
+    space.turn()
     size = 0
     next = undefined
     const ends = new Map(pieces.map((piece) => [piece.source, piece]))
     try {
-      const rows = joined(pieces, ROW)
-      const counts = await db.batch(statements(rows, [...ends.values()]))
+      const rows = neighbours(pieces, ROW).map((row) => insertOutput(row.source.job, row))
+      const counts = await db.batch([...rows, ...[...ends.values()].map(endOf)])
       const sizes = counts.slice(rows.length)
       for (const [at, source] of [...ends.keys()].entries()) {
         if (sizes[at] === 0) source.failure = new LeaseLost(`job ${source.job.id} is followed elsewhere`)
@@ -80,7 +84,8 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     } catch (error) {
       for (const source of ends.keys()) source.failure = error
     }
-    for (const text of joined(pieces, TOLD)) if (text.source.failure === undefined) stored(text.source.job.id, text)
+    for (const { source, offset, pieces: parts, hostOffset } of neighbours(pieces, EVENT_BYTES))
+      if (source.failure === undefined) stored(source.job.id, { offset, bytes: inOne(parts), hostOffset })
     for (const source of ends.keys()) if (source.failure !== undefined) source.failed.abort()
   }
 
@@ -119,15 +124,13 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
         async append(bytes, upTo = hostOffset) {
           check()
           if (bytes.length === 0) return
-          waiting.push({ source, offset, bytes, hostOffset: upTo })
+          waiting.push({ source, offset, bytes: space.keep(bytes), hostOffset: upTo })
           offset += bytes.length
           hostOffset = upTo
           size += bytes.length
           const written = schedule()
-          if (size >= ENOUGH) {
-            hurry()
-            await written
-          }
+          if (size >= ENOUGH) hurry()
+          if (size >= FULL) await written
           check()
         },
         async flush() {
@@ -140,34 +143,40 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   }
 }
 
-/** One insert a row, and then for each job where its last piece ends. */
-function statements(rows: readonly Piece[], ends: readonly Piece[]): Statement[] {
-  return [
-    ...rows.map((row) => insertOutput(row.source.job, row)),
-    ...ends.map(({ source, offset, bytes, hostOffset }) => updateSize(source.job, offset + bytes.length, hostOffset)),
-  ]
+/** Where a job's output ends with this piece. */
+function endOf({ source, offset, bytes, hostOffset }: Piece): Statement {
+  return updateSize(source.job, offset + bytes.length, hostOffset)
 }
 
-/** Puts neighbouring pieces of one job together, up to that size. */
-function joined(pieces: readonly Piece[], most: number): Piece[] {
-  const whole: Piece[] = []
-  const open = new Map<Source, { parts: Piece[]; size: number }>()
-  const close = (parts: readonly Piece[]) => {
-    const [first, last] = [parts[0], parts.at(-1)]
-    if (!first || !last) return
-    const bytes = first === last ? first.bytes : Buffer.concat(parts.map((part) => part.bytes))
-    whole.push({ ...first, hostOffset: last.hostOffset, bytes })
-  }
-  for (const piece of pieces) {
-    const one = open.get(piece.source)
-    if (one && one.size + piece.bytes.length <= most) {
-      one.parts.push(piece)
-      one.size += piece.bytes.length
+/** Neighbouring pieces of one job. */
+interface Neighbours {
+  source: Source
+  offset: number
+  hostOffset: number
+  size: number
+  pieces: Buffer[]
+}
+
+/** Puts pieces of one job together, up to that size. */
+function neighbours(pieces: readonly Piece[], most: number): Neighbours[] {
+  const all: Neighbours[] = []
+  const latest = new Map<Source, Neighbours>()
+  for (const { source, offset, hostOffset, bytes } of pieces) {
+    const open = latest.get(source)
+    if (open && open.size + bytes.length <= most) {
+      open.pieces.push(bytes)
+      open.size += bytes.length
+      open.hostOffset = hostOffset
     } else {
-      if (one) close(one.parts)
-      open.set(piece.source, { parts: [piece], size: piece.bytes.length })
+      const next = { source, offset, hostOffset, size: bytes.length, pieces: [bytes] }
+      latest.set(source, next)
+      all.push(next)
     }
   }
-  for (const { parts } of open.values()) close(parts)
-  return whole
+  return all
+}
+
+function inOne(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces
+  return first && pieces.length === 1 ? first : Buffer.concat(pieces)
 }

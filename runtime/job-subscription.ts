@@ -2,7 +2,7 @@ import type { Database } from '../db/client.ts'
 import { findJob } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
 import { type Frame, frame, type Hub, type HubEvent } from './hub.ts'
-import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
+import { finalEvent, jobTopic, outputEvents } from './job-events.ts'
 import type { Jobs } from './jobs.ts'
 import type { Socket } from './socket.ts'
 
@@ -75,9 +75,11 @@ export async function subscribeToJob(
       sent = Math.max(Math.min(sent, job.output_size), job.output_from)
       const chunks = await readOutput(db, id, sent, REPLAY)
       for (const chunk of chunks) {
-        if (socket.closed.aborted) return
-        sent = chunk.offset + chunk.bytes.length
-        await socket.send(frame(topic, outputEvent(event, chunk)))
+        for (const piece of outputEvents(event, chunk)) {
+          if (socket.closed.aborted) return
+          sent = piece.seq
+          await socket.send(frame(topic, piece))
+        }
       }
       if (socket.closed.aborted) return
       if (chunks.length > 0 || sent < latest) continue

@@ -2,7 +2,7 @@ import type { Database } from '../db/client.ts'
 import { findJob } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
 import type { Hub } from './hub.ts'
-import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
+import { finalEvent, jobTopic, outputEvents } from './job-events.ts'
 import type { Log } from './log.ts'
 
 /** Tells here what another instance stores of a job, as long as somebody listens. */
@@ -35,9 +35,11 @@ export function createJobTail(
     while (at < job.output_size) {
       const chunks = await readOutput(db, id, at, PIECE)
       if (chunks.length === 0) break
-      for (const { offset, bytes } of chunks) {
-        at = offset + bytes.length
-        hub.publish(topic, outputEvent(event, { offset, bytes }))
+      for (const chunk of chunks) {
+        for (const piece of outputEvents(event, chunk)) {
+          at = piece.seq
+          hub.publish(topic, piece)
+        }
       }
     }
     if (job.status === 'running') return at

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { findJob } from '../../db/jobs.ts'
-import { readOutput } from '../../db/output.ts'
+import { type OutputChunk, readOutput } from '../../db/output.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 
 /** What is given at a time, in bytes. */
 const MAX = 1024 * 1024
@@ -26,15 +27,21 @@ export default defineFunction({
     const job = await findJob(db, id)
     if (!job) throw fail('job_missing')
     const offset = Math.max(Math.min(query.offset, job.output_size), job.output_from)
-    const bytes: Buffer[] = []
-    let next_offset = offset
-    for (const chunk of await readOutput(db, id, offset, MAX)) {
-      const end = chunk.offset + chunk.bytes.length
-      if (end - offset > MAX) break
-      bytes.push(chunk.bytes)
-      next_offset = end
-    }
+    const chunks = (await readOutput(db, id, offset, MAX)).filter((chunk) => endOf(chunk) - offset <= MAX)
+    const last = chunks.at(-1)
+    const next_offset = last ? endOf(last) : offset
     const ended = job.status !== 'running' && next_offset >= job.output_size
-    return { chunk: Buffer.concat(bytes).toString(), offset, next_offset, ended }
+    return new JsonStream(pieces(chunks, { offset, next_offset, ended }))
   },
 })
+
+function endOf({ offset, bytes }: OutputChunk): number {
+  return offset + bytes.length
+}
+
+/** A stored chunk at a time: as one text, and that text in an answer, a mebibyte would be held several times over. */
+async function* pieces(chunks: readonly OutputChunk[], rest: object): AsyncGenerator<string> {
+  yield '{"chunk":"'
+  for (const { bytes } of chunks) yield jsonText(bytes.toString())
+  yield `",${JSON.stringify(rest).slice(1)}`
+}

@@ -20,8 +20,13 @@ export async function recordJob(
 }
 
 /** Stores one chunk and where it ends; how many rows each of the two changed. */
-export function appendOutput(db: Database, job: Followed, chunk: OutputChunk, hostOffset: number): Promise<number[]> {
-  return db.batch([insertOutput(job, chunk), updateSize(job, chunk.offset + chunk.bytes.length, hostOffset)])
+export function appendOutput(
+  db: Database,
+  job: Followed,
+  { offset, bytes }: OutputChunk,
+  hostOffset: number,
+): Promise<number[]> {
+  return db.batch([insertOutput(job, { offset, pieces: [bytes] }), updateSize(job, offset + bytes.length, hostOffset)])
 }
 
 /** Stores pieces one after the other, as many bytes as the host printed; all of it in one. */

@@ -32,7 +32,12 @@ beforeEach(async () => {
   for (let at = 0; at < 60; at += 1) await recordJob(real, `job ${at}`)
 })
 
-const writer = () => createOutputWriter(db, (jobId, text) => void told.push({ jobId, text, at: performance.now() }))
+const writer = () =>
+  createOutputWriter(db, (jobId, { bytes, ...where }) => {
+    // They are good for the call alone.
+    const text = { bytes: Buffer.from(bytes), ...where }
+    told.push({ jobId, text, at: performance.now() })
+  })
 
 /** A job as it was recorded, which begins now. */
 const begun = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offset: 0 })
@@ -142,7 +147,7 @@ test('a reader waits while much text does', async () => {
   before = () => held
   const append = appender(open(begun('job 1')))
   let settled = 0
-  const big = 'x'.repeat(60 * 1024)
+  const big = 'x'.repeat(640 * 1024)
   for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
 
   await pause(50)

@@ -234,3 +234,27 @@ test('a restart of the service loses nothing: who comes back with from gets the 
   expect(after.text()).toBe('pendant\naprès\n')
   expect(await next.job(id)).toMatchObject({ status: 'success', output: 'avant\npendant\naprès\n' })
 })
+
+test('one who comes late gets a long stored row in frames of 32 KiB, cut between characters', async () => {
+  const { subscribe, output, id, job } = await running()
+  const text = `x${'é€🦊'.repeat(30_000)}\n`
+  output.print(text)
+  output.end()
+  await expect.poll(() => job(id)).toMatchObject({ status: 'success' })
+  const whole = Buffer.from(text)
+  const from = whole.indexOf('🦊', 100_000)
+
+  for (const [query, start] of [
+    ['', 0],
+    [`?from=${from}`, from],
+  ] as const) {
+    const socket = subscribe(query)
+    await socket.end
+    const chunks = socket.events.slice(0, -1).map(({ data }) => String(data.chunk))
+
+    expect(chunks.join('')).toBe(whole.toString('utf8', start))
+    expect(chunks.length).toBeGreaterThan(5)
+    expect(Math.max(...chunks.map((chunk) => Buffer.byteLength(chunk)))).toBeLessThanOrEqual(32 * 1024)
+    expect(socket.events.at(-2)?.seq).toBe(whole.length)
+  }
+})
