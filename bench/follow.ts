@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
 
@@ -47,6 +48,23 @@ export async function followNewJob(
   }
   if (code !== DONE || last !== 'update_done') throw new Error(`the job ended with ${last}, its socket with ${code}`)
   return followed
+}
+
+const Polled = z.object({ status: z.string(), output_size: z.number() })
+const POLL_MS = 100
+
+/** Starts a command as a job and asks now and then whether it has ended; how much it has printed. */
+export async function awaitNewJob(task: z.infer<typeof Task>): Promise<Followed> {
+  const id = await startJob(task)
+  for (;;) {
+    const response = await fetch(`${task.url}/api/updates/jobs/${id}?output=none`, {
+      headers: { authorization: `Bearer ${task.token}` },
+    })
+    const { status, output_size: size } = Polled.parse(await response.json())
+    if (status === 'error') throw new Error('the job failed')
+    if (status === 'success') return { size, reconnects: 0 }
+    await pause(POLL_MS)
+  }
 }
 
 /** A frame of 64 KiB is not parsed to learn how far it reaches: a client that counts bytes must not be the limit. */

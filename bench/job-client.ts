@@ -1,9 +1,10 @@
+import * as z from 'zod'
 import { answer } from './child.ts'
-import { followNewJob, Task } from './follow.ts'
+import { awaitNewJob, followNewJob, Task } from './follow.ts'
 
-/** Starts a job and reads all of its output; the time is from the request to the final event. */
-answer(Task, async (task) => {
+/** Starts a job and, if it is watched, reads all of its output; the time is from the request to its end. */
+answer(Task.extend({ watched: z.boolean() }), async ({ watched, ...task }) => {
   const started = performance.now()
-  const followed = await followNewJob(task)
+  const followed = await (watched ? followNewJob(task) : awaitNewJob(task))
   return { ms: performance.now() - started, ...followed }
 })

@@ -7,33 +7,46 @@ import { measure } from './rounds.ts'
 import { compare, type Row, short } from './table.ts'
 
 const MIB = 1024 * 1024
-const MEBIBYTES = Number(process.env.BENCH_JOB_MB ?? 50)
-const SIZE = MEBIBYTES * MIB
-/** Of a gigabyte each takes half a minute. */
-const ROUNDS = { warmUp: 1, rounds: MEBIBYTES > 200 ? 3 : 9 }
 const LARGE = '/var/tmp/bench-large'
 const SMALL = '/var/tmp/bench-1MB'
 
 /** Lines as apt writes them. */
-const WRITE_FILES = `
-line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]'
-seq -f "$line" 999999999 | head -c ${SIZE} >${LARGE}
+const writeFiles = (bytes: number) => `
+line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]\n'
+seq -f "$line" 999999999 | head -c ${bytes} >${LARGE}
 head -c ${MIB} ${LARGE} >${SMALL}
 `
 
-const Followed = z.object({ ms: z.number(), size: z.number() })
+interface Size {
+  mebibytes: number
+  /** Whether somebody watches, who gets all of it as frames. */
+  watched: boolean
+  rounds: number
+}
 
-/** A job that prints so much, to the database and to one subscriber, beside `ssh host cat` of the same file. */
+const Ran = z.object({ ms: z.number(), size: z.number() })
+
+/** A job that prints 50 MiB, to the database and to one subscriber, beside `ssh host cat` of the same file. */
 export function job(): Promise<Row[]> {
+  return jobOf({ mebibytes: 50, watched: true, rounds: 9 })
+}
+
+/** A job that prints a gigabyte, to the database alone, beside `ssh host cat` of the same file. */
+export function flood(): Promise<Row[]> {
+  return jobOf({ mebibytes: 1000, watched: false, rounds: 3 })
+}
+
+function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
+  const bytes = mebibytes * MIB
   return withLocalFolder(async () => {
-    await ssh(ROOT, WRITE_FILES)
+    await ssh(ROOT, writeFiles(bytes))
     const panel = await startPanel()
     const client = await startChild('./job-client.ts')
     const idle = await startChild('./idle-loop.ts')
     try {
       const { child, url, tokens } = panel
       const [token = ''] = tokens
-      const run = (file: string) => client.ask(Followed, { url, token, program: 'cat', args: [file] })
+      const run = (file: string) => client.ask(Ran, { url, token, watched, program: 'cat', args: [file] })
       const growths: number[] = []
       const stalls: number[] = []
       const idleStalls: number[] = []
@@ -45,22 +58,22 @@ export function job(): Promise<Row[]> {
         await child.ask(z.number(), { what: 'stall' })
         await idle.ask(z.number())
         const { ms, size } = await run(LARGE)
-        if (size !== SIZE) throw new Error(`${size} bytes of output instead of ${SIZE}`)
+        if (size !== bytes) throw new Error(`${size} bytes of output instead of ${bytes}`)
         stalls.push(await child.ask(z.number(), { what: 'stall' }))
         idleStalls.push(await idle.ask(z.number()))
         growths.push((await memory(child.pid)).peak - before.now)
-        return SIZE / MIB / (ms / 1000)
+        return mebibytes / (ms / 1000)
       }
 
       for (let n = 0; n < 3; n++) await run(SMALL)
-      const rates = await measure(ROUNDS, {
-        cat: async () => SIZE / MIB / ((await ssh(ROOT, `cat ${LARGE}`)) / 1000),
-        ours: large,
-      })
+      const rates = await measure(
+        { warmUp: 1, rounds },
+        { cat: async () => mebibytes / ((await ssh(ROOT, `cat ${LARGE}`)) / 1000), ours: large },
+      )
       const stall = Math.max(...stalls)
       const idleStall = Math.max(...idleStalls)
       return [
-        compare(`${MEBIBYTES} MiB job / ssh cat`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('cat')),
+        compare(`${mebibytes} MiB job / ssh cat`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('cat')),
         {
           name: 'its memory: the largest growth',
           goal: { atMost: 64 },

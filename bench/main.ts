@@ -1,11 +1,11 @@
 import { broadcast } from './broadcast.ts'
 import { http } from './http.ts'
-import { job } from './job.ts'
+import { flood, job } from './job.ts'
 import { line } from './line.ts'
 import { login } from './login.ts'
 import { reached, table } from './table.ts'
 
-const all = { login, http, job, line, broadcast }
+const all = { login, http, job, flood, line, broadcast }
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {

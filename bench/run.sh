@@ -1,7 +1,6 @@
 #!/bin/bash
 # Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
-# the rows: login http job line broadcast (all of them without arguments). Root on Debian; a few minutes. BENCH_JOB_MB is
-# how much the job of the row `job` prints (50).
+# the rows: login http job flood line broadcast (all of them without arguments). Root on Debian; a few minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/node_modules/.bin:$PATH
