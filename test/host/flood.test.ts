@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import { forgetPeak, memory } from '../../bench/memory.ts'
+import { type Caller, signIn } from './client.ts'
+import { runJob, startJob } from './job.ts'
+import { replacePostinst } from './postinst.ts'
+import { inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+/** What lies in main memory of the service may grow by so much: MiB. */
+const GROWTH = 61
+/** Generous: this machine may have other work. */
+const WITHIN_MS = 300_000
+
+const FILE = '/srv/rig/flood'
+const [BEGIN, END] = ['rig-slow: the flood begins\n', 'rig-slow: the flood has ended\n']
+
+/** Three quarters as programs print, with accents, and one quarter that nothing makes shorter, 10⁹ bytes in all. */
+const WRITE = `
+exec >${FILE}
+seq -f 'Réception de : %.0f http://mirror.example/debian bookworm/main amd64 rig-slow all 2.0 [64,0 ko]' 99999999 |
+  head -c 749999999 | iconv -c -f UTF-8 -t UTF-8 || true
+echo
+head -c 190000000 /dev/urandom | base64 -w 120 | head -c $((1000000000 - $(stat -c %s ${FILE})))
+`
+const POSTINST = `#!/bin/sh
+[ "$1" = configure ] && [ -n "$2" ] || exit 0
+printf '${BEGIN.replace('\n', '\\n')}'
+cat ${FILE}
+printf '${END.replace('\n', '\\n')}'
+`
+
+const Detail = z.object({ status: z.string(), exit_code: z.number().nullable(), output_size: z.number() })
+const Piece = z.object({ chunk: z.string(), offset: z.number(), next_offset: z.number(), ended: z.boolean() })
+
+let service: Service
+let bob: Caller
+beforeAll(async () => {
+  await rig('reset')
+  await inside('host', WRITE)
+  await replacePostinst('host', POSTINST)
+  service = await startService()
+  bob = await signIn(service, 'bob')
+  // So that everything has been used once.
+  await runJob(bob, 'lxc:101')
+}, 120_000)
+afterAll(async () => {
+  await service.stop()
+  await rig('reset')
+})
+
+test(
+  'a gigabyte of output is stored and read whole, and the service hardly grows by it',
+  async () => {
+    const before = await memory(service.pid)
+    await forgetPeak(service.pid)
+    const growth = async () => (await memory(service.pid)).peak - before.now
+
+    const id = await startJob(bob, 'host')
+    const detail = async () => Detail.parse((await bob.get(`/api/updates/jobs/${id}?output=none`)).body)
+    await vi.waitUntil(async () => (await detail()).status !== 'running', { timeout: WITHIN_MS, interval: 200 })
+    const { status, exit_code, output_size } = await detail()
+    expect({ status, exit_code }).toEqual({ status: 'success', exit_code: 0 })
+    const written = await growth()
+    expect(written).toBeLessThanOrEqual(GROWTH)
+
+    const { size, sha256 } = await fileOnHost()
+    expect(size).toBe(1_000_000_000)
+    const read = await readFlood(id, size)
+    expect(read).toEqual({ sha256, next: END, ended: output_size })
+    expect(await growth()).toBeLessThanOrEqual(GROWTH)
+    console.info(
+      `grown by ${written.toFixed(0)} MiB while it was stored, ${(await growth()).toFixed(0)} once it was read`,
+    )
+  },
+  2 * WITHIN_MS,
+)
+
+async function fileOnHost() {
+  const [sha256, size] = (await inside('host', `sha256sum <${FILE} | cut -d' ' -f1; stat -c %s ${FILE}`)).split('\n')
+  return { sha256, size: Number(size) }
+}
+
+/** Reads an output as one who polls: the hash of what follows the first mark, what comes after it, and where all ends. */
+async function readFlood(id: string, size: number) {
+  const headers = { authorization: `Bearer ${bob.token}` }
+  const hash = createHash('sha256')
+  let left = size
+  let from: number | undefined
+  for (let offset = 0; ; ) {
+    // By hand: the client of these tests keeps what it was answered.
+    const answer = await fetch(`${service.url}/api/updates/jobs/${id}/output?offset=${offset}`, { headers })
+    const piece = Piece.parse(await answer.json())
+    expect(piece.offset).toBe(offset)
+    offset = piece.next_offset
+    const bytes = Buffer.from(piece.chunk)
+    const begin = from === undefined ? bytes.indexOf(BEGIN) + BEGIN.length : 0
+    from ??= begin
+    const flood = bytes.subarray(begin, begin + left)
+    hash.update(flood)
+    left -= flood.length
+    const rest = bytes.toString('utf8', begin + flood.length)
+    if (left === 0 && rest.length >= END.length && piece.ended)
+      return { sha256: hash.digest('hex'), next: rest.slice(0, END.length), ended: offset }
+    if (piece.ended) throw new Error(`the output ended with ${left} bytes missing`)
+  }
+}
