@@ -4,10 +4,13 @@ import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
 import type { SshAccount } from './settings.ts'
 import { passwordMethods } from './ssh-password.ts'
 
-/** Why the host could not be used; `refused` is a channel that it would not open. The message is French where it is ours. */
+/**
+ * Why the host could not be used: `refused` is a channel that it would not open, `unanswered` one that it has been asked for
+ * and may still open. The message is French where it is ours.
+ */
 export class SshError extends Error {
   override readonly name = 'SshError'
-  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'lost'
+  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'unanswered' | 'lost'
   /** The key that answered, when one did before it came to this. */
   readonly hostKey: string | undefined
 
@@ -177,7 +180,7 @@ function openChannel(client: Client, command: Command, onClosed: SshConnection['
       late = true
       reject(error)
     }
-    const timer = setTimeout(() => fail(new SshError('unreachable', 'l’hôte n’a pas ouvert de canal à temps')), OPEN_MS)
+    const timer = setTimeout(() => fail(new SshError('unanswered', 'l’hôte n’a pas ouvert de canal à temps')), OPEN_MS)
     const stopWatching = onClosed((error) => {
       clearTimeout(timer)
       fail(error)

@@ -95,6 +95,7 @@ const REFUSALS = {
   bad_credentials: 'bad_credentials',
   unreachable: 'ssh_unreachable',
   refused: 'ssh_unreachable',
+  unanswered: 'ssh_unreachable',
   lost: 'ssh_unreachable',
   host_key_changed: 'host_key_changed',
 } as const
