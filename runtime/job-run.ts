@@ -31,7 +31,7 @@ export interface JobServices {
 export interface JobRun {
   /** Settles when it has ended, or was let go. */
   done: Promise<void>
-  /** Ends it, as whoever the database says wants it to. */
+  /** Ends it, as whoever the database says wants it to. Asked again, it tries again what could not be ended. */
   cancel(): void
   /** Lets go of it: it runs on at the host, and somebody else sees to it. */
   release(): void
@@ -43,7 +43,11 @@ export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): Jo
   const cancelled = new AbortController()
   const work = createWork(services, kind, row, { released: released.signal, cancelled: cancelled.signal })
   if (row.cancelled_by !== null) cancelled.abort()
-  return { done: work.toItsEnd(), cancel: () => cancelled.abort(), release: () => released.abort() }
+  const cancel = () => {
+    cancelled.abort()
+    work.end()
+  }
+  return { done: work.toItsEnd(), cancel, release: () => released.abort() }
 }
 
 interface Signals {
@@ -89,6 +93,17 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       }),
     )
 
+  let begun = false
+  let ending: Promise<void> | undefined
+  /** Has the host end what has begun there, one try at a time. */
+  const end = (): void => {
+    if (!begun || ending) return
+    ending = there.cancel().finally(() => {
+      ending = undefined
+    })
+    ending.catch(() => {})
+  }
+
   /** From where the row says to the end of the command. */
   const run = async (): Promise<JobOutcome> => {
     if (!row.launched) {
@@ -97,10 +112,10 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       await turn()
       await launch()
     }
-    const ended = aborted(cancelled).then(there.cancel)
-    ended.catch(() => {})
+    begun = true
+    if (cancelled.aborted) end()
     const outcome = await follow()
-    if (cancelled.aborted) await ended
+    await ending
     return outcome
   }
 
@@ -120,6 +135,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 
   return {
+    end,
     async toItsEnd(): Promise<void> {
       try {
         const { end, wholly } = await outcome()
@@ -134,13 +150,6 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       }
     },
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /** Settings that went missing meanwhile are named as such; all else that stops a job is told as an SSH failure. */

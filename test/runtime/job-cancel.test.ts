@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { requestCancel } from '../../db/jobs.ts'
 import { appendOutput } from '../db/job.ts'
@@ -212,6 +213,25 @@ test('a connection that is lost while a job is being ended is taken up again', a
   expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143 })
   expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
   expect(asked()).toBe(2)
+})
+
+test('what could not be ended at the first try is tried again by who asks again, and at each renewal of the lease', async () => {
+  const { jobs, demo, id, row, ended } = await running()
+  const asked = beforeScript(demo, 'cancel', (times) => (times < 2 ? Promise.resolve(1) : undefined))
+
+  await jobs.cancel(id, 'bob')
+  await expect.poll(asked).toBe(1)
+  await pause(100)
+  expect(await row(id)).toMatchObject({ status: 'running' })
+
+  await jobs.cancel(id, 'bob')
+  await expect.poll(asked).toBe(2)
+  await pause(100)
+  expect(await row(id)).toMatchObject({ status: 'running' })
+
+  await jobs.tend()
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143 })
+  expect(asked()).toBe(3)
 })
 
 test('a job whose command ended by itself in the meantime is cancelled all the same, with its exit code', async () => {
