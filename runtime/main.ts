@@ -56,12 +56,16 @@ async function main(args: readonly string[]): Promise<void> {
       // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
       if (asked !== 0 && performance.now() - asked > 500) process.exit(130)
       asked ||= performance.now()
-      starting
-        .then(({ stop }) => stop())
-        .then(
-          () => process.exit(0),
-          () => process.exit(1),
-        )
+      starting.then(
+        async ({ stop }) => {
+          await stop().catch((error: unknown) =>
+            complain(1, explain(error, 'le service ne s’est pas arrêté proprement')),
+          )
+          process.exit()
+        },
+        // What kept it from starting is told below.
+        () => process.exit(1),
+      )
     }
     // Before the start is over: whoever stops it then is heard as well.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)

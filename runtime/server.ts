@@ -162,6 +162,8 @@ export async function startServer(
       server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS)
       const released = Promise.all([jobs.stop(), background.stop()])
+      // A failure is told once the rest is closed.
+      released.catch(() => {})
       await ws.stop()
       await closed
       clearTimeout(cut)
