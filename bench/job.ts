@@ -12,7 +12,7 @@ const SMALL = '/var/tmp/bench-1MB'
 
 /** Lines as apt writes them. */
 const writeFiles = (bytes: number) => `
-line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]\n'
+line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]'
 seq -f "$line" 999999999 | head -c ${bytes} >${LARGE}
 head -c ${MIB} ${LARGE} >${SMALL}
 `

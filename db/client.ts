@@ -84,7 +84,7 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
 type Guard = <result>(work: () => Promise<result>, asked?: number) => Promise<result>
 
 async function applyPragmas(client: Client): Promise<void> {
-  // Output is stored in rows of some 32 KiB: large pages halve the time of a write (of a new file; others keep theirs).
+  // Output is stored in rows of some 32 KiB, compressed: large pages halve the time of a write (of a new file; others keep theirs).
   await client.execute('PRAGMA page_size = 16384')
   await client.execute('PRAGMA journal_mode = WAL')
   await client.execute('PRAGMA synchronous = NORMAL')

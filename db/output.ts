@@ -2,7 +2,6 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import * as z from 'zod'
 import type { Database, Statement } from './client.ts'
 import type { Followed } from './jobs.ts'
-import { litter } from './litter.ts'
 
 const Row = z.object({
   offset: z.number(),
@@ -35,23 +34,26 @@ export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChu
 /** What is shorter is a few lines for a person, not worth the while. */
 const WORTH_COMPRESSING = 4096
 /** Makes a tenth of what programs print, in less time than it takes to write the rest of it. */
-const FASTEST = { params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 } }
+const FASTEST = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 },
+  chunkSize: 64 * 1024,
+}
 
 /** The bytes as their row holds them: in Brotli, by the name that HTTP gives it, where that makes them fewer. */
 function encoded(pieces: readonly Buffer[]): { chunk: Buffer; encoding: 'br' | null } {
   const bytes = joined(pieces)
-  litter(bytes.length)
   if (bytes.length >= WORTH_COMPRESSING) {
     // At once, some 2 ms for a MiB: through another thread it takes three times as long, and far more memory.
     const chunk = brotliCompressSync(bytes, FASTEST)
     if (chunk.length < bytes.length) return { chunk, encoding: 'br' }
   }
-  return { chunk: pieces.length === 1 ? bytes : Buffer.from(bytes), encoding: null }
+  // A copy: a remote database may take its time, and the pieces' memory is used again.
+  return { chunk: Buffer.from(bytes), encoding: null }
 }
 
 let space: Buffer = Buffer.alloc(0)
 
-/** The pieces in one, good until the next call: a new MiB each time is what a flood of output fills the memory with. */
+/** The pieces in one, good until the next call: new memory for each is what a flood of output would fill it with. */
 function joined(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces
   if (first && pieces.length === 1) return first
@@ -85,8 +87,6 @@ export async function readOutput(db: Database, jobId: string, from: number, limi
   )
   return rows.flatMap(({ offset, chunk, encoding }) => {
     const bytes = encoding ? brotliDecompressSync(chunk) : chunk
-    // With the text that is made of it, and the message that holds it.
-    litter(3 * bytes.length)
     const skip = Math.max(0, from - offset)
     return skip >= bytes.length ? [] : [{ offset: offset + skip, bytes: bytes.subarray(skip) }]
   })

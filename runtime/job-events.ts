@@ -1,6 +1,7 @@
 import type { JobRow } from '../db/jobs.ts'
 import type { OutputChunk } from '../db/output.ts'
 import type { HubEvent } from './hub.ts'
+import { cutText } from './output-text.ts'
 
 /** The topic of a job's events; `event` is the kind's. */
 export function jobTopic(event: string, id: string): string {
@@ -12,18 +13,11 @@ export const EVENT_BYTES = 32 * 1024
 
 /** A stored chunk in events of that size, cut between characters. */
 export function* outputEvents(event: string, { offset, bytes }: OutputChunk): Generator<HubEvent> {
-  for (let at = 0; at < bytes.length; ) {
-    const end = endOfCharacters(bytes, at + EVENT_BYTES)
-    yield outputEvent(event, { offset: offset + at, bytes: bytes.subarray(at, end) })
-    at = end
+  let at = offset
+  for (const piece of cutText(bytes, EVENT_BYTES)) {
+    yield outputEvent(event, { offset: at, bytes: piece })
+    at += piece.length
   }
-}
-
-/** The last place up to there at which no character is cut. */
-function endOfCharacters(bytes: Buffer, most: number): number {
-  let end = Math.min(most, bytes.length)
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return end
 }
 
 /** A piece of a job's output, with where it begins and ends. */

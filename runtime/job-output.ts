@@ -2,6 +2,8 @@ import type { Database, Statement } from '../db/client.ts'
 import type { Followed, JobRow } from '../db/jobs.ts'
 import { insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
 import { EVENT_BYTES } from './job-events.ts'
+import { litter } from './litter.ts'
+import { cutText } from './output-text.ts'
 import { createTurningSpace } from './turning-space.ts'
 
 /** Text of a running job on its way to the database. */
@@ -42,6 +44,8 @@ const ENOUGH = 1024 * 1024
 const FULL = 2 * ENOUGH
 /** Size of a row made of several pieces: long ones compress well, and whoever reads one holds all of it. */
 const ROW = 256 * 1024
+/** So much is told in one turn of the event loop: a socket may have four times as much waiting. */
+const A_TURN = 256 * 1024
 
 interface Source {
   job: Followed
@@ -55,9 +59,10 @@ interface Piece extends JobText {
 
 /**
  * Stores the text of all jobs, several pieces in one row and all jobs in one batch: the first piece after a pause at
- * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe; the bytes are good for that call.
+ * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe, and says whether anybody
+ * listens; the bytes are good for that call.
  */
-export function createOutputWriter(db: Database, stored: (jobId: string, text: JobText) => void): OutputWriter {
+export function createOutputWriter(db: Database, stored: (jobId: string, text: JobText) => boolean): OutputWriter {
   const space = createTurningSpace(FULL + ENOUGH)
   let waiting: Piece[] = []
   let size = 0
@@ -67,12 +72,8 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   /** Ends the pause before the next write. */
   let hurry = () => {}
 
-  const store = async () => {
-    const pieces = waiting.filter(({ source }) => source.failure === undefined)
-    waiting = []
-    space.turn()
-    size = 0
-    next = undefined
+  /** Writes them in one transaction; whose could not be written has failed. */
+  const write = async (pieces: readonly Piece[]) => {
     const ends = new Map(pieces.map((piece) => [piece.source, piece]))
     try {
       const rows = neighbours(pieces, ROW).map((row) => insertOutput(row.source.job, row))
@@ -84,9 +85,32 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     } catch (error) {
       for (const source of ends.keys()) source.failure = error
     }
-    for (const { source, offset, pieces: parts, hostOffset } of neighbours(pieces, EVENT_BYTES))
-      if (source.failure === undefined) stored(source.job.id, { offset, bytes: inOne(parts), hostOffset })
     for (const source of ends.keys()) if (source.failure !== undefined) source.failed.abort()
+  }
+
+  /** Tells of them, a turn of the event loop at a time: sockets must get rid of them meanwhile. */
+  const tell = async (pieces: readonly Piece[]) => {
+    let told = 0
+    for (const { source, offset, size, pieces: parts, hostOffset } of neighbours(pieces, EVENT_BYTES)) {
+      if (source.failure !== undefined) continue
+      if (told >= A_TURN) {
+        await nextTurn()
+        told = 0
+      }
+      if (stored(source.job.id, { offset, bytes: inOne(parts), hostOffset })) told += size
+    }
+  }
+
+  const store = async () => {
+    const pieces = waiting.filter(({ source }) => source.failure === undefined)
+    // What they came in, and what the ones before were stored in.
+    litter(size)
+    waiting = []
+    space.turn()
+    size = 0
+    next = undefined
+    await write(pieces)
+    await tell(pieces)
   }
 
   /** The next write of what waits now, in line after the one that is going on. */
@@ -104,7 +128,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
         })
       }
       // A local libSQL works synchronously: between two writes the event loop gets its turn.
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
       lastAt = performance.now()
       last = store()
       await last
@@ -124,8 +148,16 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
         async append(bytes, upTo = hostOffset) {
           check()
           if (bytes.length === 0) return
-          waiting.push({ source, offset, bytes: space.keep(bytes), hostOffset: upTo })
-          offset += bytes.length
+          for (const piece of cutText(bytes, EVENT_BYTES)) {
+            offset += piece.length
+            const last = piece.byteOffset + piece.length === bytes.byteOffset + bytes.length
+            waiting.push({
+              source,
+              offset: offset - piece.length,
+              bytes: space.keep(piece),
+              hostOffset: last ? upTo : hostOffset,
+            })
+          }
           hostOffset = upTo
           size += bytes.length
           const written = schedule()
@@ -174,6 +206,10 @@ function neighbours(pieces: readonly Piece[], most: number): Neighbours[] {
     }
   }
   return all
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function inOne(pieces: readonly Buffer[]): Buffer {

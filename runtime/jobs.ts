@@ -75,9 +75,11 @@ export function createJobs({
 
   const writer = createOutputWriter(db, (id, text) => {
     const job = told.get(id)
-    if (!job) return
+    if (!job) return false
     job.at = text.offset + text.bytes.length
-    if (hub.subscribers(job.topic) > 0) hub.publish(job.topic, outputEvent(job.event, text))
+    const heard = hub.subscribers(job.topic) > 0
+    if (heard) hub.publish(job.topic, outputEvent(job.event, text))
+    return heard
   })
   const queue = createJobQueue(db, log)
   const tail = createJobTail({ db, hub, log }, (id) => runs.has(id))

@@ -46,3 +46,19 @@ function unfinished(bytes: Buffer): number {
   }
   return 0
 }
+
+/** Cuts valid UTF-8 into pieces of so many bytes at most, between characters. */
+export function* cutText(bytes: Buffer, most: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = betweenCharacters(bytes, at + most)
+    yield bytes.subarray(at, end)
+    at = end
+  }
+}
+
+/** The place there, or up to three bytes before it, at which no character is cut. */
+export function betweenCharacters(bytes: Buffer, place: number): number {
+  if (place >= bytes.length) return bytes.length
+  const back = [0, 1, 2, 3].find((steps) => ((bytes[place - steps] ?? 0) & 0xc0) !== 0x80)
+  return place - (back ?? 0)
+}

@@ -1,3 +1,3 @@
 export const sql = `
-ALTER TABLE job_output ADD COLUMN encoding TEXT CHECK (encoding = 'br');
+ALTER TABLE job_output ADD COLUMN encoding TEXT;
 `

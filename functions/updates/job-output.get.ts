@@ -3,9 +3,13 @@ import { findJob } from '../../db/jobs.ts'
 import { type OutputChunk, readOutput } from '../../db/output.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
+import { litter } from '../../runtime/litter.ts'
+import { betweenCharacters } from '../../runtime/output-text.ts'
 
 /** What is given at a time, in bytes. */
 const MAX = 1024 * 1024
+
+const Rest = z.object({ offset: z.number(), next_offset: z.number(), ended: z.boolean() })
 
 /**
  * The output of a job from a byte on, a mebibyte at most, for who polls: `next_offset` is where to go on, and `ended`
@@ -20,28 +24,33 @@ export default defineFunction({
     params: z.object({ id: z.string() }),
     query: z.object({ offset: z.coerce.number().int().min(0).default(0) }),
   },
-  response: z.object({ chunk: z.string(), offset: z.number(), next_offset: z.number(), ended: z.boolean() }),
+  response: Rest.extend({ chunk: z.string() }),
   errors: ['job_missing'],
 
   async handler({ params: { id }, query }, { db, fail }) {
     const job = await findJob(db, id)
     if (!job) throw fail('job_missing')
     const offset = Math.max(Math.min(query.offset, job.output_size), job.output_from)
-    const chunks = (await readOutput(db, id, offset, MAX)).filter((chunk) => endOf(chunk) - offset <= MAX)
-    const last = chunks.at(-1)
-    const next_offset = last ? endOf(last) : offset
+    const chunks = upTo(offset + MAX, await readOutput(db, id, offset, MAX))
+    const next_offset = offset + chunks.reduce((sum, { length }) => sum + length, 0)
     const ended = job.status !== 'running' && next_offset >= job.output_size
-    return new JsonStream(pieces(chunks, { offset, next_offset, ended }))
+    return new JsonStream(pieces(chunks, Rest.parse({ offset, next_offset, ended })))
   },
 })
 
-function endOf({ offset, bytes }: OutputChunk): number {
-  return offset + bytes.length
+/** The bytes of the chunks, as far as they lie before `end`, cut between characters. */
+function upTo(end: number, chunks: readonly OutputChunk[]): Buffer[] {
+  return chunks
+    .filter(({ offset }) => offset < end)
+    .map(({ offset, bytes }) => bytes.subarray(0, betweenCharacters(bytes, end - offset)))
 }
 
 /** A stored chunk at a time: as one text, and that text in an answer, a mebibyte would be held several times over. */
-async function* pieces(chunks: readonly OutputChunk[], rest: object): AsyncGenerator<string> {
+async function* pieces(chunks: readonly Buffer[], rest: z.infer<typeof Rest>): AsyncGenerator<string> {
   yield '{"chunk":"'
-  for (const { bytes } of chunks) yield jsonText(bytes.toString())
+  for (const bytes of chunks) {
+    yield jsonText(bytes.toString())
+    litter(bytes.length)
+  }
   yield `",${JSON.stringify(rest).slice(1)}`
 }

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { type Database, StorageError } from '../../db/client.ts'
@@ -37,6 +37,7 @@ const writer = () =>
     // They are good for the call alone.
     const text = { bytes: Buffer.from(bytes), ...where }
     told.push({ jobId, text, at: performance.now() })
+    return true
   })
 
 /** A job as it was recorded, which begins now. */
@@ -263,4 +264,56 @@ test('the service’s own words reach no further into the host’s file', async 
 
   expect(await stored('job 1')).toBe('host, service')
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 13, host_offset: 4 })
+})
+
+test('a piece of any length goes into rows of 256 KiB and is told in 32 KiB, cut between characters', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const text = `x${'é€🦊'.repeat(120_000)}`
+  await output.append(Buffer.from(text), 17)
+  await output.append(Buffer.from('end'), 20)
+  await output.flush()
+
+  const rows = await readOutput(db, 'job 1', 0, 1e9)
+  expect(Math.max(...rows.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(256 * 1024)
+  expect(Math.max(...told.map(({ text: { bytes } }) => bytes.length))).toBeLessThanOrEqual(32 * 1024)
+  expect(rows.map(({ bytes }) => bytes.toString()).join('')).toBe(`${text}end`)
+  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(`${text}end`)
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: Buffer.byteLength(text) + 3, host_offset: 20 })
+})
+
+test('what waits while a slow database writes changes nothing of what is being written, however late it is read', async () => {
+  const given: { chunk: unknown; written: string }[] = []
+  const { open } = createOutputWriter(
+    {
+      ...real,
+      async batch(statements) {
+        const chunk = statements[0]?.args?.[1]
+        if (chunk instanceof Buffer) given.push({ chunk, written: chunk.toString('latin1') })
+        await pause(30)
+        return real.batch(statements)
+      },
+    },
+    (jobId, { bytes, ...where }) => {
+      told.push({ jobId, text: { bytes: Buffer.from(bytes), ...where }, at: performance.now() })
+      return true
+    },
+  )
+  const output = open(begun('job 1'))
+  let all = ''
+  for (let round = 0; round < 40; round += 1) {
+    // Short lines, and what nothing makes shorter, of which no two are alike.
+    const text = round % 3 === 0 ? randomBytes(6_000).toString('hex') : `line ${round} of forty\n`
+    all += text
+    const bytes = Buffer.from(text)
+    await output.append(bytes)
+    bytes.fill('!')
+    await pause(5)
+  }
+  await output.flush()
+
+  expect(await stored('job 1')).toBe(all)
+  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
+  expect(given.length).toBeGreaterThan(3)
+  for (const { chunk, written } of given) expect((chunk as Buffer).toString('latin1')).toBe(written)
 })

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes, randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createTextReader, type TextPiece } from '../../runtime/output-text.ts'
+import { createTextReader, cutText, type TextPiece } from '../../runtime/output-text.ts'
 
 /** Cuts at random places, also into nothing. */
 function cut(bytes: Buffer, longest: number): Buffer[] {
@@ -90,4 +90,21 @@ test('does not keep a chunk that its source uses again', () => {
   chunk.fill(0)
 
   expect(reader.push(Buffer.from([0xac])).bytes.toString()).toBe('€')
+})
+
+test('text is cut between characters, into pieces that are as long as asked for but for what a character needs', () => {
+  const text = 'aé€🦊'.repeat(500)
+  const whole = Buffer.from(text)
+  for (const most of [4, 5, 7, 64, 4_999, 5_000, 9_999]) {
+    const pieces = [...cutText(whole, most)]
+    expect(pieces.map(String).join('')).toBe(text)
+    expect(pieces.every(isUtf8)).toBe(true)
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(most)
+    expect(Math.min(...pieces.slice(0, -1).map(({ length }) => length))).toBeGreaterThan(most - 4)
+  }
+  expect([...cutText(Buffer.alloc(0), 10)]).toEqual([])
+})
+
+test('bytes that are no text are cut all the same', () => {
+  expect([...cutText(Buffer.alloc(100, 0x80), 10)].map(({ length }) => length)).toEqual(Array(10).fill(10))
 })

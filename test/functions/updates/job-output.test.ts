@@ -153,3 +153,19 @@ test('who polls gets each byte once while the job prints, and knows when to stop
   expect(text).toBe(printed.text())
   expect(at).toBe(Buffer.byteLength(text))
 })
+
+test('a row that is longer than what is given at a time comes in several, cut between characters', async () => {
+  const { read, whole } = await outputApp(['a', 'é'.repeat(1.2 * MIB), '€'.repeat(MIB), 'end'])
+  const chunks: string[] = []
+  for (let offset = 0; ; ) {
+    const piece = await read(`?offset=${offset}`)
+    expect(piece).toMatchObject({ offset, next_offset: offset + Buffer.byteLength(piece.chunk) })
+    expect(piece.next_offset - offset).toBeLessThanOrEqual(MIB)
+    expect(piece.next_offset).toBeGreaterThan(offset)
+    chunks.push(piece.chunk)
+    offset = piece.next_offset
+    if (piece.ended) break
+  }
+
+  expect(chunks.join('') === whole.toString()).toBe(true)
+})

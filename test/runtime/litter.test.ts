@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { litter } from '../../db/litter.ts'
+import { litter } from '../../runtime/litter.ts'
 
 const MIB = 1024 * 1024
 

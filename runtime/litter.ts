@@ -1,0 +1,37 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import * as z from 'zod'
+
+const MIB = 1024 * 1024
+/** How much may gather. A minor collection takes a millisecond, a small part of what it takes to store so much. */
+const MOST = 4 * MIB
+/** What lived through a minor collection by chance gathers as well. A full one frees it, at ten times the price or more. */
+const MOST_OLD = 24 * MIB
+
+const Collect = z.custom<(options: { type: 'minor' | 'major' }) => void>((value) => typeof value === 'function')
+
+let collect: z.infer<typeof Collect> | undefined
+let gathered = 0
+/** The least that buffers have held since the last full collection; undefined until it is looked at. */
+let least: number | undefined
+
+/**
+ * Told how many bytes of buffers have been used once and are forgotten by now, and has their memory freed now and then.
+ * They lie outside of V8's heap, so that a stream of them hardly fills it: left alone, it lets some 60 MB of dead ones gather
+ * before it looks. The count is the process's, as the heap is.
+ */
+export function litter(bytes: number): void {
+  gathered += bytes
+  if (gathered < MOST) return
+  gathered = 0
+  if (!collect) {
+    setFlagsFromString('--expose-gc')
+    collect = Collect.parse(runInNewContext('gc'))
+  }
+  const { arrayBuffers } = process.memoryUsage()
+  least = Math.min(least ?? arrayBuffers, arrayBuffers)
+  const full = arrayBuffers > least + MOST_OLD
+  collect({ type: full ? 'major' : 'minor' })
+  // Another thread sweeps: what is left is seen the next time.
+  if (full) least = undefined
+}
