@@ -12,6 +12,7 @@ import { createJobRecord } from './job-record.ts'
 import type { Log } from './log.ts'
 import { patiently } from './patience.ts'
 import { reattaching } from './reattach.ts'
+import { SshError } from './ssh-connection.ts'
 import { translate } from './translate.ts'
 
 export interface JobServices {
@@ -128,8 +129,11 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
       // Before it was its turn.
       if (cancelled.aborted && error === cancelled.reason) return { end, wholly: false }
-      log.warn({ job: id, err: error }, 'job failed')
-      const { message, code } = failureOf(error instanceof NotBegun ? error.cause : error)
+      const cause = error instanceof NotBegun ? error.cause : error
+      const { message, code } = failureOf(cause)
+      // What the host or the caller is to blame for needs no stack.
+      const foreseen = cause instanceof Failure || cause instanceof SshError || cause instanceof JobLost
+      log.warn({ job: id, code, ...(foreseen ? { reason: message } : { err: error }) }, 'job failed')
       return { end: { ...end, error: message, error_code: code }, wholly: error instanceof JobLost }
     }
   }

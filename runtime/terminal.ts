@@ -22,6 +22,9 @@ export function explain(error: unknown, what: string): string {
   if (code === 'EADDRNOTAVAIL') return 'PANEL_HOST n’est pas une adresse de cette machine.'
   if (code === 'EACCES') return `accès refusé (${message}).`
   if (code === 'ENOSPC') return `il n’y a plus de place sur le disque (${message}).`
+  if (/SQLITE_(CORRUPT|NOTADB)/.test(message))
+    return `la base de données est abîmée (${message}). « doctor » l’examine, « restore » remet une sauvegarde.`
+  if (/SQLITE_FULL/.test(message)) return `il n’y a plus de place sur le disque (${message}).`
   if (code === 'EROFS') return `ce disque ne peut pas être écrit (${message}).`
   return `${what} : ${message}`
 }

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
 import { startServer } from '../../runtime/server.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { runProgram } from './program.ts'
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -42,4 +44,16 @@ test('a start that fails after the port was taken leaves it, and runs no task', 
   const { url, stop } = await start()
   expect((await fetch(`${url}/api/health`)).status).toBe(200)
   await stop()
+})
+
+test('a database that is damaged is told as such, with what to do', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(`${folder}/panel.db`, 'no database at all, whatever its name says\n'.repeat(500))
+
+  const { code, stderr } = await runProgram({ PANEL_DATA_DIR: folder, PANEL_PORT: '0' })
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^ops-panel : la base de données est abîmée \(.*SQLITE_NOTADB.*\)\. « doctor » .*« restore » .*\.\n$/,
+  )
 })

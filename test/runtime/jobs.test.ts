@@ -267,3 +267,19 @@ test('the password of the service is in no command line and in no log line', asy
   expect(await output(id)).not.toContain('pw-of-panel')
   expect(lines().join('')).not.toContain('pw-of-panel')
 })
+
+test('what the caller or the host is to blame for is one line in the log, without a stack', async () => {
+  const demo = await startDemo()
+  const { jobs, start, ended, lines } = await jobService(demo)
+  const id = await start(jobs, 'nulle part')
+  await ended(id)
+
+  const told = lines().filter((line) => line.includes('job failed'))
+  expect(told).toHaveLength(1)
+  expect(JSON.parse(told[0] ?? '')).toMatchObject({
+    job: id,
+    code: 'target_invalid',
+    reason: 'Cible invalide : nulle part',
+  })
+  expect(told[0]).not.toContain('stack')
+})
