@@ -274,7 +274,7 @@ test('a database that is damaged is not taken for a backup, and nothing is left 
   const { code, stdout, stderr } = await backup()
 
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^ops-panel : « backup » a échoué : .*\n$/)
+  expect(stderr).toMatch(/^ops-panel : la base de données est abîmée \(.*SQLITE_CORRUPT.*\)\. .*« restore ».*\n$/)
   expect(await readdir(away)).toEqual([])
 })
 
