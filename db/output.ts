@@ -34,10 +34,7 @@ export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChu
 /** What is shorter is a few lines for a person, not worth the while. */
 const WORTH_COMPRESSING = 4096
 /** Makes a tenth of what programs print, in less time than it takes to write the rest of it. */
-const FASTEST = {
-  params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 },
-  chunkSize: 64 * 1024,
-}
+const FASTEST = { params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 } }
 
 /** The bytes as their row holds them: in Brotli, by the name that HTTP gives it, where that makes them fewer. */
 function encoded(pieces: readonly Buffer[]): { chunk: Buffer; encoding: 'br' | null } {
