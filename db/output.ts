@@ -1,5 +1,6 @@
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import * as z from 'zod'
+import { compress } from './brotli.ts'
 import type { Database, Statement } from './client.ts'
 import type { Followed } from './jobs.ts'
 
@@ -33,15 +34,12 @@ export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChu
 
 /** What is shorter is a few lines for a person, not worth the while. */
 const WORTH_COMPRESSING = 4096
-/** Makes a tenth of what programs print, in less time than it takes to write the rest of it. */
-const FASTEST = { params: { [constants.BROTLI_PARAM_QUALITY]: 0, [constants.BROTLI_PARAM_LGWIN]: 18 } }
 
 /** The bytes as their row holds them: in Brotli, by the name that HTTP gives it, where that makes them fewer. */
 function encoded(pieces: readonly Buffer[]): { chunk: Buffer; encoding: 'br' | null } {
   const bytes = joined(pieces)
   if (bytes.length >= WORTH_COMPRESSING) {
-    // At once, some 2 ms for a MiB: through another thread it takes three times as long, and far more memory.
-    const chunk = brotliCompressSync(bytes, FASTEST)
+    const chunk = compress(bytes)
     if (chunk.length < bytes.length) return { chunk, encoding: 'br' }
   }
   // A copy: a remote database may take its time, and the pieces' memory is used again.
