@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import { SshError } from './ssh-connection.ts'
 
@@ -53,6 +54,33 @@ export function drain(channel: ClientChannel): void {
     if (stream.listenerCount('readable') > 0) stream.removeAllListeners('readable')
     stream.resume()
   }
+}
+
+/**
+ * Hands each piece of a stream to `take` as it comes, and no more while a promise that it returned is pending. Resolves at
+ * the end of the stream, rejects with what `take` throws or rejects with. Not by an iterator: that one joins all that waits
+ * into new memory first.
+ */
+export function takeEach(stream: Readable, take: (bytes: Buffer) => Promise<void> | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (how: () => void) => () => {
+      stream.off('data', onData).off('end', onEnd).off('close', onEnd)
+      how()
+    }
+    const fail = (error: unknown) => settle(() => reject(error))()
+    const onEnd = settle(resolve)
+    const onData = (bytes: Buffer) => {
+      try {
+        const taken = take(bytes)
+        if (!taken) return
+        stream.pause()
+        taken.then(() => stream.resume(), fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    stream.on('data', onData).on('end', onEnd).on('close', onEnd)
+  })
 }
 
 /** The whole of a stream as text; rejects with an SshError when it is longer than any answer that is asked for. */

@@ -1,5 +1,5 @@
 import type { ClientChannel } from 'ssh2'
-import { collect, drain, exitOf, limitedText, type Output } from './channel.ts'
+import { collect, drain, exitOf, limitedText, type Output, takeEach } from './channel.ts'
 import { type Command, script } from './command.ts'
 import { matches } from './host-key.ts'
 import { IDENTIFY_MS, type Identity, parseIdentity } from './identity.ts'
@@ -20,7 +20,11 @@ export type Elevation = 'root' | 'sudo' | 'password' | 'rule'
 export type Rights = 'none' | 'command' | 'script'
 
 export interface HostStream {
-  stdout: AsyncIterable<Buffer>
+  /**
+   * Hands stdout to `take` as it comes, and no more while a promise that it returned is pending. Resolves at its end, or once
+   * the stream is closed; rejects with what `take` throws or rejects with. To be called once.
+   */
+  read(take: (bytes: Buffer) => Promise<void> | undefined): Promise<void>
   /** All of stderr and the exit code, once the command has ended. Rejects when the connection is lost before. */
   end: Promise<Omit<Output, 'stdout'>>
   /** Ends the command's stdin and the channel. */
@@ -163,11 +167,12 @@ export function createHost({
       const channel = await open(streams, command, rights)
       const stderr = limitedText(channel.stderr)
       const exit = exitOf(channel)
+      let closed = false
       return {
-        // A reader that leaves early must not destroy the channel: ssh2 would never tell its end.
-        stdout: channel.iterator({ destroyOnReturn: false }),
+        read: (take) => takeEach(channel, (bytes) => (closed ? undefined : take(bytes))),
         end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
         close() {
+          closed = true
           channel.end()
           channel.close()
           drain(channel)

@@ -38,17 +38,18 @@ export async function followOutput(
     const text = createTextReader(host_offset)
     let received = host_offset
     const write = ({ bytes, sourceEnd }: TextPiece) => output.append(bytes, sourceEnd)
+    const take = (chunk: Buffer) => {
+      received += chunk.length
+      attached()
+      return write(text.push(chunk))
+    }
     mark = setTimeout(close, MARK_MS)
     const found = () => {
       clearTimeout(mark)
       // One that is cut off again at once has not been reached.
       mark = setTimeout(attached, SETTLED_MS)
     }
-    for await (const chunk of afterMark(stream.stdout, found)) {
-      received += chunk.length
-      attached()
-      await write(text.push(chunk))
-    }
+    await stream.read(afterMark(found, take))
     const end = await outcome(stream, received)
     await write(text.flush())
     if (end instanceof JobLost) throw end
@@ -73,24 +74,24 @@ const SETTLED_MS = 5_000
 /** Longer than any start-up file's greeting. */
 const MAX_GREETING = 64 * 1024
 
-/** What follows the mark; before it comes what the account's start-up files print, which is nobody's output. */
-async function* afterMark(chunks: AsyncIterable<Buffer>, found: () => void): AsyncGenerator<Buffer> {
+type Take = Parameters<HostStream['read']>[0]
+
+/** Hands over what follows the mark; before it comes what the account's start-up files print, which is nobody's output. */
+function afterMark(found: () => void, take: Take): Take {
   let head: Buffer | undefined = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    if (!head) {
-      yield chunk
-      continue
-    }
+  return (chunk) => {
+    if (!head) return take(chunk)
     head = Buffer.concat([head, chunk])
     const at = head.indexOf(MARK)
     if (at >= 0) {
       const rest = head.subarray(at + MARK.length)
       head = undefined
       found()
-      if (rest.length > 0) yield rest
-    } else if (head.length > MAX_GREETING) {
-      throw new SshError('lost', 'les fichiers de démarrage du compte de service écrivent trop')
+      return rest.length > 0 ? take(rest) : undefined
     }
+    if (head.length > MAX_GREETING)
+      throw new SshError('lost', 'les fichiers de démarrage du compte de service écrivent trop')
+    return undefined
   }
 }
 

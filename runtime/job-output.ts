@@ -21,10 +21,10 @@ export class LeaseLost extends Error {
 export interface JobOutput {
   /**
    * Appends valid UTF-8 in whole characters, which reaches to `hostOffset` in the host's file; without one it is the
-   * service's own. Settles at once while little waits, else when it is stored. Rejects when this or earlier text was not
-   * stored, with a LeaseLost when somebody else follows the job.
+   * service's own. Undefined while little waits, else a promise that settles when it is stored. It rejects when this or earlier
+   * text was not stored, with a LeaseLost when somebody else follows the job.
    */
-  append(bytes: Buffer, hostOffset?: number): Promise<void>
+  append(bytes: Buffer, hostOffset?: number): Promise<void> | undefined
   /** Settles when all that was written is stored and told; rejects when some of it could not be stored. */
   flush(): Promise<void>
   /** Aborted as soon as some of it could not be stored. */
@@ -145,9 +145,9 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
       }
       return {
         failed: source.failed.signal,
-        async append(bytes, upTo = hostOffset) {
-          check()
-          if (bytes.length === 0) return
+        append(bytes, upTo = hostOffset) {
+          if (source.failure !== undefined) return Promise.reject(source.failure)
+          if (bytes.length === 0) return undefined
           for (const piece of cutText(bytes, EVENT_BYTES)) {
             offset += piece.length
             const last = piece.byteOffset + piece.length === bytes.byteOffset + bytes.length
@@ -162,8 +162,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
           size += bytes.length
           const written = schedule()
           if (size >= ENOUGH) hurry()
-          if (size >= FULL) await written
-          check()
+          return size < FULL ? undefined : written.then(check)
         },
         async flush() {
           hurry()

@@ -165,9 +165,7 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
       ran.push({ command, rights })
       const { code, stdout, stderr } = output(command)
       return {
-        stdout: (async function* () {
-          yield Buffer.from(stdout)
-        })(),
+        read: async (take) => take(Buffer.from(stdout)),
         end: Promise.resolve({ code, stderr }),
         close() {},
       }

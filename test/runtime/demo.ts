@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type DemoHost, type DemoHostOptions, startDemoHost } from '../../demo/host.ts'
 import type { Config } from '../../runtime/config.ts'
-import { createHost } from '../../runtime/host.ts'
+import { createHost, type HostStream } from '../../runtime/host.ts'
 import { createLog } from '../../runtime/log.ts'
 import { createSecrets } from '../../runtime/secrets.ts'
 import { createSettings } from '../../runtime/settings.ts'
@@ -24,4 +24,14 @@ export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
   const host = createHost({ settings, log })
   onTestFinished(() => host.close())
   return { host, db, settings, log, lines }
+}
+
+/** All that a stream of the host prints. */
+export async function textOf(read: HostStream['read']): Promise<string> {
+  let text = ''
+  await read((bytes) => {
+    text += bytes.toString()
+    return undefined
+  })
+  return text
 }

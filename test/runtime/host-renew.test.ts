@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { DemoHost } from '../../demo/host.ts'
 import { createHost } from '../../runtime/host.ts'
 import type { SshError } from '../../runtime/ssh-connection.ts'
-import { hostOf, startDemo } from './demo.ts'
+import { hostOf, startDemo, textOf } from './demo.ts'
 
 const asked = ({ commands }: DemoHost) => commands.filter((words) => words[3] === 'ops-panel-elevation').length
 const namesOf = ({ commands }: DemoHost) => commands.map(([name]) => name)
@@ -120,9 +120,7 @@ test('what runs goes on over the connection it has, to its end', async () => {
   release()
 
   expect(await running).toEqual({ code: 0, stdout: 'begun\ndone\n', stderr: '' })
-  let text = ''
-  for await (const chunk of stream.stdout) text += chunk.toString()
-  expect({ text, ...(await stream.end) }).toMatchObject({ text: 'begun\ndone\n', code: 0 })
+  expect({ text: await textOf(stream.read), ...(await stream.end) }).toMatchObject({ text: 'begun\ndone\n', code: 0 })
 })
 
 test('an account that cannot be used is told in the log, without its password', async () => {
@@ -242,8 +240,8 @@ test('a job’s connection ends with the settings it was made for, as soon as no
   const [one, two] = [await startDemo(), await startDemo()]
   const { host, settings } = await hostOf(one)
   settings.onChange(() => host.renew())
-  const { stdout, end } = await host.stream(['id', '-u'])
-  for await (const chunk of stdout) expect(chunk.length).toBeGreaterThan(0)
+  const { read, end } = await host.stream(['id', '-u'])
+  expect(await textOf(read)).toBe('0\n')
   await end
   expect(one.connections).toBe(1)
 

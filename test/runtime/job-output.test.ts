@@ -46,10 +46,10 @@ const begun = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offs
 /** Appends text; the host's offsets are ten times as far. */
 function appender(output: JobOutput, from = 0) {
   let offset = from
-  return (text: string) => {
+  return async (text: string) => {
     const bytes = Buffer.from(text)
     offset += bytes.length
-    return output.append(bytes, offset * 10)
+    await output.append(bytes, offset * 10)
   }
 }
 
