@@ -3,6 +3,7 @@ import { type Command, quote } from './command.ts'
 import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
 import type { SshAccount } from './settings.ts'
 import { passwordMethods } from './ssh-password.ts'
+import { createSshSocket } from './ssh-socket.ts'
 
 /**
  * Why the host could not be used: `refused` is a channel that it would not open, `unanswered` one that it has been asked for
@@ -129,9 +130,11 @@ export function connect(
     client.on('close', ended)
     client.on('end', ended)
     try {
+      const { socket, ciphered } = createSshSocket()
+      client.on('handshake', ({ sc }) => ciphered(sc.cipher))
+      socket.connect({ host, port })
       client.connect({
-        host,
-        port,
+        sock: socket,
         username,
         readyTimeout: 0,
         keepaliveInterval: KEEPALIVE_MS,

@@ -1,0 +1,39 @@
+import { Socket } from 'node:net'
+
+/** Several packets of 32 KiB at once: those that lie whole in a read are deciphered without another copy. */
+const A_READ = 512 * 1024
+
+/** For the reads of all sockets: each is taken before the next one begins. */
+const space = Buffer.allocUnsafeSlow(A_READ)
+
+/** A socket for ssh2, not connected yet. */
+export interface SshSocket {
+  socket: Socket
+  /** Called when the connection's cipher is known, by its name in SSH: from then on as little is copied as it allows. */
+  ciphered(name: string): void
+}
+
+/**
+ * Node gives every read memory of its own, which a gigabyte of output fills with garbage outside of V8's heap. Here all
+ * reads share one space. Whoever keeps what it was given gets a copy: ssh2 while keys are exchanged, and with a cipher other
+ * than AES-GCM, which is deciphered at once.
+ */
+export function createSshSocket(): SshSocket {
+  let shared = false
+  const socket = new Socket({
+    onread: {
+      buffer: space,
+      callback(size) {
+        const bytes = space.subarray(0, size)
+        socket.emit('data', shared ? bytes : Buffer.from(bytes))
+        return true
+      },
+    },
+  })
+  return {
+    socket,
+    ciphered(name) {
+      shared = /-gcm(@openssh\.com)?$/.test(name)
+    },
+  }
+}
