@@ -31,7 +31,7 @@ export function job(): Promise<Row[]> {
   return jobOf({ mebibytes: 50, watched: true, rounds: 9 })
 }
 
-/** A job that prints a gigabyte, to the database alone, beside `ssh host cat` of the same file. */
+/** A job that prints a gigabyte of lines, to the database alone, beside `ssh host cat` of the same file. */
 export function flood(): Promise<Row[]> {
   return jobOf({ mebibytes: 1000, watched: false, rounds: 3 })
 }

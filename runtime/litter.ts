@@ -10,7 +10,11 @@ const MOST_OLD = 24 * MIB
 
 const Collect = z.custom<(options: { type: 'minor' | 'major' }) => void>((value) => typeof value === 'function')
 
+/** A flood without a word for so long is over. */
+const OVER_MS = 1_000
+
 let collect: z.infer<typeof Collect> | undefined
+let over: NodeJS.Timeout | undefined
 let gathered = 0
 /** The least that buffers have held since the last full collection; undefined until it is looked at. */
 let least: number | undefined
@@ -28,10 +32,27 @@ export function litter(bytes: number): void {
     setFlagsFromString('--expose-gc')
     collect = Collect.parse(runInNewContext('gc'))
   }
+  flooded()
   const { arrayBuffers } = process.memoryUsage()
   least = Math.min(least ?? arrayBuffers, arrayBuffers)
   const full = arrayBuffers > least + MOST_OLD
   collect({ type: full ? 'major' : 'minor' })
   // Another thread sweeps: what is left is seen the next time.
   if (full) least = undefined
+}
+
+/**
+ * Left alone, V8 answers such a stream by marking all of the heap, some ten times a second, for the little that this frees,
+ * and every minor collection that comes in between becomes a full one. While it lasts, the full ones are up to `litter`.
+ */
+function flooded(): void {
+  if (over) {
+    over.refresh()
+    return
+  }
+  setFlagsFromString('--no-incremental-marking')
+  over = setTimeout(() => {
+    over = undefined
+    setFlagsFromString('--incremental-marking')
+  }, OVER_MS).unref()
 }
