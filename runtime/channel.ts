@@ -58,28 +58,35 @@ export function drain(channel: ClientChannel): void {
 
 /**
  * Hands each piece of a stream to `take` as it comes, and no more while a promise that it returned is pending. Resolves at
- * the end of the stream, rejects with what `take` throws or rejects with. Not by an iterator: that one joins all that waits
- * into new memory first.
+ * the end of the stream, once the last piece is taken; rejects with what `take` throws or rejects with, or with the stream's
+ * error. Not by an iterator: that one joins all that waits into new memory first.
  */
 export function takeEach(stream: Readable, take: (bytes: Buffer) => Promise<void> | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (how: () => void) => () => {
-      stream.off('data', onData).off('end', onEnd).off('close', onEnd)
-      how()
+    let last: Promise<void> | undefined
+    const leave = () => stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', fail)
+    const fail = (error: unknown) => {
+      leave()
+      reject(error)
     }
-    const fail = (error: unknown) => settle(() => reject(error))()
-    const onEnd = settle(resolve)
+    // The end may be told while the last piece is still being taken.
+    const onEnd = () => {
+      leave()
+      if (last) last.then(resolve, reject)
+      else resolve()
+    }
     const onData = (bytes: Buffer) => {
       try {
-        const taken = take(bytes)
-        if (!taken) return
+        last = take(bytes)
+        if (!last) return
         stream.pause()
-        taken.then(() => stream.resume(), fail)
+        last.then(() => stream.resume(), fail)
       } catch (error) {
         fail(error)
       }
     }
-    stream.on('data', onData).on('end', onEnd).on('close', onEnd)
+    if (stream.readableEnded || stream.destroyed) return resolve()
+    stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', fail)
   })
 }
 

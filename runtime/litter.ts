@@ -10,6 +10,8 @@ const MOST_OLD = 24 * MIB
 
 const Collect = z.custom<(options: { type: 'minor' | 'major' }) => void>((value) => typeof value === 'function')
 
+/** Marked as a whole in some 30 ms; a larger heap is better marked bit by bit. */
+const SMALL_HEAP = 64 * MIB
 /** A flood without a word for so long is over. */
 const OVER_MS = 1_000
 
@@ -32,8 +34,8 @@ export function litter(bytes: number): void {
     setFlagsFromString('--expose-gc')
     collect = Collect.parse(runInNewContext('gc'))
   }
-  flooded()
-  const { arrayBuffers } = process.memoryUsage()
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  if (heapUsed < SMALL_HEAP) flooded()
   least = Math.min(least ?? arrayBuffers, arrayBuffers)
   const full = arrayBuffers > least + MOST_OLD
   collect({ type: full ? 'major' : 'minor' })
@@ -43,7 +45,8 @@ export function litter(bytes: number): void {
 
 /**
  * Left alone, V8 answers such a stream by marking all of the heap, some ten times a second, for the little that this frees,
- * and every minor collection that comes in between becomes a full one. While it lasts, the full ones are up to `litter`.
+ * and every minor collection that comes in between becomes a full one. While it lasts, it is up to `litter`,
+ * and to V8 only when memory is really short.
  */
 function flooded(): void {
   if (over) {

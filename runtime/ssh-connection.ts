@@ -50,6 +50,7 @@ export function connect(
   signal?: AbortSignal,
 ): Promise<SshConnection> {
   const client = new Client()
+  const { socket, ciphered } = createSshSocket()
   const state: { presented: string; authenticating: boolean; ready: boolean; ended?: SshError } = {
     presented: '',
     authenticating: false,
@@ -72,6 +73,8 @@ export function connect(
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       client.destroy()
+      // What kept ssh2 from beginning kept it from having the socket, too.
+      socket.destroy()
       reject(error)
       for (const listener of listeners) listener(error)
       listeners.clear()
@@ -129,9 +132,8 @@ export function connect(
     })
     client.on('close', ended)
     client.on('end', ended)
+    client.on('handshake', ({ sc }) => ciphered(sc.cipher))
     try {
-      const { socket, ciphered } = createSshSocket()
-      client.on('handshake', ({ sc }) => ciphered(sc.cipher))
       socket.connect({ host, port })
       client.connect({
         sock: socket,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 
 /** Several packets of 32 KiB at once: those that lie whole in a read are deciphered without another copy. */
@@ -5,6 +6,9 @@ const A_READ = 512 * 1024
 
 /** For the reads of all sockets: each is taken before the next one begins. */
 const space = Buffer.allocUnsafeSlow(A_READ)
+
+/** Whether ssh2 has been built with its addon: where npm ran its install script, never in the bundle. */
+const hasAddon = isThere('ssh2/lib/protocol/crypto/build/Release/sshcrypto.node')
 
 /** A socket for ssh2, not connected yet. */
 export interface SshSocket {
@@ -15,8 +19,8 @@ export interface SshSocket {
 
 /**
  * Node gives every read memory of its own, which a gigabyte of output fills with garbage outside of V8's heap. Here all
- * reads share one space. Whoever keeps what it was given gets a copy: ssh2 while keys are exchanged, and with a cipher other
- * than AES-GCM, which is deciphered at once.
+ * reads share one space. Whoever keeps what it was given gets a copy: ssh2 while keys are exchanged, with a cipher other
+ * than AES-GCM, which is deciphered at once into new memory, and with its native addon, which deciphers in place.
  */
 export function createSshSocket(): SshSocket {
   let shared = false
@@ -33,7 +37,16 @@ export function createSshSocket(): SshSocket {
   return {
     socket,
     ciphered(name) {
-      shared = /-gcm(@openssh\.com)?$/.test(name)
+      shared = !hasAddon && /-gcm(@openssh\.com)?$/.test(name)
     },
+  }
+}
+
+function isThere(file: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(file)
+    return true
+  } catch {
+    return false
   }
 }

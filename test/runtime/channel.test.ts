@@ -72,6 +72,43 @@ test.each([
   expect(stream.listenerCount('data')).toBe(0)
 })
 
+test('the end waits for the last piece to be taken, and is no end when that fails', async () => {
+  for (const [settle, outcome] of [
+    [() => Promise.resolve(), 'ended'],
+    [() => Promise.reject(new Error('not stored')), 'not stored'],
+  ] as const) {
+    const stream = new PassThrough()
+    let taken = false
+    stream.end(piece('one and only'))
+    await pause(5)
+    const ended = takeEach(stream, async () => {
+      await pause(20)
+      taken = true
+      await settle()
+    })
+
+    const told = await ended.then(
+      () => 'ended',
+      (error: Error) => error.message,
+    )
+
+    expect([told, taken]).toEqual([outcome, true])
+  }
+})
+
+test('a stream that fails is told as failed, and one that is over already as ended', async () => {
+  const failing = new PassThrough()
+  const told = takeEach(failing, () => undefined)
+  failing.destroy(new Error('broken'))
+  await expect(told).rejects.toThrow('broken')
+
+  const over = new PassThrough()
+  over.end()
+  over.resume()
+  await pause(5)
+  await takeEach(over, () => undefined)
+})
+
 test('a stream that is destroyed has come to its end', async () => {
   const stream = new PassThrough()
   const ended = takeEach(stream, () => undefined)
