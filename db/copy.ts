@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import * as z from 'zod'
 import type { Database } from './client.ts'
@@ -17,6 +18,7 @@ export interface Copy {
 }
 
 const Verdict = z.object({ integrity_check: z.string() })
+const Size = z.object({ size: z.number() })
 const Version = z.object({ version: z.number() })
 const Sealed = z.object({ name: z.string(), value: z.string() })
 
@@ -28,6 +30,10 @@ export async function inspectCopy(file: string): Promise<Copy> {
     const { rows } = await client.execute('PRAGMA integrity_check')
     const { integrity_check: verdict } = Verdict.parse(rows[0])
     if (verdict !== 'ok') throw new Error(verdict)
+    // What is missing at the end of the last page may have been of no use to SQLite: the file is cut off all the same.
+    const sizes = await client.execute('SELECT page_size * page_count AS size FROM pragma_page_size, pragma_page_count')
+    const missing = Size.parse(sizes.rows[0]).size - (await stat(file)).size
+    if (missing !== 0) throw new Error(`${missing} octets manquent`)
     const versions = await client.execute('SELECT max(version) AS version FROM schema_version')
     const { version } = Version.parse(versions.rows[0])
     const sealed = await client.execute(`
