@@ -30,6 +30,20 @@ import install from './install/install.post.ts'
 import setup from './install/setup.command.ts'
 import installStatus from './install/status.get.ts'
 import metrics from './metrics/metrics.get.ts'
+import disableModule from './modules/disable.post.ts'
+import enableModule from './modules/enable.post.ts'
+import modules from './modules/modules.get.ts'
+import modulesDisable from './modules/modules-disable.command.ts'
+import modulesEnable from './modules/modules-enable.command.ts'
+import modulesInstall from './modules/modules-install.command.ts'
+import modulesList from './modules/modules-list.command.ts'
+import modulesRemove from './modules/modules-remove.command.ts'
+import deployment from './registry/deployment.get.ts'
+import deploymentProgress from './registry/deployment.ws.ts'
+import installModule from './registry/install.post.ts'
+import registry from './registry/modules.get.ts'
+import removeModule from './repair/module.delete.ts'
+import repair from './repair/modules.get.ts'
 import logs from './settings/logs.get.ts'
 import publicSettings from './settings/public.get.ts'
 import savePublicSettings from './settings/public.put.ts'
@@ -66,6 +80,14 @@ export const functions: readonly AnyFunction[] = [
   install, //       POST   /api/install
   checkInstall, //  POST   /api/install/check
   installStatus, // GET    /api/install/status
+  modules, //       GET    /api/modules
+  disableModule, // POST   /api/modules/:id/disable
+  enableModule, //  POST   /api/modules/:id/enable
+  deployment, //    GET    /api/registry/deployments/:id
+  registry, //      GET    /api/registry/modules
+  installModule, // POST   /api/registry/modules/:id/install
+  repair, //        GET    /api/repair/modules
+  removeModule, //  DELETE /api/repair/modules/:id
   settings, //      GET    /api/settings
   changeSettings, // PATCH /api/settings
   logs, //          GET    /api/settings/logs
@@ -82,6 +104,7 @@ export const functions: readonly AnyFunction[] = [
 ]
 
 export const sockets: readonly AnySocket[] = [
+  deploymentProgress, // GET /ws/deployments/:id
   output, //        GET    /ws/updates/:jobId
 ]
 
@@ -102,6 +125,11 @@ export const commands: readonly CliCommand[] = [
   doctor, //      ops-panel doctor
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
+  modulesDisable, // ops-panel modules disable <module>
+  modulesEnable, //  ops-panel modules enable <module>
+  modulesInstall, // ops-panel modules install <folder>
+  modulesList, //    ops-panel modules list
+  modulesRemove, //  ops-panel modules remove <module>
   restore, //     ops-panel restore <file>
   sessionsEnd, // ops-panel sessions end <user>
   settingsGet, // ops-panel settings get [key]

@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Hono, type Context as HonoContext } from 'hono'
+import type { Router } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
 import { bearer, createAdmission } from './admission.ts'
 import { answer, type HeaderList, refuse } from './answer.ts'
-import { type Actor, type AuditAction, auditStatement, writeAudit } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
-import type { AuditNote, Caller, Services, User } from './context.ts'
+import type { Caller, Services } from './context.ts'
 import { openTo } from './cors.ts'
-import { type ErrorCode, Failure, type FailureOptions } from './errors.ts'
+import { type ErrorCode, Failure } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 import { single } from './handshake.ts'
 import { readInput } from './input.ts'
 import { bodyOf, JsonStream } from './json-stream.ts'
 import { createRepeats, type Repeats } from './repeats.ts'
+import { requestContext } from './request-context.ts'
 import { translate } from './translate.ts'
 
 /**
@@ -46,24 +49,39 @@ const IMPLIED: readonly ErrorCode[] = [
 ]
 
 /**
- * Makes the router of the functions, open to the pages of the configured origins. Each request passes: address limit,
- * token, role, user limit, precondition, parameters and body, the handler, the answer's schema. `strict` turns a code that its
- * function does not declare into `internal`.
+ * Makes the router of the functions, and of those that modules add, open to the pages of the configured origins. Each request
+ * passes: address limit, token, role, user limit, precondition, parameters and body, the handler, the answer's schema. `strict`
+ * turns a code that its function does not declare into `internal`.
  */
 export function createApp(functions: readonly AnyFunction[], services: Services, { strict = false } = {}): App {
-  const app = new Hono<{ Bindings: Bindings }>()
   const refusals = createRepeats(services.clock)
-  for (const fn of functions) app.on(fn.method, fn.path, pipeline(fn, services, refusals, strict))
-  // Apart from the functions' own router: a second handler on a path would send each request a longer way.
-  const paths = new RegExpRouter<string>()
-  for (const [path, methods] of methodsByPath(functions)) paths.add('ALL', path, methods.join(', '))
+  const mounted = (list: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
+    for (const fn of list) app.on(fn.method, fn.path, pipeline(fn, services, refusals, strict))
+    // Apart from the functions' own router: a second handler on a path would send each request a longer way.
+    for (const [path, methods] of methodsByPath(list)) paths.add('ALL', path, methods.join(', '))
+    app.onError((error, c) => refuse(services.log, c, translate(error), randomUUID()))
+    return { app, paths }
+  }
+  // A module's addresses lie among the panel's own (`/api/modules/:id/enable`), which no one regular expression can tell apart.
+  const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
+  const added = mounted(services.modules.functions, new Hono({ router: new TrieRouter() }), new TrieRouter())
   app.notFound((c) => {
-    const [[found]] = paths.match('ALL', c.req.path)
+    const [[own]] = paths.match('ALL', c.req.path)
+    if (!own) return added.app.fetch(c.req.raw, c.env)
+    return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', own[0]]])
+  })
+  added.app.notFound((c) => {
+    const [[found]] = added.paths.match('ALL', c.req.path)
     if (!found) return refuse(services.log, c, new Failure('not_found'), randomUUID())
     return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', found[0]]])
   })
-  app.onError((error, c) => refuse(services.log, c, translate(error), randomUUID()))
   return openTo(services.config.origins, app)
+}
+
+interface Mounted {
+  app: Hono<{ Bindings: Bindings }>
+  /** The methods of each path, as `Allow` names them. */
+  paths: Router<string>
 }
 
 const Status = z.object({ status: z.string() })
@@ -158,44 +176,6 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
     }
   }
 }
-
-/**
- * What a handler is given. The services are inherited, and the signal is made only for who asks for it: copying them
- * into a literal with a getter costs more than all else of a small request.
- */
-function requestContext(services: Services) {
-  class RequestContext {
-    readonly user: User | undefined
-    readonly caller: Caller
-    readonly header: (name: string, value: string) => void
-    readonly #actor: Actor
-    readonly #c: HonoContext
-
-    constructor(c: HonoContext, user: User | undefined, caller: Caller, headers: HeaderList) {
-      this.#c = c
-      this.user = user
-      this.caller = caller
-      this.#actor = { user, address: caller.address }
-      this.header = (name, value) => void headers.push([name, value])
-    }
-
-    get audit() {
-      return (action: AuditAction, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
-    }
-
-    get auditEntry() {
-      return (action: AuditAction, note?: AuditNote) => auditStatement(services, this.#actor, action, note)
-    }
-
-    get signal(): AbortSignal {
-      return this.#c.req.raw.signal
-    }
-  }
-  Object.setPrototypeOf(RequestContext.prototype, { ...services, fail: newFailure })
-  return RequestContext
-}
-
-const newFailure = (code: ErrorCode, options?: FailureOptions) => new Failure(code, options)
 
 /** The one place where a handler's types are taken on trust: its input has just been parsed by its own schemas. */
 function call(fn: AnyFunction, input: object, context: object): unknown {

@@ -17,6 +17,10 @@ export const AUDIT_ACTIONS = [
   'settings_changed',
   'update_start',
   'update_cancel',
+  'module_installed',
+  'module_enabled',
+  'module_disabled',
+  'module_removed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

@@ -60,6 +60,22 @@ const Environment = z.object({
     )
     .default([]),
   PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
+  PANEL_FORGE_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'une adresse http: ou https:')
+    .refine((text) => URL.canParse(text), 'une adresse http: ou https:')
+    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_FORGE_TOKEN')
+    .optional(),
+  PANEL_FORGE_ORG: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'le nom d’une organisation de la forge')
+    .optional(),
+  PANEL_FORGE_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
+    .optional(),
+  PANEL_MODULES_DIR: z.string().optional(),
+  PANEL_DEPLOYER: z.enum(['process', 'none'], 'process ou none').default('none'),
   PANEL_METRICS: onOff.default(false),
   PANEL_TLS_CERT: z.string().optional(),
   PANEL_TLS_KEY: z.string().optional(),
@@ -89,6 +105,12 @@ export interface Config {
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
   anonymousOutput: boolean
+  /** From where modules are installed. */
+  forge: { url: string; org: string; token: string | undefined } | undefined
+  /** Where the code of the installed modules lies. */
+  modulesDir: string
+  /** How the service is restarted with a changed module: by a process that owns its port, or not at all. */
+  deployer: 'process' | 'none'
   metrics: boolean
   /** Files in PEM; in clear without them. */
   tls: { cert: string; key: string } | undefined
@@ -111,7 +133,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError(`Configuration invalide :\n${lines.join('\n')}`)
   }
   const env = parsed.data
-  const { PANEL_TLS_CERT: cert, PANEL_TLS_KEY: key } = env
+  const { PANEL_TLS_CERT: cert, PANEL_TLS_KEY: key, PANEL_FORGE_URL: forgeUrl, PANEL_FORGE_ORG: forgeOrg } = env
   const dataDir = resolve(env.PANEL_DATA_DIR)
   const proxies = blockList(env.PANEL_TRUSTED_PROXIES)
   return {
@@ -134,6 +156,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
+    forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
+    modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
+    deployer: env.PANEL_DEPLOYER,
     metrics: env.PANEL_METRICS,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     logLevel: env.PANEL_LOG_LEVEL,

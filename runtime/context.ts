@@ -1,12 +1,14 @@
 import type { Database, Statement } from '../db/client.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Deployer } from './deployer.ts'
 import type { Failure, FailureOptions } from './errors.ts'
 import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
 import type { Jobs } from './jobs.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Modules } from './modules.ts'
 import type { Limiter } from './rate-limit.ts'
 import type { Sessions } from './session.ts'
 import type { Settings } from './settings.ts'
@@ -19,6 +21,9 @@ export interface Services {
   host: Host
   hub: Hub
   jobs: Jobs
+  modules: Modules
+  /** Restarts the service with a changed module; undefined where this service is not restarted by itself. */
+  deployer: Deployer | undefined
   settings: Settings
   setupToken: SetupToken
   sessions: Sessions

@@ -1,6 +1,8 @@
 import { commands } from '../functions/index.ts'
 import { describeCommands } from './command-line.ts'
+import { readConfig } from './config.ts'
 import { startServer } from './server.ts'
+import { runWorkers, succession } from './succession.ts'
 import { complain, explain, print } from './terminal.ts'
 import { typeCommand } from './typed-command.ts'
 import { VERSION } from './version.ts'
@@ -31,6 +33,10 @@ Le service et ses commandes se configurent par l’environnement :
   PANEL_TRUSTED_PROXIES         réseaux dont X-Forwarded-For est cru, séparés par des virgules
   PANEL_ORIGINS                 origines admises en plus de la sienne
   PANEL_ANONYMOUS_OUTPUT        on ou off : suivre une tâche en direct sans être connecté (on)
+  PANEL_FORGE_URL, PANEL_FORGE_ORG, PANEL_FORGE_TOKEN
+                                forge (Gitea, Forgejo) des modules : adresse, organisation, jeton
+  PANEL_MODULES_DIR             dossier du code des modules (<données>/modules)
+  PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; none : ne pas le faire (none)
   PANEL_METRICS                 on ou off : métriques pour Prometheus à /metrics (off)
   PANEL_TLS_CERT, PANEL_TLS_KEY fichiers PEM pour servir en HTTPS (sinon en clair)
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
@@ -50,7 +56,10 @@ async function main(args: readonly string[]): Promise<void> {
     return typeCommand(commands, args, { environment: process.env, clock: () => new Date() })
   }
   try {
-    const starting = startServer(process.env)
+    const { deployer } = readConfig(process.env)
+    const line = succession()
+    if (deployer === 'process' && !line) process.exit(await runWorkers((text) => complain(0, text)))
+    const starting = startServer(process.env, undefined, line)
     let asked = 0
     const end = () => {
       // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
@@ -71,6 +80,11 @@ async function main(args: readonly string[]): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
     await starting
   } catch (error) {
-    complain(1, explain(error, 'le service n’a pas pu démarrer'))
+    const reason = explain(error, 'le service n’a pas pu démarrer')
+    complain(1, reason)
+    const line = succession()
+    if (!line) return
+    await line.fail(reason)
+    process.exit(1)
   }
 }

@@ -7,6 +7,7 @@ import { writeAudit } from './audit.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
+import { confirmDeployment, createDeployer, giveUp, resumeDeployment } from './deployer.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
 import { createHost } from './host.ts'
@@ -17,6 +18,7 @@ import type { AnyJobKind } from './job-kind.ts'
 import { createJobs } from './jobs.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { startModules } from './modules.ts'
 import { createLimiter } from './rate-limit.ts'
 import { createRepeats } from './repeats.ts'
 import { createSessions } from './session.ts'
@@ -24,6 +26,7 @@ import { createSettings } from './settings.ts'
 import { createSetupToken } from './setup-token.ts'
 import type { AnySocket } from './socket.ts'
 import { openStorage } from './storage.ts'
+import type { Succession } from './succession.ts'
 import { startTasks, type Task } from './task.ts'
 import { createSockets } from './upgrade.ts'
 import { VERSION } from './version.ts'
@@ -50,11 +53,13 @@ const STOP_MS = 4_500
 
 /**
  * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
- * own error when the port or the database cannot be opened; nothing is left open then.
+ * own error when the port or the database cannot be opened; nothing is left open then. With `succession` it can be restarted
+ * with a changed module, and rejects when it is the one that starts with it and cannot load it.
  */
 export async function startServer(
   environment: Record<string, string | undefined>,
   manifest: Manifest = { functions, sockets, jobKinds, tasks },
+  succession?: Succession,
 ): Promise<RunningServer> {
   speakFrench()
   const config = readConfig(environment)
@@ -100,23 +105,37 @@ export async function startServer(
     })
     const setupToken = createSetupToken(config.dataDir)
     const hub = createHub()
+    const instance = await thisInstance()
     const jobs = createJobs({
       db,
       host,
       hub,
       clock,
       log,
-      instance: await thisInstance(),
+      instance,
       kinds: manifest.jobKinds,
     })
     opened.push(() => jobs.stop())
     const limiter = createLimiter(db, clock)
+    const deployments = { db, folder: config.modulesDir, instance, hub, clock, log }
+    const trial = await resumeDeployment(deployments)
+    if (trial) succession?.tell('trying')
+    const modules = await startModules({ db, folder: config.modulesDir, log })
+    const broken = trial && modules.problem(trial.module)
+    if (trial && broken) await giveUp(deployments, trial, broken.detail, succession !== undefined)
+    // A promise that a module leaves alone must not end the service, as it would by default.
+    const stray = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
+    if (modules.functions.length > 0) process.on('unhandledRejection', stray)
+    opened.push(() => void process.off('unhandledRejection', stray))
+    const deployer = succession && createDeployer(deployments, () => succession.replace())
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const services: Services = {
       db,
       host,
       hub,
       jobs,
+      modules,
+      deployer,
       settings,
       setupToken,
       sessions,
@@ -148,6 +167,8 @@ export async function startServer(
     if (installed && (await settings.unreadable()).length === 0)
       await settings.sshAccount().catch((error: unknown) => log.warn({ err: error }, 'there is no service account yet'))
     const background = startTasks(manifest.tasks, services)
+    if (trial && !broken) await confirmDeployment(deployments, trial)
+    succession?.tell('serving')
     log.info({ url, version: VERSION }, 'ready')
     // Who has mistyped the environment finds it in the log, and not by upgrades that fail.
     if (filled) host.renew()
@@ -170,6 +191,7 @@ export async function startServer(
       host.close()
       await released
       await db.close()
+      process.off('unhandledRejection', stray)
       log.info('stopped')
     }
     const stopInTime = async () => {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { openDatabase } from '../db/client.ts'
+import { type Database, openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
@@ -16,6 +16,7 @@ import { createHub } from '../runtime/hub.ts'
 import type { Identity } from '../runtime/identity.ts'
 import { createJobs } from '../runtime/jobs.ts'
 import { createLog } from '../runtime/log.ts'
+import { startModules } from '../runtime/modules.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
 import { createSecrets } from '../runtime/secrets.ts'
 import { createSessions } from '../runtime/session.ts'
@@ -62,7 +63,15 @@ export async function testApp(
     ssh = {},
     env = {},
     dataDir = '/nonexistent',
-  }: { fake?: FakeHost; ssh?: Partial<Config['ssh']>; env?: Record<string, string>; dataDir?: string } = {},
+    prepare = async () => {},
+  }: {
+    fake?: FakeHost
+    ssh?: Partial<Config['ssh']>
+    env?: Record<string, string>
+    dataDir?: string
+    /** What is in the database before the start. */
+    prepare?(db: Database): Promise<void>
+  } = {},
 ) {
   speakFrench()
   let now = START.getTime()
@@ -72,6 +81,7 @@ export async function testApp(
   const db = await openDatabase(':memory:')
   await migrate(db, clock())
   const secrets = createSecrets(Buffer.alloc(32, 7))
+  await prepare(db)
   const { kid, pem, public_jwk } = inject('signingKey')
   const private_sealed = secrets.seal(`signing_key:${kid}`, pem)
   await addSigningKey(db, { kid, public_jwk, private_sealed, origin: 'made', created_at: START.toISOString() })
@@ -90,6 +100,8 @@ export async function testApp(
     host,
     hub,
     jobs,
+    deployer: undefined,
+    modules: await startModules({ db, folder: config.modulesDir, log }),
     settings,
     setupToken: createSetupToken(dataDir),
     logLines: lines,

@@ -21,14 +21,16 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The version that the migrations lead to. */
-const LATEST = 5
+const LATEST = 6
 
 const ALL = [
   'audit',
   'dashboard_layouts',
+  'deployments',
   'ended_sessions',
   'job_output',
   'jobs',
+  'modules',
   'rate_hits',
   'schema_version',
   'sessions',

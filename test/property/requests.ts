@@ -9,7 +9,7 @@ import type { WireRequest } from './client.ts'
  * Requests name what only a running service knows, as `{user2}` or `{job0}`, so that a counterexample reads the same
  * at every run.
  */
-export const KNOWN = ['user', 'admin', 'refresh', 'job', 'setup', 'host', 'hostkey', 'password'] as const
+export const KNOWN = ['user', 'admin', 'refresh', 'job', 'setup', 'host', 'hostkey', 'password', 'module'] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
 /** The request with what it names. */
@@ -208,6 +208,7 @@ const ODD_PARTS = [
 const part = fc.oneof(
   often(fc.integer({ min: 1, max: 300 }).map(String), 12),
   often(known('job'), 2),
+  often(known('module'), 2),
   often(one(ODD_PARTS), 5),
   often(encoded, 4),
   often(line(20), 1),
@@ -222,6 +223,7 @@ const part = fc.oneof(
 /** Queries that are answered, for the same reason as `SUCCEEDS`. */
 const FINDS: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
+  'GET /api/registry/modules': ['?refresh=1'],
   'GET /api/updates/history': ['?output=none'],
   'GET /api/updates/jobs/:id': ['?output=none'],
   'GET /api/updates/jobs/:id/output': ['?offset=0', '?offset=7', '?offset=1000000'],

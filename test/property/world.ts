@@ -3,9 +3,11 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../db/client.ts'
+import { addDeployment, endDeployment } from '../../db/deployments.ts'
 import { addJob, endJob } from '../../db/jobs.ts'
 import { migrate } from '../../db/migrate.ts'
+import { saveModule } from '../../db/modules.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
 import { timestamp } from '../../runtime/clock.ts'
@@ -14,10 +16,12 @@ import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
 import { type Manifest, startServer } from '../../runtime/server.ts'
 import { createSessions } from '../../runtime/session.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { testForge } from '../forge.ts'
 import { startDemo } from '../runtime/demo.ts'
 import type { Known } from './requests.ts'
 
-const SESSIONS = 300
+/** Sessions, modules and deployments have the numbers up to this one. */
+const NUMBERS = 300
 /** An upgrade takes four seconds then: all that is asked of it comes in the first one. */
 const LINE_MS = 100
 
@@ -36,6 +40,12 @@ export async function startWorld({ manifest, installed = true, running = false }
   const demo = await startDemo({ wrongMs: 0, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
   const populated = await populate(folder, running)
+  const forge = await testForge()
+  const modules = ['notes', 'links', 'clock']
+  for (const id of modules) {
+    const files = { 'module.json': JSON.stringify({ id, name: id, version: '1' }) }
+    forge.put({ name: id, branches: { main: { files } } })
+  }
   const environment = {
     PANEL_PORT: '0',
     PANEL_DATA_DIR: folder,
@@ -47,6 +57,8 @@ export async function startWorld({ manifest, installed = true, running = false }
       PANEL_SSH_USERNAME: demo.service.username,
       PANEL_SSH_PASSWORD: demo.service.password,
     }),
+    PANEL_FORGE_URL: forge.url,
+    PANEL_FORGE_ORG: forge.org,
     PANEL_TRUSTED_PROXIES: '127.0.0.1',
     PANEL_ORIGINS: 'https://panel.example',
   }
@@ -54,6 +66,7 @@ export async function startWorld({ manifest, installed = true, running = false }
   onTestFinished(stop)
   const known: Known = {
     ...populated,
+    module: modules,
     setup: [installed ? 'none' : (await readFile(join(folder, 'setup-token'), 'utf8')).trim()],
     host: [`127.0.0.1:${demo.port}`],
     hostkey: [demo.hostKey],
@@ -110,11 +123,11 @@ async function populate(folder: string, running: boolean): Promise<Populated> {
       const user = await saveUser(db, `${as}-${n}`, as === 'admin', now)
       ids.push(user.id)
       // In no session that could be ended, so that the token serves to the last request.
-      const sid = `${SESSIONS + 1000 + user.id}`
+      const sid = `${NUMBERS + 1000 + user.id}`
       known[as].push(await sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }))
     }
   }
-  for (let n = 0; n < SESSIONS; n += 1) {
+  for (let n = 0; n < NUMBERS; n += 1) {
     const user_id = ids[n % ids.length] ?? 0
     // Some can be refreshed; a signature for each would take seconds.
     const issued = n < 24 ? await sessions.refreshToken(user_id) : undefined
@@ -132,6 +145,16 @@ async function populate(folder: string, running: boolean): Promise<Populated> {
       await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
     known.job.push(id)
   }
+  for (let n = 1; n <= NUMBERS; n += 1) await populateModule(db, String(n), now)
   await db.close()
   return known
+}
+
+/** A module by that id, which a real one could not have, and a deployment that has ended. */
+async function populateModule(db: Database, id: string, now: string): Promise<void> {
+  const record = { id, name: id, description: '', version: '1', backend: null, nav_label: null, nav_icon: null }
+  const begun = { id, module: id, place: id, owner: '', before: undefined, files_before: false, started_at: now }
+  await db.batch([saveModule({ ...record, nav_href: null, nav_order: 1, repository: null, commit: null }, now)])
+  await addDeployment(db, begun)
+  await db.batch([endDeployment(id, 'done', 'Fini.', null, now)])
 }

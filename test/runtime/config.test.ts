@@ -26,6 +26,9 @@ test('has a default for everything', () => {
     origins: new Set(),
     anonymousOutput: true,
     metrics: false,
+    forge: undefined,
+    deployer: 'none',
+    modulesDir: resolve('data/modules'),
     logLevel: 'info',
   })
   expect(isTrustedProxy('127.0.0.1')).toBe(false)
@@ -73,6 +76,8 @@ test.each([
     'https://a.example,http://b.example:8080',
     { origins: new Set(['https://a.example', 'http://b.example:8080']) },
   ],
+  ['PANEL_MODULES_DIR', '/srv/modules', { modulesDir: '/srv/modules' }],
+  ['PANEL_DEPLOYER', 'process', { deployer: 'process' }],
   ['PANEL_ANONYMOUS_OUTPUT', 'off', { anonymousOutput: false }],
   ['PANEL_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
 ])('%s may be %j', (name, value, expected) => {
@@ -110,6 +115,12 @@ test.each([
   ['PANEL_ORIGINS', 'https://panel.example/', 'origines'],
   ['PANEL_ORIGINS', '*', 'origines'],
   ['PANEL_ANONYMOUS_OUTPUT', 'yes', 'on ou off'],
+  ['PANEL_FORGE_URL', 'forge.example', 'http: ou https:'],
+  ['PANEL_FORGE_URL', 'https://', 'http: ou https:'],
+  ['PANEL_FORGE_URL', 'https://bob:secret@forge.example', 'PANEL_FORGE_TOKEN'],
+  ['PANEL_FORGE_ORG', 'a/b', 'organisation'],
+  ['PANEL_FORGE_TOKEN', 'to ken', 'sans espace'],
+  ['PANEL_DEPLOYER', 'kubernetes', 'process ou none'],
   ['PANEL_LOG_LEVEL', 'loud', 'info'],
 ])('%s may not be %j: the message names it and what was expected', (name, value, expected) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
@@ -145,4 +156,15 @@ test('a variable of the service’s prefix that it does not know is told, others
 
   expect(unknownVariables(environment)).toEqual(['PANEL_A', 'PANEL_PROT'])
   expect(() => readConfig({ PANEL_PROT: '1' })).not.toThrow()
+})
+
+test('a forge takes its address and its organisation', () => {
+  const [PANEL_FORGE_URL, PANEL_FORGE_ORG] = ['https://forge.example/git/', 'panel-modules']
+  expect(readConfig({ PANEL_FORGE_URL }).forge).toBeUndefined()
+  expect(readConfig({ PANEL_FORGE_ORG, PANEL_FORGE_TOKEN: 'x' }).forge).toBeUndefined()
+  expect(readConfig({ PANEL_FORGE_URL, PANEL_FORGE_ORG, PANEL_FORGE_TOKEN: 't' }).forge).toEqual({
+    url: PANEL_FORGE_URL,
+    org: PANEL_FORGE_ORG,
+    token: 't',
+  })
 })

@@ -48,6 +48,7 @@ function startProcess(file: string, args: readonly string[], env: Record<string,
   return {
     stdout: () => stdout,
     stderr: () => stderr,
+    pid: child.pid ?? 0,
     ended,
     type: (text: string) => void child.stdin.write(text),
     endInput: () => void child.stdin.end(),

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import type { Database, Statement } from './client.ts'
+import { ModuleRow } from './modules.ts'
+
+/** What a deployment goes through, in order. */
+export const STEPS = ['building', 'replacing', 'restarting'] as const
+/** How it may end. */
+export const ENDS = ['done', 'failed', 'rolled_back'] as const
+export type Step = (typeof STEPS)[number]
+export type End = (typeof ENDS)[number]
+
+const Row = z.object({
+  id: z.string(),
+  module: z.string(),
+  state: z.enum([...STEPS, ...ENDS]),
+  /** The folder of modules that it changes, and its machine. */
+  place: z.string(),
+  /** The instance that began it. */
+  owner: z.string(),
+  /** How many starts have tried the new code. */
+  tries: z.number(),
+  /** The module's record before it; null when there was none. */
+  before: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : ModuleRow.parse(JSON.parse(text)))),
+  /** Whether the module had files before it. */
+  files_before: z.number().transform(Boolean),
+  log: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  error: z.string().nullable(),
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+})
+
+/** A change of a module that takes a restart, and how far it has come: the journal that a next start goes on from. */
+export type Deployment = z.infer<typeof Row>
+
+export interface NewDeployment {
+  id: string
+  module: string
+  place: string
+  owner: string
+  before: ModuleRow | undefined
+  files_before: boolean
+  started_at: string
+}
+
+/** Begins a deployment; false when another one is under way in that place. */
+export async function addDeployment(db: Database, deployment: NewDeployment): Promise<boolean> {
+  const { id, module, place, owner, before, files_before, started_at } = deployment
+  const added = await db.run(
+    `INSERT INTO deployments (id, module, state, place, owner, before, files_before, started_at)
+     SELECT ?1, ?2, 'building', ?3, ?4, ?5, ?6, ?7
+     WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE place = ?3 AND finished_at IS NULL)`,
+    [id, module, place, owner, before ? JSON.stringify(before) : null, files_before ? 1 : 0, started_at],
+  )
+  return added > 0
+}
+
+export async function findDeployment(db: Database, id: string): Promise<Deployment | undefined> {
+  const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE id = ?', [id])
+  return row
+}
+
+/** The one that is under way in a place. */
+export async function openDeployment(db: Database, place: string): Promise<Deployment | undefined> {
+  const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE place = ? AND finished_at IS NULL', [place])
+  return row
+}
+
+/** Records the next step, with a line for people. */
+export function enterStep(id: string, step: Step, line: string): Statement {
+  return {
+    sql: `UPDATE deployments SET state = ?2, log = json_insert(log, '$[#]', ?3) WHERE id = ?1 AND finished_at IS NULL`,
+    args: [id, step, line],
+  }
+}
+
+/** Counts a start that tries the new code; the number of them so far, this one included. */
+export async function countTry(db: Database, id: string): Promise<number> {
+  await db.run('UPDATE deployments SET tries = tries + 1 WHERE id = ?', [id])
+  return (await findDeployment(db, id))?.tries ?? 0
+}
+
+/** Records how it ended, with a line for people; changes no row when it has ended already. */
+export function endDeployment(id: string, end: End, line: string, error: string | null, now: string): Statement {
+  return {
+    sql: `UPDATE deployments SET state = ?2, log = json_insert(log, '$[#]', ?3), error = ?4, finished_at = ?5
+          WHERE id = ?1 AND finished_at IS NULL`,
+    args: [id, end, line, error, now],
+  }
+}

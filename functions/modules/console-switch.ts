@@ -1,0 +1,24 @@
+import { enableModule, findModule, type ModuleRow } from '../../db/modules.ts'
+import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { type CommandContext, CommandError } from '../../runtime/command-line.ts'
+
+/** A module that is not the panel's own. Throws a CommandError that says what is in the way. */
+export async function ownModule({ db }: Pick<CommandContext, 'db'>, id: string): Promise<ModuleRow> {
+  const module = await findModule(db, id)
+  if (!module) throw new CommandError(`il n’y a pas de module « ${id} » (ops-panel modules list).`)
+  if (module.is_core) throw new CommandError(`« ${id} » fait partie du panneau.`)
+  return module
+}
+
+/** Enables or disables a module; what to do about it, if anything. */
+export async function switchFromConsole(context: CommandContext, id: string, enabled: boolean): Promise<string> {
+  const { db, clock } = context
+  const module = await ownModule(context, id)
+  const state = enabled ? 'activé' : 'désactivé'
+  if (module.is_enabled === (enabled ? 1 : 0)) return `Le module « ${id} » est déjà ${state}.`
+  await db.batch([enableModule(id, enabled, timestamp(clock()))])
+  await writeConsoleAudit(context, enabled ? 'module_enabled' : 'module_disabled', { target: id })
+  const restart = enabled && module.backend !== null ? ' Redémarrez le service pour qu’il charge son code.' : ''
+  return `Module « ${id} » ${state}.${restart}`
+}

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { enableModule, findModule } from '../../db/modules.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { restartWithout } from './restart.ts'
+
+/**
+ * Disables a module at once: its endpoints answer like unknown addresses. Its record and its files stay; its code leaves the
+ * memory with a restart.
+ */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/modules/:id/disable',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['module_disabled'],
+  request: { params: z.object({ id: z.string() }) },
+  response: z.object({ message: z.string(), restart: z.boolean() }),
+  errors: ['module_missing', 'core_module', 'module_busy'],
+
+  async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {
+    return modules.change(id, async () => {
+      const module = await findModule(db, id)
+      if (!module) throw fail('module_missing')
+      if (module.is_core) throw fail('core_module')
+      const message = `Module « ${module.name} » désactivé.`
+      if (!module.is_enabled) return { message, restart: false }
+      const now = timestamp(clock())
+      await db.batch([enableModule(id, false, now), auditEntry('module_disabled', { target: id })])
+      const restart =
+        modules.isLoaded(module) && (await restartWithout(deployer, id, { ...module, is_enabled: 0, updated_at: now }))
+      return { message: restart ? `${message} Le service redémarre.` : message, restart }
+    })
+  },
+})

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { enableModule, findModule } from '../../db/modules.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+
+/** Enables a module. One with code that was not loaded at the start of the service takes a restart. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/modules/:id/enable',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['module_enabled'],
+  request: { params: z.object({ id: z.string() }) },
+  response: z.object({ message: z.string(), restart: z.boolean() }),
+  errors: ['module_missing', 'core_module', 'module_busy', 'deployer_missing', 'deployment_busy'],
+
+  async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {
+    return modules.change(id, async () => {
+      const module = await findModule(db, id)
+      if (!module) throw fail('module_missing')
+      if (module.is_core) throw fail('core_module')
+      const message = `Module « ${module.name} » activé.`
+      if (module.is_enabled) return { message, restart: false }
+      const changes = [enableModule(id, true, timestamp(clock())), auditEntry('module_enabled', { target: id })]
+      if (module.backend === null || modules.isLoaded(module)) {
+        await db.batch(changes)
+        return { message, restart: false }
+      }
+      if (!deployer)
+        throw fail('deployer_missing', {
+          values: {
+            how: `démarrez-le avec PANEL_DEPLOYER=process, ou tapez « ops-panel modules enable ${id} » et redémarrez-le.`,
+          },
+        })
+      await deployer.begin({ module: id, before: module, record: changes })
+      return { message: `${message} Le service redémarre.`, restart: true }
+    })
+  },
+})

@@ -1,0 +1,20 @@
+import { listModules } from '../../db/modules.ts'
+import { defineCommand } from '../../runtime/command-line.ts'
+
+/** Lists the installed modules, without the panel's own. */
+export default defineCommand({
+  name: 'modules list',
+  summary: 'lister les modules installés',
+
+  async run(_, { db }) {
+    const modules = (await listModules(db)).filter(({ is_core }) => is_core === 0)
+    if (modules.length === 0) return 'Aucun module n’est installé.'
+    const width = Math.max(...modules.map(({ id }) => id.length))
+    return modules
+      .map(({ id, version, is_enabled, backend, repository }) => {
+        const state = is_enabled ? 'activé   ' : 'désactivé'
+        return `${id.padEnd(width)}  ${state}  ${version}${backend === null ? '' : '  avec du code'}${repository === null ? '' : `  ${repository}`}`
+      })
+      .join('\n')
+  },
+})

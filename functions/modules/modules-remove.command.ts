@@ -1,0 +1,20 @@
+import { removeModule } from '../../db/modules.ts'
+import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { defineCommand } from '../../runtime/command-line.ts'
+import { moduleFiles } from '../../runtime/module-folder.ts'
+import { ownModule } from './console-switch.ts'
+
+/** Removes a module with its files, at once, also from a service that is running. */
+export default defineCommand({
+  name: 'modules remove',
+  summary: 'supprimer un module et ses fichiers',
+  args: ['module'],
+
+  async run({ args: [id = ''] }, context) {
+    const { version } = await ownModule(context, id)
+    await context.db.batch([removeModule(id)])
+    await writeConsoleAudit(context, 'module_removed', { target: id, details: { version } })
+    await moduleFiles(context.config.modulesDir, id).undo(false)
+    return `Module « ${id} » supprimé.`
+  },
+})

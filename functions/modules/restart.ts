@@ -1,0 +1,22 @@
+import type { ModuleRow } from '../../db/modules.ts'
+import type { Deployer } from '../../runtime/deployer.ts'
+import { Failure } from '../../runtime/errors.ts'
+
+/**
+ * Has the service restarted without the code of a module that is not to be used any more; `left` is what is left of its
+ * record. False where that cannot be done now: nothing answers from that code in any case.
+ */
+export async function restartWithout(
+  deployer: Deployer | undefined,
+  module: string,
+  left: ModuleRow | undefined,
+): Promise<boolean> {
+  if (!deployer) return false
+  try {
+    await deployer.begin({ module, before: left, record: [] })
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'deployment_busy') return false
+    throw error
+  }
+}

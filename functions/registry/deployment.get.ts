@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { ENDS, findDeployment, STEPS } from '../../db/deployments.ts'
+import { deploymentView } from '../../runtime/deployment-events.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+
+/** How far the deployment of a module has come. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/registry/deployments/:id',
+  auth: 'admin',
+  rateLimit: READS,
+  request: { params: z.object({ id: z.string() }) },
+  response: z.object({
+    id: z.string(),
+    module: z.string(),
+    state: z.enum([...STEPS, ...ENDS]),
+    log: z.array(z.string()),
+    error: z.string().nullable(),
+    started_at: z.string(),
+    finished_at: z.string().nullable(),
+  }),
+  errors: ['deployment_missing'],
+
+  async handler({ params: { id } }, { db, fail }) {
+    const deployment = await findDeployment(db, id)
+    if (!deployment) throw fail('deployment_missing')
+    return deploymentView(deployment)
+  },
+})

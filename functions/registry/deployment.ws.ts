@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { findDeployment } from '../../db/deployments.ts'
+import { deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
+import { frame } from '../../runtime/hub.ts'
+import { defineSocket } from '../../runtime/socket.ts'
+
+/** A deployment, live: how far it has come, each time that it goes on. Closes at its end, or when the service restarts. */
+export default defineSocket({
+  path: '/ws/deployments/:id',
+  auth: 'admin',
+  rateLimit: { limit: 1200, seconds: 60, by: 'address' },
+  request: { params: z.object({ id: z.string() }) },
+
+  async open({ params: { id } }, { db, hub, socket }) {
+    const topic = deploymentTopic(id)
+    let sent = 0
+    const send = async (next: ReturnType<typeof frame>) => {
+      if (next.seq <= sent) return
+      sent = next.seq
+      await socket.send(next)
+    }
+    // Subscribed before it is looked at: what comes in between is seen by one or the other.
+    const leave = hub.subscribe(topic, {
+      deliver: (next) => void send(next),
+      finish(last) {
+        const told = last ? send(last) : Promise.resolve()
+        void told.then(() => socket.close('done'))
+      },
+    })
+    socket.closed.addEventListener('abort', leave)
+    const deployment = await findDeployment(db, id)
+    if (!deployment) return socket.close('missing')
+    await send(frame(topic, deploymentEvent(deployment)))
+    if (deployment.finished_at !== null) socket.close('done')
+  },
+})

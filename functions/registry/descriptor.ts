@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import type { Detail } from '../../runtime/errors.ts'
+
+const expected =
+  (what: string) =>
+  ({ input }: { input?: unknown }): string =>
+    input === undefined ? 'obligatoire' : `${what} est attendu`
+
+/** Shown in menus, lists and terminals, on one line. */
+const line = (max: number) =>
+  z
+    .string({ error: expected('un texte') })
+    .max(max, `${max} caractères au plus`)
+    .refine((text) => text.trim() !== '', 'ne doit pas être vide')
+    .regex(/^\P{Cc}*$/u, 'sans caractère de contrôle')
+
+const Nav = z.object(
+  {
+    label: line(80),
+    icon: line(80).optional(),
+    href: line(2_000).refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:'),
+    order: z
+      .int({ error: 'un nombre entier est attendu' })
+      .min(-100_000, '-100000 au moins')
+      .max(100_000, '100000 au plus')
+      .optional(),
+  },
+  { error: 'un objet {label, icon?, href, order?} est attendu' },
+)
+
+/**
+ * What a module says of itself in the `module.json` of its repository; what else it says there is passed over. Whether
+ * its id may be taken is not looked at.
+ */
+export const Descriptor = z.object(
+  {
+    id: z
+      .string({ error: expected('un texte') })
+      .regex(/^[a-z][a-z0-9-]{0,62}$/, 'des minuscules, des chiffres et des tirets, une lettre d’abord, 63 au plus'),
+    name: line(100),
+    version: line(64),
+    description: z
+      .string({ error: expected('un texte') })
+      .max(2_000, '2000 caractères au plus')
+      .regex(/^[\P{Cc}\n\r\t]*$/u, 'sans caractère de contrôle')
+      .optional(),
+    has_backend: z.boolean({ error: 'true ou false est attendu' }).default(false),
+    /** Its file with code, from the root of the repository; there is none unless `has_backend` says so. */
+    backend: line(255)
+      .refine(isPathInside, 'le nom d’un fichier .mjs ou .js du dépôt, sans « .. »')
+      .default('backend.mjs'),
+    nav: Nav.optional(),
+  },
+  { error: 'un objet JSON est attendu' },
+)
+export type Descriptor = z.infer<typeof Descriptor>
+
+/** Reads the text of a `module.json`, or says in French what is wrong with it; the field is empty for the whole. */
+export function parseDescriptor(text: string): { descriptor: Descriptor } | { reasons: Detail[] } {
+  // Some editors put a byte order mark before it.
+  const json = text.replace(/^\uFEFF/, '')
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    const what = /^\s*<(!|html)/i.test(json) ? 'c’est une page HTML' : 'ce n’est pas un texte JSON'
+    return { reasons: [{ field: '', message: what }] }
+  }
+  const parsed = Descriptor.safeParse(value)
+  if (parsed.success) return { descriptor: parsed.data }
+  return { reasons: parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message })) }
+}
+
+function isPathInside(path: string): boolean {
+  return (
+    /\.m?js$/.test(path) &&
+    !path.includes('\\') &&
+    path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
+  )
+}
+
+const NOWHERE = 'http://panel.invalid'
+
+function isSafeLink(href: string): boolean {
+  // A browser takes a backslash for a slash, and `//host` or `/\host` for another site.
+  if (href.includes('\\') || !URL.canParse(href, NOWHERE)) return false
+  const { origin, protocol } = new URL(href, NOWHERE)
+  return href.startsWith('/') ? origin === NOWHERE : /^https?:\/\//i.test(href) && /^https?:$/.test(protocol)
+}

@@ -1,0 +1,137 @@
+import * as z from 'zod'
+import { ForgeError, type ForgeRequests } from './forge-requests.ts'
+
+export interface Repository {
+  name: string
+  description: string
+  /** Empty when the forge gives none that may be a link. */
+  htmlUrl: string
+  /** ISO 8601 in UTC; empty when the forge gives none. */
+  updatedAt: string
+}
+
+/** A repository that is no module, and why, in French; `*` for those that are not named. */
+export interface LeftOut {
+  repository: string
+  reason: string
+}
+
+/** A module has its repository's name. */
+const Name = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/)
+
+/** Gitea's `Repository`, as its `/api/swagger` documents it; what is not needed is passed over. */
+const GiteaRepository = z.object({
+  name: z.string(),
+  description: z.string().nullish(),
+  archived: z.boolean().default(false),
+  empty: z.boolean().default(false),
+  html_url: z
+    .string()
+    .regex(/^https?:\/\//i)
+    .catch(''),
+  updated_at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text).toISOString())
+    .catch(''),
+})
+type GiteaRepository = z.infer<typeof GiteaRepository>
+
+/** What Gitea gives at once, unless its administrator set less. */
+const PAGE = 50
+/** Of a page of 50; one repository is described in about 3 KiB. */
+const MAX_PAGE = 4 * 1024 * 1024
+const MAX_ONE = 256 * 1024
+const MAX_PAGES = 40
+const MAX_REPOSITORIES = MAX_PAGES * PAGE
+
+/** Whether a text can be the name of a module's repository, and so stand in a path. */
+export function isModuleName(name: string): boolean {
+  return Name.safeParse(name).success
+}
+
+/** One repository. Rejects with a ForgeError: `missing` when there is none, or none that may be installed. */
+export async function findRepository(
+  requests: ForgeRequests,
+  org: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Repository> {
+  const missing = (why: string) => new ForgeError('missing', `le dépôt « ${name.slice(0, 100)} » ${why}`)
+  if (!isModuleName(name)) throw missing('ne peut pas exister')
+  const found = await requests.json(GiteaRepository, `/repos/${encodeURIComponent(org)}/${name}`, {
+    what: `le dépôt « ${name} »`,
+    maxBytes: MAX_ONE,
+    signal,
+    unusable: 'unreachable',
+  })
+  // A renamed one is found under its former name too.
+  if (found?.value.name !== name) throw missing('n’existe pas, ou n’est pas lisible')
+  const why = unfit(found.value)
+  if (why) throw missing(why)
+  return repositoryOf(found.value)
+}
+
+/**
+ * Those of an organisation, page by page. Rejects with a ForgeError `unreachable` when a page cannot be read: who takes
+ * a part for the whole believes that the others were deleted.
+ */
+export async function* readRepositories(
+  requests: ForgeRequests,
+  org: string,
+  signal: AbortSignal,
+): AsyncGenerator<{ repositories: Repository[]; left: LeftOut[] }> {
+  const seen = new Set<string>()
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await requests.json(
+      z.array(GiteaRepository),
+      `/orgs/${encodeURIComponent(org)}/repos?page=${page}&limit=${PAGE}`,
+      { what: 'la liste des dépôts', maxBytes: MAX_PAGE, signal, unusable: 'unreachable' },
+    )
+    if (!answer)
+      throw new ForgeError('unreachable', `l’organisation « ${org} » n’existe pas, ou n’est pas lisible (HTTP 404)`)
+    // One that is created meanwhile moves another to the next page, where it comes again.
+    const fresh = answer.value.filter(({ name }) => !seen.has(name) && seen.add(name))
+    yield sort(fresh.slice(0, MAX_REPOSITORIES - seen.size + fresh.length))
+    if (seen.size > MAX_REPOSITORIES) break
+    if (answer.value.length > 0 && fresh.length === 0) {
+      yield { repositories: [], left: [{ repository: '*', reason: 'la forge redonne la même page' }] }
+      return
+    }
+    if (isLast(answer.headers, page, { empty: answer.value.length === 0, seen: seen.size })) return
+  }
+  const most = `${MAX_REPOSITORIES} dépôts ou ${MAX_PAGES} pages`
+  yield { repositories: [], left: [{ repository: '*', reason: `la liste est plus longue que ${most}` }] }
+}
+
+/**
+ * By Gitea's `Link`, which it leaves away when there is but one page, or by `X-Total-Count`. Both count what may not be
+ * read and is not given, so a page may be short, or empty, without being the last.
+ */
+function isLast(headers: Headers, page: number, { empty, seen }: { empty: boolean; seen: number }): boolean {
+  const link = headers.get('link')
+  if (link !== null) return !/;\s*rel="?next\b/i.test(link)
+  const count = headers.get('x-total-count')
+  const total = count !== null && /^\d+$/.test(count) ? Number(count) : undefined
+  if (total !== undefined && seen >= total) return true
+  return empty && page * PAGE >= (total ?? 0)
+}
+
+function sort(found: readonly GiteaRepository[]): { repositories: Repository[]; left: LeftOut[] } {
+  const repositories: Repository[] = []
+  const left: LeftOut[] = []
+  for (const repository of found) {
+    const why = isModuleName(repository.name) ? unfit(repository) : 'son nom ne peut pas être celui d’un module'
+    if (why) left.push({ repository: repository.name.slice(0, 100), reason: why })
+    else repositories.push(repositoryOf(repository))
+  }
+  return { repositories, left }
+}
+
+function unfit({ archived, empty }: GiteaRepository): string | undefined {
+  if (archived) return 'est archivé'
+  return empty ? 'est vide' : undefined
+}
+
+function repositoryOf({ name, description, html_url, updated_at }: GiteaRepository): Repository {
+  return { name, description: description ?? '', htmlUrl: html_url, updatedAt: updated_at }
+}

@@ -1,0 +1,161 @@
+import type * as z from 'zod'
+
+/** From where modules are installed: a Gitea or Forgejo, its address with whatever path it lies under. */
+export interface ForgeAddress {
+  url: string
+  org: string
+  token: string | undefined
+}
+
+/** What the forge could not be read for. The message is a French clause, without a capital and a full stop. */
+export class ForgeError extends Error {
+  override readonly name = 'ForgeError'
+  /** It does not answer as a forge does; it has no such thing; or it has, but what it sends cannot be used. */
+  readonly reason: 'unreachable' | 'missing' | 'unreadable'
+
+  constructor(reason: ForgeError['reason'], message: string, options: ErrorOptions = {}) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** What is asked for, and within which bounds. */
+export interface Wanted {
+  /** What errors call it, in French. */
+  what: string
+  /** Read no further than so many bytes of the answer. */
+  maxBytes: number
+  signal: AbortSignal
+  /** The reason of the error when an answer of 200 is of no use. */
+  unusable: 'unreachable' | 'unreadable'
+}
+
+export interface ForgeRequests {
+  /** The bytes at a path of the API, undefined when there is nothing (404). Rejects with a ForgeError alone. */
+  bytes(path: string, wanted: Wanted): Promise<{ bytes: Buffer; headers: Headers } | undefined>
+  /** The same of JSON, parsed. */
+  json<schema extends z.ZodType>(
+    schema: schema,
+    path: string,
+    wanted: Wanted,
+  ): Promise<{ value: z.output<schema>; headers: Headers } | undefined>
+}
+
+/** A forge that was renamed or moved within its site leads on once; more than that is a loop. */
+const MAX_HOPS = 3
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/** GET requests below `/api/v1`. The token, and every request, go to the origin of the address and to no other. */
+export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests {
+  const { origin, pathname } = new URL(url)
+  const root = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
+  const headers = token ? { authorization: `token ${token}` } : {}
+
+  const follow = async (path: string, signal: AbortSignal): Promise<Response> => {
+    let at = new URL(root + path)
+    for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
+      // By hand, because fetch alone would take a request to any address it is told.
+      const response = await fetch(at, { headers, redirect: 'manual', signal })
+      const location = response.headers.get('location')
+      if (location === null || !REDIRECTS.includes(response.status)) return response
+      await drop(response)
+      const next = URL.canParse(location, at) ? new URL(location, at) : undefined
+      if (next?.origin !== origin) {
+        const where = next?.origin.slice(0, 200) ?? 'une adresse illisible'
+        throw new ForgeError(
+          'unreachable',
+          `${origin} renvoie vers ${where}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
+        )
+      }
+      at = next
+    }
+    throw new ForgeError('unreachable', `${origin} renvoie sans fin d’une adresse à une autre`)
+  }
+
+  const ask = async (path: string, { what, maxBytes, signal, unusable }: Wanted) => {
+    const response = await follow(path, signal)
+    if (response.status !== 200) {
+      await drop(response)
+      if (response.status === 404) return undefined
+      throw new ForgeError('unreachable', refusal(response.status, what))
+    }
+    const isPage = /^\s*text\/html\b/i.test(response.headers.get('content-type') ?? '')
+    const bytes = isPage ? await drop(response) : await read(response, maxBytes)
+    if (bytes) return { bytes, headers: response.headers }
+    const came = isPage ? `une page HTML est venue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
+    throw new ForgeError(unusable, came)
+  }
+
+  const bytes: ForgeRequests['bytes'] = async (path, wanted) => {
+    // One of its own: fetch leaves its listeners on a signal, and complains of its many on one that is shared.
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    wanted.signal.addEventListener('abort', end)
+    try {
+      wanted.signal.throwIfAborted()
+      return await ask(path, { ...wanted, signal: ending.signal })
+    } catch (cause) {
+      if (cause instanceof ForgeError) throw cause
+      const why = wanted.signal.aborted ? 'à temps' : `(${codeOf(cause)})`
+      throw new ForgeError('unreachable', `aucune réponse de ${origin} ${why} pour ${wanted.what}`, { cause })
+    } finally {
+      wanted.signal.removeEventListener('abort', end)
+    }
+  }
+
+  return {
+    bytes,
+    async json(schema, path, wanted) {
+      const answer = await bytes(path, wanted)
+      if (!answer) return undefined
+      const parsed = schema.safeParse(parseJson(answer.bytes.toString()))
+      if (parsed.success) return { value: parsed.data, headers: answer.headers }
+      const [issue] = parsed.error.issues
+      const where = issue?.path.length ? ` (${issue.path.join('.')} : ${issue.message})` : ''
+      throw new ForgeError(wanted.unusable, `${wanted.what} : la réponse n’est pas celle d’une forge${where}`)
+    },
+  }
+}
+
+function refusal(status: number, what: string): string {
+  if (status === 401 || status === 403) return `accès refusé à ${what} (HTTP ${status}) : vérifiez PANEL_FORGE_TOKEN`
+  return `réponse HTTP ${status} pour ${what}`
+}
+
+/** The whole body, or undefined, and no more read of it, when it is longer. */
+async function read(response: Response, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop early cancels the rest.
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Ends an answer that is not read, and with it a connection that would otherwise stay open for it. */
+async function drop({ body }: Response): Promise<undefined> {
+  // One that has broken off meanwhile has ended as well.
+  await body?.cancel().catch(() => {})
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  // Only the code: a message of fetch may quote headers, the token among them.
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'la connexion a échoué'
+}
+
+function sizeText(bytes: number): string {
+  const kib = Math.floor(bytes / 1024)
+  return kib < 1024 ? `${kib} Kio` : `${Math.floor(kib / 1024)} Mio`
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,146 @@
+import type { Detail } from '../../runtime/errors.ts'
+import { createGate } from '../../runtime/gate.ts'
+import { type Descriptor, parseDescriptor } from './descriptor.ts'
+import { Commit, findTip, readFile } from './forge-files.ts'
+import { findRepository, isModuleName, type LeftOut, type Repository, readRepositories } from './forge-repositories.ts'
+import { createForgeRequests, type ForgeAddress, ForgeError } from './forge-requests.ts'
+
+export { type ForgeAddress, ForgeError, type LeftOut, type Repository }
+
+export interface RegistryModule {
+  repository: Repository
+  /** Where the descriptor was read. */
+  commit: string
+  descriptor: Descriptor
+}
+
+export interface Registry {
+  /** In the order of the forge. */
+  modules: RegistryModule[]
+  /** What was left out, and why. */
+  left: LeftOut[]
+}
+
+type Read = { commit: string } & ({ descriptor: Descriptor } | { reasons: Detail[] })
+
+/** An organisation of a Gitea or Forgejo; each call takes 10 s at most in all. Rejects with ForgeErrors. */
+export interface Forge {
+  /** Its modules. What could not be read in time, or is no module, is left out; `unreachable` when there is no whole list. */
+  list(): Promise<Registry>
+  /**
+   * The repository of a module, or what is wrong with its descriptor. `missing` when there is none, or an archived or
+   * empty one; `unreadable` when it has neither a branch master nor main; `unreachable` when the forge cannot be read.
+   */
+  find(name: string): Promise<{ repository: Repository } & Read>
+  /** A file at a commit: `missing` when there is none, `unreadable` when it is longer than `maxBytes`. */
+  file(repository: string, path: string, commit: string, maxBytes: number): Promise<Buffer>
+}
+
+/** The specification's time-out for the forge: a page that waits for it is still looked at. */
+const WITHIN_MS = 10_000
+/** What a browser opens to one site: a small forge bears it. */
+const AT_ONCE = 6
+const MAX_DESCRIPTOR = 64 * 1024
+const DESCRIPTOR = 'module.json'
+/** In the order of the specification. */
+const BRANCHES = ['master', 'main']
+
+/** `withinMs` is for tests. */
+export function createForge(address: ForgeAddress, { withinMs = WITHIN_MS } = {}): Forge {
+  const requests = createForgeRequests(address)
+  const { org } = address
+
+  /** From the first branch that has one. */
+  const readDescriptor = async (repository: string, signal: AbortSignal): Promise<Read> => {
+    let last: string | undefined
+    for (const branch of BRANCHES) {
+      const commit = await findTip(requests, { org, repository, branch }, signal)
+      if (commit === undefined) continue
+      const reading = readFile(
+        requests,
+        { org, repository, path: DESCRIPTOR, commit },
+        { maxBytes: MAX_DESCRIPTOR, signal },
+      )
+      const found = await orReason(reading)
+      if (typeof found === 'string') return { commit, reasons: [{ field: '', message: found }] }
+      if (found) return { commit, ...parsedFor(repository, found.toString()) }
+      last ??= commit
+    }
+    if (last === undefined) throw new ForgeError('unreadable', 'le dépôt n’a ni branche master, ni branche main')
+    return { commit: last, reasons: [{ field: '', message: `le dépôt n’a pas de ${DESCRIPTOR}` }] }
+  }
+
+  /** Never rejects: one repository does not take the others along. */
+  const readModule = async (repository: Repository, signal: AbortSignal): Promise<RegistryModule | LeftOut> => {
+    try {
+      const read = await readDescriptor(repository.name, signal)
+      if ('descriptor' in read) return { repository, ...read }
+      const reasons = read.reasons.map(({ field, message }) => (field ? `${field} : ${message}` : message))
+      return { repository: repository.name, reason: reasons.join(' ; ') }
+    } catch (error) {
+      return { repository: repository.name, reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  return {
+    list: () =>
+      within(withinMs, async (signal) => {
+        const gate = createGate({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+        const readings: Promise<{ result: RegistryModule | LeftOut } | undefined>[] = []
+        const left: LeftOut[] = []
+        for await (const page of readRepositories(requests, org, signal)) {
+          left.push(...page.left)
+          // At once, while the next page comes: a slow forge has time for few requests.
+          for (const repository of page.repositories) readings.push(gate.enter(() => readModule(repository, signal)))
+        }
+        const read = (await Promise.all(readings)).flatMap((entered) => (entered ? [entered.result] : []))
+        return {
+          modules: read.flatMap((one) => ('reason' in one ? [] : [one])),
+          left: [...left, ...read.flatMap((one) => ('reason' in one ? [one] : []))],
+        }
+      }),
+
+    find: (name) =>
+      within(withinMs, async (signal) => {
+        const repository = await findRepository(requests, org, name, signal)
+        return { repository, ...(await readDescriptor(name, signal)) }
+      }),
+
+    file: (repository, path, commit, maxBytes) =>
+      within(withinMs, async (signal) => {
+        const place = { org, repository, path, commit }
+        const exists = isModuleName(repository) && Commit.safeParse(commit).success
+        const bytes = exists ? await readFile(requests, place, { maxBytes, signal }) : undefined
+        if (bytes) return bytes
+        throw new ForgeError('missing', `« ${repository} » n’a pas de fichier ${path} au commit ${commit}`)
+      }),
+  }
+}
+
+function parsedFor(repository: string, text: string): { descriptor: Descriptor } | { reasons: Detail[] } {
+  const parsed = parseDescriptor(text)
+  if ('reasons' in parsed || parsed.descriptor.id === repository) return parsed
+  return { reasons: [{ field: 'id', message: `doit être le nom du dépôt, « ${repository} »` }] }
+}
+
+/** What is the matter with the content is said of the module, and not of the forge. */
+async function orReason(reading: Promise<Buffer | undefined>): Promise<Buffer | string | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ForgeError && error.reason === 'unreadable') return error.message
+    throw error
+  }
+}
+
+/** Work under a signal that ends after `ms`, or with the work: neither a request nor a timer stays behind. */
+async function within<result>(ms: number, work: (signal: AbortSignal) => Promise<result>): Promise<result> {
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(), ms)
+  try {
+    return await work(ending.signal)
+  } finally {
+    clearTimeout(timer)
+    ending.abort()
+  }
+}

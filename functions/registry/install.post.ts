@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { findModule, saveModule } from '../../db/modules.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { createForge, ForgeError } from './forge.ts'
+import { recordOf } from './installation.ts'
+
+/** As much as the service loads of one file. */
+const MAX_CODE = 5 * 1024 * 1024
+
+/**
+ * Installs a module from the forge, or its newest commit over an older one. One without code is usable at once; one with
+ * code takes a restart, which `deployment` tells of.
+ */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/registry/modules/:id/install',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['module_installed'],
+  request: { params: z.object({ id: z.string() }) },
+  status: 202,
+  response: z.object({ message: z.string(), deployment: z.string().nullable() }),
+  errors: [
+    'core_module',
+    'module_busy',
+    'repository_missing',
+    'invalid_descriptor',
+    'forge_failed',
+    'forge_missing',
+    'deployer_missing',
+    'deployment_busy',
+  ],
+
+  async handler({ params: { id } }, { db, config, clock, modules, deployer, auditEntry, audit, fail }) {
+    if (!config.forge) throw fail('forge_missing')
+    const forge = createForge(config.forge)
+    return modules.change(id, async () => {
+      const before = await findModule(db, id)
+      if (before?.is_core) throw fail('core_module')
+      const found = await forge.find(id).catch((cause: unknown) => {
+        if (!(cause instanceof ForgeError)) throw cause
+        const { reason, message } = cause
+        if (reason === 'missing') throw fail('repository_missing', { cause })
+        if (reason === 'unreadable')
+          throw fail('invalid_descriptor', { details: [{ field: 'module.json', message }], cause })
+        throw fail('forge_failed', { values: { message }, cause })
+      })
+      if ('reasons' in found) throw fail('invalid_descriptor', { details: found.reasons })
+      const { descriptor, commit, repository } = found
+      const record = recordOf(descriptor, { repository: repository.htmlUrl, commit })
+      const { backend, version } = record
+      const saved = saveModule(record, timestamp(clock()))
+      const note = { target: id, details: { version, repository: repository.htmlUrl, commit } }
+      if (backend === null && (before?.backend ?? null) === null) {
+        await db.batch([saved, auditEntry('module_installed', note)])
+        return { message: `Module « ${record.name} » ${version} installé.`, deployment: null }
+      }
+      if (!deployer)
+        throw fail('deployer_missing', {
+          values: {
+            how: 'démarrez-le avec PANEL_DEPLOYER=process, ou tapez « ops-panel modules install <dossier> » et redémarrez-le.',
+          },
+        })
+      const files = async () => {
+        const all = new Map<string, Buffer>([['module.json', Buffer.from(JSON.stringify(descriptor))]])
+        return backend === null ? all : all.set(backend, await forge.file(id, backend, commit, MAX_CODE))
+      }
+      const deployment = await deployer.begin({ module: id, before, files, record: [saved] })
+      await audit('module_installed', note)
+      return { message: `Installation du module « ${record.name} » ${version} commencée.`, deployment }
+    })
+  },
+})

@@ -1,0 +1,22 @@
+import type { NewModule } from '../../db/modules.ts'
+import type { Descriptor } from './descriptor.ts'
+
+/** The record of a module. `origin` is the address of its repository and the commit; nothing for one from a folder. */
+export function recordOf(
+  { id, name, version, description, has_backend, backend, nav }: Descriptor,
+  origin: { repository: string; commit: string } | undefined,
+): NewModule {
+  return {
+    id,
+    name,
+    description: description ?? '',
+    version,
+    backend: has_backend ? backend : null,
+    nav_label: nav?.label ?? null,
+    nav_icon: nav?.icon ?? null,
+    nav_href: nav?.href ?? null,
+    nav_order: nav?.order ?? 100,
+    repository: origin?.repository ?? null,
+    commit: origin?.commit ?? null,
+  }
+}

@@ -1,0 +1,50 @@
+import * as z from 'zod'
+import { listModules } from '../../db/modules.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { readRegistry } from './registry.ts'
+
+const Offered = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  has_backend: z.boolean(),
+  repository: z.string(),
+  commit: z.string(),
+  updated_at: z.string(),
+  installed: z.boolean(),
+  installed_version: z.string().nullable(),
+  is_enabled: z.boolean(),
+})
+
+/** The modules that the forge offers. Always 200: when it cannot be read, `error` says why, beside what was read before. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/registry/modules',
+  auth: 'admin',
+  rateLimit: READS,
+  request: { query: z.object({ refresh: z.literal('1').optional() }) },
+  response: z.object({ modules: z.array(Offered), error: z.string().nullable() }),
+
+  async handler({ query: { refresh } }, context) {
+    const { registry, error } = await readRegistry(context, { refresh: refresh !== undefined })
+    const installed = new Map((await listModules(context.db)).map((row) => [row.id, row]))
+    const modules = (registry?.modules ?? []).map(({ repository, commit, descriptor }) => {
+      const row = installed.get(descriptor.id)
+      return {
+        id: descriptor.id,
+        name: descriptor.name,
+        description: descriptor.description ?? repository.description,
+        version: descriptor.version,
+        has_backend: descriptor.has_backend ?? false,
+        repository: repository.htmlUrl,
+        commit,
+        updated_at: repository.updatedAt,
+        installed: row !== undefined,
+        installed_version: row?.version ?? null,
+        is_enabled: row?.is_enabled === 1,
+      }
+    })
+    return { modules, error }
+  },
+})

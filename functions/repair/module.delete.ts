@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import { findModule, removeModule } from '../../db/modules.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { moduleFiles } from '../../runtime/module-folder.ts'
+import { restartWithout } from '../modules/restart.ts'
+
+/** Removes a module, its files too. Its endpoints answer like unknown addresses at once; a restart follows if it had code. */
+export default defineFunction({
+  method: 'DELETE',
+  path: '/api/repair/modules/:id',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['module_removed'],
+  request: { params: z.object({ id: z.string() }) },
+  response: z.object({ message: z.string() }),
+  errors: ['module_missing', 'core_module', 'module_busy'],
+
+  async handler({ params: { id } }, { db, config, modules, deployer, auditEntry, fail }) {
+    return modules.change(id, async () => {
+      const module = await findModule(db, id)
+      if (!module) throw fail('module_missing')
+      if (module.is_core) throw fail('core_module')
+      await db.batch([
+        removeModule(id),
+        auditEntry('module_removed', { target: id, details: { version: module.version } }),
+      ])
+      await moduleFiles(config.modulesDir, id).undo(false)
+      const message = `Module « ${module.name} » supprimé.`
+      const restart = modules.isLoaded(module) && (await restartWithout(deployer, id, undefined))
+      return { message: restart ? `${message} Le service redémarre.` : message }
+    })
+  },
+})

@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { listModules } from '../../db/modules.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+import { Module, moduleView } from '../modules/module.ts'
+import { namesOnForge, readRegistry } from '../registry/registry.ts'
+
+/** The modules that are not the panel's own, each with what is wrong with it. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/repair/modules',
+  auth: 'admin',
+  rateLimit: READS,
+  response: z.array(
+    Module.extend({
+      problem: z.enum(['files_missing', 'load_failed', 'not_in_registry']).nullable(),
+      detail: z.string().nullable(),
+    }),
+  ),
+
+  async handler(_, context) {
+    const { db, boot, modules } = context
+    const rows = (await listModules(db)).filter(({ is_core }) => is_core === 0)
+    // Only a forge that was read says that something is not there.
+    const { registry, error } = rows.length > 0 ? await readRegistry(context, { refresh: false }) : NOT_ASKED
+    const there = error === null && registry ? namesOnForge(registry) : undefined
+    return rows.map((row) => {
+      const broken = row.is_enabled ? modules.problem(row.id) : undefined
+      const gone = row.repository !== null && there !== undefined && !there.has(row.id)
+      const problem = broken ?? (gone ? GONE : { problem: null, detail: null })
+      return { ...moduleView(row, boot.version), ...problem }
+    })
+  },
+})
+
+const NOT_ASKED = { registry: undefined, error: null }
+const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' } as const

@@ -1,0 +1,84 @@
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { giveTo, isThere, makeFolder, type Owner, syncFolderOf } from './whole-file.ts'
+
+/**
+ * The files of one module, in `<folder>/<id>`. New ones are laid beside and then take the place of the old ones, which stay
+ * at hand until all is well. Each step may be repeated, also by the next start of the service.
+ */
+export interface ModuleFiles {
+  /** Whether there are any in place. */
+  areThere(): Promise<boolean>
+  /** Lays these beside, by name. What root makes in the folder of another account is that account's. */
+  lay(files: ReadonlyMap<string, Buffer>): Promise<void>
+  /** Puts what was laid beside in place, if anything was; the old ones are put aside. */
+  replace(): Promise<void>
+  /** Puts those in place aside. */
+  putAside(): Promise<void>
+  /** Back to how it was before; `before` is whether there were any. */
+  undo(before: boolean): Promise<void>
+  /** Forgets what lies beside. */
+  settle(): Promise<void>
+}
+
+export function moduleFiles(folder: string, id: string): ModuleFiles {
+  const place = join(folder, id)
+  // No id begins with a dot.
+  const [fresh, old] = [join(folder, `.${id}.new`), join(folder, `.${id}.old`)]
+  const forget = (each: string) => rm(each, { recursive: true, force: true })
+  const putAside = async () => {
+    if (!(await isThere(place))) return
+    await forget(old)
+    await rename(place, old)
+    await syncFolderOf(place)
+  }
+  return {
+    areThere: () => isThere(place),
+    async lay(files) {
+      await makeModulesFolder(folder)
+      const owner = await stat(folder)
+      await forget(fresh)
+      await mkdir(fresh, { mode: 0o700 })
+      await giveTo(fresh, owner)
+      for (const [name, bytes] of files) await writeInside(fresh, name, bytes, owner)
+    },
+    putAside,
+    async replace() {
+      if (!(await isThere(fresh))) return
+      await putAside()
+      await rename(fresh, place)
+      await syncFolderOf(place)
+    },
+    async undo(before) {
+      await forget(fresh)
+      if (!before) return forget(place)
+      if (!(await isThere(old))) return
+      await forget(place)
+      await rename(old, place)
+      await syncFolderOf(place)
+    },
+    async settle() {
+      await forget(fresh)
+      await forget(old)
+    },
+  }
+}
+
+async function makeModulesFolder(folder: string): Promise<void> {
+  if (await isThere(folder)) return
+  await makeFolder(folder)
+  await giveTo(folder, await stat(dirname(folder)))
+}
+
+async function writeInside(folder: string, name: string, bytes: Buffer, owner: Owner): Promise<void> {
+  let inner = folder
+  for (const part of name.split('/').slice(0, -1)) {
+    inner = join(inner, part)
+    if (await isThere(inner)) continue
+    await mkdir(inner, { mode: 0o700 })
+    await giveTo(inner, owner)
+  }
+  const file = join(folder, name)
+  await writeFile(file, bytes, { mode: 0o600, flag: 'wx', flush: true })
+  await giveTo(file, owner)
+}

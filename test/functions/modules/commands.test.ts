@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { CommandError } from '../../../runtime/command-line.ts'
+import { startModules } from '../../../runtime/modules.ts'
+import { mount } from '../../app.ts'
+import { answered, audited } from '../answers.ts'
+import { typeCommand } from '../console.ts'
+import { record, saying, temporaryFolder, withModules, writeFiles } from './module.ts'
+
+async function start(...modules: Parameters<typeof withModules>) {
+  const app = await withModules(...modules)
+  return {
+    ...app,
+    type: async (...words: string[]) => (await typeCommand({ ...app.services, secrets: app.secrets }, words)).text,
+  }
+}
+
+/** A folder with a module's repository. */
+async function repository(descriptor: object, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, { 'module.json': JSON.stringify(descriptor), ...files })
+  return folder
+}
+
+const WORDY = { id: 'wordy', name: 'Des mots', version: '2.1.0', has_backend: true }
+
+test('a module is installed from a folder, and its code is there at the next start', async () => {
+  const app = await start([])
+  const folder = await repository(WORDY, { 'backend.mjs': saying('wordy', 'bonjour'), 'other.txt': 'x' })
+
+  expect(await app.type('modules', 'install', folder)).toBe(
+    'Module « Des mots » 2.1.0 installé. Redémarrez le service pour qu’il charge son code.',
+  )
+
+  expect(await readFile(join(app.folder, 'wordy/backend.mjs'), 'utf8')).toBe(saying('wordy', 'bonjour'))
+  expect(existsSync(join(app.folder, 'wordy/other.txt'))).toBe(false)
+  expect(await app.type('modules', 'list')).toBe('wordy  activé     2.1.0  avec du code')
+  const again = await startModules({ db: app.db, folder: app.folder, log: app.services.log })
+  const services = { ...app.services, modules: again }
+  const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
+  const response = await mount([], services).request('/api/modules/wordy/word', { headers })
+  expect(await answered(response, 200)).toEqual({ word: 'bonjour' })
+  expect(await audited(app.db)).toMatchObject([
+    {
+      action: 'module_installed',
+      username: 'operator',
+      ip: 'console',
+      target: 'wordy',
+      details: { version: '2.1.0', folder },
+    },
+  ])
+})
+
+test('a newer version replaces the files, and a module that is disabled stays so', async () => {
+  const app = await start([])
+  await app.type('modules', 'install', await repository(WORDY, { 'backend.mjs': saying('wordy', 'one') }))
+  await app.type('modules', 'disable', 'wordy')
+
+  const newer = { ...WORDY, version: '3.0.0', backend: 'src/main.mjs' }
+  await app.type('modules', 'install', await repository(newer, { 'src/main.mjs': saying('wordy', 'two') }))
+
+  expect(await app.type('modules', 'list')).toBe('wordy  désactivé  3.0.0  avec du code')
+  expect(existsSync(join(app.folder, 'wordy/backend.mjs'))).toBe(false)
+  expect(existsSync(join(app.folder, 'wordy/src/main.mjs'))).toBe(true)
+})
+
+test.each([
+  [{ id: 'Wordy', name: 'x', version: '1' }, {}, 'id :'],
+  [{ id: 'wordy', name: 'x', version: '1', nav: { label: 'x', href: 'javascript:alert(1)' } }, {}, 'nav.href :'],
+  [{ id: 'wordy', name: 'x', version: '1', has_backend: true, backend: '../x.mjs' }, {}, 'backend :'],
+  [WORDY, {}, 'backend.mjs ne peut pas être lu'],
+  [{ id: 'terminal', name: 'x', version: '1' }, {}, 'est le nom d’un module du panneau'],
+])('%j is refused, and nothing is left of it', async (descriptor, files, reason) => {
+  const app = await start([])
+
+  const typed = app.type('modules', 'install', await repository(descriptor, files))
+
+  await expect(typed).rejects.toThrow(CommandError)
+  await expect(typed).rejects.toThrow(reason)
+  expect(await app.type('modules', 'list')).toBe('Aucun module n’est installé.')
+  expect(existsSync(join(app.folder, 'wordy'))).toBe(false)
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('a folder without a module.json is told as such', async () => {
+  const app = await start([])
+
+  await expect(app.type('modules', 'install', await temporaryFolder())).rejects.toThrow(
+    'module.json ne peut pas être lu',
+  )
+})
+
+test('enable, disable and remove say what they did, and what there is to do', async () => {
+  const app = await start([record('plain'), record('wordy', { backend: 'backend.mjs' })], {
+    files: { 'wordy/backend.mjs': saying('wordy', 'x') },
+  })
+
+  expect(await app.type('modules', 'disable', 'wordy')).toBe('Module « wordy » désactivé.')
+  expect(await app.type('modules', 'disable', 'wordy')).toBe('Le module « wordy » est déjà désactivé.')
+  expect(await app.type('modules', 'enable', 'wordy')).toBe(
+    'Module « wordy » activé. Redémarrez le service pour qu’il charge son code.',
+  )
+  expect(await app.type('modules', 'disable', 'plain')).toBe('Module « plain » désactivé.')
+  expect(await app.type('modules', 'enable', 'plain')).toBe('Module « plain » activé.')
+  expect(await app.type('modules', 'remove', 'wordy')).toBe('Module « wordy » supprimé.')
+  expect(existsSync(join(app.folder, 'wordy'))).toBe(false)
+  expect((await audited(app.db)).map(({ action, target }) => `${action} ${target}`)).toEqual([
+    'module_disabled wordy',
+    'module_enabled wordy',
+    'module_disabled plain',
+    'module_enabled plain',
+    'module_removed wordy',
+  ])
+})
+
+test.each(['enable', 'disable', 'remove'])('%s refuses the panel’s own and what is not there', async (verb) => {
+  const app = await start([])
+
+  await expect(app.type('modules', verb, 'terminal')).rejects.toThrow('« terminal » fait partie du panneau')
+  await expect(app.type('modules', verb, 'absent')).rejects.toThrow('il n’y a pas de module « absent »')
+  expect(await audited(app.db)).toEqual([])
+})

@@ -1,0 +1,68 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type NewModule, saveModule } from '../../../db/modules.ts'
+import { functions } from '../../../functions/index.ts'
+import { START, testApp } from '../../app.ts'
+
+export const NOW = START.toISOString()
+
+/** A module's record, without code unless it is said. */
+export const record = (id: string, more: Partial<NewModule> = {}): NewModule => ({
+  id,
+  name: `Le module ${id}`,
+  description: 'Un module.',
+  version: '1.0.0',
+  backend: null,
+  nav_label: null,
+  nav_icon: null,
+  nav_href: null,
+  nav_order: 100,
+  repository: null,
+  commit: null,
+  ...more,
+})
+
+/** A folder that is removed at the end of the test. By its name vitest leaves what lies in it to Node's own import. */
+export async function temporaryFolder(): Promise<string> {
+  const above = await mkdtemp(join(tmpdir(), 'ops-panel-modules-'))
+  onTestFinished(() => rm(above, { recursive: true, force: true }))
+  const folder = join(above, 'node_modules')
+  await mkdir(folder)
+  return folder
+}
+
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+}
+
+/** The code of a module with one endpoint, which answers with this word. */
+export const saying = (id: string, word: string) => `export default ({ z, defineFunction }) => [
+  defineFunction({
+    method: 'GET',
+    path: '/api/modules/${id}/word',
+    auth: 'user',
+    rateLimit: { limit: 60, seconds: 60, by: 'user' },
+    response: z.object({ word: z.string() }),
+    handler: () => ({ word: '${word}' }),
+  }),
+]
+`
+
+/** The whole service's functions, with these modules installed before it starts, and their files in a folder. */
+export async function withModules(
+  modules: readonly NewModule[],
+  { files = {}, env = {} }: { files?: Readonly<Record<string, string>>; env?: Record<string, string> } = {},
+) {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, files)
+  const app = await testApp(functions, {
+    env: { PANEL_MODULES_DIR: folder, ...env },
+    prepare: async (db) => void (await db.batch(modules.map((module) => saveModule(module, NOW)))),
+  })
+  return { ...app, folder }
+}

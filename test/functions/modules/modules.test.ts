@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { answered, audited, auditedActions, refused } from '../answers.ts'
+import { NOW, record, saying, withModules } from './module.ts'
+
+const BACKEND = record('wordy', { backend: 'backend.mjs' })
+const CORE = ['dashboard', 'updates', 'terminal', 'hypervisor', 'registry', 'settings']
+
+test('the panel’s own modules are there from the start, enabled, in the order of the menu, for whoever is signed in', async () => {
+  const app = await withModules([])
+
+  const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
+
+  expect(list).toEqual(
+    CORE.map((id, at) =>
+      expect.objectContaining({
+        id,
+        version: '0.0.0-test',
+        is_core: 1,
+        is_enabled: 1,
+        has_backend: false,
+        nav_order: (at + 1) * 10,
+        repository: null,
+        commit: null,
+      }),
+    ),
+  )
+  await refused(await app.request('GET', '/api/modules'), 401, 'unauthenticated')
+})
+
+test('installed ones follow, by their place and then their name, without a word about their files', async () => {
+  const nav = { nav_label: 'B', nav_icon: 'star', nav_href: '/b', nav_order: 5 }
+  const app = await withModules([record('a'), BACKEND, record('b', nav)])
+
+  const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
+
+  expect(list).toMatchObject([...CORE, 'b', 'a', 'wordy'].map((id) => ({ id })))
+  expect(list).toContainEqual({
+    id: 'b',
+    name: 'Le module b',
+    description: 'Un module.',
+    version: '1.0.0',
+    is_core: 0,
+    is_enabled: 1,
+    has_backend: false,
+    ...nav,
+    repository: null,
+    commit: null,
+    installed_at: NOW,
+    updated_at: NOW,
+  })
+  expect(list).toContainEqual(expect.objectContaining({ id: 'wordy', has_backend: true }))
+  expect(JSON.stringify(list)).not.toContain('backend.mjs')
+})
+
+test('a module without code is disabled and enabled at once, and again changes nothing', async () => {
+  const app = await withModules([record('a')])
+  const enabled = async () => {
+    const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
+    return Array.isArray(list) && list.find(({ id }) => id === 'a')?.is_enabled
+  }
+
+  for (let twice = 0; twice < 2; twice += 1)
+    expect(await answered(await app.request('POST', '/api/modules/a/disable', { as: 'admin' }), 200)).toEqual({
+      message: 'Module « Le module a » désactivé.',
+      restart: false,
+    })
+  expect(await enabled()).toBe(0)
+  for (let twice = 0; twice < 2; twice += 1)
+    expect(await answered(await app.request('POST', '/api/modules/a/enable', { as: 'admin' }), 200)).toEqual({
+      message: 'Module « Le module a » activé.',
+      restart: false,
+    })
+  expect(await enabled()).toBe(1)
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'module_disabled', username: 'alice', target: 'a' },
+    { action: 'module_enabled', username: 'alice', target: 'a' },
+  ])
+})
+
+test('a module’s endpoint answers while it is enabled, like an unknown address while it is not', async () => {
+  const app = await withModules([BACKEND], { files: { 'wordy/backend.mjs': saying('wordy', 'bonjour') } })
+  const word = () => app.request('GET', '/api/modules/wordy/word', { as: 'user' })
+
+  expect(await answered(await word(), 200)).toEqual({ word: 'bonjour' })
+  await refused(await app.request('GET', '/api/modules/wordy/word'), 401, 'unauthenticated')
+
+  await answered(await app.request('POST', '/api/modules/wordy/disable', { as: 'admin' }), 200)
+  await refused(await word(), 404, 'not_found')
+
+  const again = await app.request('POST', '/api/modules/wordy/enable', { as: 'admin' })
+  expect(await answered(again, 200)).toMatchObject({ restart: false })
+  expect(await answered(await word(), 200)).toEqual({ word: 'bonjour' })
+})
+
+test('a module whose code is not loaded cannot be enabled without a restart, and stays as it was', async () => {
+  const app = await withModules([BACKEND])
+  await answered(await app.request('POST', '/api/modules/wordy/disable', { as: 'admin' }), 200)
+
+  const { error } = await refused(
+    await app.request('POST', '/api/modules/wordy/enable', { as: 'admin' }),
+    503,
+    'deployer_missing',
+  )
+
+  expect(error).toContain('ops-panel modules enable wordy')
+  const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
+  expect(list).toContainEqual(expect.objectContaining({ id: 'wordy', is_enabled: 0 }))
+  expect(await auditedActions(app.db)).toEqual(['module_disabled'])
+})
+
+test.each(['enable', 'disable'])('%s: not the panel’s own, not what is not there, not by everybody', async (verb) => {
+  const app = await withModules([record('a')])
+  const path = (id: string) => `/api/modules/${id}/${verb}`
+
+  await refused(await app.request('POST', path('terminal'), { as: 'admin' }), 409, 'core_module')
+  await refused(await app.request('POST', path('absent'), { as: 'admin' }), 404, 'module_missing')
+  await refused(await app.request('POST', path('%00'), { as: 'admin' }), 404, 'module_missing')
+  await refused(await app.request('POST', path('a'), { as: 'user' }), 403, 'forbidden')
+  await refused(await app.request('POST', path('a')), 401, 'unauthenticated')
+  expect(await auditedActions(app.db)).toEqual([])
+})

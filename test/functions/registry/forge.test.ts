@@ -1,0 +1,604 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createForge, ForgeError } from '../../../functions/registry/forge.ts'
+import { type Behaviour, type ForgeRepository, type TestForge, testForge } from '../../forge.ts'
+
+const descriptorOf = (id: string, more: object = {}) => JSON.stringify({ id, name: id, version: '1.0.0', ...more })
+
+/** A repository of a module that is well, but for what is given. */
+const moduleOf = (name: string, more: Partial<ForgeRepository> = {}): ForgeRepository => ({
+  name,
+  branches: { master: { files: { 'module.json': descriptorOf(name) } } },
+  ...more,
+})
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `module-${index}`)
+
+async function forgeWith(repositories: (string | ForgeRepository)[], options?: Parameters<typeof testForge>[0]) {
+  const forge = await testForge(options)
+  for (const one of repositories) forge.put(typeof one === 'string' ? moduleOf(one) : one)
+  return forge
+}
+
+async function listed(forge: TestForge, options?: Parameters<typeof createForge>[1]) {
+  const { modules, left } = await createForge(forge, options).list()
+  return { ids: modules.map(({ descriptor }) => descriptor.id), left }
+}
+
+/** The error of what must fail, as a reason and a message. */
+async function failed(work: Promise<unknown>): Promise<{ reason: string; message: string }> {
+  const error = await work.then(
+    (value) => expect.fail(`it gave ${JSON.stringify(value)}`),
+    (cause: unknown) => cause,
+  )
+  if (!(error instanceof ForgeError)) throw error
+  return { reason: error.reason, message: error.message }
+}
+
+const timed = async <result>(work: () => Promise<result>) => {
+  const began = performance.now()
+  const result = await work()
+  return { result, ms: performance.now() - began }
+}
+
+const json = (response: ServerResponse, body: unknown, status = 200): true => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  return true
+}
+
+/** Another behaviour for the paths that contain a text. */
+const where =
+  (part: string, behave: (response: ServerResponse, request: IncomingMessage) => void): Behaviour =>
+  (request, response) => {
+    if (!request.url?.includes(part)) return false
+    behave(response, request)
+    return true
+  }
+
+/** Far more than anyone may send, until the client has gone. */
+const flood = (response: ServerResponse, type: string, start: string): void => {
+  response.writeHead(200, { 'content-type': type })
+  response.write(start)
+  const chunk = Buffer.alloc(64 * 1024, ' ')
+  let left = 20 * 16
+  const more = (): void => {
+    for (; left > 0; left -= 1) if (!response.write(chunk)) return
+    response.end()
+  }
+  response.on('drain', more)
+  more()
+}
+
+test('a module is given with its repository, its descriptor and the commit they were read at', async () => {
+  const forge = await forgeWith([moduleOf('backups', { description: 'Les sauvegardes' })])
+
+  expect(await createForge(forge).list()).toEqual({
+    modules: [
+      {
+        repository: {
+          name: 'backups',
+          description: 'Les sauvegardes',
+          htmlUrl: `${forge.url}/modules/backups`,
+          updatedAt: '2026-02-03T04:05:06.000Z',
+        },
+        commit: forge.tip('backups'),
+        descriptor: {
+          id: 'backups',
+          name: 'backups',
+          version: '1.0.0',
+          has_backend: false,
+          backend: 'backend.mjs',
+        },
+      },
+    ],
+    left: [],
+  })
+  expect(forge.requests).toEqual([
+    'GET /api/v1/orgs/modules/repos?page=1&limit=50',
+    'GET /api/v1/repos/modules/backups/branches/master',
+    `GET /api/v1/repos/modules/backups/raw/module.json?ref=${forge.tip('backups')}`,
+  ])
+})
+
+test.each([true, false])('all pages are read, in order (counted by the forge: %s)', async (counts) => {
+  const forge = await forgeWith(names(7))
+  forge.pageSize = 3
+  forge.counts = counts
+
+  expect(await listed(forge)).toEqual({ ids: names(7), left: [] })
+
+  const pages = forge.requests.filter((request) => request.includes('/orgs/'))
+  expect(pages).toHaveLength(counts ? 3 : 4)
+})
+
+test.each([true, false])('a short page is not the last (counted by the forge: %s)', async (counts) => {
+  const hidden = (name: string) => moduleOf(name, { private: true })
+  const forge = await forgeWith(['a', hidden('b'), 'c', hidden('d'), 'e'])
+  forge.pageSize = 2
+  forge.counts = counts
+
+  expect(await listed(forge)).toEqual({ ids: ['a', 'c', 'e'], left: [] })
+})
+
+test('nor is an empty one when the forge says that others follow', async () => {
+  const forge = await forgeWith([moduleOf('a', { private: true }), moduleOf('b', { private: true }), 'c'])
+  forge.pageSize = 2
+
+  expect(await listed(forge)).toEqual({ ids: ['c'], left: [] })
+})
+
+test('an organisation without repositories has no modules', async () => {
+  expect(await listed(await forgeWith([]))).toEqual({ ids: [], left: [] })
+})
+
+test('a repository that moves to the next page meanwhile is given once', async () => {
+  const forge = await forgeWith(['b', 'c', 'd'])
+  forge.pageSize = 2
+  forge.behave = where('page=2', (response) => json(response, [{ name: 'c' }, { name: 'd' }]))
+
+  expect(await listed(forge)).toEqual({ ids: ['b', 'c', 'd'], left: [] })
+})
+
+test('archived and empty ones are left out, and nothing of them is read', async () => {
+  const forge = await forgeWith([moduleOf('old', { archived: true }), moduleOf('new', { empty: true }), 'backups'])
+
+  expect(await listed(forge)).toEqual({
+    ids: ['backups'],
+    left: [
+      { repository: 'old', reason: 'est archivé' },
+      { repository: 'new', reason: 'est vide' },
+    ],
+  })
+
+  expect(forge.requests.filter((request) => /old|new/.test(request))).toEqual([])
+})
+
+test('names that no module can have are left out, and never stand in a path', async () => {
+  const forge = await forgeWith(['backups'])
+  const bad = ['../x', '..', 'Big', 'a/b', 'a%2fb', '', 'x'.repeat(64), 'dot.files']
+  const all = [...bad, 'backups'].map((name) => ({ name }))
+  forge.behave = where('/orgs/', (response) => {
+    response.setHeader('x-total-count', all.length)
+    json(response, all)
+  })
+
+  const { ids, left } = await listed(forge)
+
+  expect(ids).toEqual(['backups'])
+  expect(left.map(({ repository }) => repository)).toEqual(bad)
+  expect(forge.requests.filter((request) => !/\/orgs\/|\/modules\/backups\//.test(request))).toEqual([])
+})
+
+test('a descriptor is read from master, else from main, else there is none', async () => {
+  const files = (version: string) => ({ files: { 'module.json': descriptorOf('backups', { version }) } })
+  const forge = await testForge()
+  const versionOf = async () => {
+    const found = await createForge(forge).find('backups')
+    return 'descriptor' in found ? [found.descriptor.version, found.commit] : found.reasons
+  }
+
+  forge.put(moduleOf('backups', { branches: { main: files('main'), master: files('master') } }))
+  expect(await versionOf()).toEqual(['master', forge.tip('backups', 'master')])
+
+  forge.put(moduleOf('backups', { branches: { main: files('main'), develop: files('develop') } }))
+  expect(await versionOf()).toEqual(['main', forge.tip('backups', 'main')])
+
+  forge.put(moduleOf('backups', { branches: { master: { files: { README: 'old' } }, main: files('main') } }))
+  expect(await versionOf()).toEqual(['main', forge.tip('backups', 'main')])
+
+  forge.put(moduleOf('backups', { branches: { master: { files: { README: 'old' } } } }))
+  expect(await versionOf()).toEqual([{ field: '', message: 'le dépôt n’a pas de module.json' }])
+
+  forge.put(moduleOf('backups', { branches: { develop: files('develop') } }))
+  expect(await failed(versionOf())).toEqual({
+    reason: 'unreadable',
+    message: 'le dépôt n’a ni branche master, ni branche main',
+  })
+  expect(await listed(forge)).toEqual({
+    ids: [],
+    left: [{ repository: 'backups', reason: 'le dépôt n’a ni branche master, ni branche main' }],
+  })
+})
+
+test('a push between two requests does not mix two commits', async () => {
+  const forge = await forgeWith(['backups'])
+  const before = forge.tip('backups')
+  forge.behave = (request) => {
+    const pushed = { files: { 'module.json': descriptorOf('backups', { version: '2.0.0' }) } }
+    if (request.url?.includes('/raw/')) forge.put(moduleOf('backups', { branches: { master: pushed } }))
+    return false
+  }
+
+  expect(await createForge(forge).find('backups')).toMatchObject({ commit: before, descriptor: { version: '1.0.0' } })
+  expect(forge.tip('backups')).not.toBe(before)
+})
+
+test('a forge that finds no raw file is asked for the contents', async () => {
+  const forge = await forgeWith([moduleOf('backups', { description: 'é' })])
+  forge.rawBroken = true
+
+  expect(await listed(forge)).toEqual({ ids: ['backups'], left: [] })
+  expect(await createForge(forge).file('backups', 'module.json', forge.tip('backups'), 1_000)).toEqual(
+    Buffer.from(descriptorOf('backups')),
+  )
+})
+
+test('the address may have a path and a slash at its end', async () => {
+  const forge = await forgeWith(['backups'], { path: '/git/forge', org: 'my.org' })
+
+  for (const end of ['', '/', '//'])
+    expect(await listed({ ...forge, url: forge.url + end })).toMatchObject({ ids: ['backups'] })
+})
+
+test('a descriptor that is wrong is left out with its reasons, and found with them', async () => {
+  const forge = await forgeWith([
+    'backups',
+    moduleOf('broken', { branches: { master: { files: { 'module.json': '{' } } } }),
+    moduleOf('nameless', { branches: { master: { files: { 'module.json': '{"id": "nameless"}' } } } }),
+    moduleOf('copy', { branches: { master: { files: { 'module.json': descriptorOf('backups') } } } }),
+  ])
+
+  expect(await listed(forge)).toEqual({
+    ids: ['backups'],
+    left: [
+      { repository: 'broken', reason: 'ce n’est pas un texte JSON' },
+      { repository: 'nameless', reason: 'name : obligatoire ; version : obligatoire' },
+      { repository: 'copy', reason: 'id : doit être le nom du dépôt, « copy »' },
+    ],
+  })
+  expect(await createForge(forge).find('copy')).toMatchObject({
+    commit: forge.tip('copy'),
+    reasons: [{ field: 'id', message: 'doit être le nom du dépôt, « copy »' }],
+  })
+})
+
+test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'old', 'new', 'secret'])(
+  'there is no module in %j',
+  async (name) => {
+    const forge = await forgeWith([
+      'backups',
+      moduleOf('old', { archived: true }),
+      moduleOf('new', { empty: true }),
+      moduleOf('secret', { private: true }),
+    ])
+
+    expect(await failed(createForge(forge).find(name))).toMatchObject({ reason: 'missing' })
+
+    expect(forge.requests).toEqual(/^[a-z]+$/.test(name) ? [`GET /api/v1/repos/modules/${name}`] : [])
+  },
+)
+
+test('one that was renamed is not found under its former name', async () => {
+  const forge = await forgeWith(['backups'])
+  forge.behave = where('/modules/former', (response) =>
+    response.writeHead(307, { location: '/api/v1/repos/modules/backups' }).end(),
+  )
+
+  expect(await failed(createForge(forge).find('former'))).toMatchObject({ reason: 'missing' })
+})
+
+test('the token opens what is private; a wrong one is refused, and quoted nowhere', async () => {
+  const forge = await forgeWith([moduleOf('secret', { private: true })], { token: 't0ken' })
+
+  expect(await listed(forge)).toEqual({ ids: ['secret'], left: [] })
+  expect(await listed({ ...forge, token: undefined })).toEqual({ ids: [], left: [] })
+  const { reason, message } = await failed(createForge({ ...forge, token: 'wr0ng' }).list())
+  expect(reason).toBe('unreachable')
+  expect(message).toBe('accès refusé à la liste des dépôts (HTTP 401) : vérifiez PANEL_FORGE_TOKEN')
+  expect(await failed(createForge({ ...forge, token: 'wr0ng' }).find('secret'))).toMatchObject({
+    reason: 'unreachable',
+  })
+})
+
+test.each([301, 302, 303, 307, 308])(
+  'a redirect (%d) to another origin is not followed, and nothing is sent there',
+  async (status) => {
+    const forge = await forgeWith(['backups'], { token: 't0ken' })
+    const other = await forgeWith(['backups'], { token: 't0ken' })
+    const client = createForge(forge)
+    const away: Behaviour = (request, response) => {
+      response.writeHead(status, { location: `${other.url}${request.url}` }).end()
+      return true
+    }
+
+    forge.behave = away
+    expect(await failed(client.list())).toEqual({
+      reason: 'unreachable',
+      message: `${forge.url} renvoie vers ${other.url}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
+    })
+    expect(await failed(client.find('backups'))).toMatchObject({ reason: 'unreachable' })
+    forge.behave = (request, response) => request.url?.includes('/raw/') === true && away(request, response)
+    expect(await listed(forge)).toMatchObject({ ids: [], left: [{ repository: 'backups' }] })
+    expect(other.requests).toEqual([])
+  },
+)
+
+test('a redirect within the origin is followed, with the token', async () => {
+  const forge = await forgeWith([moduleOf('secret', { private: true })], { token: 't0ken' })
+  forge.behave = where('/moved/', (response, { url }) =>
+    response.writeHead(308, { location: url?.replace('/moved/', '/') }).end(),
+  )
+
+  expect(await listed({ ...forge, url: `${forge.url}/moved/` })).toEqual({ ids: ['secret'], left: [] })
+})
+
+test.each(['/api/v1/a', 'http://[', ''])('a redirect to %j without an end is given up', async (location) => {
+  const forge = await testForge()
+  forge.behave = (_, response) => {
+    response.writeHead(302, { location }).end()
+    return true
+  }
+
+  expect(await failed(createForge(forge).list())).toMatchObject({ reason: 'unreachable' })
+
+  expect(forge.requests.length).toBeLessThan(6)
+})
+
+test('six descriptors are read at a time, and no more', async () => {
+  const forge = await forgeWith(names(20))
+  let running = 0
+  let most = 0
+  forge.behave = async (request, response) => {
+    if (request.url?.includes('/orgs/')) return false
+    running += 1
+    most = Math.max(most, running)
+    response.on('close', () => {
+      running -= 1
+    })
+    await pause(20)
+    return false
+  }
+
+  expect(await listed(forge)).toEqual({ ids: names(20), left: [] })
+
+  expect(most).toBe(6)
+})
+
+test('of a forge that takes 3 s for each answer, what came within 10 s is given', async () => {
+  const forge = await forgeWith(names(8))
+  forge.behave = async () => {
+    await pause(3_000)
+    return false
+  }
+
+  const { result, ms } = await timed(() => listed(forge))
+
+  expect(ms).toBeLessThan(11_000)
+  expect(result.ids).toEqual(names(6))
+  expect(result.left.map(({ repository }) => repository)).toEqual(names(8).slice(6))
+  expect(result.left[0]?.reason).toContain('à temps')
+})
+
+test.each([
+  ['never answers', () => {}],
+  ['stops after the headers', (response: ServerResponse) => response.writeHead(200).flushHeaders()],
+  ['stops in the middle', (response: ServerResponse) => response.writeHead(200).write('[{"name": "ba')],
+])('of a forge that %s, nothing is waited for longer than agreed, and no connection stays', async (_, stall) => {
+  const forge = await forgeWith(['backups', 'slow'])
+  const client = createForge(forge, { withinMs: 300 })
+  const open = new Set<IncomingMessage['socket']>()
+  const stalling = (part: string): Behaviour =>
+    where(part, (response, { socket }) => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+      stall(response)
+    })
+  const commit = forge.tip('slow')
+
+  forge.behave = stalling('/')
+  const { result, ms } = await timed(() =>
+    Promise.all([client.list(), client.find('slow'), client.file('slow', 'a.mjs', commit, 99)].map(failed)),
+  )
+  expect(result.map(({ reason }) => reason)).toEqual(['unreachable', 'unreachable', 'unreachable'])
+  expect(result[0]?.message).toBe(`aucune réponse de ${forge.url} à temps pour la liste des dépôts`)
+  expect(ms).toBeLessThan(2_000)
+
+  for (const part of ['/slow/branches/', '/slow/raw/']) {
+    forge.behave = stalling(part)
+    expect(await listed(forge, { withinMs: 300 })).toEqual({
+      ids: ['backups'],
+      left: [{ repository: 'slow', reason: expect.stringContaining('à temps') }],
+    })
+  }
+  await expect.poll(() => open.size).toBe(0)
+})
+
+test('when a page fails, no part is given for the whole', async () => {
+  const forge = await forgeWith(names(4))
+  forge.pageSize = 2
+  forge.behave = where('page=2', (response) => json(response, { message: 'broken' }, 500))
+
+  const { result, ms } = await timed(() => failed(createForge(forge).list()))
+
+  expect(result).toEqual({ reason: 'unreachable', message: 'réponse HTTP 500 pour la liste des dépôts' })
+  expect(ms).toBeLessThan(5_000)
+})
+
+test.each<[string, (response: ServerResponse) => void, string]>([
+  [
+    'a page of HTML',
+    (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Welcome</html>'),
+    'une page HTML est venue au lieu de la liste des dépôts',
+  ],
+  ['HTML without saying so', (response) => response.end('<html>'), 'la réponse n’est pas celle d’une forge'],
+  ['half a list', (response) => response.end('[{"name": "a"'), 'la réponse n’est pas celle d’une forge'],
+  ['an object', (response) => json(response, { data: [] }), 'la réponse n’est pas celle d’une forge'],
+  ['a list of something else', (response) => json(response, [{ id: 1 }]), '(0.name : '],
+  ['20 MiB', (response) => flood(response, 'application/json', '['), 'la liste des dépôts dépasse 4 Mio'],
+  ['404', (response) => json(response, {}, 404), 'l’organisation « modules » n’existe pas, ou n’est pas lisible'],
+  ['500', (response) => json(response, {}, 500), 'réponse HTTP 500 pour la liste des dépôts'],
+  ['204', (response) => response.writeHead(204).end(), 'réponse HTTP 204 pour la liste des dépôts'],
+  ['a broken connection', (response) => response.destroy(), 'aucune réponse de'],
+])('a list that is %s cannot be read', async (_, behave, message) => {
+  const forge = await forgeWith(['backups'])
+  forge.behave = where('/orgs/', behave)
+
+  const failure = await failed(createForge(forge).list())
+
+  expect(failure.reason).toBe('unreachable')
+  expect(failure.message).toContain(message)
+})
+
+test.each<[string, string, (response: ServerResponse) => void, string]>([
+  [
+    'a descriptor of HTML',
+    '/raw/',
+    (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
+    'une page HTML est venue au lieu de module.json de « liar »',
+  ],
+  ['one that is HTML in disguise', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
+  ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
+])('%s is a reason, not a failure', async (_, part, behave, reason) => {
+  const forge = await forgeWith(['backups', 'liar'])
+  forge.behave = where(`/liar${part}`, behave)
+
+  expect(await listed(forge)).toEqual({ ids: ['backups'], left: [{ repository: 'liar', reason }] })
+  expect(await createForge(forge).find('liar')).toMatchObject({ reasons: [{ field: '', message: reason }] })
+})
+
+test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
+  'a branch at %j is at no commit, and nothing is read there',
+  async (id) => {
+    const forge = await forgeWith(['backups', 'liar'])
+    forge.behave = where('/liar/branches/', (response) => json(response, { name: 'master', commit: { id } }))
+
+    expect(await listed(forge)).toMatchObject({ ids: ['backups'], left: [{ repository: 'liar' }] })
+    expect(await failed(createForge(forge).find('liar'))).toMatchObject({ reason: 'unreachable' })
+
+    expect(forge.requests.filter((request) => /liar\/(raw|contents)/.test(request))).toEqual([])
+  },
+)
+
+test('what is longer than agreed is not read to its end', async () => {
+  const forge = await forgeWith(['backups'])
+  const sent = new Set<IncomingMessage['socket']>()
+  forge.behave = where('/raw/', (response, { socket }) => {
+    sent.add(socket)
+    flood(response, 'text/plain', '')
+  })
+
+  const reading = createForge(forge).file('backups', 'backend.mjs', forge.tip('backups'), 1024 * 1024)
+
+  expect(await failed(reading)).toEqual({
+    reason: 'unreadable',
+    message: 'backend.mjs de « backups » dépasse 1 Mio',
+  })
+  await expect.poll(() => [...sent].map(({ destroyed }) => destroyed)).toEqual([true])
+  expect([...sent][0]?.bytesWritten).toBeLessThan(15 * 1024 * 1024)
+})
+
+test('a forge that gives the same page for ever is asked no further', async () => {
+  const forge = await forgeWith(['backups'])
+  forge.behave = where('/orgs/', (response) => json(response, [{ name: 'backups' }]))
+
+  expect(await listed(forge)).toEqual({
+    ids: ['backups'],
+    left: [{ repository: '*', reason: 'la forge redonne la même page' }],
+  })
+
+  expect(forge.requests.filter((request) => request.includes('/orgs/'))).toHaveLength(2)
+})
+
+test('a list without an end ends after 40 pages', async () => {
+  const forge = await forgeWith([])
+  forge.behave = where('/orgs/', (response, { url }) =>
+    json(response, [{ name: `Page ${url?.match(/page=(\d+)/)?.[1]}` }]),
+  )
+
+  const { ids, left } = await listed(forge)
+
+  expect(ids).toEqual([])
+  expect(left).toHaveLength(41)
+  expect(left.at(-1)).toEqual({
+    repository: '*',
+    reason: 'la liste est plus longue que 2000 dépôts ou 40 pages',
+  })
+  expect(forge.requests).toHaveLength(40)
+})
+
+test('of a page of many thousands, 2000 are taken', async () => {
+  const forge = await forgeWith([])
+  const many = Array.from({ length: 30_000 }, (_, index) => ({ name: `N${index}` }))
+  forge.behave = where('/orgs/', (response) => json(response, many))
+
+  expect((await listed(forge)).left).toHaveLength(2_001)
+})
+
+test('links and dates that are none are left empty', async () => {
+  const forge = await forgeWith(['backups'])
+  const odd = { name: 'backups', description: null, html_url: 'javascript:alert(1)', updated_at: 'yesterday' }
+  forge.behave = (request, response) => request.url === '/api/v1/repos/modules/backups' && json(response, odd)
+
+  expect((await createForge(forge).find('backups')).repository).toEqual({
+    name: 'backups',
+    description: '',
+    htmlUrl: '',
+    updatedAt: '',
+  })
+})
+
+test('where nobody answers, it is unreachable', async () => {
+  const forge = await forgeWith(['backups'])
+  const commit = forge.tip('backups')
+  await forge.close()
+  const client = createForge(forge)
+
+  const failures = [client.list(), client.find('backups'), client.file('backups', 'module.json', commit, 9)].map(failed)
+
+  for (const { reason, message } of await Promise.all(failures)) {
+    expect(reason).toBe('unreachable')
+    expect(message).toContain(`aucune réponse de ${forge.url} (ECONNREFUSED) pour `)
+  }
+})
+
+test.each([false, true])(
+  'a file is given byte by byte, as it was at the commit (no raw files: %s)',
+  async (rawBroken) => {
+    const bytes = Buffer.from([0, 255, 10, 13, 195, 40, 60])
+    const files = { 'module.json': descriptorOf('backups'), 'a b/é#?%.mjs': bytes, empty: '' }
+    const forge = await forgeWith([moduleOf('backups', { branches: { master: { files } } })])
+    const commit = forge.tip('backups')
+    forge.put(moduleOf('backups'))
+    forge.rawBroken = rawBroken
+    const { file } = createForge(forge)
+
+    expect(await file('backups', 'a b/é#?%.mjs', commit, bytes.length)).toEqual(bytes)
+    expect(await file('backups', 'empty', commit, 0)).toEqual(Buffer.alloc(0))
+    expect(await failed(file('backups', 'a b/é#?%.mjs', commit, bytes.length - 1))).toMatchObject({
+      reason: 'unreadable',
+    })
+    expect(await failed(file('backups', 'a b/é#?%.mjs', forge.tip('backups'), 99))).toMatchObject({ reason: 'missing' })
+    expect(await failed(file('backups', 'none.mjs', commit, 99))).toMatchObject({ reason: 'missing' })
+    expect(await failed(file('none', 'empty', commit, 99))).toMatchObject({ reason: 'missing' })
+  },
+)
+
+test.each([
+  ['backups', '../../other/raw/x', 'a'.repeat(40)],
+  ['backups', '/etc/passwd', 'a'.repeat(40)],
+  ['backups', './x', 'a'.repeat(40)],
+  ['backups', 'x', 'master'],
+  ['../x', 'x', 'a'.repeat(40)],
+])('no request is made for what cannot be there: %j %j %j', async (repository, path, commit) => {
+  const forge = await forgeWith(['backups'])
+
+  expect(await failed(createForge(forge).file(repository, path, commit, 99))).toMatchObject({ reason: 'missing' })
+
+  expect(forge.requests).toEqual([])
+})
+
+test.each<[string, unknown]>([
+  ['a folder', [{ type: 'file', name: 'x' }]],
+  ['a link', { type: 'symlink', target: '/etc/passwd', content: null }],
+  ['no base64', { type: 'file', encoding: 'base64', content: 'é!' }],
+  ['nothing, because it is too large for the forge', { type: 'file', encoding: null, content: null }],
+])('contents that are %s are unreadable', async (_, body) => {
+  const forge = await forgeWith(['backups'])
+  forge.rawBroken = true
+  forge.behave = where('/contents/', (response) => json(response, body))
+
+  const reading = createForge(forge).file('backups', 'x', 'a'.repeat(40), 99)
+
+  expect(await failed(reading)).toMatchObject({ reason: 'unreadable' })
+})

@@ -1,0 +1,269 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { functions } from '../../../functions/index.ts'
+import type { Deployer } from '../../../runtime/deployer.ts'
+import { Failure } from '../../../runtime/errors.ts'
+import { mount } from '../../app.ts'
+import { type TestForge, testForge } from '../../forge.ts'
+import { answered, audited, auditedActions, refused } from '../answers.ts'
+import { record, saying, withModules } from '../modules/module.ts'
+
+const LIST = '/api/registry/modules'
+const install = (id: string) => `${LIST}/${id}/install`
+
+const descriptor = (id: string, more: object = {}) => ({ id, name: `Le module ${id}`, version: '1.2.0', ...more })
+
+const repository = (id: string, more: object = {}, files: Record<string, string> = {}) => ({
+  name: id,
+  description: 'Un dépôt.',
+  branches: { main: { files: { 'module.json': JSON.stringify(descriptor(id, more)), ...files } } },
+})
+
+const settings = (forge: TestForge) => ({ PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org })
+
+async function start(modules: Parameters<typeof withModules>[0] = []) {
+  const forge = await testForge()
+  return { forge, ...(await withModules(modules, { env: settings(forge) })) }
+}
+
+test('what the forge offers is listed, with what is installed of it', async () => {
+  const app = await start([record('a', { version: '1.0.0' })])
+  app.forge.put(repository('a', { description: 'Ce qu’il fait.', has_backend: true }))
+  app.forge.put(repository('b'))
+  app.forge.put({ name: 'no-module', branches: { main: { files: { 'README.md': '' } } } })
+  await answered(await app.request('POST', '/api/modules/a/disable', { as: 'admin' }), 200)
+
+  const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+
+  expect(list).toEqual({
+    modules: [
+      {
+        id: 'a',
+        name: 'Le module a',
+        description: 'Ce qu’il fait.',
+        version: '1.2.0',
+        has_backend: true,
+        repository: `${app.forge.url}/${app.forge.org}/a`,
+        commit: app.forge.tip('a', 'main'),
+        updated_at: expect.stringMatching(/^\d{4}-/),
+        installed: true,
+        installed_version: '1.0.0',
+        is_enabled: false,
+      },
+      expect.objectContaining({
+        id: 'b',
+        description: 'Un dépôt.',
+        has_backend: false,
+        installed: false,
+        installed_version: null,
+      }),
+    ],
+    error: null,
+  })
+  expect(app.lines().join('\n')).toContain('no-module')
+  await refused(await app.request('GET', LIST, { as: 'user' }), 403, 'forbidden')
+})
+
+test('the forge is asked once a minute, unless it is asked to be', async () => {
+  const app = await start()
+  app.forge.put(repository('a'))
+  const names = async (path = LIST) => {
+    const list = await answered(await app.request('GET', path, { as: 'admin' }), 200)
+    return JSON.stringify(list).match(/"id":"\w+"/g)
+  }
+
+  expect(await names()).toEqual(['"id":"a"'])
+  app.forge.put(repository('b'))
+  const asked = app.forge.requests.length
+  expect(await names()).toEqual(['"id":"a"'])
+  expect(app.forge.requests).toHaveLength(asked)
+  expect(await names(`${LIST}?refresh=1`)).toEqual(['"id":"a"', '"id":"b"'])
+  app.forge.remove('a')
+  app.advance(60_000)
+  expect(await names()).toEqual(['"id":"b"'])
+})
+
+test('a forge that is away is told in words, has removed nothing, and is no reason to repair', async () => {
+  const app = await start([record('a', { repository: 'https://forge.example/modules/a', commit: 'c' })])
+  app.forge.put(repository('a'))
+  await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+  await app.forge.close()
+
+  const list = await answered(await app.request('GET', `${LIST}?refresh=1`, { as: 'admin' }), 200)
+
+  expect(list).toMatchObject({
+    modules: [{ id: 'a' }],
+    error: expect.stringMatching(/^La forge ne peut pas être lue : /),
+  })
+  app.advance(60_000)
+  const repair = await answered(await app.request('GET', '/api/repair/modules', { as: 'admin' }), 200)
+  expect(repair).toMatchObject([{ id: 'a', problem: null }])
+  await refused(await app.request('POST', install('a'), { as: 'admin' }), 502, 'forge_failed')
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('without a forge the list says what is missing, and nothing can be installed', async () => {
+  const app = await withModules([])
+
+  expect(await answered(await app.request('GET', LIST, { as: 'admin' }), 200)).toEqual({
+    modules: [],
+    error: 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).',
+  })
+  await refused(await app.request('POST', install('a'), { as: 'admin' }), 503, 'forge_missing')
+})
+
+test('a module without code is installed at once; a newer commit replaces its record, and it stays disabled', async () => {
+  const app = await start()
+  const nav = { label: 'Notes', icon: 'note', href: '/notes', order: 7 }
+  app.forge.put(repository('notes', { nav, description: 'Des notes.' }))
+
+  const installed = await answered(await app.request('POST', install('notes'), { as: 'admin' }), 202)
+
+  expect(installed).toEqual({ message: 'Module « Le module notes » 1.2.0 installé.', deployment: null })
+  const modules = async () => answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
+  const first = app.forge.tip('notes', 'main')
+  expect(await modules()).toContainEqual(
+    expect.objectContaining({
+      id: 'notes',
+      description: 'Des notes.',
+      version: '1.2.0',
+      is_enabled: 1,
+      has_backend: false,
+      nav_label: 'Notes',
+      nav_icon: 'note',
+      nav_href: '/notes',
+      nav_order: 7,
+      repository: `${app.forge.url}/${app.forge.org}/notes`,
+      commit: first,
+    }),
+  )
+  await answered(await app.request('POST', '/api/modules/notes/disable', { as: 'admin' }), 200)
+  app.forge.put(repository('notes', { version: '2.0.0' }))
+  await answered(await app.request('POST', install('notes'), { as: 'admin' }), 202)
+  expect(await modules()).toContainEqual(
+    expect.objectContaining({
+      id: 'notes',
+      version: '2.0.0',
+      is_enabled: 0,
+      nav_href: null,
+      commit: app.forge.tip('notes', 'main'),
+    }),
+  )
+  expect(app.forge.tip('notes', 'main')).not.toBe(first)
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'module_installed', username: 'alice', target: 'notes', details: { version: '1.2.0', commit: first } },
+    { action: 'module_disabled' },
+    { action: 'module_installed', details: { version: '2.0.0' } },
+  ])
+})
+
+test.each([
+  ['a link that runs code', { nav: { label: 'x', href: 'javascript:alert(1)' } }, 'nav.href'],
+  ['a link to another host without a scheme', { nav: { label: 'x', href: '//evil.example' } }, 'nav.href'],
+  ['a file outside of the repository', { has_backend: true, backend: '../../etc/passwd.mjs' }, 'backend'],
+  ['another id than the repository’s name', { id: 'b' }, 'id'],
+  ['no version', { version: undefined }, 'version'],
+])('a descriptor with %s is refused with its reason', async (_, more, field) => {
+  const app = await start()
+  app.forge.put(repository('a', more))
+
+  const { details } = await refused(await app.request('POST', install('a'), { as: 'admin' }), 422, 'invalid_descriptor')
+
+  expect(details).toContainEqual({ field, message: expect.stringMatching(/./) })
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('not the panel’s own, not what the forge does not have, not without a descriptor, not by everybody', async () => {
+  const app = await start()
+  app.forge.put(repository('terminal'))
+  app.forge.put({ name: 'bare', branches: { dev: { files: {} } } })
+
+  await refused(await app.request('POST', install('terminal'), { as: 'admin' }), 409, 'core_module')
+  await refused(await app.request('POST', install('absent'), { as: 'admin' }), 404, 'repository_missing')
+  await refused(await app.request('POST', install('..%2fa'), { as: 'admin' }), 404, 'repository_missing')
+  await refused(await app.request('POST', install('bare'), { as: 'admin' }), 422, 'invalid_descriptor')
+  await refused(await app.request('POST', install('a'), { as: 'user' }), 403, 'forbidden')
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('the same module is installed once at a time', async () => {
+  const app = await start()
+  app.forge.put(repository('a'))
+  let release = () => {}
+  const asked = new Promise<void>((resolve) => {
+    app.forge.behave = async () => {
+      resolve()
+      await new Promise<void>((go) => {
+        release = go
+      })
+      app.forge.behave = undefined
+      return false
+    }
+  })
+
+  const first = app.request('POST', install('a'), { as: 'admin' })
+  await asked
+  await refused(await app.request('POST', install('a'), { as: 'admin' }), 409, 'module_busy')
+  release()
+
+  await answered(await first, 202)
+  await answered(await app.request('POST', install('a'), { as: 'admin' }), 202)
+})
+
+test('a module that is no longer on the forge is told by repair', async () => {
+  const app = await start([
+    record('a', { repository: 'https://forge.example/modules/a', commit: 'c' }),
+    record('local'),
+  ])
+  app.forge.put(repository('b'))
+
+  const repair = await answered(await app.request('GET', '/api/repair/modules', { as: 'admin' }), 200)
+
+  expect(repair).toMatchObject([
+    { id: 'a', problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' },
+    { id: 'local', problem: null },
+  ])
+})
+
+test('a module with code is refused where the service is not restarted by itself, with what to do', async () => {
+  const app = await start()
+  app.forge.put(repository('a', { has_backend: true }, { 'backend.mjs': saying('a', 'x') }))
+
+  const { error } = await refused(await app.request('POST', install('a'), { as: 'admin' }), 503, 'deployer_missing')
+
+  expect(error).toContain('PANEL_DEPLOYER=process')
+  expect(error).toContain('ops-panel modules install')
+  expect(existsSync(join(app.folder, 'a'))).toBe(false)
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('a module with code is handed to the deployer, with its files at the commit that was seen', async () => {
+  const app = await start()
+  app.forge.put(repository('a', { has_backend: true, backend: 'src/a.mjs' }, { 'src/a.mjs': 'first' }))
+  const changes: Parameters<Deployer['begin']>[0][] = []
+  const deployer: Deployer = {
+    async begin(change) {
+      if (changes.length > 0) throw new Failure('deployment_busy')
+      changes.push(change)
+      return 'the-deployment'
+    },
+    idle: async () => {},
+  }
+  const { request } = mount(functions, { ...app.services, deployer })
+  const headers = { authorization: `Bearer ${await app.tokenFor('admin')}` }
+  const post = () => request(install('a'), { method: 'POST', headers })
+
+  expect(await answered(await post(), 202)).toEqual({
+    message: 'Installation du module « Le module a » 1.2.0 commencée.',
+    deployment: 'the-deployment',
+  })
+  app.forge.put(repository('a', { has_backend: true, backend: 'src/a.mjs' }, { 'src/a.mjs': 'second' }))
+
+  const files = await changes[0]?.files?.()
+  expect([...(files ?? [])].map(([name]) => name)).toEqual(['module.json', 'src/a.mjs'])
+  expect(files?.get('src/a.mjs')?.toString()).toBe('first')
+  expect(changes[0]).toMatchObject({ module: 'a', before: undefined })
+  await refused(await post(), 409, 'deployment_busy')
+  expect(await auditedActions(app.db)).toEqual(['module_installed'])
+})

@@ -1,0 +1,361 @@
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { openDatabase } from '../../db/client.ts'
+import { saveUser } from '../../db/users.ts'
+import { createLog } from '../../runtime/log.ts'
+import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
+import { createSessions } from '../../runtime/session.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { type TestForge, testForge } from '../forge.ts'
+import { saying } from '../functions/modules/module.ts'
+import { startProgram } from './program.ts'
+
+/** Programs that start others, on a machine that may be busy. */
+const LONG = 60_000
+
+const Ready = z.object({ msg: z.literal('ready'), url: z.string() })
+const Health = z.object({ boot_id: z.string() })
+const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
+const Begun = z.object({ deployment: z.string().nullable() })
+const List = z.array(z.looseObject({ id: z.string() }))
+
+/** The program, which can restart its service, with a forge. */
+async function start(forge: TestForge, folder?: string, env: Record<string, string> = {}) {
+  const data = folder ?? (await temporaryFolder())
+  const program = startProgram({
+    ...env,
+    PANEL_DATA_DIR: data,
+    PANEL_DEPLOYER: 'process',
+    PANEL_FORGE_URL: forge.url,
+    PANEL_FORGE_ORG: forge.org,
+    PANEL_JWT_KEY: inject('signingKey').pem,
+    PANEL_SSH_HOST: '127.0.0.1:1',
+  })
+  await program.said('"msg":"ready"')
+  const line = program
+    .stdout()
+    .split('\n')
+    .find((each) => each.includes('"msg":"ready"'))
+  const { url } = Ready.parse(JSON.parse(line ?? ''))
+  const headers = { authorization: `Bearer ${await adminToken(data)}` }
+  const get = async (path: string) => {
+    const answer = await fetch(`${url}${path}`, { headers })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const post = (path: string) => fetch(`${url}${path}`, { method: 'POST', headers })
+  return {
+    ...program,
+    url,
+    data,
+    get,
+    post,
+    boot: async () => Health.parse((await get('/api/health')).body).boot_id,
+    module: async (id: string) => List.parse((await get('/api/modules')).body).find((each) => each.id === id),
+    /** Installs what the forge has, and waits for its end. */
+    async install(id: string) {
+      const answer = await post(`/api/registry/modules/${id}/install`)
+      const text = await answer.text()
+      expect({ status: answer.status, text }).toEqual({ status: 202, text })
+      const { deployment } = Begun.parse(JSON.parse(text))
+      return this.end(deployment ?? '')
+    },
+    async end(deployment: string) {
+      let last = { state: '', log: [''], error: null as string | null }
+      await expect
+        .poll(
+          async () => {
+            last = Deployment.parse((await get(`/api/registry/deployments/${deployment}`)).body)
+            return last.state
+          },
+          { timeout: 40_000, interval: 50 },
+        )
+        .toMatch(/done|failed|rolled_back/)
+      return last
+    },
+  }
+}
+
+async function adminToken(folder: string): Promise<string> {
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const secrets = createSecrets(await loadSecretKey(folder))
+  const clock = () => new Date()
+  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
+  const { id } = await saveUser(db, 'alice', true, clock().toISOString())
+  const token = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: '1' })
+  await db.close()
+  return token
+}
+
+/** A module's repository: an endpoint that says a word, or other code. */
+const repository = (id: string, version: string, code = saying(id, version)) => ({
+  name: id,
+  branches: {
+    main: {
+      files: { 'module.json': JSON.stringify({ id, name: id, version, has_backend: true }), 'backend.mjs': code },
+    },
+  },
+})
+
+/** Asks fifty times a second, each time by a new connection; every answer that was none. */
+function watch(url: string) {
+  const failures: string[] = []
+  let asked = 0
+  let going = true
+  const asking = (async () => {
+    const pending = new Set<Promise<void>>()
+    while (going) {
+      asked += 1
+      const one = fetch(`${url}/api/health`, { headers: { connection: 'close' } })
+        .then(async (answer) => {
+          if (answer.status !== 200) failures.push(String(answer.status))
+          await answer.text()
+        })
+        .catch((error: Error) => void failures.push(`${error.message} ${String(error.cause)}`))
+        .finally(() => pending.delete(one))
+      pending.add(one)
+      await pause(20)
+    }
+    await Promise.all(pending)
+  })()
+  const stop = async () => {
+    going = false
+    await asking
+    return { asked, failures }
+  }
+  onTestFinished(async () => void (await stop()))
+  return stop
+}
+
+test(
+  'a module with code is installed and the service restarted with it, without one connection refused',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    const before = await service.boot()
+    const stop = watch(service.url)
+
+    const { state, error, log } = await service.install('wordy')
+
+    expect({ state, error }).toEqual({ state: 'done', error: null })
+    expect(log).toEqual([
+      'Le code du module est récupéré.',
+      'Le module est mis en place.',
+      'Le service redémarre avec le module.',
+      'Le service a redémarré.',
+    ])
+    await expect.poll(() => service.boot(), { timeout: 10_000 }).not.toBe(before)
+    expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+    await pause(500)
+    const { asked, failures } = await stop()
+    expect(failures).toEqual([])
+    expect(asked).toBeGreaterThan(30)
+  },
+  LONG,
+)
+
+test.each([
+  ['ends the process at its start', 'process.exit(3)', 'arrêté au démarrage (code 3)'],
+  ['throws', 'throw new Error("no way")', 'no way'],
+  ['declares an endpoint without a limit', 'export default () => [{ method: "GET" }]', 'rateLimit'],
+])(
+  'a module that %s is rolled back, and the former version serves on',
+  async (_, code, reason) => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    await service.install('wordy')
+    const [boot, module] = [await service.boot(), await service.module('wordy')]
+
+    forge.put(repository('wordy', '2.0.0', code))
+    const { state, error } = await service.install('wordy')
+
+    expect(state).toBe('rolled_back')
+    expect(error).toContain(reason)
+    expect(await service.boot()).toBe(boot)
+    expect(await service.module('wordy')).toEqual(module)
+    expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+    expect(await service.get('/api/repair/modules')).toMatchObject({ body: [{ id: 'wordy', problem: null }] })
+    expect(await readdir(`${service.data}/modules`)).toEqual(['wordy'])
+  },
+  LONG,
+)
+
+test(
+  'a module that leaves a rejected promise alone does not end the service',
+  async () => {
+    const forge = await testForge()
+    const careless = saying('wordy', '1.0.0').replace(
+      "handler: () => ({ word: '1.0.0' })",
+      "handler() { void Promise.reject(new Error('left alone')); return { word: 'said' } }",
+    )
+    forge.put(repository('wordy', '1.0.0', careless))
+    const service = await start(forge)
+    expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+    const boot = await service.boot()
+
+    expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: 'said' } })
+
+    await service.said('left alone')
+    expect(await service.boot()).toBe(boot)
+  },
+  LONG,
+)
+
+test(
+  'disabling, enabling and removing a module with code restart the service as well',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    await service.install('wordy')
+    const restarted = async (act: () => Promise<Response>) => {
+      const before = await service.boot()
+      const answer = await act()
+      expect(answer.status).toBe(200)
+      await expect.poll(() => service.boot(), { timeout: 20_000 }).not.toBe(before)
+      return answer.json()
+    }
+
+    expect(await restarted(() => service.post('/api/modules/wordy/disable'))).toMatchObject({ restart: true })
+    expect((await service.get('/api/modules/wordy/word')).status).toBe(404)
+    expect(await restarted(() => service.post('/api/modules/wordy/enable'))).toMatchObject({ restart: true })
+    expect((await service.get('/api/modules/wordy/word')).status).toBe(200)
+    const token = await adminToken(service.data)
+    await restarted(() =>
+      fetch(`${service.url}/api/repair/modules/wordy`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    )
+    expect((await service.get('/api/modules/wordy/word')).status).toBe(404)
+    expect(await readdir(`${service.data}/modules`)).toEqual([])
+  },
+  LONG,
+)
+
+test(
+  'killed while the code is fetched: the next start serves, and nothing has changed',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    await service.install('wordy')
+    forge.put(repository('wordy', '2.0.0'))
+    const asked = new Promise<void>((resolve) => {
+      forge.behave = (request) => {
+        if (!request.url?.includes('backend.mjs')) return false
+        resolve()
+        return true
+      }
+    })
+    const answer = await service.post('/api/registry/modules/wordy/install')
+    const { deployment } = Begun.parse(await answer.json())
+    await asked
+    await killAll(service)
+    forge.behave = undefined
+
+    const next = await start(forge, service.data)
+
+    expect(await next.end(deployment ?? '')).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('arrêté'),
+    })
+    expect(await next.module('wordy')).toMatchObject({ version: '1.0.0' })
+    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+    expect(await next.install('wordy')).toMatchObject({ state: 'done' })
+    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '2.0.0' } })
+  },
+  LONG,
+)
+
+test(
+  'killed while the service starts with the module: the next start tries it no more, and has the former version',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    await service.install('wordy')
+    const slow = `${saying('wordy', '2.0.0')}; console.log('tries'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20000)`
+    forge.put(repository('wordy', '2.0.0', slow))
+    const answer = await service.post('/api/registry/modules/wordy/install')
+    const { deployment } = Begun.parse(await answer.json())
+    await service.said('tries')
+    await killAll(service)
+
+    const next = await start(forge, service.data)
+
+    expect(await next.end(deployment ?? '')).toMatchObject({ state: 'rolled_back' })
+    expect(await next.module('wordy')).toMatchObject({ version: '1.0.0' })
+    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+  },
+  LONG,
+)
+
+test(
+  'a service that is killed is started again, and SIGTERM ends it with all of its processes',
+  async () => {
+    const forge = await testForge()
+    // A free port is another one each time that nobody holds it.
+    const service = await start(forge, undefined, { PANEL_PORT: await freePort() })
+    const before = await service.boot()
+    const [worker = 0] = await childrenOf(service.pid)
+
+    process.kill(worker, 'SIGKILL')
+
+    await expect.poll(() => service.boot().catch(() => before), { timeout: 20_000 }).not.toBe(before)
+    const workers = await childrenOf(service.pid)
+    expect(workers).toHaveLength(1)
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    for (const pid of workers) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  },
+  LONG,
+)
+
+test(
+  'a port that is taken is told once, and ends the program',
+  async () => {
+    const forge = await testForge()
+    const { url } = await start(forge)
+    const second = startProgram({
+      PANEL_DATA_DIR: await temporaryFolder(),
+      PANEL_DEPLOYER: 'process',
+      PANEL_PORT: new URL(url).port,
+    })
+
+    expect(await second.ended).toBe(1)
+    expect(second.stderr()).toBe('ops-panel : le port est déjà pris. Choisissez-en un autre avec PANEL_PORT.\n')
+  },
+  LONG,
+)
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return String(typeof address === 'object' && address ? address.port : 0)
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text
+    .trim()
+    .split(' ')
+    .filter((each) => each !== '')
+    .map(Number)
+}
+
+/** Ends it, with the processes that it runs, without a word to any of them. */
+async function killAll(service: { pid: number; ended: Promise<unknown> }): Promise<void> {
+  const all = [...(await childrenOf(service.pid)), service.pid]
+  for (const pid of all) process.kill(pid, 'SIGSTOP')
+  for (const pid of all) process.kill(pid, 'SIGKILL')
+  await service.ended
+}
