@@ -5,8 +5,8 @@ import { functions } from '../../../functions/index.ts'
 import type { Deployer } from '../../../runtime/deployer.ts'
 import { Failure } from '../../../runtime/errors.ts'
 import { mount } from '../../app.ts'
-import { type TestForge, testForge } from '../../forge.ts'
-import { answered, audited, auditedActions, refused } from '../answers.ts'
+import { type Behaviour, type TestForge, testForge } from '../../forge.ts'
+import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
 import { record, saying, withModules } from '../modules/module.ts'
 
 const LIST = '/api/registry/modules'
@@ -266,4 +266,50 @@ test('a module with code is handed to the deployer, with its files at the commit
   expect(changes[0]).toMatchObject({ module: 'a', before: undefined })
   await refused(await post(), 409, 'deployment_busy')
   expect(await auditedActions(app.db)).toEqual(['module_installed'])
+})
+
+const LIES: readonly (readonly [string, Behaviour])[] = [
+  ['answers with a page for people', (_, response) => Boolean(response.end('<html>Bonjour</html>'))],
+  ['answers with JSON of another shape', (_, response) => Boolean(response.end('{"repos":[]}'))],
+  ['answers without an end', (_, response) => Boolean(response.write('['.padEnd(1000)))],
+  ['sends twenty megabytes', (_, response) => Boolean(response.end(`[${' '.repeat(20_000_000)}]`))],
+  ['sends one round in circles', ({ url }, response) => Boolean(response.writeHead(302, { location: url }).end())],
+  ['refuses the token', (_, response) => Boolean(response.writeHead(401).end('{"message":"no"}'))],
+  ['fails', (_, response) => Boolean(response.writeHead(500).end())],
+  ['hangs up', ({ socket }) => Boolean(socket.destroy())],
+  ['never answers', () => true],
+]
+
+test.each(LIES)(
+  'of a forge that %s the list says so in 11 s, and nothing has changed',
+  async (_, behave) => {
+    const app = await start([record('a', { repository: 'https://forge.example/modules/a', commit: 'c' })])
+    app.forge.put(repository('a'))
+    app.forge.behave = behave
+    const before = await rows(app.db, 'SELECT * FROM modules')
+    const began = performance.now()
+
+    const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+
+    expect(list).toEqual({ modules: [], error: expect.stringMatching(/^La forge ne peut pas être lue : /) })
+    expect(performance.now() - began).toBeLessThan(11_000)
+    expect(await rows(app.db, 'SELECT * FROM modules')).toEqual(before)
+    expect(await auditedActions(app.db)).toEqual([])
+  },
+  30_000,
+)
+
+test('what lies among the repositories is left out, and the others are offered', async () => {
+  const app = await start()
+  app.forge.put(repository('good'))
+  app.forge.put({
+    name: 'huge',
+    branches: { main: { files: { 'module.json': `{"id":"huge"${' '.repeat(20_000_000)}}` } } },
+  })
+  app.forge.put({ name: '../up', branches: { main: { files: { 'module.json': JSON.stringify(descriptor('up')) } } } })
+  app.forge.put({ name: 'other', branches: { main: { files: { 'module.json': JSON.stringify(descriptor('../x')) } } } })
+
+  const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+
+  expect(list).toMatchObject({ modules: [{ id: 'good' }], error: null })
 })
