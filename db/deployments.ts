@@ -90,3 +90,11 @@ export function endDeployment(id: string, end: End, line: string, error: string 
     args: [id, end, line, error, now],
   }
 }
+
+/** Whether a deployment of a module is under way, wherever. */
+export async function isBeingDeployed(db: Database, module: string): Promise<boolean> {
+  const open = await db.query(z.unknown(), 'SELECT 1 FROM deployments WHERE module = ? AND finished_at IS NULL', [
+    module,
+  ])
+  return open.length > 0
+}

@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   'module_enabled',
   'module_disabled',
   'module_removed',
+  'module_taken_back',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

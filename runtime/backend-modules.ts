@@ -41,6 +41,8 @@ export async function loadModules(folder: string, modules: readonly BackendModul
   const problems = new Map<string, ModuleProblem>()
   // One after another, so that none is blamed for the time that another takes.
   for (const { id, file } of modules) {
+    // Said before: a module may end the process, or never come back.
+    log.info({ module: id }, 'loading module')
     try {
       const path = await find(folder, id, file)
       functions.push(...parseDeclarations(id, await declarations(path)))

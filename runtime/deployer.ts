@@ -1,26 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
-import { resolve } from 'node:path'
-import type { Database, Statement } from '../db/client.ts'
-import {
-  addDeployment,
-  countTry,
-  type Deployment,
-  type End,
-  endDeployment,
-  enterStep,
-  findDeployment,
-  openDeployment,
-  type Step,
-} from '../db/deployments.ts'
-import { type ModuleRow, removeModule, restoreModule } from '../db/modules.ts'
-import { type Clock, timestamp } from './clock.ts'
-import { deploymentEvent, deploymentTopic } from './deployment-events.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Statement } from '../db/client.ts'
+import { addDeployment, enterStep, findDeployment, openDeployment, type Step } from '../db/deployments.ts'
+import type { ModuleRow } from '../db/modules.ts'
+import { timestamp } from './clock.ts'
+import { confirmDeployment, type DeploymentServices, takeBack, tell } from './deployment.ts'
 import { Failure } from './errors.ts'
-import type { Hub } from './hub.ts'
-import type { Instance } from './instance.ts'
-import type { Log } from './log.ts'
-import { moduleFiles } from './module-folder.ts'
+import { moduleFiles, placeOf } from './module-folder.ts'
 
 /** A change of a module that takes a restart of the service. */
 export interface Change {
@@ -31,36 +17,36 @@ export interface Change {
   files?: () => Promise<ReadonlyMap<string, Buffer>>
   /** What changes in the database. */
   record: readonly Statement[]
+  /** Whether the service has to start with it; so unless it is said. */
+  restart?: boolean
 }
 
 /** Puts changes in force by a restart, one at a time, and takes back what does not start. */
 export interface Deployer {
-  /** Begins, and gives the deployment's id; it goes on by itself. A Failure `deployment_busy` while another one does. */
+  /**
+   * Begins, and gives the deployment's id; it goes on by itself. A Failure `deployment_busy` while another one does, or once
+   * this service is being stopped.
+   */
   begin(change: Change): Promise<string>
   /** Settles when what is under way has ended. */
   idle(): Promise<void>
+  /** Begins no more, and takes back what has not come to its restart; settles when that is done. */
+  stop(): Promise<void>
 }
 
-interface Services {
-  db: Database
-  folder: string
-  instance: Instance
-  hub: Hub
-  clock: Clock
-  log: Log
-}
-
-/** Of the folder of modules, on this machine: another one that shares the database has its own. */
-const placeOf = (folder: string) => `${hostname()}:${resolve(folder)}`
+/** Taking back is tried again: the disk or the database may be busy for a moment. */
+const TRIES_MS = [500, 2_000, 10_000]
 
 /**
  * `restart` starts the service anew beside this one; it resolves when that one serves, and rejects when it does not.
  */
-export function createDeployer(services: Services, restart: () => Promise<void>): Deployer {
+export function createDeployer(services: DeploymentServices, restart: () => Promise<void>): Deployer {
   const { db, folder, instance, clock, log } = services
   let running: Promise<void> = Promise.resolve()
+  let current: string | undefined
+  const stopping = new AbortController()
 
-  const run = async (id: string, { module, files, record }: Change): Promise<void> => {
+  const run = async (id: string, { module, files, record, restart: needed = true }: Change): Promise<void> => {
     const place = moduleFiles(folder, module)
     const reached: { step: Step } = { step: 'building' }
     const enter = async (next: Step, line: string, more: readonly Statement[] = []) => {
@@ -69,103 +55,98 @@ export function createDeployer(services: Services, restart: () => Promise<void>)
       await tell(services, id)
     }
     try {
+      await place.settle()
       if (files) {
         await enter('building', 'Le code du module est récupéré.')
-        await place.lay(await files())
+        await place.lay(await unlessAborted(files(), stopping.signal))
       }
+      stopping.signal.throwIfAborted()
       await enter('replacing', 'Le module est mis en place.')
-      await place.replace()
+      if (files) await place.replace()
+      stopping.signal.throwIfAborted()
+      if (!needed) {
+        await db.batch(record)
+        return await confirmDeployment(services, { id, module }, 'Le module est en place ; il est désactivé.')
+      }
       await enter('restarting', 'Le service redémarre avec le module.', record)
       await restart()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = reasonOf(error)
       log.error({ deployment: id, module, err: error }, 'deployment failed')
-      const deployment = await findDeployment(db, id)
-      if (deployment)
-        await takeBack(services, deployment, reached.step === 'restarting' ? 'rolled_back' : 'failed', reason)
+      const end = reached.step === 'restarting' ? 'rolled_back' : 'failed'
+      for (const wait of [...TRIES_MS, undefined]) {
+        try {
+          const deployment = await findDeployment(db, id)
+          if (deployment) await takeBack(services, deployment, end, reason)
+          return
+        } catch (failure) {
+          if (wait === undefined) throw failure
+          await pause(wait)
+        }
+      }
     }
   }
 
   return {
     async begin(change) {
+      if (stopping.signal.aborted) throw new Failure('deployment_busy')
       const id = randomUUID()
-      const begun = await addDeployment(db, {
-        id,
-        module: change.module,
-        place: placeOf(folder),
-        owner: instance.id,
-        before: change.before,
-        files_before: await moduleFiles(folder, change.module).areThere(),
-        started_at: timestamp(clock()),
+      const place = await placeOf(folder).catch((cause: unknown) => {
+        if (!isSystemError(cause)) throw cause
+        const values = { message: cause instanceof Error ? cause.message : '' }
+        throw new Failure('modules_folder_unusable', { values, cause })
       })
-      if (!begun) throw new Failure('deployment_busy')
-      // What could not even be taken back is found by the next start.
-      running = run(id, change).catch((error: unknown) => log.error({ deployment: id, err: error }, 'deployment stuck'))
+      const add = async () =>
+        addDeployment(db, {
+          id,
+          module: change.module,
+          place,
+          owner: instance.id,
+          before: change.before,
+          files_before: await moduleFiles(folder, change.module).areThere(),
+          started_at: timestamp(clock()),
+        })
+      if (!(await add())) {
+        // One whose service is gone, or that could not be taken back in its time, is in nobody's hands.
+        const open = await openDeployment(db, place)
+        const mine = open?.owner === instance.id
+        if (!open || (mine ? open.id === current : await instance.runs(open.owner)))
+          throw new Failure('deployment_busy')
+        await takeBack(services, open, 'failed', 'personne ne s’occupait plus de cette installation')
+        if (!(await add())) throw new Failure('deployment_busy')
+      }
+      current = id
+      running = run(id, change)
+        // What could not even be taken back is found by who comes next.
+        .catch((error: unknown) => log.error({ deployment: id, err: error }, 'deployment stuck'))
+        .finally(() => {
+          current = undefined
+        })
       return id
     },
     idle: () => running,
+    async stop() {
+      stopping.abort(new Error('le service s’arrête'))
+      const open = current === undefined ? undefined : await findDeployment(db, current)
+      // A restart that is under way is seen to by the service that starts.
+      if (open && open.state !== 'restarting') await running
+    },
   }
 }
 
-/**
- * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
- * unless all that is missing is a start with it: that is this one. Returns the deployment that this start tries.
- */
-export async function resumeDeployment(services: Services): Promise<Deployment | undefined> {
-  const { db, folder, instance } = services
-  const deployment = await openDeployment(db, placeOf(folder))
-  if (!deployment) return undefined
-  const abandoned = await instance.isGone(deployment.owner)
-  if (deployment.state !== 'restarting') {
-    if (abandoned) await takeBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
-    return undefined
-  }
-  if ((await countTry(db, deployment.id)) === 1) return deployment
-  if (abandoned) await takeBack(services, deployment, 'rolled_back', 'le service n’a pas démarré avec le module')
-  return undefined
+/** In French where it is ours, or the disk's. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return isSystemError(error) ? `le dossier des modules ne peut pas être utilisé (${message})` : message
 }
 
-/**
- * The code that this start tries cannot be loaded. Beside a service that waits for this one to serve, this start ends with an
- * Error, and that one takes the change back. Else it is taken back here; `again` then ends this start all the same, so that
- * the next one has the former code.
- */
-export async function giveUp(services: Services, trial: Deployment, reason: string, again: boolean): Promise<void> {
-  if (!(await services.instance.isGone(trial.owner))) throw new Error(reason)
-  await takeBack(services, trial, 'rolled_back', reason)
-  if (again) throw new Error(reason)
-}
+const isSystemError = (error: unknown) => error instanceof Error && 'syscall' in error
 
-/** The service serves with what it tried. */
-export async function confirmDeployment(services: Services, { id, module }: Deployment): Promise<void> {
-  const { db, folder, clock } = services
-  await db.batch([endDeployment(id, 'done', 'Le service a redémarré.', null, timestamp(clock()))])
-  await moduleFiles(folder, module).settle()
-  await tell(services, id)
-}
-
-/** Puts files and record back as they were, and records why. */
-export async function takeBack(
-  services: Services,
-  { id, module, before, files_before }: Deployment,
-  end: Exclude<End, 'done'>,
-  reason: string,
-): Promise<void> {
-  const { db, folder, clock } = services
-  const files = moduleFiles(folder, module)
-  await files.undo(files_before)
-  await db.batch([
-    before ? restoreModule(before) : removeModule(module),
-    endDeployment(id, end, 'Tout est remis comme avant.', reason, timestamp(clock())),
-  ])
-  await files.settle()
-  await tell(services, id)
-}
-
-async function tell({ db, hub }: Services, id: string): Promise<void> {
-  const deployment = await findDeployment(db, id)
-  if (!deployment) return
-  const event = deploymentEvent(deployment)
-  if (deployment.finished_at === null) hub.publish(deploymentTopic(id), event)
-  else hub.finish(deploymentTopic(id), event)
+/** Settles with the work, or rejects with the reason of the end. */
+function unlessAborted<result>(work: Promise<result>, signal: AbortSignal): Promise<result> {
+  const ended = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  return Promise.race([work, ended])
 }

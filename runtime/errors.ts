@@ -46,6 +46,7 @@ const table = {
   ssh_failed: [502, 'Erreur SSH : {message}'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
   forge_missing: [503, 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).'],
+  modules_folder_unusable: [503, 'Le dossier des modules ne peut pas être utilisé ({message}).'],
   deployer_missing: [503, 'Ce module contient du code, que le service ne charge qu’à son démarrage : {how}'],
   ssh_host_missing: [503, 'L’hôte SSH n’est pas configuré.'],
   ssh_incomplete: [

@@ -7,6 +7,8 @@ export interface Instance {
   id: string
   /** Whether it is certain that the process of this id is gone: it was one of this machine and runs no more. */
   isGone(id: string): Promise<boolean>
+  /** Whether it is certain that the process of this id runs, on this machine. */
+  runs(id: string): Promise<boolean>
 }
 
 /** Who this process is, in terms that survive a pid that is used again and a reboot. */
@@ -14,13 +16,22 @@ export async function thisInstance(): Promise<Instance> {
   const machine = await machineId()
   const started = await startTime(process.pid)
   const place = machine && started && started !== NONE ? `${machine}/${process.pid}/${started}` : '//'
+  /** Since when the process of that id has run, and since when the one that has its number does. */
+  const look = async (id: string) => {
+    const [where, pid, since] = id.split('/')
+    if (!machine || where !== machine || !pid || !since) return undefined
+    const found = await startTime(Number(pid))
+    return found === undefined ? undefined : { since, found }
+  }
   return {
     id: `${place}/${randomBytes(6).toString('hex')}`,
     async isGone(id) {
-      const [where, pid, since] = id.split('/')
-      if (!machine || where !== machine || !pid || !since) return false
-      const found = await startTime(Number(pid))
-      return found !== undefined && found !== since
+      const seen = await look(id)
+      return seen !== undefined && seen.found !== seen.since
+    },
+    async runs(id) {
+      const seen = await look(id)
+      return seen !== undefined && seen.found === seen.since
     },
   }
 }

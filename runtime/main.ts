@@ -1,11 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { commands } from '../functions/index.ts'
 import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { startServer } from './server.ts'
-import { runWorkers, succession } from './succession.ts'
+import { isWorker, succession } from './succession.ts'
 import { complain, explain, print } from './terminal.ts'
 import { typeCommand } from './typed-command.ts'
 import { VERSION } from './version.ts'
+import { runWorkers } from './workers.ts'
 
 const HELP = `ops-panel ${VERSION} — panneau d’administration d’un hôte et de ses conteneurs LXC
 
@@ -42,6 +44,9 @@ Le service et ses commandes se configurent par l’environnement :
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
 `
 
+/** A message to the other process and back, on a busy machine. */
+const HAND_BACK_MS = 500
+
 // Who reads what is printed may leave before its end (`| head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 void main(process.argv.slice(2))
@@ -52,14 +57,15 @@ async function main(args: readonly string[]): Promise<void> {
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   // Database and keys are for the account of the service alone.
   process.umask(0o077)
-  if (first !== undefined) {
+  // The arguments of a worker are not what was typed.
+  if (first !== undefined && !isWorker) {
     return typeCommand(commands, args, { environment: process.env, clock: () => new Date() })
   }
   try {
     const { deployer } = readConfig(process.env)
-    const line = succession()
-    if (deployer === 'process' && !line) process.exit(await runWorkers((text) => complain(0, text)))
-    const starting = startServer(process.env, undefined, line)
+    if (deployer === 'process' && !isWorker) process.exit(await runWorkers((text) => complain(0, text)))
+    // Other programs run this one in a worker of theirs, too (pm2).
+    const starting = startServer(process.env, undefined, deployer === 'process' ? succession(process.env) : undefined)
     let asked = 0
     const end = () => {
       // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
@@ -70,6 +76,8 @@ async function main(args: readonly string[]): Promise<void> {
           await stop().catch((error: unknown) =>
             complain(1, explain(error, 'le service ne s’est pas arrêté proprement')),
           )
+          // What the owner of the port has handed over meanwhile goes back to it, and to another worker.
+          if (isWorker) await pause(HAND_BACK_MS)
           process.exit()
         },
         // What kept it from starting is told below.
@@ -82,7 +90,7 @@ async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     const reason = explain(error, 'le service n’a pas pu démarrer')
     complain(1, reason)
-    const line = succession()
+    const line = succession(process.env)
     if (!line) return
     await line.fail(reason)
     process.exit(1)

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { giveTo, isThere, makeFolder, type Owner, syncFolderOf } from './whole-file.ts'
+import { giveTo, isCode, isThere, makeFolder, type Owner, readIfThere, syncFolderOf, writeNew } from './whole-file.ts'
 
 /**
  * The files of one module, in `<folder>/<id>`. New ones are laid beside and then take the place of the old ones, which stay
@@ -19,6 +20,8 @@ export interface ModuleFiles {
   undo(before: boolean): Promise<void>
   /** Forgets what lies beside. */
   settle(): Promise<void>
+  /** Removes all of it. */
+  remove(): Promise<void>
 }
 
 export function moduleFiles(folder: string, id: string): ModuleFiles {
@@ -61,7 +64,26 @@ export function moduleFiles(folder: string, id: string): ModuleFiles {
       await forget(fresh)
       await forget(old)
     },
+    async remove() {
+      for (const each of [place, fresh, old]) await forget(each)
+    },
   }
+}
+
+const PLACE = '.place'
+
+/** The name of a folder of modules, kept in it: other machines that share the database have folders by the same path. */
+export async function placeOf(folder: string): Promise<string> {
+  const file = join(folder, PLACE)
+  const known = (await readIfThere(file))?.trim()
+  if (known) return known
+  await makeModulesFolder(folder)
+  const name = randomUUID()
+  await writeNew(file, `${name}\n`).catch((error: unknown) => {
+    if (!isCode(error, 'EEXIST')) throw error
+  })
+  await giveTo(file, await stat(folder))
+  return (await readIfThere(file))?.trim() || name
 }
 
 async function makeModulesFolder(folder: string): Promise<void> {

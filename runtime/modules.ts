@@ -1,4 +1,5 @@
 import type { Database } from '../db/client.ts'
+import { isBeingDeployed } from '../db/deployments.ts'
 import { findModule, listModules, type ModuleRow } from '../db/modules.ts'
 import { loadModules, type ModuleProblem } from './backend-modules.ts'
 import { Failure } from './errors.ts'
@@ -7,23 +8,51 @@ import type { Log } from './log.ts'
 
 /** What this start of the service has made of the modules that are installed. */
 export interface Modules {
-  /** The endpoints of those with code, to be mounted. One that is no longer enabled answers like an unknown address. */
+  /** The endpoints of those with code, to be mounted. One that is no longer enabled answers 404. */
   functions: readonly AnyFunction[]
   /** Why a module's code could not be loaded. */
   problem(id: string): ModuleProblem | undefined
   /** Whether the code in memory is that of the module as it is recorded. */
   isLoaded(module: ModuleRow): boolean
-  /** One change of a module at a time: a Failure `module_busy` while another one is under way. */
+  /** One change of a module at a time: a Failure `module_busy` while another one, or its deployment, is under way. */
   change<result>(id: string, work: () => Promise<result>): Promise<result>
+  /** Hears no more of what modules leave alone. */
+  stop(): void
 }
 
-/** Loads the code of the enabled modules from `<folder>/<id>`. What cannot be loaded is logged and left out. */
-export async function startModules({ db, folder, log }: { db: Database; folder: string; log: Log }): Promise<Modules> {
+/** Why no module's code is loaded. */
+const LEFT_OUT: ModuleProblem = {
+  problem: 'load_failed',
+  detail:
+    'Le service s’est arrêté plusieurs fois de suite : il a démarré sans le code des modules. Redémarrez-le pour les essayer à nouveau.',
+}
+
+/**
+ * Loads the code of the enabled modules from `<folder>/<id>`. What cannot be loaded is logged and left out; with `without` all of
+ * it is.
+ */
+export async function startModules({
+  db,
+  folder,
+  log,
+  without = false,
+}: {
+  db: Database
+  folder: string
+  log: Log
+  without?: boolean
+}): Promise<Modules> {
   const installed = await listModules(db)
   const wanted = installed.flatMap(({ id, is_enabled, backend }) =>
     is_enabled && backend !== null ? [{ id, file: backend }] : [],
   )
-  const { functions, problems } = await loadModules(folder, wanted, log)
+  const stray = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
+  // What a module leaves alone must not end the service, as it would by default; one that is left out has run as well.
+  if (wanted.length > 0) process.on('unhandledRejection', stray)
+  const { functions, problems } = without
+    ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, LEFT_OUT])) }
+    : await loadModules(folder, wanted, log)
+  if (without && wanted.length > 0) log.error('started without the code of the modules')
   const loaded = new Map(
     installed
       .filter(({ id }) => wanted.some((each) => each.id === id) && !problems.has(id))
@@ -35,13 +64,15 @@ export async function startModules({ db, folder, log }: { db: Database; folder: 
   }
   const changing = new Set<string>()
   return {
-    functions: functions.map((fn) => whileEnabled(db, fn, isLoaded)),
+    stop: () => void process.off('unhandledRejection', stray),
+    functions: functions.map((fn) => whileEnabled(db, fn)),
     problem: (id) => problems.get(id),
     isLoaded,
     async change(id, work) {
       if (changing.has(id)) throw new Failure('module_busy')
       changing.add(id)
       try {
+        if (await isBeingDeployed(db, id)) throw new Failure('module_busy')
         return await work()
       } finally {
         changing.delete(id)
@@ -53,15 +84,18 @@ export async function startModules({ db, folder, log }: { db: Database; folder: 
 /** The id of the module that an address belongs to. */
 const OWNER = /^\/api\/modules\/([^/]+)\//
 
-/** Also on another instance, and from the console: what counts is the record. */
-function whileEnabled(db: Database, fn: AnyFunction, isLoaded: Modules['isLoaded']): AnyFunction {
+/**
+ * Also on another instance, and from the console: what counts is the record. A newer version on record changes nothing until
+ * its code is loaded.
+ */
+function whileEnabled(db: Database, fn: AnyFunction): AnyFunction {
   const [, id = ''] = OWNER.exec(fn.path) ?? []
   return {
     ...fn,
     errors: [...(fn.errors ?? []), 'not_found'],
     async precondition() {
       const module = await findModule(db, id)
-      if (!module?.is_enabled || !isLoaded(module)) throw new Failure('not_found')
+      if (!module?.is_enabled || module.backend === null) throw new Failure('not_found')
     },
   }
 }

@@ -7,7 +7,8 @@ import { writeAudit } from './audit.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
-import { confirmDeployment, createDeployer, giveUp, resumeDeployment } from './deployer.ts'
+import { createDeployer } from './deployer.ts'
+import { confirmDeployment } from './deployment.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
 import { createHost } from './host.ts'
@@ -18,7 +19,7 @@ import type { AnyJobKind } from './job-kind.ts'
 import { createJobs } from './jobs.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
-import { startModules } from './modules.ts'
+import { startWithModules } from './module-start.ts'
 import { createLimiter } from './rate-limit.ts'
 import { createRepeats } from './repeats.ts'
 import { createSessions } from './session.ts'
@@ -48,6 +49,8 @@ export interface RunningServer {
 
 /** What requests under way may still take when the service stops. */
 const FINISH_MS = 2_000
+/** So long a changed module has to live before the service that runs leaves its place to the one that has it. */
+const TRIAL_MS = 3_000
 /** Whatever has not let go by then (a locked database, say) is left to the end of the process. */
 const STOP_MS = 4_500
 
@@ -118,15 +121,8 @@ export async function startServer(
     opened.push(() => jobs.stop())
     const limiter = createLimiter(db, clock)
     const deployments = { db, folder: config.modulesDir, instance, hub, clock, log }
-    const trial = await resumeDeployment(deployments)
-    if (trial) succession?.tell('trying')
-    const modules = await startModules({ db, folder: config.modulesDir, log })
-    const broken = trial && modules.problem(trial.module)
-    if (trial && broken) await giveUp(deployments, trial, broken.detail, succession !== undefined)
-    // A promise that a module leaves alone must not end the service, as it would by default.
-    const stray = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
-    if (modules.functions.length > 0) process.on('unhandledRejection', stray)
-    opened.push(() => void process.off('unhandledRejection', stray))
+    const { modules, trial } = await startWithModules(deployments, succession)
+    opened.push(() => modules.stop())
     const deployer = succession && createDeployer(deployments, () => succession.replace())
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const services: Services = {
@@ -152,6 +148,8 @@ export async function startServer(
     const ws = createSockets(manifest.sockets, services)
     opened.push(() => ws.stop())
     metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed) })
+    // What ends the process a moment after its start does so before anybody is served.
+    if (trial && succession) await pause(TRIAL_MS)
     const server = await createHttpServer({ app, sockets: ws, log }, config.tls)
     opened.push(() => {
       server.close()
@@ -167,8 +165,12 @@ export async function startServer(
     if (installed && (await settings.unreadable()).length === 0)
       await settings.sshAccount().catch((error: unknown) => log.warn({ err: error }, 'there is no service account yet'))
     const background = startTasks(manifest.tasks, services)
-    if (trial && !broken) await confirmDeployment(deployments, trial)
-    succession?.tell('serving')
+    const confirm = async () => {
+      // Until then some requests are still answered by the former one.
+      await succession?.serve()
+      if (trial) await confirmDeployment(deployments, trial)
+    }
+    confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))
     log.info({ url, version: VERSION }, 'ready')
     // Who has mistyped the environment finds it in the log, and not by upgrades that fail.
     if (filled) host.renew()
@@ -182,7 +184,7 @@ export async function startServer(
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS)
-      const released = Promise.all([jobs.stop(), background.stop()])
+      const released = Promise.all([jobs.stop(), background.stop(), deployer?.stop()])
       // A failure is told once the rest is closed.
       released.catch(() => {})
       await ws.stop()
@@ -191,7 +193,7 @@ export async function startServer(
       host.close()
       await released
       await db.close()
-      process.off('unhandledRejection', stray)
+      modules.stop()
       log.info('stopped')
     }
     const stopInTime = async () => {

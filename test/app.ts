@@ -92,7 +92,7 @@ export async function testApp(
   const signIns: string[] = []
   const host = fakeHost(fake, ran, signIns)
   const hub = createHub()
-  const instance = { id: 'test', isGone: async () => false }
+  const instance = { id: 'test', isGone: async () => false, runs: async () => true }
   const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
   const services: Services = {

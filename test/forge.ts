@@ -155,6 +155,7 @@ export async function startForge({
   const described = ({ name, archived, empty, private: isPrivate, description, branches }: ForgeRepository) => ({
     id: 1,
     name,
+    owner: { login: org },
     full_name: `${org}/${name}`,
     description: description ?? '',
     empty: empty ?? false,

@@ -1,3 +1,5 @@
+import type { Database } from '../../db/client.ts'
+import { isBeingDeployed } from '../../db/deployments.ts'
 import { enableModule, findModule, type ModuleRow } from '../../db/modules.ts'
 import { writeConsoleAudit } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
@@ -8,7 +10,13 @@ export async function ownModule({ db }: Pick<CommandContext, 'db'>, id: string):
   const module = await findModule(db, id)
   if (!module) throw new CommandError(`il n’y a pas de module « ${id} » (ops-panel modules list).`)
   if (module.is_core) throw new CommandError(`« ${id} » fait partie du panneau.`)
+  await expectIdle(db, id)
   return module
+}
+
+/** Throws a CommandError while the service installs the module. */
+export async function expectIdle(db: Database, id: string): Promise<void> {
+  if (await isBeingDeployed(db, id)) throw new CommandError(`une installation de « ${id} » est en cours.`)
 }
 
 /** Enables or disables a module; what to do about it, if anything. */

@@ -5,7 +5,7 @@ import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { restartWithout } from './restart.ts'
 
 /**
- * Disables a module at once: its endpoints answer like unknown addresses. Its record and its files stay; its code leaves the
+ * Disables a module at once: its endpoints answer 404. Its record and its files stay; its code leaves the
  * memory with a restart.
  */
 export default defineFunction({
@@ -15,7 +15,7 @@ export default defineFunction({
   rateLimit: WRITES,
   audit: ['module_disabled'],
   request: { params: z.object({ id: z.string() }) },
-  response: z.object({ message: z.string(), restart: z.boolean() }),
+  response: z.object({ message: z.string(), restart: z.boolean(), deployment: z.string().nullable() }),
   errors: ['module_missing', 'core_module', 'module_busy'],
 
   async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {
@@ -24,12 +24,13 @@ export default defineFunction({
       if (!module) throw fail('module_missing')
       if (module.is_core) throw fail('core_module')
       const message = `Module « ${module.name} » désactivé.`
-      if (!module.is_enabled) return { message, restart: false }
+      if (!module.is_enabled) return { message, restart: false, deployment: null }
       const now = timestamp(clock())
       await db.batch([enableModule(id, false, now), auditEntry('module_disabled', { target: id })])
-      const restart =
-        modules.isLoaded(module) && (await restartWithout(deployer, id, { ...module, is_enabled: 0, updated_at: now }))
-      return { message: restart ? `${message} Le service redémarre.` : message, restart }
+      const left = { ...module, is_enabled: 0 as const, updated_at: now }
+      const deployment = modules.isLoaded(module) ? await restartWithout(deployer, id, left) : null
+      const restart = deployment !== null
+      return { message: restart ? `${message} Le service redémarre.` : message, restart, deployment }
     })
   },
 })

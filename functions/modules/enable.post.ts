@@ -11,8 +11,15 @@ export default defineFunction({
   rateLimit: WRITES,
   audit: ['module_enabled'],
   request: { params: z.object({ id: z.string() }) },
-  response: z.object({ message: z.string(), restart: z.boolean() }),
-  errors: ['module_missing', 'core_module', 'module_busy', 'deployer_missing', 'deployment_busy'],
+  response: z.object({ message: z.string(), restart: z.boolean(), deployment: z.string().nullable() }),
+  errors: [
+    'module_missing',
+    'core_module',
+    'module_busy',
+    'deployer_missing',
+    'deployment_busy',
+    'modules_folder_unusable',
+  ],
 
   async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {
     return modules.change(id, async () => {
@@ -20,11 +27,11 @@ export default defineFunction({
       if (!module) throw fail('module_missing')
       if (module.is_core) throw fail('core_module')
       const message = `Module « ${module.name} » activé.`
-      if (module.is_enabled) return { message, restart: false }
+      if (module.is_enabled) return { message, restart: false, deployment: null }
       const changes = [enableModule(id, true, timestamp(clock())), auditEntry('module_enabled', { target: id })]
       if (module.backend === null || modules.isLoaded(module)) {
         await db.batch(changes)
-        return { message, restart: false }
+        return { message, restart: false, deployment: null }
       }
       if (!deployer)
         throw fail('deployer_missing', {
@@ -32,8 +39,8 @@ export default defineFunction({
             how: `démarrez-le avec PANEL_DEPLOYER=process, ou tapez « ops-panel modules enable ${id} » et redémarrez-le.`,
           },
         })
-      await deployer.begin({ module: id, before: module, record: changes })
-      return { message: `${message} Le service redémarre.`, restart: true }
+      const deployment = await deployer.begin({ module: id, before: module, record: changes })
+      return { message: `Le service redémarre avec le module « ${module.name} ».`, restart: true, deployment }
     })
   },
 })

@@ -7,6 +7,7 @@ import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
 import { parseDescriptor } from '../registry/descriptor.ts'
 import { recordOf } from '../registry/installation.ts'
+import { expectIdle } from './console-switch.ts'
 
 /** Installs a module from a folder that holds its repository; its code is loaded at the next start of the service. */
 export default defineCommand({
@@ -26,7 +27,9 @@ export default defineCommand({
     const record = recordOf(parsed.descriptor, undefined)
     const { id, name, version, backend } = record
     if ((await findModule(db, id))?.is_core) throw new CommandError(`« ${id} » est le nom d’un module du panneau.`)
+    await expectIdle(db, id)
     const files = moduleFiles(config.modulesDir, id)
+    await files.settle()
     if (backend === null) await files.putAside()
     else {
       await files.lay(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))

@@ -14,7 +14,7 @@ export default defineCommand({
     const { version } = await ownModule(context, id)
     await context.db.batch([removeModule(id)])
     await writeConsoleAudit(context, 'module_removed', { target: id, details: { version } })
-    await moduleFiles(context.config.modulesDir, id).undo(false)
+    await moduleFiles(context.config.modulesDir, id).remove()
     return `Module « ${id} » supprimé.`
   },
 })

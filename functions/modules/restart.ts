@@ -4,19 +4,18 @@ import { Failure } from '../../runtime/errors.ts'
 
 /**
  * Has the service restarted without the code of a module that is not to be used any more; `left` is what is left of its
- * record. False where that cannot be done now: nothing answers from that code in any case.
+ * record. The deployment's id; null where that cannot be done now: nothing answers from that code in any case.
  */
 export async function restartWithout(
   deployer: Deployer | undefined,
   module: string,
   left: ModuleRow | undefined,
-): Promise<boolean> {
-  if (!deployer) return false
+): Promise<string | null> {
+  if (!deployer) return null
   try {
-    await deployer.begin({ module, before: left, record: [] })
-    return true
+    return await deployer.begin({ module, before: left, record: [] })
   } catch (error) {
-    if (error instanceof Failure && error.code === 'deployment_busy') return false
+    if (error instanceof Failure) return null
     throw error
   }
 }

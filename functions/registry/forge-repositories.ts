@@ -14,6 +14,8 @@ export interface Repository {
 export interface LeftOut {
   repository: string
   reason: string
+  /** Whether it may be a module all the same: the forge did not let it be read. */
+  unread?: boolean
 }
 
 /** A module has its repository's name. */
@@ -22,6 +24,7 @@ const Name = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/)
 /** Gitea's `Repository`, as its `/api/swagger` documents it; what is not needed is passed over. */
 const GiteaRepository = z.object({
   name: z.string(),
+  owner: z.object({ login: z.string() }).optional(),
   description: z.string().nullish(),
   archived: z.boolean().default(false),
   empty: z.boolean().default(false),
@@ -64,8 +67,9 @@ export async function findRepository(
     signal,
     unusable: 'unreachable',
   })
-  // A renamed one is found under its former name too.
-  if (found?.value.name !== name) throw missing('n’existe pas, ou n’est pas lisible')
+  // One that was renamed, or given away, is found at its former address too.
+  const owner = found?.value.owner?.login.toLowerCase()
+  if (found?.value.name !== name || owner !== org.toLowerCase()) throw missing('n’existe pas, ou n’est pas lisible')
   const why = unfit(found.value)
   if (why) throw missing(why)
   return repositoryOf(found.value)

@@ -82,7 +82,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
     const isPage = /^\s*text\/html\b/i.test(response.headers.get('content-type') ?? '')
     const bytes = isPage ? await drop(response) : await read(response, maxBytes)
     if (bytes) return { bytes, headers: response.headers }
-    const came = isPage ? `une page HTML est venue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
+    const came = isPage ? `une page HTML est venue, et non ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
     throw new ForgeError(unusable, came)
   }
 
@@ -118,7 +118,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
 }
 
 function refusal(status: number, what: string): string {
-  if (status === 401 || status === 403) return `accès refusé à ${what} (HTTP ${status}) : vérifiez PANEL_FORGE_TOKEN`
+  if (status === 401 || status === 403) return `accès refusé (${what}, HTTP ${status}) : vérifiez PANEL_FORGE_TOKEN`
   return `réponse HTTP ${status} pour ${what}`
 }
 

@@ -78,7 +78,9 @@ export function createForge(address: ForgeAddress, { withinMs = WITHIN_MS } = {}
       const reasons = read.reasons.map(({ field, message }) => (field ? `${field} : ${message}` : message))
       return { repository: repository.name, reason: reasons.join(' ; ') }
     } catch (error) {
-      return { repository: repository.name, reason: error instanceof Error ? error.message : String(error) }
+      const unread = !(error instanceof ForgeError) || error.reason === 'unreachable'
+      const reason = error instanceof Error ? error.message : String(error)
+      return { repository: repository.name, reason, ...(unread && { unread }) }
     }
   }
 

@@ -30,6 +30,7 @@ export default defineFunction({
     'forge_missing',
     'deployer_missing',
     'deployment_busy',
+    'modules_folder_unusable',
   ],
 
   async handler({ params: { id } }, { db, config, clock, modules, deployer, auditEntry, audit, fail }) {
@@ -66,7 +67,14 @@ export default defineFunction({
         const all = new Map<string, Buffer>([['module.json', Buffer.from(JSON.stringify(descriptor))]])
         return backend === null ? all : all.set(backend, await forge.file(id, backend, commit, MAX_CODE))
       }
-      const deployment = await deployer.begin({ module: id, before, files, record: [saved] })
+      const deployment = await deployer.begin({
+        module: id,
+        before,
+        files,
+        record: [saved],
+        // One that stays disabled is tried when it is enabled.
+        restart: before?.is_enabled !== 0,
+      })
       await audit('module_installed', note)
       return { message: `Installation du module « ${record.name} » ${version} commencée.`, deployment }
     })

@@ -23,11 +23,11 @@ export default defineFunction({
   path: '/api/registry/modules',
   auth: 'admin',
   rateLimit: READS,
-  request: { query: z.object({ refresh: z.literal('1').optional() }) },
+  request: { query: z.object({ refresh: z.string().optional() }) },
   response: z.object({ modules: z.array(Offered), error: z.string().nullable() }),
 
   async handler({ query: { refresh } }, context) {
-    const { registry, error } = await readRegistry(context, { refresh: refresh !== undefined })
+    const { registry, error } = await readRegistry(context, { refresh: refresh === '1' })
     const installed = new Map((await listModules(context.db)).map((row) => [row.id, row]))
     const modules = (registry?.modules ?? []).map(({ repository, commit, descriptor }) => {
       const row = installed.get(descriptor.id)

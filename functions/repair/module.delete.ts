@@ -4,7 +4,7 @@ import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
 import { restartWithout } from '../modules/restart.ts'
 
-/** Removes a module, its files too. Its endpoints answer like unknown addresses at once; a restart follows if it had code. */
+/** Removes a module, its files too. Its endpoints answer 404 at once; a restart follows if it had code. */
 export default defineFunction({
   method: 'DELETE',
   path: '/api/repair/modules/:id',
@@ -24,9 +24,9 @@ export default defineFunction({
         removeModule(id),
         auditEntry('module_removed', { target: id, details: { version: module.version } }),
       ])
-      await moduleFiles(config.modulesDir, id).undo(false)
+      await moduleFiles(config.modulesDir, id).remove()
       const message = `Module « ${module.name} » supprimé.`
-      const restart = modules.isLoaded(module) && (await restartWithout(deployer, id, undefined))
+      const restart = modules.isLoaded(module) && (await restartWithout(deployer, id, undefined)) !== null
       return { message: restart ? `${message} Le service redémarre.` : message }
     })
   },

@@ -24,7 +24,8 @@ export default defineFunction({
     const { registry, error } = rows.length > 0 ? await readRegistry(context, { refresh: false }) : NOT_ASKED
     const there = error === null && registry ? namesOnForge(registry) : undefined
     return rows.map((row) => {
-      const broken = row.is_enabled ? modules.problem(row.id) : undefined
+      const unloaded = row.is_enabled && row.backend !== null && !modules.isLoaded(row)
+      const broken = unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined
       const gone = row.repository !== null && there !== undefined && !there.has(row.id)
       const problem = broken ?? (gone ? GONE : { problem: null, detail: null })
       return { ...moduleView(row, boot.version), ...problem }
@@ -33,4 +34,5 @@ export default defineFunction({
 })
 
 const NOT_ASKED = { registry: undefined, error: null }
+const NOT_LOADED = { problem: 'load_failed', detail: 'Son code n’est pas chargé : redémarrez le service.' } as const
 const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' } as const

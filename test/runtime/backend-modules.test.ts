@@ -64,7 +64,9 @@ async function load(ids: readonly string[], file = 'backend.mjs') {
   )
   const { functions, problems } = loaded
   const paths = functions.map(({ method, path }) => `${method} ${path}`)
-  return { functions, problems, paths, lines: lines() }
+  // That a module is about to be loaded is said of each.
+  const said = lines().filter((line) => !line.includes('"loading module"'))
+  return { functions, problems, paths, lines: said }
 }
 
 async function service(ids: readonly string[], fake: FakeHost = {}) {

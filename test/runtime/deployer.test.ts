@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addDeployment, countTry, enterStep, findDeployment, STEPS } from '../../db/deployments.ts'
 import { findModule, type ModuleRow, saveModule } from '../../db/modules.ts'
-import { confirmDeployment, createDeployer, giveUp, resumeDeployment } from '../../runtime/deployer.ts'
+import { createDeployer } from '../../runtime/deployer.ts'
+import { confirmDeployment, giveUp, resumeDeployment } from '../../runtime/deployment.ts'
 import { createHub } from '../../runtime/hub.ts'
 import { createLog } from '../../runtime/log.ts'
+import { placeOf } from '../../runtime/module-folder.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 import { record, temporaryFolder, writeFiles } from '../functions/modules/module.ts'
 
@@ -24,7 +25,7 @@ async function start({ installed = true } = {}) {
     await writeFiles(folder, { 'wordy/backend.mjs': 'old' })
   }
   const gone = new Set<string>()
-  const instance = { id: 'this', isGone: async (id: string) => gone.has(id) }
+  const instance = { id: 'this', isGone: async (id: string) => gone.has(id), runs: async (id: string) => !gone.has(id) }
   const hub = createHub()
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   const services = { db, folder, instance, hub, clock: () => new Date(NOW), log }
@@ -38,7 +39,7 @@ async function start({ installed = true } = {}) {
     now: async () => ({
       version: (await findModule(db, 'wordy'))?.version,
       code: existsSync(join(folder, 'wordy')) ? await readFile(join(folder, 'wordy/backend.mjs'), 'utf8') : undefined,
-      entries: (await readdir(folder)).sort(),
+      entries: (await readdir(folder)).filter((name) => name !== '.place').sort(),
     }),
   }
 }
@@ -50,7 +51,7 @@ const NOTHING = { version: undefined, code: undefined, entries: [] }
 /** A deployment that another start of the service has left, which is gone. */
 async function abandoned({ db, folder, gone }: Started, before: ModuleRow | undefined): Promise<string> {
   gone.add('another')
-  const place = `${hostname()}:${folder}`
+  const place = await placeOf(folder)
   const begun = { id: 'd', module: 'wordy', place, owner: 'another', before, files_before: before !== undefined }
   await addDeployment(db, { ...begun, started_at: NOW })
   return begun.id

@@ -35,7 +35,11 @@ export async function jobService(
     instances += 1
     const host = createHost({ settings, log })
     const hub = createHub()
-    const instance = { id: `instance ${instances}`, isGone: async (id: string) => gone.includes(id) }
+    const instance = {
+      id: `instance ${instances}`,
+      isGone: async (id: string) => gone.includes(id),
+      runs: async () => true,
+    }
     const jobs = createJobs({
       db: wrap(db),
       host,

@@ -11,8 +11,8 @@ import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
 import { createSessions } from '../../runtime/session.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { type TestForge, testForge } from '../forge.ts'
-import { saying } from '../functions/modules/module.ts'
-import { startProgram } from './program.ts'
+import { saying, writeFiles } from '../functions/modules/module.ts'
+import { runProgram, startProgram } from './program.ts'
 
 /** Programs that start others, on a machine that may be busy. */
 const LONG = 60_000
@@ -21,6 +21,7 @@ const Ready = z.object({ msg: z.literal('ready'), url: z.string() })
 const Health = z.object({ boot_id: z.string() })
 const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
 const Begun = z.object({ deployment: z.string().nullable() })
+const Switched = z.looseObject({ deployment: z.string().nullish() })
 const List = z.array(z.looseObject({ id: z.string() }))
 
 /** The program, which can restart its service, with a forge. */
@@ -181,7 +182,7 @@ test.each([
     expect(await service.module('wordy')).toEqual(module)
     expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
     expect(await service.get('/api/repair/modules')).toMatchObject({ body: [{ id: 'wordy', problem: null }] })
-    expect(await readdir(`${service.data}/modules`)).toEqual(['wordy'])
+    expect((await readdir(`${service.data}/modules`)).sort()).toEqual(['.place', 'wordy'])
   },
   LONG,
 )
@@ -219,7 +220,9 @@ test(
       const answer = await act()
       expect(answer.status).toBe(200)
       await expect.poll(() => service.boot(), { timeout: 20_000 }).not.toBe(before)
-      return answer.json()
+      const { deployment, ...told } = Switched.parse(await answer.json())
+      if (deployment) expect(await service.end(deployment)).toMatchObject({ state: 'done' })
+      return told
     }
 
     expect(await restarted(() => service.post('/api/modules/wordy/disable'))).toMatchObject({ restart: true })
@@ -234,7 +237,70 @@ test(
       }),
     )
     expect((await service.get('/api/modules/wordy/word')).status).toBe(404)
-    expect(await readdir(`${service.data}/modules`)).toEqual([])
+    expect(await readdir(`${service.data}/modules`)).toEqual(['.place'])
+  },
+  LONG,
+)
+
+test(
+  'while a module is tried, its former version serves, and nothing else can be done with it',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await start(forge)
+    await service.install('wordy')
+    forge.put(
+      repository('wordy', '2.0.0', `${saying('wordy', '2.0.0')}; console.log('tries'); await new Promise(() => {})`),
+    )
+    const { deployment } = Begun.parse(await (await service.post('/api/registry/modules/wordy/install')).json())
+    await service.said('tries')
+
+    expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+    for (const path of [
+      '/api/modules/wordy/disable',
+      '/api/modules/wordy/enable',
+      '/api/registry/modules/wordy/install',
+    ])
+      expect((await service.post(path)).status).toBe(409)
+    const headers = { authorization: `Bearer ${await adminToken(service.data)}` }
+    const removed = await fetch(`${service.url}/api/repair/modules/wordy`, { method: 'DELETE', headers })
+    expect(removed.status).toBe(409)
+    const console = await runProgram({ PANEL_DATA_DIR: service.data }, 'modules', 'remove', 'wordy')
+    expect(console).toMatchObject({ code: 1, stderr: 'ops-panel : une installation de « wordy » est en cours.\n' })
+
+    expect(await service.end(deployment ?? '')).toMatchObject({ state: 'rolled_back' })
+    expect(await service.module('wordy')).toMatchObject({ version: '1.0.0', is_enabled: 1 })
+    expect((await service.post('/api/modules/wordy/disable')).status).toBe(200)
+  },
+  LONG,
+)
+
+test(
+  'a service that a module ends again and again is started without the code of modules',
+  async () => {
+    const forge = await testForge()
+    const data = await temporaryFolder()
+    const port = await freePort()
+    const first = await start(forge, data, { PANEL_PORT: port })
+    first.kill('SIGTERM')
+    await first.ended
+    const folder = await temporaryFolder()
+    const deadly = `${saying('deadly', 'x')}; setTimeout(() => { throw new Error('deadly') }, 300)`
+    await writeFiles(folder, {
+      'module.json': JSON.stringify({ id: 'deadly', name: 'Deadly', version: '1', has_backend: true }),
+      'backend.mjs': deadly,
+    })
+    expect((await runProgram({ PANEL_DATA_DIR: data }, 'modules', 'install', folder)).code).toBe(0)
+
+    const service = await start(forge, data, { PANEL_PORT: port })
+    await service.said('started without the code of the modules')
+
+    await expect
+      .poll(() => service.get('/api/repair/modules').catch(() => undefined), { timeout: 20_000 })
+      .toMatchObject({
+        body: [{ id: 'deadly', problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') }],
+      })
+    expect(service.stderr()).toContain('ops-panel modules disable')
   },
   LONG,
 )

@@ -63,12 +63,14 @@ test('a module without code is disabled and enabled at once, and again changes n
     expect(await answered(await app.request('POST', '/api/modules/a/disable', { as: 'admin' }), 200)).toEqual({
       message: 'Module « Le module a » désactivé.',
       restart: false,
+      deployment: null,
     })
   expect(await enabled()).toBe(0)
   for (let twice = 0; twice < 2; twice += 1)
     expect(await answered(await app.request('POST', '/api/modules/a/enable', { as: 'admin' }), 200)).toEqual({
       message: 'Module « Le module a » activé.',
       restart: false,
+      deployment: null,
     })
   expect(await enabled()).toBe(1)
   expect(await audited(app.db)).toMatchObject([

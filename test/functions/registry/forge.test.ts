@@ -285,7 +285,7 @@ test('the token opens what is private; a wrong one is refused, and quoted nowher
   expect(await listed({ ...forge, token: undefined })).toEqual({ ids: [], left: [] })
   const { reason, message } = await failed(createForge({ ...forge, token: 'wr0ng' }).list())
   expect(reason).toBe('unreachable')
-  expect(message).toBe('accès refusé à la liste des dépôts (HTTP 401) : vérifiez PANEL_FORGE_TOKEN')
+  expect(message).toBe('accès refusé (la liste des dépôts, HTTP 401) : vérifiez PANEL_FORGE_TOKEN')
   expect(await failed(createForge({ ...forge, token: 'wr0ng' }).find('secret'))).toMatchObject({
     reason: 'unreachable',
   })
@@ -398,7 +398,7 @@ test.each([
     forge.behave = stalling(part)
     expect(await listed(forge, { withinMs: 300 })).toEqual({
       ids: ['backups'],
-      left: [{ repository: 'slow', reason: expect.stringContaining('à temps') }],
+      left: [{ repository: 'slow', reason: expect.stringContaining('à temps'), unread: true }],
     })
   }
   await expect.poll(() => open.size).toBe(0)
@@ -419,7 +419,7 @@ test.each<[string, (response: ServerResponse) => void, string]>([
   [
     'a page of HTML',
     (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Welcome</html>'),
-    'une page HTML est venue au lieu de la liste des dépôts',
+    'une page HTML est venue, et non la liste des dépôts',
   ],
   ['HTML without saying so', (response) => response.end('<html>'), 'la réponse n’est pas celle d’une forge'],
   ['half a list', (response) => response.end('[{"name": "a"'), 'la réponse n’est pas celle d’une forge'],
@@ -445,7 +445,7 @@ test.each<[string, string, (response: ServerResponse) => void, string]>([
     'a descriptor of HTML',
     '/raw/',
     (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
-    'une page HTML est venue au lieu de module.json de « liar »',
+    'une page HTML est venue, et non module.json de « liar »',
   ],
   ['one that is HTML in disguise', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
   ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
@@ -527,7 +527,8 @@ test('of a page of many thousands, 2000 are taken', async () => {
 
 test('links and dates that are none are left empty', async () => {
   const forge = await forgeWith(['backups'])
-  const odd = { name: 'backups', description: null, html_url: 'javascript:alert(1)', updated_at: 'yesterday' }
+  const owner = { login: forge.org }
+  const odd = { name: 'backups', owner, description: null, html_url: 'javascript:alert(1)', updated_at: 'yesterday' }
   forge.behave = (request, response) => request.url === '/api/v1/repos/modules/backups' && json(response, odd)
 
   expect((await createForge(forge).find('backups')).repository).toEqual({
@@ -536,6 +537,14 @@ test('links and dates that are none are left empty', async () => {
     htmlUrl: '',
     updatedAt: '',
   })
+})
+
+test('one that was given to somebody else is not found at its former address', async () => {
+  const forge = await forgeWith(['backups'])
+  const given = { name: 'backups', owner: { login: 'mallory' }, html_url: 'https://forge.example/mallory/backups' }
+  forge.behave = (request, response) => request.url === '/api/v1/repos/modules/backups' && json(response, given)
+
+  expect(await failed(createForge(forge).find('backups'))).toMatchObject({ reason: 'missing' })
 })
 
 test('where nobody answers, it is unreachable', async () => {

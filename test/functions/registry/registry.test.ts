@@ -103,6 +103,22 @@ test('a forge that is away is told in words, has removed nothing, and is no reas
   expect(await auditedActions(app.db)).toEqual([])
 })
 
+test('what a half-dead forge does not let be read has not gone, and is told', async () => {
+  const app = await start()
+  app.forge.put(repository('a'))
+  app.forge.put(repository('b'))
+  await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+  app.forge.behave = ({ url }, response) =>
+    url?.includes('/a/branches/') === true && Boolean(response.writeHead(502).end('Bad gateway'))
+
+  const list = await answered(await app.request('GET', `${LIST}?refresh=1`, { as: 'admin' }), 200)
+
+  expect(list).toMatchObject({
+    modules: [{ id: 'b' }, { id: 'a', version: '1.2.0' }],
+    error: 'La forge n’a pas laissé lire 1 dépôt : a',
+  })
+})
+
 test('without a forge the list says what is missing, and nothing can be installed', async () => {
   const app = await withModules([])
 
@@ -249,6 +265,7 @@ test('a module with code is handed to the deployer, with its files at the commit
       return 'the-deployment'
     },
     idle: async () => {},
+    stop: async () => {},
   }
   const { request } = mount(functions, { ...app.services, deployer })
   const headers = { authorization: `Bearer ${await app.tokenFor('admin')}` }
@@ -263,7 +280,7 @@ test('a module with code is handed to the deployer, with its files at the commit
   const files = await changes[0]?.files?.()
   expect([...(files ?? [])].map(([name]) => name)).toEqual(['module.json', 'src/a.mjs'])
   expect(files?.get('src/a.mjs')?.toString()).toBe('first')
-  expect(changes[0]).toMatchObject({ module: 'a', before: undefined })
+  expect(changes[0]).toMatchObject({ module: 'a', before: undefined, restart: true })
   await refused(await post(), 409, 'deployment_busy')
   expect(await auditedActions(app.db)).toEqual(['module_installed'])
 })

@@ -1,0 +1,109 @@
+import type { Database } from '../db/client.ts'
+import {
+  countTry,
+  type Deployment,
+  type End,
+  endDeployment,
+  findDeployment,
+  openDeployment,
+} from '../db/deployments.ts'
+import { removeModule, restoreModule } from '../db/modules.ts'
+import { type Actor, auditStatement } from './audit.ts'
+import { type Clock, timestamp } from './clock.ts'
+import { deploymentEvent, deploymentTopic } from './deployment-events.ts'
+import type { Hub } from './hub.ts'
+import type { Instance } from './instance.ts'
+import type { Log } from './log.ts'
+import { moduleFiles, placeOf } from './module-folder.ts'
+
+/** What deployments are made with; `folder` is that of the modules. */
+export interface DeploymentServices {
+  db: Database
+  folder: string
+  instance: Instance
+  hub: Hub
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
+ * unless all that is missing is a start with it: that is this one. Returns the deployment that this start tries.
+ */
+export async function resumeDeployment(services: DeploymentServices): Promise<Deployment | undefined> {
+  const { db, folder, instance } = services
+  const place = await placeOf(folder)
+  const deployment = await openDeployment(db, place)
+  if (!deployment) return undefined
+  // After a reboot, or in another container, nothing is known of the one that began it: nobody sees to it there either.
+  const abandoned = !(await instance.runs(deployment.owner))
+  if (deployment.state !== 'restarting') {
+    if (abandoned) await takeBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
+    return undefined
+  }
+  if ((await countTry(db, deployment.id)) === 1) return deployment
+  if (abandoned) await takeBack(services, deployment, 'rolled_back', 'le service n’a pas démarré avec le module')
+  return undefined
+}
+
+/**
+ * The code that this start tries cannot be loaded. Beside a service that waits for this one to serve, this start ends with an
+ * Error, and that one takes the change back. Else it is taken back here; `again` then ends this start all the same, so that
+ * the next one has the former code.
+ */
+export async function giveUp(
+  services: DeploymentServices,
+  trial: Deployment,
+  reason: string,
+  again: boolean,
+): Promise<void> {
+  if (await services.instance.runs(trial.owner)) throw new Error(reason)
+  await takeBack(services, trial, 'rolled_back', reason)
+  if (again) throw new Error(reason)
+}
+
+/** The service serves with what it tried. */
+export async function confirmDeployment(
+  services: DeploymentServices,
+  { id, module }: Pick<Deployment, 'id' | 'module'>,
+  line = 'Le service a redémarré.',
+): Promise<void> {
+  const { db, folder, clock, log } = services
+  await db.batch([endDeployment(id, 'done', line, null, timestamp(clock()))])
+  await moduleFiles(folder, module)
+    .settle()
+    .catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
+  await tell(services, id)
+}
+
+/** Puts files and record back as they were, and records why. Does nothing once it has ended. */
+export async function takeBack(
+  services: DeploymentServices,
+  { id, module, before, files_before }: Deployment,
+  end: Exclude<End, 'done'>,
+  reason: string,
+): Promise<void> {
+  const { db, folder, clock } = services
+  if ((await findDeployment(db, id))?.finished_at !== null) return
+  const files = moduleFiles(folder, module)
+  await files.undo(files_before)
+  await db.batch([
+    before ? restoreModule(before) : removeModule(module),
+    endDeployment(id, end, 'Tout est remis comme avant.', reason, timestamp(clock())),
+    auditStatement(services, SERVICE, 'module_taken_back', { target: module, details: { error: reason } }),
+  ])
+  await files.settle()
+  await tell(services, id)
+}
+
+/** Who does what nobody asked for. */
+const SERVICE: Actor = { user: undefined, address: 'service' }
+
+/** Tells those who watch how far it has come. */
+export async function tell({ db, hub }: DeploymentServices, id: string): Promise<void> {
+  const deployment = await findDeployment(db, id)
+  if (!deployment) return
+  const event = deploymentEvent(deployment)
+  if (deployment.finished_at === null) hub.publish(deploymentTopic(id), event)
+  else hub.finish(deploymentTopic(id), event)
+}

@@ -1,0 +1,31 @@
+import type { Deployment } from '../db/deployments.ts'
+import { type DeploymentServices, giveUp, resumeDeployment } from './deployment.ts'
+import { type Modules, startModules } from './modules.ts'
+import type { Succession } from './succession.ts'
+
+/**
+ * Goes on with what the start before has left, and loads the modules. `trial` is the deployment that is done when this start
+ * serves. Rejects when that module cannot be loaded, and another service serves on or another start is to follow.
+ */
+export async function startWithModules(
+  services: DeploymentServices,
+  succession: Succession | undefined,
+): Promise<{ modules: Modules; trial: Deployment | undefined }> {
+  const { db, folder, log } = services
+  // What is in the way is for who installs the next one.
+  const trial = await resumeDeployment(services).catch((error: unknown) => {
+    log.error({ err: error }, 'an installation could not be taken back')
+    return undefined
+  })
+  if (trial) succession?.tell('trying')
+  const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false })
+  const broken = trial && modules.problem(trial.module)
+  if (!trial || !broken) return { modules, trial }
+  try {
+    await giveUp(services, trial, broken.detail, succession !== undefined)
+  } catch (error) {
+    modules.stop()
+    throw error
+  }
+  return { modules, trial: undefined }
+}

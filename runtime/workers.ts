@@ -1,0 +1,159 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Said, type Told, WITHOUT_MODULES } from './succession.ts'
+
+/** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
+const START_MS = 30_000
+/** Longer than a service takes to stop; what holds on then is killed. */
+const LEAVE_MS = 8_000
+/** A service that ends by itself is started again, not in a circle without a pause. */
+const AGAIN_MS = 1_000
+
+/** Who is to blame is often the module that came last. */
+const HINT = 'Si un module en est la cause : « ops-panel modules list », « ops-panel modules disable <module> ».'
+
+/** One that ends sooner is counted, and after so many the next one is started without the code of modules. */
+const SOON_MS = 60_000
+const MOST_SOON = 3
+
+/**
+ * Owns the port, and runs the service in a worker, which can be followed by another one without a moment in which nobody
+ * listens: the old one leaves when the new one serves. One that ends by itself is started again, in the end without the code
+ * of modules. Settles with the exit code when the service has been stopped, or does not start.
+ */
+export async function runWorkers(log: (line: string) => void): Promise<number> {
+  const services = new Set<Service>()
+  let current: Service | undefined
+  let replacing = false
+  const stopping = new AbortController()
+  const killAll = () => {
+    for (const { worker } of services) worker.process.kill('SIGKILL')
+  }
+  const stop = () => {
+    // A second wish means: at once.
+    if (stopping.signal.aborted) return killAll()
+    stopping.abort()
+    for (const { worker } of services) worker.process.kill('SIGTERM')
+    setTimeout(killAll, LEAVE_MS).unref()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+
+  const begin = (withoutModules = false): Service => {
+    const service = startService(withoutModules)
+    services.add(service)
+    void service.ended.then(() => services.delete(service))
+    return service
+  }
+
+  const replace = async (asking: Service) => {
+    if (replacing || asking !== current || stopping.signal.aborted)
+      return asking.answer({ succeeded: false, reason: 'le service s’arrête ou redémarre déjà' })
+    replacing = true
+    const next = begin()
+    const reason = await next.started
+    replacing = false
+    if (reason !== undefined) {
+      next.worker.process.kill('SIGKILL')
+      return asking.answer({ succeeded: false, reason })
+    }
+    next.onReplace = () => void replace(next)
+    current = next
+    asking.answer({ succeeded: true, reason: '' })
+    await leave(asking)
+    next.answer({ alone: true })
+  }
+
+  let soon = 0
+  while (!stopping.signal.aborted) {
+    const since = performance.now()
+    const service = begin(soon >= MOST_SOON)
+    const reason = await service.started
+    if (reason !== undefined) {
+      service.worker.process.kill('SIGKILL')
+      const code = await service.ended
+      // It said itself what is wrong: another start would say it again. One that tried new code is followed by one without.
+      if (!service.explained && !stopping.signal.aborted) log(`le service n’a pas démarré : ${reason}. ${HINT}`)
+      if (stopping.signal.aborted || (service.explained && !service.tried) || soon > MOST_SOON) return code || 1
+      soon += 1
+      continue
+    }
+    current = service
+    service.onReplace = () => void replace(service)
+    service.answer({ alone: true })
+    let code = 0
+    // Until the one that serves has ended, whichever that is by then.
+    for (let watched: Service | undefined; watched !== current; ) {
+      watched = current
+      code = await watched.ended
+      while (replacing) await pause(50)
+    }
+    if (stopping.signal.aborted) return code
+    soon = performance.now() - since < SOON_MS ? soon + 1 : 1
+    log(`le service s’est arrêté (code ${code}) et redémarre. ${HINT}`)
+    await pause(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => {})
+  }
+  return 0
+}
+
+interface Service {
+  worker: Worker
+  /** Undefined once it serves; else why it does not. */
+  started: Promise<string | undefined>
+  /** Its exit code; 1 after a signal. */
+  ended: Promise<number>
+  /** Whether it said that it tries new code. */
+  tried: boolean
+  /** Whether it said why it does not start. */
+  explained: boolean
+  onReplace: () => void
+  answer(told: Told): void
+}
+
+function startService(withoutModules: boolean): Service {
+  const worker = cluster.fork({ [WITHOUT_MODULES]: withoutModules ? 'on' : 'off' })
+  const ended = new Promise<number>((resolve) => {
+    worker.once('exit', (code: number | null) => resolve(code ?? 1))
+    // The program may have been moved, or the machine be short of processes.
+    worker.on('error', () => {
+      if (worker.process.pid === undefined) resolve(1)
+    })
+  })
+  const service: Service = {
+    worker,
+    ended,
+    started: Promise.resolve(undefined),
+    tried: false,
+    explained: false,
+    onReplace: () => {},
+    answer(told) {
+      if (worker.isConnected()) worker.send(told)
+    },
+  }
+  service.started = new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(`il n’a pas démarré en ${START_MS / 1000} s`), START_MS)
+    const settle = (reason: string | undefined) => {
+      clearTimeout(timer)
+      resolve(reason)
+    }
+    void ended.then((code) => settle(`il s’est arrêté au démarrage (code ${code})`))
+    worker.on('message', (message: unknown) => {
+      const said = Said.safeParse(message)
+      if (!said.success) return
+      if (said.data.said === 'trying') service.tried = true
+      if (said.data.said === 'serving') settle(undefined)
+      if (said.data.said === 'failed' && 'reason' in said.data) {
+        service.explained = true
+        settle(said.data.reason)
+      }
+      if (said.data.said === 'replace') service.onReplace()
+    })
+  })
+  return service
+}
+
+async function leave({ worker, ended }: Service): Promise<void> {
+  worker.process.kill('SIGTERM')
+  const killer = setTimeout(() => worker.process.kill('SIGKILL'), LEAVE_MS)
+  await ended
+  clearTimeout(killer)
+}
