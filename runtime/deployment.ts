@@ -14,7 +14,7 @@ import { deploymentEvent, deploymentTopic } from './deployment-events.ts'
 import type { Hub } from './hub.ts'
 import type { Instance } from './instance.ts'
 import type { Log } from './log.ts'
-import { moduleFiles, placeOf } from './module-folder.ts'
+import { knownPlace, moduleFiles } from './module-folder.ts'
 
 /** What deployments are made with; `folder` is that of the modules. */
 export interface DeploymentServices {
@@ -32,8 +32,8 @@ export interface DeploymentServices {
  */
 export async function resumeDeployment(services: DeploymentServices): Promise<Deployment | undefined> {
   const { db, folder, instance } = services
-  const place = await placeOf(folder)
-  const deployment = await openDeployment(db, place)
+  const place = await knownPlace(folder)
+  const deployment = place === undefined ? undefined : await openDeployment(db, place)
   if (!deployment) return undefined
   // After a reboot, or in another container, nothing is known of the one that began it: nobody sees to it there either.
   const abandoned = !(await instance.runs(deployment.owner))

@@ -72,18 +72,26 @@ export function moduleFiles(folder: string, id: string): ModuleFiles {
 
 const PLACE = '.place'
 
-/** The name of a folder of modules, kept in it: other machines that share the database have folders by the same path. */
+/**
+ * The name of a folder of modules, kept in it: other machines that share the database have folders by the same path.
+ * Undefined when it has none yet.
+ */
+export async function knownPlace(folder: string): Promise<string | undefined> {
+  return (await readIfThere(join(folder, PLACE)))?.trim() || undefined
+}
+
+/** The same, given to the folder if it has none, which is made if it is not there. */
 export async function placeOf(folder: string): Promise<string> {
-  const file = join(folder, PLACE)
-  const known = (await readIfThere(file))?.trim()
+  const known = await knownPlace(folder)
   if (known) return known
   await makeModulesFolder(folder)
+  const file = join(folder, PLACE)
   const name = randomUUID()
   await writeNew(file, `${name}\n`).catch((error: unknown) => {
     if (!isCode(error, 'EEXIST')) throw error
   })
   await giveTo(file, await stat(folder))
-  return (await readIfThere(file))?.trim() || name
+  return (await knownPlace(folder)) ?? name
 }
 
 async function makeModulesFolder(folder: string): Promise<void> {
