@@ -50,6 +50,10 @@ const absent = {
       namespace: 'absent',
     }))
     onLoad({ filter: /./, namespace: 'absent' }, ({ path }) => ({ contents: `throw new Error('${path} is left out')` }))
+    // dockerode's sessions, for builds that sign in to a registry, take a megabyte of gRPC.
+    onLoad({ filter: /[\\/]dockerode[\\/]lib[\\/]session\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('sessions are left out') }",
+    }))
   },
 }
 

@@ -75,7 +75,8 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
     .optional(),
   PANEL_MODULES_DIR: z.string().optional(),
-  PANEL_DEPLOYER: z.enum(['process', 'none'], 'process ou none').default('none'),
+  PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').default('none'),
+  PANEL_DOCKER_SOCKET: z.string().default('/var/run/docker.sock'),
   PANEL_METRICS: onOff.default(false),
   PANEL_TLS_CERT: z.string().optional(),
   PANEL_TLS_KEY: z.string().optional(),
@@ -109,8 +110,10 @@ export interface Config {
   forge: { url: string; org: string; token: string | undefined } | undefined
   /** Where the code of the installed modules lies. */
   modulesDir: string
-  /** How the service is restarted with a changed module: by a process that owns its port, or not at all. */
-  deployer: 'process' | 'none'
+  /** How the service is restarted with a changed module: in another container, by a process that owns its port, or not. */
+  deployer: 'docker' | 'process' | 'none'
+  /** Where the Docker Engine listens. */
+  dockerSocket: string
   metrics: boolean
   /** Files in PEM; in clear without them. */
   tls: { cert: string; key: string } | undefined
@@ -159,6 +162,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
     modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
     deployer: env.PANEL_DEPLOYER,
+    dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
     metrics: env.PANEL_METRICS,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     logLevel: env.PANEL_LOG_LEVEL,

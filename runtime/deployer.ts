@@ -38,9 +38,10 @@ export interface Deployer {
 const TRIES_MS = [500, 2_000, 10_000]
 
 /**
- * `restart` starts the service anew beside this one; it resolves when that one serves, and rejects when it does not.
+ * `restart` starts the service anew; it resolves when that one serves, and rejects when it does not. One that ends this
+ * service first does neither.
  */
-export function createDeployer(services: DeploymentServices, restart: () => Promise<void>): Deployer {
+export function createDeployer(services: DeploymentServices, restart: (deployment: string) => Promise<void>): Deployer {
   const { db, folder, instance, clock, log } = services
   let running: Promise<void> = Promise.resolve()
   let current: string | undefined
@@ -69,7 +70,7 @@ export function createDeployer(services: DeploymentServices, restart: () => Prom
         return await confirmDeployment(services, { id, module }, 'Le module est en place ; il est désactivé.')
       }
       await enter('restarting', 'Le service redémarre avec le module.', record)
-      await restart()
+      await restart(id)
     } catch (error) {
       const reason = reasonOf(error)
       log.error({ deployment: id, module, err: error }, 'deployment failed')

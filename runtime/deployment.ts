@@ -24,7 +24,12 @@ export interface DeploymentServices {
   hub: Hub
   clock: Clock
   log: Log
+  /** What this start is to do with a deployment that waits for a restart, where another program sees to that. */
+  verdict?: ((deployment: string, owner: string) => Promise<Verdict>) | undefined
 }
+
+/** `try`: this is the start with the change. `wait`: that one is still to come. Else it has failed. */
+export type Verdict = 'try' | 'wait' | { refused: string }
 
 /**
  * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
@@ -39,6 +44,12 @@ export async function resumeDeployment(services: DeploymentServices): Promise<De
   const abandoned = !(await instance.runs(deployment.owner))
   if (deployment.state !== 'restarting') {
     if (abandoned) await takeBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
+    return undefined
+  }
+  const verdict = (await services.verdict?.(deployment.id, deployment.owner)) ?? 'try'
+  if (verdict === 'wait') return undefined
+  if (verdict !== 'try') {
+    await takeBack(services, deployment, 'rolled_back', verdict.refused)
     return undefined
   }
   if ((await countTry(db, deployment.id)) === 1) return deployment

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { commands } from '../functions/index.ts'
+import { askHealth } from './ask-health.ts'
 import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
+import { runSwap } from './docker-swap.ts'
 import { startServer } from './server.ts'
 import { isWorker, succession } from './succession.ts'
 import { complain, explain, print } from './terminal.ts'
@@ -38,7 +40,9 @@ Le service et ses commandes se configurent par l’environnement :
   PANEL_FORGE_URL, PANEL_FORGE_ORG, PANEL_FORGE_TOKEN
                                 forge (Gitea, Forgejo) des modules : adresse, organisation, jeton
   PANEL_MODULES_DIR             dossier du code des modules (<données>/modules)
-  PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; none : ne pas le faire (none)
+  PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; docker : remplacer le
+                                conteneur où le service s’exécute ; none : ne pas le faire (none)
+  PANEL_DOCKER_SOCKET           socket du moteur Docker (/var/run/docker.sock)
   PANEL_METRICS                 on ou off : métriques pour Prometheus à /metrics (off)
   PANEL_TLS_CERT, PANEL_TLS_KEY fichiers PEM pour servir en HTTPS (sinon en clair)
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
@@ -46,6 +50,9 @@ Le service et ses commandes se configurent par l’environnement :
 
 /** A message to the other process and back, on a busy machine. */
 const HAND_BACK_MS = 500
+
+/** Not for people: what the helper and the container that it waits for are started with. */
+const [REPLACE, ASK] = ['replace-container', 'ask-health'] as const
 
 // Who reads what is printed may leave before its end (`| head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -57,6 +64,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   // Database and keys are for the account of the service alone.
   process.umask(0o077)
+  if (first === REPLACE || first === ASK) return beside(first, args[1] ?? '')
   // The arguments of a worker are not what was typed.
   if (first !== undefined && !isWorker) {
     return typeCommand(commands, args, { environment: process.env, clock: () => new Date() })
@@ -94,5 +102,14 @@ async function main(args: readonly string[]): Promise<void> {
     if (!line) return
     await line.fail(reason)
     process.exit(1)
+  }
+}
+
+async function beside(command: typeof REPLACE | typeof ASK, argument: string): Promise<void> {
+  try {
+    if (command === REPLACE) await runSwap(argument)
+    else print(await askHealth(readConfig(process.env)))
+  } catch (error) {
+    complain(1, explain(error, command))
   }
 }

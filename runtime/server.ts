@@ -9,6 +9,7 @@ import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
 import { createDeployer } from './deployer.ts'
 import { confirmDeployment } from './deployment.ts'
+import { findContainer } from './docker-restart.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
 import { createHost } from './host.ts'
@@ -120,11 +121,14 @@ export async function startServer(
     })
     opened.push(() => jobs.stop())
     const limiter = createLimiter(db, clock)
-    const deployments = { db, folder: config.modulesDir, instance, hub, clock, log }
+    const containers = config.deployer === 'docker' ? await findContainer(config, log) : undefined
+    const about = { db, folder: config.modulesDir, hub, clock, log, verdict: containers?.verdict }
+    const deployments = { ...about, instance: containers?.instance ?? instance }
     const { modules, trial } = await startWithModules(deployments, succession)
     opened.push(() => modules.stop())
-    const deployer = succession && createDeployer(deployments, () => succession.replace())
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
+    const restart = containers ? (id: string) => containers.replace(id, boot.id) : succession?.replace
+    const deployer = restart && createDeployer(deployments, restart)
     const services: Services = {
       db,
       host,

@@ -36,7 +36,7 @@ export default defineFunction({
       if (!deployer)
         throw fail('deployer_missing', {
           values: {
-            how: `démarrez-le avec PANEL_DEPLOYER=process, ou tapez « ops-panel modules enable ${id} » et redémarrez-le.`,
+            how: `démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou tapez « ops-panel modules enable ${id} » et redémarrez-le.`,
           },
         })
       const deployment = await deployer.begin({ module: id, before: module, record: changes })

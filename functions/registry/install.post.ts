@@ -60,7 +60,7 @@ export default defineFunction({
       if (!deployer)
         throw fail('deployer_missing', {
           values: {
-            how: 'démarrez-le avec PANEL_DEPLOYER=process, ou tapez « ops-panel modules install <dossier> » et redémarrez-le.',
+            how: 'démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou tapez « ops-panel modules install <dossier> » et redémarrez-le.',
           },
         })
       const files = async () => {

@@ -28,6 +28,7 @@ test('has a default for everything', () => {
     metrics: false,
     forge: undefined,
     deployer: 'none',
+    dockerSocket: '/var/run/docker.sock',
     modulesDir: resolve('data/modules'),
     logLevel: 'info',
   })
@@ -78,6 +79,8 @@ test.each([
   ],
   ['PANEL_MODULES_DIR', '/srv/modules', { modulesDir: '/srv/modules' }],
   ['PANEL_DEPLOYER', 'process', { deployer: 'process' }],
+  ['PANEL_DEPLOYER', 'docker', { deployer: 'docker' }],
+  ['PANEL_DOCKER_SOCKET', '/run/podman.sock', { dockerSocket: '/run/podman.sock' }],
   ['PANEL_ANONYMOUS_OUTPUT', 'off', { anonymousOutput: false }],
   ['PANEL_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
 ])('%s may be %j', (name, value, expected) => {
@@ -120,7 +123,7 @@ test.each([
   ['PANEL_FORGE_URL', 'https://bob:secret@forge.example', 'PANEL_FORGE_TOKEN'],
   ['PANEL_FORGE_ORG', 'a/b', 'organisation'],
   ['PANEL_FORGE_TOKEN', 'to ken', 'sans espace'],
-  ['PANEL_DEPLOYER', 'kubernetes', 'process ou none'],
+  ['PANEL_DEPLOYER', 'kubernetes', 'docker, process ou none'],
   ['PANEL_LOG_LEVEL', 'loud', 'info'],
 ])('%s may not be %j: the message names it and what was expected', (name, value, expected) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { addDeployment, countTry, enterStep, findDeployment, STEPS } from '../../db/deployments.ts'
 import { findModule, type ModuleRow, saveModule } from '../../db/modules.ts'
 import { createDeployer } from '../../runtime/deployer.ts'
-import { confirmDeployment, giveUp, resumeDeployment } from '../../runtime/deployment.ts'
+import { confirmDeployment, giveUp, resumeDeployment, type Verdict } from '../../runtime/deployment.ts'
 import { createHub } from '../../runtime/hub.ts'
 import { createLog } from '../../runtime/log.ts'
 import { placeOf } from '../../runtime/module-folder.ts'
@@ -219,4 +219,29 @@ test('what is under way in another folder, or is seen to by a service that lives
 
   expect((await at.now()).entries).toEqual(['.wordy.new', 'wordy'])
   expect(await findDeployment(at.db, 'd')).toMatchObject({ state: 'building', finished_at: null })
+})
+
+test('where another program sees to the restart, a start asks it: it waits, takes the change back, or tries it once', async () => {
+  const at = await start()
+  const id = await killedWhileRestarting(at)
+  at.gone.clear()
+  const asked: unknown[] = []
+  const resume = (verdict: Verdict) =>
+    resumeDeployment({
+      ...at.services,
+      verdict: async (...about) => {
+        asked.push(about)
+        return verdict
+      },
+    })
+
+  expect(await resume('wait')).toBeUndefined()
+  expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting', tries: 0 })
+  expect(await resume('try')).toMatchObject({ id })
+  expect((await at.now()).version).toBe('2.0.0')
+  expect(await resume({ refused: 'it ended' })).toBeUndefined()
+
+  expect(await at.now()).toEqual(AS_BEFORE)
+  expect(await findDeployment(at.db, id)).toMatchObject({ state: 'rolled_back', error: 'it ended' })
+  expect(asked[0]).toEqual([id, 'another'])
 })
