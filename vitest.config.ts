@@ -16,7 +16,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/host/**'],
+          exclude: ['test/host/**', 'test/docker/**'],
           testTimeout: 15_000,
           // What is awaited comes in milliseconds, except on a machine that others load.
           expect: { poll: { timeout: 5_000 } },
@@ -27,6 +27,17 @@ export default defineConfig({
           name: 'host',
           include: ['test/host/**/*.test.ts'],
           // One real host, shared by all.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'docker',
+          globalSetup: ['test/signing-key.ts', 'test/docker/image.ts'],
+          include: ['test/docker/**/*.test.ts'],
+          // One engine, which copies the whole image for each container.
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,

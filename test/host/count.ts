@@ -1,4 +1,4 @@
-/** `count.ts REPORT`: prints the counts of vitest's report; fails unless tests were run, in every file, and all passed. */
+/** `count.ts REPORT [SUITE]`: prints the counts of vitest's report; fails unless tests were run, in every file, and all passed. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as z from 'zod'
@@ -9,6 +9,7 @@ const Report = z.object({
   ),
 })
 
+const suite = process.argv[3] ?? 'host'
 const { testResults } = Report.parse(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))
 const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
 const passed = tests.filter(({ status }) => status === 'passed').length
@@ -18,11 +19,11 @@ const leftOut = tests.filter(({ status }) => status !== 'passed' && status !== '
 const ran = new Set(
   testResults.filter(({ assertionResults }) => assertionResults.length > 0).map((file) => basename(file.name)),
 )
-const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.ts'))
+const files = readdirSync(new URL(`../${suite}`, import.meta.url)).filter((name) => name.endsWith('.test.ts'))
 const silent = files.filter((name) => !ran.has(name))
 
-for (const { fullName } of leftOut) console.error(`test:host: not run: ${fullName}`)
-for (const name of silent) console.error(`test:host: no test was run in ${name}`)
-if (tests.length === 0) console.error('test:host: no test was run.')
-console.log(`test:host: ${passed} passed, ${failed} failed, ${leftOut.length} skipped`)
+for (const { fullName } of leftOut) console.error(`test:${suite}: not run: ${fullName}`)
+for (const name of silent) console.error(`test:${suite}: no test was run in ${name}`)
+if (tests.length === 0) console.error(`test:${suite}: no test was run.`)
+console.log(`test:${suite}: ${passed} passed, ${failed} failed, ${leftOut.length} skipped`)
 if (passed === 0 || failed + leftOut.length + silent.length > 0) process.exitCode = 1

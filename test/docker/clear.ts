@@ -1,0 +1,6 @@
+/** Ends whatever runs in the suite's engine, before the engine is. */
+import { connectEngine } from '../../runtime/docker-engine.ts'
+
+const engine = await connectEngine(process.env.TEST_DOCKER_SOCKET ?? '')
+for (const { Id } of await engine.listContainers({ all: true }))
+  await engine.getContainer(Id).remove({ force: true, v: true })

@@ -1,0 +1,46 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** What is done with a request before the engine has it. */
+export type Meet = (line: string) => Promise<void> | undefined
+
+/**
+ * The engine's socket at another path, for a service under test: `meet` sees the first line of each request, and holds it
+ * until it settles.
+ */
+export async function engineProxy(path: string, engine: string) {
+  const sockets = new Set<Socket>()
+  const proxy: { meet: Meet; requests: string[] } = { meet: () => undefined, requests: [] }
+  const server = createServer((client) => {
+    const upstream = connect(engine)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.on('data', (bytes: Buffer) => {
+      const [line = ''] = bytes.toString('latin1', 0, 300).split('\r\n', 1)
+      const isRequest = /^(GET|HEAD|POST|PUT|DELETE) \S+ HTTP\/1\.1$/.test(line)
+      if (isRequest) proxy.requests.push(line)
+      const held = isRequest ? proxy.meet(line) : undefined
+      if (!held) return void upstream.write(bytes)
+      client.pause()
+      void held.then(() => {
+        upstream.write(bytes)
+        client.resume()
+      })
+    })
+    upstream.on('data', (bytes) => void client.write(bytes))
+    upstream.on('end', () => client.end())
+  })
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return proxy
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { Inspected } from '../../runtime/docker-engine.ts'
+import { repository, startContainer } from './service.ts'
+
+/** What the engine says of a container that is not of this one alone. */
+function settings({ Name, Config, HostConfig, Mounts, Path, Args }: Inspected) {
+  const { Image, Labels, ...config } = Config
+  const labels = Object.entries(Labels).filter(([key]) => !key.startsWith('ops-panel.'))
+  const { Binds, ...host } = HostConfig
+  const mounts = Mounts.map(({ Type, Source, Destination, RW }) => ({ Type, Source, Destination, RW }))
+  const byPlace = (a: { Destination: string }, b: { Destination: string }) => (a.Destination < b.Destination ? -1 : 1)
+  return { Name, Path, Args, config, labels: Object.fromEntries(labels), host, mounts: mounts.sort(byPlace) }
+}
+
+test('the new container has the settings of the former one, also after several of them', async () => {
+  const service = await startContainer({
+    env: { PANEL_MODULES_DIR: '/modules', FREE: 'a=b "c"' },
+    more: {
+      Labels: { 'traefik.enable': 'true', 'com.docker.compose.project': 'panel' },
+      Volumes: { '/unnamed': {} },
+      User: '0:0',
+      WorkingDir: '/data',
+      StopSignal: 'SIGTERM',
+      StopTimeout: 20,
+      Healthcheck: { Test: ['CMD', '/node', '--version'], Interval: 60_000_000_000, Retries: 2 },
+    },
+    hostConfig: {
+      RestartPolicy: { Name: 'on-failure', MaximumRetryCount: 7 },
+      CapAdd: ['NET_ADMIN'],
+      CapDrop: ['MKNOD'],
+      ExtraHosts: ['forge.example:127.0.0.1'],
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '5m' } },
+      Tmpfs: { '/scratch': 'size=1m' },
+      Mounts: [{ Type: 'volume', Source: 'named-volume', Target: '/named' }],
+      Ulimits: [{ Name: 'nofile', Soft: 4096, Hard: 8192 }],
+      Memory: 1_000_000_000,
+      ShmSize: 1_000_000,
+      Init: true,
+      SecurityOpt: ['no-new-privileges'],
+    },
+  })
+  const before = await service.inspect()
+  const images = async () => (await service.engine.listImages()).map(({ Id }) => Id)
+  const former = new Set(await images())
+
+  for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
+    service.forge.put(repository('wordy', version))
+    expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+    await service.quiet()
+  }
+
+  const after = await service.inspect()
+  expect(after.Id).not.toBe(before.Id)
+  expect(settings(after)).toEqual(settings(before))
+  const layers = async (image: string) => (await service.engine.getImage(image).inspect()).RootFS.Layers?.length
+  expect(await layers(after.Image)).toBe(((await layers(before.Image)) ?? 0) + 1)
+  // Those in between are gone.
+  expect((await images()).filter((each) => !former.has(each))).toEqual([after.Image])
+})
+
+test('disabling, enabling and removing a module with code replace the container as well', async () => {
+  const service = await startContainer({ env: { PANEL_MODULES_DIR: '/modules' } })
+  service.forge.put(repository('wordy', '1.0.0'))
+  await service.install('wordy')
+  await service.quiet()
+  for (const [action, status] of [
+    ['disable', 404],
+    ['enable', 200],
+  ] as const) {
+    const boot = await service.boot()
+    expect((await service.post(`/api/modules/wordy/${action}`)).status).toBe(200)
+    await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
+    await service.quiet()
+    expect((await service.get('/api/modules/wordy/word')).status).toBe(status)
+  }
+})
+
+test('a container that is removed when it stops is not replaced, and all is as before', async () => {
+  const service = await startContainer({ hostConfig: { AutoRemove: true, RestartPolicy: { Name: 'no' } } })
+  const { Id } = await service.inspect()
+  service.forge.put(repository('wordy', '1.0.0'))
+
+  const { state, error } = { ...(await service.install('wordy')) }
+
+  expect({ state, error }).toEqual({ state: 'rolled_back', error: expect.stringContaining('--rm') })
+  expect((await service.inspect()).Id).toBe(Id)
+  expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
+  expect(await service.family()).toEqual([''])
+})
