@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type Docker from 'dockerode'
 import type { Config } from './config.ts'
 import type { Inspected } from './docker-engine.ts'
@@ -44,7 +45,7 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
 
 /** Whether a volume, or a folder of the host, lies over this folder of a container: it hides what the image has there. */
 export function isMounted({ Mounts }: Inspected, folder: string): boolean {
-  return Mounts.some(({ Destination }) => `${folder}/`.startsWith(`${Destination.replace(/\/+$/, '')}/`))
+  return Mounts.some(({ Type, Destination }) => Type !== 'tmpfs' && `${folder}/`.startsWith(`${plain(Destination)}/`))
 }
 
 /** Why a container is not to be replaced: what is in no volume would stay behind, and what `--rm` removes is not there to go back to. */
@@ -53,13 +54,15 @@ export function whyNot(
   { dataDir, databaseUrl, secretKey }: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey'>,
 ): string | undefined {
   if (self.HostConfig.AutoRemove) return 'il a été lancé avec --rm'
+  if (self.HostConfig.NetworkMode?.startsWith('container:')) return 'il partage le réseau d’un autre conteneur'
+  if (self.Config.Labels?.['com.docker.swarm.task.id']) return 'il appartient à Swarm, qui le remplacerait de son côté'
   const file = /^file:(?:\/\/[^/]*)?([^?]*)/.exec(databaseUrl)?.[1]
   const needed = [...(secretKey ? [] : [dataDir]), ...(file === undefined ? [] : [decodeURI(file)])]
   const lost = needed.find((path) => !isMounted(self, path))
   return lost && `${lost} n’est pas dans un volume et serait perdu`
 }
 
-/** A container that runs a program of the image where the other one's files lie, as root, and nothing else of it. */
+/** A container that runs a program of the image where the other one's files lie, as root, with its environment. */
 export function helperRequest(
   old: Inspected,
   image: string,
@@ -101,8 +104,13 @@ export function nameOf({ Name }: Inspected): string {
 function sameVolumes({ HostConfig, Mounts }: Inspected): Pick<Docker.HostConfig, 'Binds' | 'Mounts'> {
   const named = (HostConfig.Mounts ?? []).filter(({ Type, Source }) => Type !== 'volume' || Source)
   const binds = HostConfig.Binds ?? []
-  const given = new Set([...binds.map((bind) => bind.split(':')[1]), ...named.map(({ Target }) => Target)])
-  const unnamed = Mounts.filter(({ Type, Name, Destination }) => Type === 'volume' && Name && !given.has(Destination))
+  const given = new Set([
+    ...binds.map((bind) => plain(bind.split(':')[1])),
+    ...named.map(({ Target }) => plain(Target)),
+  ])
+  const unnamed = Mounts.filter(
+    ({ Type, Name, Destination }) => Type === 'volume' && Name && !given.has(plain(Destination)),
+  )
   const more = unnamed.map(({ Name, Destination, RW }) => `${Name}:${Destination}${RW ? '' : ':ro'}`)
   return { Binds: [...binds, ...more], ...(named.length > 0 ? { Mounts: named } : { Mounts: [] }) }
 }
@@ -122,6 +130,11 @@ function endpointsOf({ Id, HostConfig, NetworkSettings }: Inspected) {
     }
     return [{ name, id: network.NetworkID, endpoint }]
   })
+}
+
+/** A folder as the engine tells it, whatever it was given. */
+function plain(folder: string | undefined): string {
+  return posix.normalize(folder ?? '').replace(/\/+$/, '')
 }
 
 function isRecord(value: unknown): value is { [key: string]: string } {

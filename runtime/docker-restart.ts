@@ -6,6 +6,7 @@ import type { Verdict } from './deployment.ts'
 import { connectEngine, type Inspected, inspectIfThere, lastLines, ownContainer, unless } from './docker-engine.ts'
 import { buildImage } from './docker-image.ts'
 import {
+  BASE_LABEL,
   DEPLOYMENT_LABEL,
   HELPER_LABEL,
   helperRequest,
@@ -25,12 +26,15 @@ export interface Containers {
   instance: Instance
   /** What a start is to do with a deployment that has come as far as the restart, and is `owner`'s. */
   verdict(deployment: string, owner: string): Promise<Verdict>
+  /** Settles when no helper sees to the deployment any more: it might still bring the former container back. */
+  settled(deployment: string): Promise<void>
   /** Never resolves: this container is stopped. Rejects when the other one could not be made, or did not take over. */
   replace(deployment: string, boot: string): Promise<never>
 }
 
 /** How long until the engine is asked again whether the helper lives. */
 const LOOK_MS = 1_000
+const UNKNOWN = 'unknown'
 /** Since when the helper brings the former container back. */
 const BACK = SWAP_STEPS.indexOf('clearing')
 const isBack = ({ step }: Journal) => SWAP_STEPS.indexOf(step) >= BACK
@@ -73,14 +77,19 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
       return { refused: at.reason ?? 'le nouveau conteneur n’a pas démarré' }
     },
 
+    async settled(deployment) {
+      while (await helper(HELPER_LABEL, deployment).catch(() => true)) await pause(LOOK_MS)
+    },
+
     async replace(deployment, boot) {
-      const now = await engine.getContainer(self.Id).inspect()
-      const why = whyNot(now, config)
+      const why = whyNot(self, config) ?? (await whoShares(engine, self))
       if (why !== undefined) throw new Error(`ce conteneur ne peut pas être remplacé : ${why}`)
-      const name = nameOf(now)
       const made: (() => Promise<unknown>)[] = []
       try {
-        await clean(engine, now)
+        await clean(engine, self)
+        // Not before: an earlier helper may have had to give it its restart policy back.
+        const now = await engine.getContainer(self.Id).inspect()
+        const name = nameOf(now)
         const image = await imageFor(engine, now, config.modulesDir, deployment)
         if (!isMounted(now, config.modulesDir)) made.push(() => engine.getImage(image).remove())
         const { create, networks } = requestLike(now, image, `${name}.new`)
@@ -93,18 +102,22 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
         const policy = { Name: Name || 'no', MaximumRetryCount }
         const words = { socket: config.dockerSocket, deployment, old: now.Id, fresh: fresh.id, name, boot, policy }
         const plan: Plan = { ...words, program: [...program] }
-        const request = helperRequest(now, image, deployment, [...program, 'replace-container', JSON.stringify(plan)])
+        // Its image is not one that goes with the attempt.
+        const base = now.Config.Labels[BASE_LABEL] ?? now.Image
+        const request = helperRequest(now, base, deployment, [...program, 'replace-container', JSON.stringify(plan)])
         const helping = await engine.createContainer(inBody(request))
         made.push(() => helping.remove({ force: true }))
         await helping.start()
         for (;;) {
           await pause(LOOK_MS)
-          const at = await helper(HELPER_LABEL, deployment)
+          // The helper goes on, also when the engine does not answer for a moment.
+          const at = await helper(HELPER_LABEL, deployment).catch((): typeof UNKNOWN => UNKNOWN)
+          if (at === UNKNOWN) continue
           if (!at) throw new Error('le remplacement du conteneur s’est arrêté')
           if (isBack(at)) throw new Error(at.reason)
         }
       } catch (error) {
-        for (const remove of made.reverse()) await unless([404, 409], remove())
+        for (const remove of made.reverse()) await unless([404, 409], remove()).catch(() => {})
         throw error
       }
     },
@@ -126,16 +139,35 @@ async function imageFor(engine: Docker, self: Inspected, folder: string, deploym
   return named?.Id === self.Image ? self.Config.Image : self.Image
 }
 
-/** Removes what an earlier attempt has left under the names that are needed. */
+/** Whoever has joined the network of this one would be cut off; or it is this service, and the other one is not it. */
+async function whoShares(engine: Docker, self: Inspected): Promise<string | undefined> {
+  const modes = [`container:${self.Id}`, `container:${nameOf(self)}`]
+  const all = await engine.listContainers({ all: true })
+  const sharing = all.find(({ HostConfig }) => modes.includes(HostConfig.NetworkMode ?? ''))
+  return sharing && `${sharing.Names[0] ?? sharing.Id} partage son réseau`
+}
+
+/** A helper that still works is waited for; it takes the service's start and end. */
+const HELPER_MS = 120_000
+
+/** Removes what an earlier attempt has left under the names that are needed. Never what runs, or is not known to be that. */
 async function clean(engine: Docker, self: Inspected): Promise<void> {
-  for (const name of [`${nameOf(self)}.helper`, `${nameOf(self)}.new`, `${nameOf(self)}.old`]) {
-    const left = await inspectIfThere(engine, name)
-    if (!left) continue
-    const { Labels } = left.Config
-    const isOurs = Labels[HELPER_LABEL] !== undefined || Labels[DEPLOYMENT_LABEL] !== undefined
-    if (!isOurs) throw new Error(`un autre conteneur s’appelle ${name}`)
+  const inTheWay = (name: string) => new Error(`un autre conteneur s’appelle ${name}`)
+  for (const until = performance.now() + HELPER_MS; ; await pause(LOOK_MS)) {
+    const left = await inspectIfThere(engine, `${nameOf(self)}.helper`)
+    if (!left) break
+    if (left.Config.Labels[HELPER_LABEL] === undefined) throw inTheWay(`${nameOf(self)}.helper`)
+    if ((left.State.Running || left.State.Restarting) && performance.now() < until) continue
     await unless([404, 409], engine.getContainer(left.Id).remove({ force: true }))
+    break
   }
+  const fresh = await inspectIfThere(engine, `${nameOf(self)}.new`)
+  if (fresh) {
+    if (fresh.State.Running || fresh.Config.Labels[DEPLOYMENT_LABEL] === undefined) throw inTheWay(nameOf(fresh))
+    await unless([404, 409], engine.getContainer(fresh.Id).remove())
+  }
+  // It may be the former service, which nobody but its owner may remove.
+  if (await inspectIfThere(engine, `${nameOf(self)}.old`)) throw inTheWay(`${nameOf(self)}.old`)
 }
 
 /** Without an engine the service serves all the same, and changes no module with code. */

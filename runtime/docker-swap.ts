@@ -125,6 +125,8 @@ const STEPS: Record<SwapStep, Take> = {
       await unless([404, 409], engine.getContainer(old).remove({ force: true }))
       await removeOwnImage(engine, former)
     }
+    // Until a moment ago the engine would not have started it again by itself.
+    await unless([304], engine.getContainer(fresh).start())
     return { step: 'settled' }
   },
 

@@ -172,7 +172,9 @@ export async function startServer(
     const confirm = async () => {
       // Until then some requests are still answered by the former one.
       await succession?.serve()
-      if (trial) await confirmDeployment(deployments, trial)
+      if (!trial) return
+      await containers?.settled(trial.id)
+      await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))
     log.info({ url, version: VERSION }, 'ready')
