@@ -7,14 +7,10 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { expect, inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
-import { saveUser } from '../../db/users.ts'
 import { connectEngine, lastLines } from '../../runtime/docker-engine.ts'
-import { createLog } from '../../runtime/log.ts'
-import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
-import { createSessions } from '../../runtime/session.ts'
 import { type TestForge, testForge } from '../forge.ts'
 import { saying } from '../functions/modules/module.ts'
+import { issue } from '../runtime/service.ts'
 import { engineProxy } from './engine-proxy.ts'
 import { IMAGE } from './image.ts'
 
@@ -152,17 +148,7 @@ export async function startContainer({
   }
 }
 
-async function adminToken(folder: string): Promise<string> {
-  const db = await openDatabase(`file:${folder}/panel.db`)
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
-  const secrets = createSecrets(await loadSecretKey(folder))
-  const clock = () => new Date()
-  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const { id } = await saveUser(db, 'alice', true, clock().toISOString())
-  const token = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: '1' })
-  await db.close()
-  return token
-}
+const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
 
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')

@@ -54,16 +54,21 @@ export async function startService(demo: DemoHost, env: Record<string, string> =
 
 const Jobs = z.array(z.looseObject({ job_id: z.string(), status: z.string(), output: z.string() }))
 
-/** A token of the service in that folder, for a user of its own, that expires in so many seconds. */
-export async function issue(folder: string, seconds: number): Promise<{ token: string; userId: number }> {
+/** A token of the service in that folder, for a user of its own or an administrator, that expires in so many seconds. */
+export async function issue(
+  folder: string,
+  seconds: number,
+  { isAdmin = false } = {},
+): Promise<{ token: string; userId: number }> {
+  const username = isAdmin ? 'alice' : 'bob'
   const db = await openDatabase(`file:${folder}/panel.db`)
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const clock = () => new Date(Date.now() + (seconds - 900) * 1000)
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const { id } = await saveUser(db, 'bob', false, clock().toISOString())
-  const token = await sessions.accessToken({ id, username: 'bob', isAdmin: false, sid: '1' })
-  db.close()
+  const { id } = await saveUser(db, username, isAdmin, clock().toISOString())
+  const token = await sessions.accessToken({ id, username, isAdmin, sid: '1' })
+  await db.close()
   return { token, userId: id }
 }
 

@@ -4,15 +4,11 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
-import { saveUser } from '../../db/users.ts'
-import { createLog } from '../../runtime/log.ts'
-import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
-import { createSessions } from '../../runtime/session.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { type TestForge, testForge } from '../forge.ts'
 import { saying, writeFiles } from '../functions/modules/module.ts'
 import { runProgram, startProgram } from './program.ts'
+import { issue } from './service.ts'
 
 /** Programs that start others, on a machine that may be busy. */
 const LONG = 60_000
@@ -80,17 +76,7 @@ async function start(forge: TestForge, folder?: string, env: Record<string, stri
   }
 }
 
-async function adminToken(folder: string): Promise<string> {
-  const db = await openDatabase(`file:${folder}/panel.db`)
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
-  const secrets = createSecrets(await loadSecretKey(folder))
-  const clock = () => new Date()
-  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const { id } = await saveUser(db, 'alice', true, clock().toISOString())
-  const token = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: '1' })
-  await db.close()
-  return token
-}
+const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
 
 /** A module's repository: an endpoint that says a word, or other code. */
 const repository = (id: string, version: string, code = saying(id, version)) => ({
