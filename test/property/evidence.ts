@@ -159,10 +159,21 @@ export async function auditRows(folder: string): Promise<string[]> {
 
 /** The database as it lies there: its file, and what has not been carried into it. */
 export async function databaseFiles(folder: string): Promise<Buffer> {
-  const names = (await readdir(folder)).filter((name) => name.startsWith('panel.db')).sort()
-  return withoutGaps(
-    Buffer.concat(await Promise.all(names.map((name) => buffer(createReadStream(join(folder, name)))))),
-  )
+  const list = async () => (await readdir(folder)).filter((name) => name.startsWith('panel.db')).sort()
+  for (;;) {
+    const names = await list()
+    const read = await Promise.allSettled(names.map((name) => buffer(createReadStream(join(folder, name)))))
+    // A connection that was closed lets go of its files only when it is collected, which may be now: SQLite then moves
+    // the journal into the database and removes it, so what was read is of two states.
+    if (String(await list()) !== String(names)) continue
+    return withoutGaps(
+      Buffer.concat(read.map((each) => (each.status === 'fulfilled' ? each.value : raise(each.reason)))),
+    )
+  }
+}
+
+function raise(reason: unknown): never {
+  throw reason
 }
 
 const GAP = 64
