@@ -68,6 +68,21 @@ export async function openDeployment(db: Database, place: string): Promise<Deplo
   return row
 }
 
+/** The newest one in a place, which is the one under way if there is any. */
+export async function lastDeployment(db: Database, place: string): Promise<Deployment | undefined> {
+  const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE place = ? ORDER BY rowid DESC LIMIT 1', [place])
+  return row
+}
+
+/** Removes all that have ended but the newest. */
+export async function forgetDeployments(db: Database, kept: number): Promise<void> {
+  await db.run(
+    `DELETE FROM deployments WHERE finished_at IS NOT NULL
+     AND rowid <= (SELECT rowid FROM deployments ORDER BY rowid DESC LIMIT 1 OFFSET ?)`,
+    [kept],
+  )
+}
+
 /** Records the next step, with a line for people. */
 export function enterStep(id: string, step: Step, line: string): Statement {
   return {

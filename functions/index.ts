@@ -40,6 +40,7 @@ import modulesList from './modules/modules-list.command.ts'
 import modulesRemove from './modules/modules-remove.command.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
+import forgetDeployments from './registry/forget-deployments.task.ts'
 import installModule from './registry/install.post.ts'
 import registry from './registry/modules.get.ts'
 import removeModule from './repair/module.delete.ts'
@@ -113,6 +114,7 @@ export const jobKinds: readonly AnyJobKind[] = [upgradeJob]
 /** What runs by itself, by name. */
 export const tasks: readonly Task[] = [
   forgetAttempts, // every minute
+  forgetDeployments, // every hour
   forgetOutput, //   every 10 minutes
   forgetSessions, // every hour
   learnEnds, //      every 20 s

@@ -75,7 +75,7 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
     .optional(),
   PANEL_MODULES_DIR: z.string().optional(),
-  PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').default('none'),
+  PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').optional(),
   PANEL_DOCKER_SOCKET: z.string().default('/var/run/docker.sock'),
   PANEL_METRICS: onOff.default(false),
   PANEL_TLS_CERT: z.string().optional(),
@@ -111,7 +111,7 @@ export interface Config {
   /** Where the code of the installed modules lies. */
   modulesDir: string
   /** How the service is restarted with a changed module: in another container, by a process that owns its port, or not. */
-  deployer: 'docker' | 'process' | 'none'
+  deployer: 'docker' | 'process' | 'none' | undefined
   /** Where the Docker Engine listens. */
   dockerSocket: string
   metrics: boolean

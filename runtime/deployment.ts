@@ -5,7 +5,7 @@ import {
   type End,
   endDeployment,
   findDeployment,
-  openDeployment,
+  lastDeployment,
 } from '../db/deployments.ts'
 import { removeModule, restoreModule } from '../db/modules.ts'
 import { type Actor, auditStatement } from './audit.ts'
@@ -38,8 +38,13 @@ export type Verdict = 'try' | 'wait' | { refused: string }
 export async function resumeDeployment(services: DeploymentServices): Promise<Deployment | undefined> {
   const { db, folder, instance } = services
   const place = await knownPlace(folder)
-  const deployment = place === undefined ? undefined : await openDeployment(db, place)
+  const deployment = place === undefined ? undefined : await lastDeployment(db, place)
   if (!deployment) return undefined
+  if (deployment.finished_at !== null) {
+    // Its service may have ended right after it.
+    await forgetFormer(services, deployment.module)
+    return undefined
+  }
   // After a reboot, or in another container, nothing is known of the one that began it: nobody sees to it there either.
   const abandoned = !(await instance.runs(deployment.owner))
   if (deployment.state !== 'restarting') {
@@ -79,12 +84,16 @@ export async function confirmDeployment(
   { id, module }: Pick<Deployment, 'id' | 'module'>,
   line = 'Le service a redémarré.',
 ): Promise<void> {
-  const { db, folder, clock, log } = services
+  const { db, clock } = services
   await db.batch([endDeployment(id, 'done', line, null, timestamp(clock()))])
+  await forgetFormer(services, module)
+  await tell(services, id)
+}
+
+async function forgetFormer({ folder, log }: DeploymentServices, module: string): Promise<void> {
   await moduleFiles(folder, module)
     .settle()
     .catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
-  await tell(services, id)
 }
 
 /** Puts files and record back as they were, and records why. Does nothing once it has ended. */

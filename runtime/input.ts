@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import type * as z from 'zod'
 import { readBody } from './body.ts'
+import { checked } from './checked.ts'
 import { type Detail, type ErrorCode, Failure } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 
@@ -20,7 +21,7 @@ export async function readInput(
 }
 
 function parse(schema: z.ZodType, value: unknown, code: ErrorCode = 'invalid_request'): unknown {
-  const parsed = schema.safeParse(value)
+  const parsed = checked(schema, value)
   if (parsed.success) return parsed.data
   throw new Failure(code, { details: details(parsed.error), cause: parsed.error })
 }

@@ -3,6 +3,7 @@ import { commands } from '../functions/index.ts'
 import { askHealth } from './ask-health.ts'
 import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
+import { detectDeployer } from './detect-deployer.ts'
 import { runSwap } from './docker-swap.ts'
 import { startServer } from './server.ts'
 import { isWorker, succession } from './succession.ts'
@@ -41,14 +42,15 @@ Le service et ses commandes se configurent par l’environnement :
                                 forge (Gitea, Forgejo) des modules : adresse, organisation, jeton
   PANEL_MODULES_DIR             dossier du code des modules (<données>/modules)
   PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; docker : remplacer le
-                                conteneur où le service s’exécute ; none : ne pas le faire (none)
+                                conteneur où le service s’exécute ; none : ne pas le faire (docker dans un
+                                conteneur qui voit le moteur, process sous systemd, sinon none)
   PANEL_DOCKER_SOCKET           socket du moteur Docker (/var/run/docker.sock)
   PANEL_METRICS                 on ou off : métriques pour Prometheus à /metrics (off)
   PANEL_TLS_CERT, PANEL_TLS_KEY fichiers PEM pour servir en HTTPS (sinon en clair)
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
 `
 
-/** A message to the other process and back, on a busy machine. */
+/** Beside a program that is not ours, but runs this one in a worker (pm2): a message there and back, on a busy machine. */
 const HAND_BACK_MS = 500
 
 /** Not for people: what the helper and the container that it waits for are started with. */
@@ -70,10 +72,11 @@ async function main(args: readonly string[]): Promise<void> {
     return typeCommand(commands, args, { environment: process.env, clock: () => new Date() })
   }
   try {
-    const { deployer } = readConfig(process.env)
+    const deployer = await detectDeployer(readConfig(process.env), process.env, process.pid)
     if (deployer === 'process' && !isWorker) process.exit(await runWorkers((text) => complain(0, text)))
-    // Other programs run this one in a worker of theirs, too (pm2).
-    const starting = startServer(process.env, undefined, deployer === 'process' ? succession(process.env) : undefined)
+    const environment = { ...process.env, PANEL_DEPLOYER: deployer }
+    const line = deployer === 'process' ? succession(process.env) : undefined
+    const starting = startServer(environment, undefined, line)
     let asked = 0
     const end = () => {
       // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
@@ -85,7 +88,8 @@ async function main(args: readonly string[]): Promise<void> {
             complain(1, explain(error, 'le service ne s’est pas arrêté proprement')),
           )
           // What the owner of the port has handed over meanwhile goes back to it, and to another worker.
-          if (isWorker) await pause(HAND_BACK_MS)
+          if (line) await line.leave()
+          else if (isWorker) await pause(HAND_BACK_MS)
           process.exit()
         },
         // What kept it from starting is told below.

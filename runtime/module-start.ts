@@ -1,6 +1,7 @@
 import type { Deployment } from '../db/deployments.ts'
 import { type DeploymentServices, giveUp, resumeDeployment } from './deployment.ts'
 import { type Modules, startModules } from './modules.ts'
+import { endWithParent } from './orphan.ts'
 import type { Succession } from './succession.ts'
 
 /**
@@ -18,7 +19,9 @@ export async function startWithModules(
     return undefined
   })
   if (trial) succession?.tell('trying')
+  const watch = succession && endWithParent()
   const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false })
+  await watch?.stop()
   const broken = trial && modules.problem(trial.module)
   if (!trial || !broken) return { modules, trial }
   try {

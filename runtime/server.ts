@@ -44,16 +44,19 @@ export interface Manifest {
 export interface RunningServer {
   /** Where it listens, as `http://127.0.0.1:8080`. */
   url: string
-  /** Ends it within 5 s: sockets are closed with 1001, requests under way get 2 s, jobs run on at the host. */
+  /**
+   * Ends it within 5 s: sockets are closed with 1001, requests under way get 2 s (20 s where a successor serves), jobs run
+   * on at the host.
+   */
   stop(): Promise<void>
 }
 
-/** What requests under way may still take when the service stops. */
-const FINISH_MS = 2_000
+/** What requests under way may still take when the service stops, and once a successor serves. */
+const finishMs = (succession: Succession | undefined) => (succession?.isFollowed() ? 20_000 : 2_000)
 /** So long a changed module has to live before the service that runs leaves its place to the one that has it. */
 const TRIAL_MS = 3_000
-/** Whatever has not let go by then (a locked database, say) is left to the end of the process. */
-const STOP_MS = 4_500
+/** After them: whatever has not let go by then (a locked database, say) is left to the end of the process. */
+const RELEASE_MS = 2_500
 
 /**
  * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
@@ -189,7 +192,7 @@ export async function startServer(
       log.info('stopping')
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
-      const cut = setTimeout(() => server.closeAllConnections(), FINISH_MS)
+      const cut = setTimeout(() => server.closeAllConnections(), finishMs(succession))
       const released = Promise.all([jobs.stop(), background.stop(), deployer?.stop()])
       // A failure is told once the rest is closed.
       released.catch(() => {})
@@ -204,7 +207,7 @@ export async function startServer(
     }
     const stopInTime = async () => {
       const late = new AbortController()
-      const deadline = pause(STOP_MS, 'late', { signal: late.signal }).catch(() => undefined)
+      const deadline = pause(finishMs(succession) + RELEASE_MS, 'late', { signal: late.signal }).catch(() => undefined)
       if ((await Promise.race([stop(), deadline])) === 'late') log.error('stopped before everything was released')
       late.abort()
     }

@@ -6,7 +6,7 @@ import * as z from 'zod'
  * it does not, and that it wants to be followed by another one.
  */
 export const Said = z.union([
-  z.object({ said: z.enum(['trying', 'serving', 'replace']) }),
+  z.object({ said: z.enum(['trying', 'serving', 'replace', 'closed', 'leaving']) }),
   z.object({ said: z.literal('failed'), reason: z.string() }),
 ])
 type Said = z.infer<typeof Said>
@@ -15,7 +15,9 @@ type Said = z.infer<typeof Said>
 const Answer = z.object({ succeeded: z.boolean(), reason: z.string() })
 /** What it is told once no other one serves beside it. */
 const Alone = z.object({ alone: z.literal(true) })
-export type Told = z.infer<typeof Answer> | z.infer<typeof Alone>
+/** What it is told once it is handed no more connections: all of them came before this. */
+const Released = z.object({ released: z.literal(true) })
+export type Told = z.infer<typeof Answer> | z.infer<typeof Alone> | z.infer<typeof Released>
 
 /** The service's end: only in a worker. */
 export interface Succession {
@@ -28,6 +30,12 @@ export interface Succession {
   fail(reason: string): Promise<void>
   /** Resolves when a successor serves; rejects with an Error that says why it does not. */
   replace(): Promise<void>
+  isFollowed(): boolean
+  /**
+   * For one that listens no more. Settles when what the owner of the port has handed over since then is back with it, or
+   * when that one is gone.
+   */
+  leave(): Promise<void>
 }
 
 export const { isWorker } = cluster
@@ -38,6 +46,7 @@ export const WITHOUT_MODULES = 'OPS_PANEL_WITHOUT_MODULES'
 /** How this service is followed by another one; undefined where it is on its own. */
 export function succession(environment: Record<string, string | undefined>): Succession | undefined {
   if (!cluster.isWorker || !process.send) return undefined
+  let followed = false
   const say = (said: Said) =>
     new Promise<void>((resolve) => {
       if (process.send) process.send(said, undefined, {}, () => resolve())
@@ -57,6 +66,17 @@ export function succession(environment: Record<string, string | undefined>): Suc
       void say({ said: 'replace' })
       const { succeeded, reason } = await answered
       if (!succeeded) throw new Error(reason)
+      followed = true
+    },
+    isFollowed: () => followed,
+    async leave() {
+      const gone = new Promise<void>((resolve) => process.once('disconnect', resolve))
+      if (!process.connected) return
+      const released = heard(Released)
+      void say({ said: 'closed' })
+      await Promise.race([released, gone])
+      // Behind the refusals of connections, on the same way: once it is sent, they are.
+      if (process.connected) await say({ said: 'leaving' })
     },
   }
 }

@@ -6,6 +6,8 @@ import { Said, type Told, WITHOUT_MODULES } from './succession.ts'
 const START_MS = 30_000
 /** Longer than a service takes to stop; what holds on then is killed. */
 const LEAVE_MS = 8_000
+/** The same once another one serves: requests under way may take their time. */
+const FOLLOWED_MS = 30_000
 /** A service that ends by itself is started again, not in a circle without a pause. */
 const AGAIN_MS = 1_000
 
@@ -110,7 +112,7 @@ interface Service {
 }
 
 function startService(withoutModules: boolean): Service {
-  const worker = cluster.fork({ [WITHOUT_MODULES]: withoutModules ? 'on' : 'off' })
+  const worker = cluster.fork({ PANEL_DEPLOYER: 'process', [WITHOUT_MODULES]: withoutModules ? 'on' : 'off' })
   const ended = new Promise<number>((resolve) => {
     worker.once('exit', (code: number | null) => resolve(code ?? 1))
     // The program may have been moved, or the machine be short of processes.
@@ -146,6 +148,7 @@ function startService(withoutModules: boolean): Service {
         settle(said.data.reason)
       }
       if (said.data.said === 'replace') service.onReplace()
+      if (said.data.said === 'closed') service.answer({ released: true })
     })
   })
   return service
@@ -153,7 +156,7 @@ function startService(withoutModules: boolean): Service {
 
 async function leave({ worker, ended }: Service): Promise<void> {
   worker.process.kill('SIGTERM')
-  const killer = setTimeout(() => worker.process.kill('SIGKILL'), LEAVE_MS)
+  const killer = setTimeout(() => worker.process.kill('SIGKILL'), FOLLOWED_MS)
   await ended
   clearTimeout(killer)
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { checked } from '../../runtime/checked.ts'
 import type { Detail } from '../../runtime/errors.ts'
 
 const expected =
@@ -66,7 +67,7 @@ export function parseDescriptor(text: string): { descriptor: Descriptor } | { re
     const what = /^\s*<(!|html)/i.test(json) ? 'c’est une page HTML' : 'ce n’est pas un texte JSON'
     return { reasons: [{ field: '', message: what }] }
   }
-  const parsed = Descriptor.safeParse(value)
+  const parsed = checked(Descriptor, value)
   if (parsed.success) return { descriptor: parsed.data }
   return { reasons: parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message })) }
 }

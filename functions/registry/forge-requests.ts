@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { checked } from '../../runtime/checked.ts'
 
 /** From where modules are installed: a Gitea or Forgejo, its address with whatever path it lies under. */
 export interface ForgeAddress {
@@ -108,7 +109,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
     async json(schema, path, wanted) {
       const answer = await bytes(path, wanted)
       if (!answer) return undefined
-      const parsed = schema.safeParse(parseJson(answer.bytes.toString()))
+      const parsed = checked(schema, parseJson(answer.bytes.toString()))
       if (parsed.success) return { value: parsed.data, headers: answer.headers }
       const [issue] = parsed.error.issues
       const where = issue?.path.length ? ` (${issue.path.join('.')} : ${issue.message})` : ''

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { checked } from '../../runtime/checked.ts'
 import type { ShownSettings } from '../../runtime/settings.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 
@@ -52,7 +53,7 @@ export const DashboardShortcuts = z
   .string()
   .max(64 * 1024)
   .superRefine((value, { addIssue }) => {
-    const parsed = Shortcuts.safeParse(parseJson(value))
+    const parsed = checked(Shortcuts, parseJson(value))
     if (parsed.success) return
     const [issue] = parsed.error.issues
     addIssue(

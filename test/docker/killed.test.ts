@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { inspectIfThere, lastLines } from '../../runtime/docker-engine.ts'
 import { lastTold, SWAP_STEPS, type SwapStep } from '../../runtime/docker-swap.ts'
-import { repository, startContainer } from './service.ts'
+import { repository } from '../functions/modules/module.ts'
+import { startContainer } from './service.ts'
 
 type Service = Awaited<ReturnType<typeof startContainer>>
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { BASE_LABEL } from '../../runtime/docker-request.ts'
-import { repository, startContainer } from './service.ts'
+import { repository } from '../functions/modules/module.ts'
+import { startContainer } from './service.ts'
 
 /** Where the folder of modules lies: in the image, or in the volume with the data. */
 const PLACES = [

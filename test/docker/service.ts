@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
@@ -9,7 +7,7 @@ import { expect, inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { connectEngine, lastLines } from '../../runtime/docker-engine.ts'
 import { type TestForge, testForge } from '../forge.ts'
-import { saying } from '../functions/modules/module.ts'
+import { freePort } from '../free-port.ts'
 import { issue } from '../runtime/service.ts'
 import { engineProxy } from './engine-proxy.ts'
 import { IMAGE } from './image.ts'
@@ -20,16 +18,6 @@ const Begun = z.object({ deployment: z.string() })
 
 /** How long a client waits for what may have to be tried again several times. */
 const LONG = 60_000
-
-/** A module's repository: an endpoint that says a word, or other code. */
-export const repository = (id: string, version: string, code = saying(id, version)) => ({
-  name: id,
-  branches: {
-    main: {
-      files: { 'module.json': JSON.stringify({ id, name: id, version, has_backend: true }), 'backend.mjs': code },
-    },
-  },
-})
 
 /** The service in a container on the host's network, with a forge. */
 export async function startContainer({
@@ -52,9 +40,8 @@ export async function startContainer({
   const url = `http://127.0.0.1:${port}`
   const name = `panel-${randomBytes(4).toString('hex')}`
   const variables = {
-    PANEL_PORT: port,
+    PANEL_PORT: String(port),
     PANEL_DATA_DIR: '/data',
-    PANEL_DEPLOYER: 'docker',
     PANEL_DOCKER_SOCKET: '/sockets/docker.sock',
     PANEL_FORGE_URL: forge.url,
     PANEL_FORGE_ORG: forge.org,
@@ -108,7 +95,7 @@ export async function startContainer({
     const answer = await fetch(`${url}${path}`, { headers })
     return { status: answer.status, body: await answer.json() }
   }
-  const post = (path: string) => fetch(`${url}${path}`, { method: 'POST', headers })
+  const ask = (method: string, path: string) => fetch(`${url}${path}`, { method, headers })
   return {
     forge,
     engine,
@@ -116,7 +103,7 @@ export async function startContainer({
     name,
     data,
     get,
-    post,
+    ask,
     inspect: () => engine.getContainer(name).inspect(),
     /** The names of the containers that there are of it, without the service's own before each. */
     family: async () => (await family()).map(({ Names }) => Names.join().replace(`/${name}`, '')).sort(),
@@ -124,7 +111,7 @@ export async function startContainer({
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
     /** Begins the installation of what the forge has. */
     async begin(id: string) {
-      const answer = await post(`/api/registry/modules/${id}/install`)
+      const answer = await ask('POST', `/api/registry/modules/${id}/install`)
       const text = await answer.text()
       expect({ status: answer.status, text }).toEqual({ status: 202, text })
       return Begun.parse(JSON.parse(text)).deployment
@@ -149,11 +136,3 @@ export async function startContainer({
 }
 
 const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return String(typeof address === 'object' && address ? address.port : 0)
-}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Inspected } from '../../runtime/docker-engine.ts'
-import { repository, startContainer } from './service.ts'
+import { exampleRepository, repository } from '../functions/modules/module.ts'
+import { startContainer } from './service.ts'
 
 /** What the engine says of a container that is not of this one alone. */
 function settings({ Name, Config, HostConfig, Mounts, Path, Args }: Inspected) {
@@ -58,21 +59,23 @@ test('the new container has the settings of the former one, also after several o
   expect((await images()).filter((each) => !former.has(each))).toEqual([after.Image])
 })
 
-test('disabling, enabling and removing a module with code replace the container as well', async () => {
+test('the example module: installing, disabling, enabling and removing it replace the container', async () => {
   const service = await startContainer({ env: { PANEL_MODULES_DIR: '/modules' } })
-  service.forge.put(repository('wordy', '1.0.0'))
-  await service.install('wordy')
-  await service.quiet()
-  for (const [action, status] of [
-    ['disable', 404],
-    ['enable', 200],
+  service.forge.put(await exampleRepository())
+  for (const [method, path, begun, status] of [
+    ['POST', '/api/registry/modules/hello/install', 202, 200],
+    ['POST', '/api/modules/hello/disable', 200, 404],
+    ['POST', '/api/modules/hello/enable', 200, 200],
+    ['DELETE', '/api/repair/modules/hello', 200, 404],
   ] as const) {
-    const boot = await service.boot()
-    expect((await service.post(`/api/modules/wordy/${action}`)).status).toBe(200)
+    const [boot, { Id }] = [await service.boot(), await service.inspect()]
+    expect((await service.ask(method, path)).status).toBe(begun)
     await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
     await service.quiet()
-    expect((await service.get('/api/modules/wordy/word')).status).toBe(status)
+    expect((await service.inspect()).Id).not.toBe(Id)
+    expect((await service.get('/api/modules/hello/greeting')).status).toBe(status)
   }
+  expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
 })
 
 test('a container that is removed when it stops is not replaced, and all is as before', async () => {

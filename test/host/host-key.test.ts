@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { freePort } from '../free-port.ts'
 import { askPackages, login, signIn } from './client.ts'
 import { PASSWORDS, rig } from './rig.ts'
-import { freePort, type Service, startService } from './service.ts'
+import { type Service, startService } from './service.ts'
 
 let service: Service | undefined
 afterEach(async () => {

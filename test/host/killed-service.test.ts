@@ -3,6 +3,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../free-port.ts'
 import { signIn } from './client.ts'
 import { alike, hashes, jobDetail, keepHostFile, steps, upTo } from './copies.ts'
 import { startJob } from './job.ts'
@@ -10,7 +11,7 @@ import { NO_TEXT, replacePostinst, slowPostinst } from './postinst.ts'
 import { jobFolders, jobProcesses } from './remains.ts'
 import { followOn } from './resuming.ts'
 import { type Account, inside, rig } from './rig.ts'
-import { freePort, newFolder, startService } from './service.ts'
+import { newFolder, startService } from './service.ts'
 
 const PLACES = ['host', '101', '102'] as const
 const LINES = 40

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import * as z from 'zod'
 import { testForge } from '../forge.ts'
+import { exampleRepository } from '../functions/modules/module.ts'
 import { type Caller, signIn } from './client.ts'
 import { jobDetail, steps, upTo } from './copies.ts'
 import { startJob } from './job.ts'
@@ -11,7 +11,6 @@ import { followOn } from './resuming.ts'
 import { inside, rig } from './rig.ts'
 import { startService } from './service.ts'
 
-const EXAMPLE = new URL('../../examples/module-hello/', import.meta.url)
 const LINES = 40
 
 const Health = z.object({ boot_id: z.string() })
@@ -33,12 +32,7 @@ test('the example module is installed in the middle of an upgrade, which nobody 
   await rig('reset')
   await replacePostinst('101', slowPostinst({ lines: LINES, seconds: 0.2 }))
   const forge = await testForge()
-  const files = Object.fromEntries(
-    await Promise.all(
-      ['module.json', 'backend.mjs'].map(async (name) => [name, await readFile(new URL(name, EXAMPLE))] as const),
-    ),
-  )
-  forge.put({ name: 'hello', branches: { master: { files } } })
+  forge.put(await exampleRepository())
   const service = await startService({
     env: { PANEL_DEPLOYER: 'process', PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org },
   })

@@ -3,10 +3,11 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { freePort } from '../free-port.ts'
 import { canary, password } from '../property/canaries.ts'
 import { type Answer, askPackages, type Caller, caller, login, packages, refresh, signedIn } from './client.ts'
 import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
-import { freePort, newFolder, type Service, startService } from './service.ts'
+import { newFolder, type Service, startService } from './service.ts'
 import { leaks, storedSettings } from './stored.ts'
 
 const ACCOUNTS = ['root', 'alice', 'bob', 'ops'] as const

@@ -3,10 +3,11 @@ import { access, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
+import { freePort } from '../free-port.ts'
 import { canary, password, search } from '../property/canaries.ts'
 import { type Answer, ask, login, packages, refresh, signedIn } from './client.ts'
 import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
-import { freePort, newFolder, type Service, startService } from './service.ts'
+import { newFolder, type Service, startService } from './service.ts'
 import { leaks, storedSettings } from './stored.ts'
 
 const ACCOUNTS = ['root', 'alice', 'bob', 'ops', 'zoe', 'shut'] as const

@@ -27,7 +27,7 @@ test('has a default for everything', () => {
     anonymousOutput: true,
     metrics: false,
     forge: undefined,
-    deployer: 'none',
+    deployer: undefined,
     dockerSocket: '/var/run/docker.sock',
     modulesDir: resolve('data/modules'),
     logLevel: 'info',

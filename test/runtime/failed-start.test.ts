@@ -1,21 +1,11 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
 import { startServer } from '../../runtime/server.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { freePort } from '../free-port.ts'
 import { runProgram } from './program.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
-}
 
 test('a start that fails after the port was taken leaves it, and runs no task', async () => {
   const folder = await temporaryFolder()

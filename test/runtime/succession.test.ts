@@ -1,92 +1,18 @@
-import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { readdir } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { temporaryFolder } from '../db/folder.ts'
-import { type TestForge, testForge } from '../forge.ts'
-import { saying, writeFiles } from '../functions/modules/module.ts'
+import { testForge } from '../forge.ts'
+import { freePort } from '../free-port.ts'
+import { repository, saying, writeFiles } from '../functions/modules/module.ts'
 import { runProgram, startProgram } from './program.ts'
-import { issue } from './service.ts'
+import { adminToken, Begun, childrenOf, killAll, startReplaceable } from './replaceable.ts'
 
 /** Programs that start others, on a machine that may be busy. */
 const LONG = 60_000
 
-const Ready = z.object({ msg: z.literal('ready'), url: z.string() })
-const Health = z.object({ boot_id: z.string() })
-const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
-const Begun = z.object({ deployment: z.string().nullable() })
 const Switched = z.looseObject({ deployment: z.string().nullish() })
-const List = z.array(z.looseObject({ id: z.string() }))
-
-/** The program, which can restart its service, with a forge. */
-async function start(forge: TestForge, folder?: string, env: Record<string, string> = {}) {
-  const data = folder ?? (await temporaryFolder())
-  const program = startProgram({
-    ...env,
-    PANEL_DATA_DIR: data,
-    PANEL_DEPLOYER: 'process',
-    PANEL_FORGE_URL: forge.url,
-    PANEL_FORGE_ORG: forge.org,
-    PANEL_JWT_KEY: inject('signingKey').pem,
-    PANEL_SSH_HOST: '127.0.0.1:1',
-  })
-  await program.said('"msg":"ready"')
-  const line = program
-    .stdout()
-    .split('\n')
-    .find((each) => each.includes('"msg":"ready"'))
-  const { url } = Ready.parse(JSON.parse(line ?? ''))
-  const headers = { authorization: `Bearer ${await adminToken(data)}` }
-  const get = async (path: string) => {
-    const answer = await fetch(`${url}${path}`, { headers })
-    return { status: answer.status, body: await answer.json() }
-  }
-  const post = (path: string) => fetch(`${url}${path}`, { method: 'POST', headers })
-  return {
-    ...program,
-    url,
-    data,
-    get,
-    post,
-    boot: async () => Health.parse((await get('/api/health')).body).boot_id,
-    module: async (id: string) => List.parse((await get('/api/modules')).body).find((each) => each.id === id),
-    /** Installs what the forge has, and waits for its end. */
-    async install(id: string) {
-      const answer = await post(`/api/registry/modules/${id}/install`)
-      const text = await answer.text()
-      expect({ status: answer.status, text }).toEqual({ status: 202, text })
-      const { deployment } = Begun.parse(JSON.parse(text))
-      return this.end(deployment ?? '')
-    },
-    async end(deployment: string) {
-      let last = { state: '', log: [''], error: null as string | null }
-      await expect
-        .poll(
-          async () => {
-            last = Deployment.parse((await get(`/api/registry/deployments/${deployment}`)).body)
-            return last.state
-          },
-          { timeout: 40_000, interval: 50 },
-        )
-        .toMatch(/done|failed|rolled_back/)
-      return last
-    },
-  }
-}
-
-const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
-
-/** A module's repository: an endpoint that says a word, or other code. */
-const repository = (id: string, version: string, code = saying(id, version)) => ({
-  name: id,
-  branches: {
-    main: {
-      files: { 'module.json': JSON.stringify({ id, name: id, version, has_backend: true }), 'backend.mjs': code },
-    },
-  },
-})
 
 /** Asks fifty times a second, each time by a new connection; every answer that was none. */
 function watch(url: string) {
@@ -123,7 +49,7 @@ test(
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     const before = await service.boot()
     const stop = watch(service.url)
 
@@ -146,6 +72,31 @@ test(
   LONG,
 )
 
+test(
+  'a request that takes longer than the change is answered by the service that it came to',
+  async () => {
+    const forge = await testForge()
+    const slow = saying('slow', 'x').replace(
+      "handler: () => ({ word: 'x' })",
+      "handler: () => new Promise((resolve) => setTimeout(() => resolve({ word: 'at last' }), 9000))",
+    )
+    forge.put(repository('slow', '1.0.0', slow))
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await startReplaceable(forge)
+    expect(await service.install('slow')).toMatchObject({ state: 'done' })
+    const boot = await service.boot()
+
+    const answer = service.get('/api/modules/slow/word')
+    const stop = watch(service.url)
+    expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+
+    expect(await service.boot()).not.toBe(boot)
+    expect(await answer).toEqual({ status: 200, body: { word: 'at last' } })
+    expect((await stop()).failures).toEqual([])
+  },
+  LONG,
+)
+
 test.each([
   ['ends the process at its start', 'process.exit(3)', 'arrêté au démarrage (code 3)'],
   ['throws', 'throw new Error("no way")', 'no way'],
@@ -155,7 +106,7 @@ test.each([
   async (_, code, reason) => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     await service.install('wordy')
     const [boot, module] = [await service.boot(), await service.module('wordy')]
 
@@ -182,7 +133,7 @@ test(
       "handler() { void Promise.reject(new Error('left alone')); return { word: 'said' } }",
     )
     forge.put(repository('wordy', '1.0.0', careless))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     expect(await service.install('wordy')).toMatchObject({ state: 'done' })
     const boot = await service.boot()
 
@@ -199,7 +150,7 @@ test(
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     await service.install('wordy')
     const restarted = async (act: () => Promise<Response>) => {
       const before = await service.boot()
@@ -233,7 +184,7 @@ test(
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     await service.install('wordy')
     forge.put(
       repository('wordy', '2.0.0', `${saying('wordy', '2.0.0')}; console.log('tries'); await new Promise(() => {})`),
@@ -266,8 +217,8 @@ test(
   async () => {
     const forge = await testForge()
     const data = await temporaryFolder()
-    const port = await freePort()
-    const first = await start(forge, data, { PANEL_PORT: port })
+    const port = String(await freePort())
+    const first = await startReplaceable(forge, data, { PANEL_PORT: port })
     first.kill('SIGTERM')
     await first.ended
     const folder = await temporaryFolder()
@@ -278,7 +229,7 @@ test(
     })
     expect((await runProgram({ PANEL_DATA_DIR: data }, 'modules', 'install', folder)).code).toBe(0)
 
-    const service = await start(forge, data, { PANEL_PORT: port })
+    const service = await startReplaceable(forge, data, { PANEL_PORT: port })
     await service.said('started without the code of the modules')
 
     await expect
@@ -292,46 +243,11 @@ test(
 )
 
 test(
-  'killed while the code is fetched: the next start serves, and nothing has changed',
-  async () => {
-    const forge = await testForge()
-    forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
-    await service.install('wordy')
-    forge.put(repository('wordy', '2.0.0'))
-    const asked = new Promise<void>((resolve) => {
-      forge.behave = (request) => {
-        if (!request.url?.includes('backend.mjs')) return false
-        resolve()
-        return true
-      }
-    })
-    const answer = await service.post('/api/registry/modules/wordy/install')
-    const { deployment } = Begun.parse(await answer.json())
-    await asked
-    await killAll(service)
-    forge.behave = undefined
-
-    const next = await start(forge, service.data)
-
-    expect(await next.end(deployment ?? '')).toMatchObject({
-      state: 'failed',
-      error: expect.stringContaining('arrêté'),
-    })
-    expect(await next.module('wordy')).toMatchObject({ version: '1.0.0' })
-    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
-    expect(await next.install('wordy')).toMatchObject({ state: 'done' })
-    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '2.0.0' } })
-  },
-  LONG,
-)
-
-test(
   'killed while the service starts with the module: the next start tries it no more, and has the former version',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await start(forge)
+    const service = await startReplaceable(forge)
     await service.install('wordy')
     const slow = `${saying('wordy', '2.0.0')}; console.log('tries'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20000)`
     forge.put(repository('wordy', '2.0.0', slow))
@@ -340,7 +256,7 @@ test(
     await service.said('tries')
     await killAll(service)
 
-    const next = await start(forge, service.data)
+    const next = await startReplaceable(forge, service.data)
 
     expect(await next.end(deployment ?? '')).toMatchObject({ state: 'rolled_back' })
     expect(await next.module('wordy')).toMatchObject({ version: '1.0.0' })
@@ -354,7 +270,7 @@ test(
   async () => {
     const forge = await testForge()
     // A free port is another one each time that nobody holds it.
-    const service = await start(forge, undefined, { PANEL_PORT: await freePort() })
+    const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
     const before = await service.boot()
     const [worker = 0] = await childrenOf(service.pid)
 
@@ -371,10 +287,36 @@ test(
 )
 
 test(
+  'a first process that is killed leaves no service behind, also none that a module keeps busy for ever',
+  async () => {
+    const forge = await testForge()
+    const service = await startReplaceable(forge)
+    forge.put(repository('wordy', '1.0.0', `console.log('tries'); for (;;);`))
+    await service.post('/api/registry/modules/wordy/install')
+    await service.said('tries')
+    const workers = await childrenOf(service.pid)
+    expect(workers).toHaveLength(2)
+
+    service.kill('SIGKILL')
+
+    const alive = () =>
+      workers.filter((pid) => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      })
+    await expect.poll(alive, { timeout: 20_000 }).toEqual([])
+  },
+  LONG,
+)
+
+test(
   'a port that is taken is told once, and ends the program',
   async () => {
     const forge = await testForge()
-    const { url } = await start(forge)
+    const { url } = await startReplaceable(forge)
     const second = startProgram({
       PANEL_DATA_DIR: await temporaryFolder(),
       PANEL_DEPLOYER: 'process',
@@ -386,28 +328,3 @@ test(
   },
   LONG,
 )
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return String(typeof address === 'object' && address ? address.port : 0)
-}
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text
-    .trim()
-    .split(' ')
-    .filter((each) => each !== '')
-    .map(Number)
-}
-
-/** Ends it, with the processes that it runs, without a word to any of them. */
-async function killAll(service: { pid: number; ended: Promise<unknown> }): Promise<void> {
-  const all = [...(await childrenOf(service.pid)), service.pid]
-  for (const pid of all) process.kill(pid, 'SIGSTOP')
-  for (const pid of all) process.kill(pid, 'SIGKILL')
-  await service.ended
-}

@@ -66,6 +66,7 @@ test.each([
   ['no password', { username: 'demo' }, ['password']],
   ['a username of null', { username: null, password: 'x' }, ['username']],
   ['a password that is a number', { username: 'demo', password: 1 }, ['password']],
+  ['a username with a length that is no number', { username: { length: { toString: '' } }, password: 'x' }, ['']],
 ])('login, rule 3: %s gives 400, without a word to the host or in the audit', async (_, body, fields) => {
   const from = newAddress()
   const asked = panel.demo.commands.length

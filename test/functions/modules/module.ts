@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type NewModule, saveModule } from '../../../db/modules.ts'
 import { functions } from '../../../functions/index.ts'
 import { START, testApp } from '../../app.ts'
+import type { ForgeRepository } from '../../forge.ts'
 
 export const NOW = START.toISOString()
 
@@ -52,6 +53,25 @@ export const saying = (id: string, word: string) => `export default ({ z, define
   }),
 ]
 `
+
+/** A module's repository: an endpoint that says a word, or other code. */
+export const repository = (id: string, version: string, code = saying(id, version)) => ({
+  name: id,
+  branches: {
+    main: {
+      files: { 'module.json': JSON.stringify({ id, name: id, version, has_backend: true }), 'backend.mjs': code },
+    },
+  },
+})
+
+const EXAMPLE = new URL('../../../examples/module-hello/', import.meta.url)
+
+/** The example module as a forge has it. */
+export async function exampleRepository(): Promise<ForgeRepository> {
+  const read = async (name: string) => [name, await readFile(new URL(name, EXAMPLE))] as const
+  const files = Object.fromEntries(await Promise.all(['module.json', 'backend.mjs'].map(read)))
+  return { name: 'hello', branches: { master: { files } } }
+}
 
 /** The whole service's functions, with these modules installed before it starts, and their files in a folder. */
 export async function withModules(

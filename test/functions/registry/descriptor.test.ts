@@ -41,6 +41,7 @@ test.each([
   ['[]', 'un objet JSON est attendu'],
   ['null', 'un objet JSON est attendu'],
   ['"text"', 'un objet JSON est attendu'],
+  ['{"id": {"length": {"toString": ""}}, "name": {"length": {"toString": ""}}}', 'Entrée invalide'],
   ['['.repeat(60_000), 'ce n’est pas un texte JSON'],
 ])('%.30s is no descriptor, as a whole', (text, message) => {
   expect(parseDescriptor(text)).toEqual({ reasons: [{ field: '', message }] })
