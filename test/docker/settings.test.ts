@@ -69,7 +69,10 @@ test('the example module: installing, disabling, enabling and removing it replac
     ['DELETE', '/api/repair/modules/hello', 200, 404],
   ] as const) {
     const [boot, { Id }] = [await service.boot(), await service.inspect()]
-    expect((await service.ask(method, path)).status).toBe(begun)
+    // A moment after its helper has gone a deployment is confirmed; until then it is under way (409).
+    await expect
+      .poll(async () => (await service.ask(method, path)).status, { interval: 200, timeout: 5_000 })
+      .toBe(begun)
     await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
     await service.quiet()
     expect((await service.inspect()).Id).not.toBe(Id)
