@@ -22,8 +22,8 @@ export interface Services {
   hub: Hub
   jobs: Jobs
   modules: Modules
-  /** Restarts the service with a changed module; undefined where this service is not restarted by itself. */
-  deployer: Deployer | undefined
+  /** Restarts the service with a changed module. */
+  deployer: Deployer
   settings: Settings
   setupToken: SetupToken
   sessions: Sessions

@@ -135,6 +135,20 @@ export function createDeployer(services: DeploymentServices, restart: (deploymen
   }
 }
 
+/** Where the service is not restarted by itself: a Failure that says what to do instead. */
+export function noDeployer(how = BY_HAND): Deployer {
+  return {
+    async begin() {
+      throw new Failure('deployer_missing', { values: { how } })
+    },
+    idle: async () => {},
+    async stop() {},
+  }
+}
+
+const BY_HAND =
+  'démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou passez par « ops-panel modules » et redémarrez-le.'
+
 /** In French where it is ours, or the disk's. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)

@@ -24,12 +24,24 @@ export interface DeploymentServices {
   hub: Hub
   clock: Clock
   log: Log
-  /** What this start is to do with a deployment that waits for a restart, where another program sees to that. */
-  verdict?: ((deployment: string, owner: string) => Promise<Verdict>) | undefined
+  judge?: Judge | undefined
 }
 
-/** `try`: this is the start with the change. `wait`: that one is still to come. Else it has failed. */
-export type Verdict = 'try' | 'wait' | { refused: string }
+/** Another program that sees to restarts. */
+export interface Judge {
+  /** The deployment that this service was made for, maybe long ago. */
+  made: string | undefined
+  /** What this start is to do with a deployment that waits for a restart, and is `owner`'s. */
+  verdict(deployment: string, owner: string): Promise<Verdict>
+  /** Settles when it does not see to the deployment any more, and all that it would have done is done. */
+  settled(deployment: string, owner: string): Promise<void>
+}
+
+/**
+ * `try`: this is the start with the change, and the only one. `judged`: so it is, however often it is repeated, since the
+ * other program looks whether it serves. `wait`: that start is still to come. Else it has failed.
+ */
+export type Verdict = 'try' | 'judged' | 'wait' | { refused: string }
 
 /**
  * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
@@ -51,15 +63,30 @@ export async function resumeDeployment(services: DeploymentServices): Promise<De
     if (abandoned) await takeBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
     return undefined
   }
-  const verdict = (await services.verdict?.(deployment.id, deployment.owner)) ?? 'try'
-  if (verdict === 'wait') return undefined
-  if (verdict !== 'try') {
+  const { id, owner } = deployment
+  const verdict = (await services.judge?.verdict(id, owner)) ?? 'try'
+  if (verdict === 'wait') {
+    // It may come to nothing without another start of this service.
+    const after = services.judge?.settled(id, owner).then(() => resumeDeployment(services))
+    after?.catch((error: unknown) => services.log.error({ deployment: id, err: error }, 'deployment stuck'))
+    return undefined
+  }
+  if (typeof verdict === 'object') {
     await takeBack(services, deployment, 'rolled_back', verdict.refused)
     return undefined
   }
-  if ((await countTry(db, deployment.id)) === 1) return deployment
+  if ((await countTry(db, id)) === 1 || verdict === 'judged') return deployment
   if (abandoned) await takeBack(services, deployment, 'rolled_back', 'le service n’a pas démarré avec le module')
   return undefined
+}
+
+/**
+ * Whether another program waits for this start to serve with a deployment that is not to be found here: the folder of modules
+ * is not the one that was changed.
+ */
+export async function isLost({ db, judge }: DeploymentServices): Promise<boolean> {
+  const awaited = judge?.made === undefined ? undefined : await findDeployment(db, judge.made)
+  return awaited?.finished_at === null && (await judge?.verdict(awaited.id, awaited.owner)) === 'judged'
 }
 
 /**

@@ -31,7 +31,7 @@ export async function buildImage(engine: Docker, running: string, folder: string
     const lines = [
       `FROM ${base}`,
       `LABEL ${BASE_LABEL}=${base}`,
-      `COPY --chown=${uid}:${gid} ${JSON.stringify(['modules/', `${folder}/`])}`,
+      `COPY --chown=${uid}:${gid} ${JSON.stringify(['modules/', `${literal(folder)}/`])}`,
     ]
     await writeFile(join(context, 'Dockerfile'), `${lines.join('\n')}\n`)
     const said = await engine.buildImage({ context, src: ['Dockerfile', 'modules'] }, { t: tag, networkmode: 'none' })
@@ -43,4 +43,9 @@ export async function buildImage(engine: Docker, running: string, folder: string
   } finally {
     await rm(context, { recursive: true, force: true })
   }
+}
+
+/** In a Dockerfile's words, also those in the form of JSON, variables and quotes have a meaning. */
+function literal(path: string): string {
+  return path.replaceAll(/[\\$'"]/g, '\\$&')
 }

@@ -7,6 +7,8 @@ import type { Inspected } from './docker-engine.ts'
 export const BASE_LABEL = 'ops-panel.base'
 /** Of a container that was made here: the deployment that it is for. */
 export const DEPLOYMENT_LABEL = 'ops-panel.deployment'
+/** Of such a container: the restart policy that it has once it has served, as JSON. */
+export const POLICY_LABEL = 'ops-panel.policy'
 /** Of a helper: the deployment, and the container that it replaces. */
 export const HELPER_LABEL = 'ops-panel.helper'
 export const REPLACES_LABEL = 'ops-panel.replaces'
@@ -45,17 +47,32 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
 
 /** Whether a volume, or a folder of the host, lies over this folder of a container: it hides what the image has there. */
 export function isMounted({ Mounts }: Inspected, folder: string): boolean {
-  return Mounts.some(({ Type, Destination }) => Type !== 'tmpfs' && `${folder}/`.startsWith(`${plain(Destination)}/`))
+  return Mounts.some(({ Type, Destination }) => Type !== 'tmpfs' && isWithin(folder, Destination))
 }
+
+/** Whether a folder is in memory alone: nothing closer than that is mounted over it. */
+function isInMemory({ HostConfig, Mounts }: Inspected, folder: string): boolean {
+  const memory = [
+    ...Object.keys(HostConfig.Tmpfs ?? {}),
+    ...Mounts.flatMap(({ Type, Destination }) => (Type === 'tmpfs' ? [Destination] : [])),
+  ]
+  const closest = (places: string[]) =>
+    Math.max(0, ...places.filter((place) => isWithin(folder, place)).map((place) => plain(place).length))
+  const lasting = Mounts.flatMap(({ Type, Destination }) => (Type === 'tmpfs' ? [] : [Destination]))
+  return closest(memory) > closest(lasting)
+}
+
+const isWithin = (folder: string, place: string) => `${folder}/`.startsWith(`${plain(place)}/`)
 
 /** Why a container is not to be replaced: what is in no volume would stay behind, and what `--rm` removes is not there to go back to. */
 export function whyNot(
   self: Inspected,
-  { dataDir, databaseUrl, secretKey }: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey'>,
+  { dataDir, databaseUrl, secretKey, modulesDir }: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'modulesDir'>,
 ): string | undefined {
   if (self.HostConfig.AutoRemove) return 'il a été lancé avec --rm'
   if (self.HostConfig.NetworkMode?.startsWith('container:')) return 'il partage le réseau d’un autre conteneur'
   if (self.Config.Labels?.['com.docker.swarm.task.id']) return 'il appartient à Swarm, qui le remplacerait de son côté'
+  if (isInMemory(self, modulesDir)) return `${modulesDir} est en mémoire (tmpfs) et serait perdu`
   const file = /^file:(?:\/\/[^/]*)?([^?]*)/.exec(databaseUrl)?.[1]
   const needed = [...(secretKey ? [] : [dataDir]), ...(file === undefined ? [] : [decodeURI(file)])]
   const lost = needed.find((path) => !isMounted(self, path))

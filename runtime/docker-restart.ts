@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Config } from './config.ts'
-import type { Verdict } from './deployment.ts'
+import type { Judge } from './deployment.ts'
 import { connectEngine, type Inspected, inspectIfThere, lastLines, ownContainer, unless } from './docker-engine.ts'
 import { buildImage } from './docker-image.ts'
 import {
@@ -12,35 +12,34 @@ import {
   helperRequest,
   isMounted,
   nameOf,
+  POLICY_LABEL,
   REPLACES_LABEL,
   requestLike,
   whyNot,
 } from './docker-request.ts'
-import { type Journal, lastTold, type Plan, SWAP_STEPS } from './docker-swap.ts'
+import { type Journal, lastTold, type Plan, SWAP_STEPS, settle } from './docker-swap.ts'
 import type { Instance } from './instance.ts'
 import type { Log } from './log.ts'
 
 /** The service in a container, which is followed by another container. */
-export interface Containers {
+export interface Containers extends Judge {
   /** For deployments: an owner is a container, as long as it runs since then or a helper sees to it. */
   instance: Instance
-  /** What a start is to do with a deployment that has come as far as the restart, and is `owner`'s. */
-  verdict(deployment: string, owner: string): Promise<Verdict>
-  /** Settles when no helper sees to the deployment any more: it might still bring the former container back. */
-  settled(deployment: string): Promise<void>
   /** Never resolves: this container is stopped. Rejects when the other one could not be made, or did not take over. */
   replace(deployment: string, boot: string): Promise<never>
 }
 
 /** How long until the engine is asked again whether the helper lives. */
 const LOOK_MS = 1_000
+/** A helper that was ended, and that the engine has not started again in this time, is not started any more. */
+const STOPPED_MS = 15_000
 const UNKNOWN = 'unknown'
 /** Since when the helper brings the former container back. */
 const BACK = SWAP_STEPS.indexOf('clearing')
 const isBack = ({ step }: Journal) => SWAP_STEPS.indexOf(step) >= BACK
 
 /** Rejects when the engine does not answer, or does not know the container. */
-async function thisContainer(config: Config, program: readonly string[]): Promise<Containers> {
+async function thisContainer(config: Config, program: readonly string[], log: Log): Promise<Containers> {
   const engine = await connectEngine(config.dockerSocket)
   const self = await ownContainer(engine)
   if (!self) throw new Error('le moteur Docker ne connaît pas de conteneur où ce service s’exécuterait')
@@ -54,6 +53,11 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
     return lastTold(await lastLines(engine, at)) ?? { step: 'stopping' }
   }
 
+  const helperState = async (deployment: string) => {
+    const [found] = await engine.listContainers({ all: true, filters: { label: [`${HELPER_LABEL}=${deployment}`] } })
+    return found && (await inspectIfThere(engine, found.Id))?.State
+  }
+
   const runs = async (id: string) => {
     const [kind, container = '', since] = id.split('/')
     if (kind !== 'docker') return false
@@ -63,6 +67,7 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
   }
 
   return {
+    made: self.Config.Labels[DEPLOYMENT_LABEL],
     instance: {
       id: `docker/${own}/${randomBytes(6).toString('hex')}`,
       isGone: async (id) => id.startsWith('docker/') && !(await runs(id)),
@@ -70,15 +75,27 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
     },
 
     async verdict(deployment, owner) {
-      if (owner.split('/')[1] !== self.Id) return 'try'
       const at = await helper(HELPER_LABEL, deployment)
+      if (containerOf(owner) !== self.Id) return at ? 'judged' : 'try'
       if (!at) return { refused: 'le conteneur n’a pas été remplacé' }
       if (!isBack(at)) return 'wait'
       return { refused: at.reason ?? 'le nouveau conteneur n’a pas démarré' }
     },
 
-    async settled(deployment) {
-      while (await helper(HELPER_LABEL, deployment).catch(() => true)) await pause(LOOK_MS)
+    async settled(deployment, owner) {
+      for (let seen = performance.now(); ; await pause(LOOK_MS)) {
+        const at = await helperState(deployment).catch((): typeof UNKNOWN => UNKNOWN)
+        if (at === undefined) break
+        // One that has only been ended is about to be started again, or the engine itself is ending.
+        if (at === UNKNOWN || at.Running || at.Restarting) seen = performance.now()
+        else if (performance.now() - seen > STOPPED_MS) break
+      }
+      const former = containerOf(owner)
+      if (former === undefined || former === self.Id) return
+      // The helper has done it, unless somebody has removed it before.
+      await settle(engine, self.Id, former).catch((error: unknown) =>
+        log.warn({ err: error }, 'the former container, or the restart policy, is left to you'),
+      )
     },
 
     async replace(deployment, boot) {
@@ -93,14 +110,14 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
         const image = await imageFor(engine, now, config.modulesDir, deployment)
         if (!isMounted(now, config.modulesDir)) made.push(() => engine.getImage(image).remove())
         const { create, networks } = requestLike(now, image, `${name}.new`)
-        create.Labels = { ...create.Labels, [DEPLOYMENT_LABEL]: deployment }
+        const { Name = 'no', MaximumRetryCount = 0 } = now.HostConfig.RestartPolicy ?? {}
+        const policy = { Name: Name || 'no', MaximumRetryCount }
+        create.Labels = { ...create.Labels, [DEPLOYMENT_LABEL]: deployment, [POLICY_LABEL]: JSON.stringify(policy) }
         const fresh = await engine.createContainer(inBody(create))
         made.push(() => fresh.remove({ force: true }))
         for (const { name: network, endpoint } of networks)
           await engine.getNetwork(network).connect({ Container: fresh.id, EndpointConfig: endpoint })
-        const { Name = 'no', MaximumRetryCount = 0 } = now.HostConfig.RestartPolicy ?? {}
-        const policy = { Name: Name || 'no', MaximumRetryCount }
-        const words = { socket: config.dockerSocket, deployment, old: now.Id, fresh: fresh.id, name, boot, policy }
+        const words = { socket: config.dockerSocket, deployment, old: now.Id, fresh: fresh.id, name, boot }
         const plan: Plan = { ...words, program: [...program] }
         // Its image is not one that goes with the attempt.
         const base = now.Config.Labels[BASE_LABEL] ?? now.Image
@@ -118,11 +135,19 @@ async function thisContainer(config: Config, program: readonly string[]): Promis
         }
       } catch (error) {
         for (const remove of made.reverse()) await unless([404, 409], remove()).catch(() => {})
-        throw error
+        throw isSystemError(error) ? new Error(`le moteur Docker n’a pas répondu (${error.message})`) : error
       }
     },
   }
 }
+
+/** The container of an owner's id; of one that is none, undefined. */
+function containerOf(owner: string): string | undefined {
+  const [kind, id] = owner.split('/')
+  return kind === 'docker' ? id : undefined
+}
+
+const isSystemError = (error: unknown): error is Error => error instanceof Error && 'code' in error
 
 /** With a volume over the folder of modules the files are there already, and those of an image would be hidden. */
 async function imageFor(engine: Docker, self: Inspected, folder: string, deployment: string): Promise<string> {
@@ -152,7 +177,8 @@ const HELPER_MS = 120_000
 
 /** Removes what an earlier attempt has left under the names that are needed. Never what runs, or is not known to be that. */
 async function clean(engine: Docker, self: Inspected): Promise<void> {
-  const inTheWay = (name: string) => new Error(`un autre conteneur s’appelle ${name}`)
+  const inTheWay = (name: string) =>
+    new Error(`un autre conteneur s’appelle ${name} ; s’il ne sert plus : « docker rm ${name} »`)
   for (const until = performance.now() + HELPER_MS; ; await pause(LOOK_MS)) {
     const left = await inspectIfThere(engine, `${nameOf(self)}.helper`)
     if (!left) break
@@ -170,17 +196,20 @@ async function clean(engine: Docker, self: Inspected): Promise<void> {
   if (await inspectIfThere(engine, `${nameOf(self)}.old`)) throw inTheWay(`${nameOf(self)}.old`)
 }
 
-/** Without an engine the service serves all the same, and changes no module with code. */
-export async function findContainer(config: Config, log: Log): Promise<Containers | undefined> {
+/** Without an engine the service serves all the same, and changes no module with code: why is told to who tries. */
+export async function findContainer(config: Config, log: Log): Promise<{ containers?: Containers; missing?: string }> {
   const [, script = ''] = process.argv
   const program = [process.execPath, ...process.execArgv, ...(script === process.execPath ? [] : [script])]
-  return thisContainer(config, program).catch((error: unknown) => {
+  try {
+    return { containers: await thisContainer(config, program, log) }
+  } catch (error) {
     log.error(
       { err: error, socket: config.dockerSocket },
       'no container to be replaced: modules with code stay as they are',
     )
-    return undefined
-  })
+    const reason = error instanceof Error ? error.message : String(error)
+    return { missing: `réparez l’accès au moteur Docker par ${config.dockerSocket} (${reason}), puis redémarrez-le.` }
+  }
 }
 
 /** dockerode would repeat all of it in the address, secrets of the environment included. */

@@ -1,16 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import * as z from 'zod'
-import {
-  connectEngine,
-  hasAnswered,
-  type Inspected,
-  inspectIfThere,
-  lastLines,
-  runInside,
-  unless,
-} from './docker-engine.ts'
-import { BASE_LABEL, HELPER_LABEL, nameOf } from './docker-request.ts'
+import { connectEngine, hasAnswered, type Inspected, inspectIfThere, unless } from './docker-engine.ts'
+import { BASE_LABEL, HELPER_LABEL, nameOf, POLICY_LABEL } from './docker-request.ts'
+import { waitFor } from './docker-wait.ts'
 import { readIfThere, replaceFile } from './whole-file.ts'
 
 /** What the helper goes through: to the end when the new container serves, else by way of the last three. */
@@ -36,7 +28,6 @@ export const Plan = z.object({
   name: z.string(),
   /** The `boot_id` of the service that asked. */
   boot: z.string(),
-  policy: z.object({ Name: z.string(), MaximumRetryCount: z.number() }),
   program: z.array(z.string()),
 })
 export type Plan = z.infer<typeof Plan>
@@ -53,11 +44,8 @@ export function lastTold(lines: readonly string[]): Journal | undefined {
 
 /** In the helper's own files, which stay while it is started again. */
 const JOURNAL = '/swap.json'
-/** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
-const START_MS = 60_000
 /** In seconds; twice what the service takes for its own end. */
 const STOP_S = 10
-const ASK_MS = 500
 
 /**
  * Puts a container in the place of another one, and the other one back when it does not serve. May be ended at any point:
@@ -118,13 +106,8 @@ const STEPS: Record<SwapStep, Take> = {
   }),
 
   /** From here on there is no way back: it serves. */
-  async settling(engine, { old, fresh, policy }) {
-    await engine.getContainer(fresh).update({ RestartPolicy: policy })
-    const former = await inspectIfThere(engine, old)
-    if (former) {
-      await unless([404, 409], engine.getContainer(old).remove({ force: true }))
-      await removeOwnImage(engine, former)
-    }
+  async settling(engine, { old, fresh }) {
+    await settle(engine, fresh, old)
     // Until a moment ago the engine would not have started it again by itself.
     await unless([304], engine.getContainer(fresh).start())
     return { step: 'settled' }
@@ -159,40 +142,25 @@ const STEPS: Record<SwapStep, Take> = {
   },
 }
 
+const Policy = z.object({ Name: z.string(), MaximumRetryCount: z.number() })
+
+/**
+ * Gives a container that serves the restart policy of the one that it has replaced, and removes that one. May be repeated;
+ * also by the service itself, when somebody has removed the helper.
+ */
+export async function settle(engine: Docker, fresh: string, old: string): Promise<void> {
+  const { Config } = await engine.getContainer(fresh).inspect()
+  const policy = Config.Labels[POLICY_LABEL]
+  if (policy) await engine.getContainer(fresh).update({ RestartPolicy: Policy.parse(JSON.parse(policy)) })
+  const former = await inspectIfThere(engine, old)
+  if (!former) return
+  await unless([404, 409], engine.getContainer(old).remove({ force: true }))
+  await removeOwnImage(engine, former)
+}
+
 async function rename(engine: Docker, id: string, name: string): Promise<void> {
   const container = engine.getContainer(id)
   if (nameOf(await container.inspect()) !== name) await container.rename({ name })
-}
-
-/** Waits until a container serves; else why it does not. */
-async function waitFor(engine: Docker, { boot, program }: Plan, id: string): Promise<string | undefined> {
-  const until = performance.now() + START_MS
-  for (;;) {
-    const found = await inspectIfThere(engine, id)
-    if (!found) return 'le conteneur a disparu'
-    const { State } = found
-    if (!State.Running && !State.Restarting) {
-      const [last = ''] = (await lastLines(engine, found)).slice(-1)
-      return `il s’est arrêté au démarrage (code ${State.ExitCode})${last && ` : ${last}`}`
-    }
-    if (State.Running && (await serves(engine, id, program, boot))) return undefined
-    if (performance.now() > until) return `il n’a pas démarré en ${START_MS / 1000} s`
-    await pause(ASK_MS)
-  }
-}
-
-const Health = z.object({ status: z.literal('ok'), boot_id: z.string() })
-
-async function serves(engine: Docker, id: string, program: readonly string[], boot: string): Promise<boolean> {
-  try {
-    const said = await runInside(engine, id, [...program, 'ask-health'])
-    const health = Health.safeParse(JSON.parse(said))
-    return health.success && health.data.boot_id !== boot
-  } catch (error) {
-    // It has ended meanwhile, or its program has written something else.
-    if (hasAnswered(error) || error instanceof SyntaxError) return false
-    throw error
-  }
 }
 
 /** An image that was made for one container has no other use. */

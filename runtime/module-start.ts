@@ -1,5 +1,5 @@
 import type { Deployment } from '../db/deployments.ts'
-import { type DeploymentServices, giveUp, resumeDeployment } from './deployment.ts'
+import { type DeploymentServices, giveUp, isLost, resumeDeployment } from './deployment.ts'
 import { type Modules, startModules } from './modules.ts'
 import { endWithParent } from './orphan.ts'
 import type { Succession } from './succession.ts'
@@ -19,6 +19,7 @@ export async function startWithModules(
     return undefined
   })
   if (trial) succession?.tell('trying')
+  else if (await isLost(services)) throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const watch = succession && endWithParent()
   const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false })
   await watch?.stop()

@@ -7,7 +7,7 @@ import { writeAudit } from './audit.ts'
 import { timestamp } from './clock.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
-import { createDeployer } from './deployer.ts'
+import { createDeployer, noDeployer } from './deployer.ts'
 import { confirmDeployment } from './deployment.ts'
 import { findContainer } from './docker-restart.ts'
 import { speakFrench } from './french.ts'
@@ -53,7 +53,7 @@ export interface RunningServer {
 
 /** What requests under way may still take when the service stops, and once a successor serves. */
 const finishMs = (succession: Succession | undefined) => (succession?.isFollowed() ? 20_000 : 2_000)
-/** So long a changed module has to live before the service that runs leaves its place to the one that has it. */
+/** So long a changed module has to live before the service that has it takes the place of the one that runs. */
 const TRIAL_MS = 3_000
 /** After them: whatever has not let go by then (a locked database, say) is left to the end of the process. */
 const RELEASE_MS = 2_500
@@ -124,14 +124,14 @@ export async function startServer(
     })
     opened.push(() => jobs.stop())
     const limiter = createLimiter(db, clock)
-    const containers = config.deployer === 'docker' ? await findContainer(config, log) : undefined
-    const about = { db, folder: config.modulesDir, hub, clock, log, verdict: containers?.verdict }
+    const { containers, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
+    const about = { db, folder: config.modulesDir, hub, clock, log, judge: containers }
     const deployments = { ...about, instance: containers?.instance ?? instance }
     const { modules, trial } = await startWithModules(deployments, succession)
     opened.push(() => modules.stop())
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const restart = containers ? (id: string) => containers.replace(id, boot.id) : succession?.replace
-    const deployer = restart && createDeployer(deployments, restart)
+    const deployer = restart ? createDeployer(deployments, restart) : noDeployer(missing)
     const services: Services = {
       db,
       host,
@@ -156,7 +156,7 @@ export async function startServer(
     opened.push(() => ws.stop())
     metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed) })
     // What ends the process a moment after its start does so before anybody is served.
-    if (trial && succession) await pause(TRIAL_MS)
+    if (trial) await pause(TRIAL_MS)
     const server = await createHttpServer({ app, sockets: ws, log }, config.tls)
     opened.push(() => {
       server.close()
@@ -176,7 +176,7 @@ export async function startServer(
       // Until then some requests are still answered by the former one.
       await succession?.serve()
       if (!trial) return
-      await containers?.settled(trial.id)
+      await containers?.settled(trial.id, trial.owner)
       await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))
@@ -193,7 +193,7 @@ export async function startServer(
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), finishMs(succession))
-      const released = Promise.all([jobs.stop(), background.stop(), deployer?.stop()])
+      const released = Promise.all([jobs.stop(), background.stop(), deployer.stop()])
       // A failure is told once the rest is closed.
       released.catch(() => {})
       await ws.stop()

@@ -9,6 +9,7 @@ import type { Output } from '../runtime/channel.ts'
 import type { Command } from '../runtime/command.ts'
 import { type Config, readConfig } from '../runtime/config.ts'
 import type { Services } from '../runtime/context.ts'
+import { noDeployer } from '../runtime/deployer.ts'
 import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { Elevation, Host, Rights } from '../runtime/host.ts'
@@ -100,7 +101,7 @@ export async function testApp(
     host,
     hub,
     jobs,
-    deployer: undefined,
+    deployer: noDeployer(),
     modules: await startModules({ db, folder: config.modulesDir, log }),
     settings,
     setupToken: createSetupToken(dataDir),

@@ -33,12 +33,6 @@ export default defineFunction({
         await db.batch(changes)
         return { message, restart: false, deployment: null }
       }
-      if (!deployer)
-        throw fail('deployer_missing', {
-          values: {
-            how: `démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou tapez « ops-panel modules enable ${id} » et redémarrez-le.`,
-          },
-        })
       const deployment = await deployer.begin({ module: id, before: module, record: changes })
       return { message: `Le service redémarre avec le module « ${module.name} ».`, restart: true, deployment }
     })

@@ -7,11 +7,10 @@ import { Failure } from '../../runtime/errors.ts'
  * record. The deployment's id; null where that cannot be done now: nothing answers from that code in any case.
  */
 export async function restartWithout(
-  deployer: Deployer | undefined,
+  deployer: Deployer,
   module: string,
   left: ModuleRow | undefined,
 ): Promise<string | null> {
-  if (!deployer) return null
   try {
     return await deployer.begin({ module, before: left, record: [] })
   } catch (error) {

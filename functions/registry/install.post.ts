@@ -57,12 +57,6 @@ export default defineFunction({
         await db.batch([saved, auditEntry('module_installed', note)])
         return { message: `Module « ${record.name} » ${version} installé.`, deployment: null }
       }
-      if (!deployer)
-        throw fail('deployer_missing', {
-          values: {
-            how: 'démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou tapez « ops-panel modules install <dossier> » et redémarrez-le.',
-          },
-        })
       const files = async () => {
         const all = new Map<string, Buffer>([['module.json', Buffer.from(JSON.stringify(descriptor))]])
         return backend === null ? all : all.set(backend, await forge.file(id, backend, commit, MAX_CODE))

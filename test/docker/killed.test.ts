@@ -1,21 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { inspectIfThere, lastLines } from '../../runtime/docker-engine.ts'
-import { lastTold, SWAP_STEPS, type SwapStep } from '../../runtime/docker-swap.ts'
+import { SWAP_STEPS, type SwapStep } from '../../runtime/docker-swap.ts'
 import { repository } from '../functions/modules/module.ts'
-import { startContainer } from './service.ts'
-
-type Service = Awaited<ReturnType<typeof startContainer>>
+import { type Service, startContainer } from './service.ts'
 
 const FAILING = 'process.exit(3)'
 /** The steps that lead back are gone through with a module that does not start. */
 const isBack = (step: SwapStep) => SWAP_STEPS.indexOf(step) >= SWAP_STEPS.indexOf('clearing')
-
-/** The step that the helper has last told. */
-async function stepOf({ engine, name }: Service): Promise<SwapStep | undefined> {
-  const helper = await inspectIfThere(engine, `${name}.helper`)
-  return helper && lastTold(await lastLines(engine, helper))?.step
-}
 
 /** What the helper asks of the engine in each step. */
 const ASKED: Record<SwapStep, RegExp> = {
@@ -37,7 +28,7 @@ async function killIn(service: Service, step: SwapStep, when: 'before' | 'during
   let [killed, done] = ['', false]
   service.proxy.meet = async (line) => {
     if (done || !ASKED[step].test(line)) return
-    for (const until = performance.now() + TOLD_MS; (await stepOf(service)) !== step; await pause(20))
+    for (const until = performance.now() + TOLD_MS; (await service.step()) !== step; await pause(20))
       if (done || performance.now() > until) return
     if (done) return
     done = true

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { expect, inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { connectEngine, lastLines } from '../../runtime/docker-engine.ts'
+import { connectEngine, inspectIfThere, lastLines } from '../../runtime/docker-engine.ts'
+import { lastTold } from '../../runtime/docker-swap.ts'
 import { type TestForge, testForge } from '../forge.ts'
 import { freePort } from '../free-port.ts'
 import { issue } from '../runtime/service.ts'
@@ -107,6 +108,13 @@ export async function startContainer({
     inspect: () => engine.getContainer(name).inspect(),
     /** The names of the containers that there are of it, without the service's own before each. */
     family: async () => (await family()).map(({ Names }) => Names.join().replace(`/${name}`, '')).sort(),
+    /** What the service has written last. */
+    lines: async () => lastLines(engine, await engine.getContainer(name).inspect()),
+    /** The step that the helper has last told; undefined without one. */
+    async step() {
+      const helper = await inspectIfThere(engine, `${name}.helper`)
+      return helper && lastTold(await lastLines(engine, helper))?.step
+    },
     helper: () => engine.getContainer(`${name}.helper`).inspect(),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
     /** Begins the installation of what the forge has. */
@@ -136,3 +144,5 @@ export async function startContainer({
 }
 
 const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
+
+export type Service = Awaited<ReturnType<typeof startContainer>>

@@ -229,19 +229,44 @@ test('where another program sees to the restart, a start asks it: it waits, take
   const resume = (verdict: Verdict) =>
     resumeDeployment({
       ...at.services,
-      verdict: async (...about) => {
-        asked.push(about)
-        return verdict
+      judge: {
+        made: undefined,
+        async verdict(...about) {
+          asked.push(about)
+          return verdict
+        },
+        settled: () => new Promise(() => {}),
       },
     })
 
   expect(await resume('wait')).toBeUndefined()
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting', tries: 0 })
   expect(await resume('try')).toMatchObject({ id })
+  expect(await resume('judged')).toMatchObject({ id })
   expect((await at.now()).version).toBe('2.0.0')
   expect(await resume({ refused: 'it ended' })).toBeUndefined()
 
   expect(await at.now()).toEqual(AS_BEFORE)
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'rolled_back', error: 'it ended' })
   expect(asked[0]).toEqual([id, 'another'])
+})
+
+test('a start that waits for another one takes the change back when that one comes to nothing', async () => {
+  const at = await start()
+  const id = await killedWhileRestarting(at)
+  const verdicts: Verdict[] = ['wait', { refused: 'the helper is gone' }]
+  let end = () => {}
+  const settled = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const judge = { made: undefined, verdict: async () => verdicts.shift() ?? 'try', settled: () => settled }
+
+  expect(await resumeDeployment({ ...at.services, judge })).toBeUndefined()
+  expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting' })
+  end()
+
+  await expect
+    .poll(() => findDeployment(at.db, id))
+    .toMatchObject({ state: 'rolled_back', error: 'the helper is gone' })
+  expect(await at.now()).toEqual(AS_BEFORE)
 })

@@ -181,12 +181,27 @@ test('the container is known by its mounts, its control group or its name, each 
 
 test('a container whose data would be lost, or that is gone when it stops, is not replaced', () => {
   const at = inspected({ mounts: MOUNTS })
-  const inside = { dataDir: '/data', databaseUrl: 'file:/data/panel%20.db', secretKey: undefined }
+  const inside = {
+    dataDir: '/data',
+    databaseUrl: 'file:/data/panel%20.db',
+    modulesDir: '/modules',
+    secretKey: undefined,
+  }
   const key = Buffer.alloc(32)
 
   expect(whyNot(at, inside)).toBeUndefined()
-  expect(whyNot(at, { dataDir: '/home', databaseUrl: 'libsql://db.example', secretKey: key })).toBeUndefined()
+  expect(
+    whyNot(at, { ...inside, dataDir: '/home', databaseUrl: 'libsql://db.example', secretKey: key }),
+  ).toBeUndefined()
   expect(whyNot(at, { ...inside, dataDir: '/home' })).toContain('/home')
   expect(whyNot(at, { ...inside, databaseUrl: 'file:/tmp/panel.db' })).toContain('/tmp/panel.db')
   expect(whyNot(inspected({ mounts: MOUNTS, host: { AutoRemove: true } }), inside)).toContain('--rm')
+  const memory = inspected({
+    mounts: [...MOUNTS, { Type: 'tmpfs', Destination: '/data/modules', RW: true }],
+    host: { Tmpfs: { '/srv/memory/': '' } },
+  })
+  for (const modulesDir of ['/data/modules', '/data/modules/a', '/srv/memory/modules'])
+    expect(whyNot(memory, { ...inside, modulesDir })).toContain('tmpfs')
+  for (const modulesDir of ['/data/modules-too', '/srv/modules', '/named', '/elsewhere'])
+    expect(whyNot(memory, { ...inside, modulesDir })).toBeUndefined()
 })

@@ -104,7 +104,7 @@ test('a module whose code is not loaded cannot be enabled without a restart, and
     'deployer_missing',
   )
 
-  expect(error).toContain('ops-panel modules enable wordy')
+  expect(error).toContain('« ops-panel modules »')
   const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
   expect(list).toContainEqual(expect.objectContaining({ id: 'wordy', is_enabled: 0 }))
   expect(await auditedActions(app.db)).toEqual(['module_disabled'])
