@@ -22,7 +22,10 @@ async function count(db: Database): Promise<number> {
   return row?.count ?? -1
 }
 
-/** Runs the work and tells how often, and how late at worst, the event loop came round meanwhile. */
+/**
+ * Runs the work and tells how often, and how late at worst, the event loop came round meanwhile. A wait that blocks it takes
+ * all of the time.
+ */
 async function watchLoop(work: () => Promise<unknown>) {
   let turns = 0
   let longest = 0
@@ -41,15 +44,15 @@ async function watchLoop(work: () => Promise<unknown>) {
 test('another’s write lock delays a write, does not fail it, and does not stop the event loop', async () => {
   const { db, lock } = await contended()
   const held = await lock()
-  const released = pause(300).then(() => held.rollback())
+  const released = pause(1_000).then(() => held.rollback())
 
   const { turns, longest, ms } = await watchLoop(() => db.run('INSERT INTO items VALUES (1)'))
   await released
 
   expect(await count(db)).toBe(1)
-  expect(ms).toBeGreaterThan(280)
+  expect(ms).toBeGreaterThan(900)
   expect(turns).toBeGreaterThan(5)
-  expect(longest).toBeLessThan(150)
+  expect(longest).toBeLessThan(ms / 2)
 })
 
 test('a batch and a script are waited for as well, in order, and take effect once', async () => {
@@ -88,7 +91,8 @@ test('a reader is not held up by another’s write', async () => {
 
   const { ms } = await watchLoop(() => count(db))
 
-  expect(ms).toBeLessThan(100)
+  // Who waits for a lock gives up after five seconds.
+  expect(ms).toBeLessThan(2_500)
   expect(await count(db)).toBe(0)
   await held.rollback()
 })
@@ -106,7 +110,7 @@ test('a lock that stays gives a StorageError in bounded time, and the database w
 
   expect(ms).toBeGreaterThan(3_000)
   expect(ms).toBeLessThan(8_000)
-  expect(longest).toBeLessThan(150)
+  expect(longest).toBeLessThan(ms / 2)
   expect(await count(db)).toBe(0)
   await db.run('INSERT INTO items VALUES (2)')
   expect(await count(db)).toBe(1)
@@ -131,7 +135,7 @@ test('calls behind a lock that stays all fail in the time of one, and not one af
 
   expect(ms).toBeGreaterThan(3_000)
   expect(ms).toBeLessThan(7_000)
-  expect(longest).toBeLessThan(150)
+  expect(longest).toBeLessThan(ms / 2)
   expect(await count(db)).toBe(0)
 })
 

@@ -86,7 +86,7 @@ test('a connection that is cut fails what runs over it, and the next command con
 })
 
 test('a wrong service password is an SshError, and asking on does not try it again', async () => {
-  const demo = await startDemo({ wrongMs: 50 })
+  const demo = await startDemo({ wrongMs: 1_000 })
   const { host } = await hostOf(demo, { password: 'wrong' })
 
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => host.exec(['true'])))
@@ -96,7 +96,7 @@ test('a wrong service password is an SshError, and asking on does not try it aga
   }
   const started = performance.now()
   await expect(host.exec(['true'])).rejects.toBeInstanceOf(SshError)
-  expect(performance.now() - started).toBeLessThan(40)
+  expect(performance.now() - started).toBeLessThan(900)
   expect(demo.commands).toEqual([])
 })
 
