@@ -47,11 +47,15 @@ test('how long a refusal takes does not tell an unknown account from a known one
     await Promise.all(asked)
   }
 
-  const ratio = median(known) / median(unknown)
-  console.log(`known: ${figures(known)}; unknown: ${figures(unknown)}; ratio of medians ${ratio.toFixed(2)}`)
-  // One delay of PAM differs from the next by more than half of itself, the median of eighteen by far less.
-  expect(ratio).toBeGreaterThan(0.7)
-  expect(ratio).toBeLessThan(1.43)
+  const slower = known.flatMap((ms) => unknown.map((other) => Number(ms > other)))
+  const share = slower.reduce((sum, each) => sum + each, 0) / slower.length
+  console.log(
+    `known: ${figures(known)}; unknown: ${figures(unknown)}; known slower in ${share.toFixed(2)} of all pairs`,
+  )
+  // PAM draws its delay anew each time, between half and one and a half of it: eighteen of each kind, drawn alike, come out
+  // at a half, give or take a tenth (Mann and Whitney). Kinds that can be told apart come out near 0 or 1.
+  expect(share).toBeGreaterThan(0.1)
+  expect(share).toBeLessThan(0.9)
 })
 
 /** All that a client is told, apart from what differs with every request. */
