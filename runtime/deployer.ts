@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Statement } from '../db/client.ts'
-import { addDeployment, enterStep, findDeployment, openDeployment, type Step } from '../db/deployments.ts'
+import {
+  addDeployment,
+  type Deployment,
+  enterStep,
+  findDeployment,
+  openDeployment,
+  type Step,
+} from '../db/deployments.ts'
 import type { ModuleRow } from '../db/modules.ts'
 import { timestamp } from './clock.ts'
 import { confirmDeployment, type DeploymentServices, takeBack, tell } from './deployment.ts'
@@ -38,10 +45,14 @@ export interface Deployer {
 const TRIES_MS = [500, 2_000, 10_000]
 
 /**
- * `restart` starts the service anew; it resolves when that one serves, and rejects when it does not. One that ends this
+ * `trial` is the deployment that this start tries: it is under way until it is confirmed. `restart` starts the service anew; it resolves when that one serves, and rejects when it does not. One that ends this
  * service first does neither.
  */
-export function createDeployer(services: DeploymentServices, restart: (deployment: string) => Promise<void>): Deployer {
+export function createDeployer(
+  services: DeploymentServices,
+  restart: (deployment: string) => Promise<void>,
+  trial?: Pick<Deployment, 'id'>,
+): Deployer {
   const { db, folder, instance, clock, log } = services
   let running: Promise<void> = Promise.resolve()
   let current: string | undefined
@@ -111,7 +122,7 @@ export function createDeployer(services: DeploymentServices, restart: (deploymen
         // One whose service is gone, or that could not be taken back in its time, is in nobody's hands.
         const open = await openDeployment(db, place)
         const mine = open?.owner === instance.id
-        if (!open || (mine ? open.id === current : await instance.runs(open.owner)))
+        if (!open || open.id === trial?.id || (mine ? open.id === current : await instance.runs(open.owner)))
           throw new Failure('deployment_busy')
         await takeBack(services, open, 'failed', 'personne ne s’occupait plus de cette installation')
         if (!(await add())) throw new Failure('deployment_busy')

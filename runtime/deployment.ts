@@ -33,15 +33,16 @@ export interface Judge {
   made: string | undefined
   /** What this start is to do with a deployment that waits for a restart, and is `owner`'s. */
   verdict(deployment: string, owner: string): Promise<Verdict>
-  /** Settles when it does not see to the deployment any more, and all that it would have done is done. */
-  settled(deployment: string, owner: string): Promise<void>
+  /** Settles when it does not see to a deployment any more, and all that it would have done is done. */
+  settled(deployment?: string): Promise<void>
 }
 
 /**
  * `try`: this is the start with the change, and the only one. `judged`: so it is, however often it is repeated, since the
- * other program looks whether it serves. `wait`: that start is still to come. Else it has failed.
+ * other program looks whether it serves. `wait`: that start is still to come. `leave`: it is another one's. Else it has
+ * failed.
  */
-export type Verdict = 'try' | 'judged' | 'wait' | { refused: string }
+export type Verdict = 'try' | 'judged' | 'wait' | 'leave' | { refused: string }
 
 /**
  * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
@@ -67,10 +68,11 @@ export async function resumeDeployment(services: DeploymentServices): Promise<De
   const verdict = (await services.judge?.verdict(id, owner)) ?? 'try'
   if (verdict === 'wait') {
     // It may come to nothing without another start of this service.
-    const after = services.judge?.settled(id, owner).then(() => resumeDeployment(services))
+    const after = services.judge?.settled(id).then(() => resumeDeployment(services))
     after?.catch((error: unknown) => services.log.error({ deployment: id, err: error }, 'deployment stuck'))
     return undefined
   }
+  if (verdict === 'leave') return undefined
   if (typeof verdict === 'object') {
     await takeBack(services, deployment, 'rolled_back', verdict.refused)
     return undefined
@@ -118,9 +120,12 @@ export async function confirmDeployment(
 }
 
 async function forgetFormer({ folder, log }: DeploymentServices, module: string): Promise<void> {
-  await moduleFiles(folder, module)
-    .settle()
-    .catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
+  const files = moduleFiles(folder, module)
+  const forget = async () => {
+    // Between two steps of the console's, those beside are all that there is.
+    if (await files.areThere()) await files.settle()
+  }
+  await forget().catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
 }
 
 /** Puts files and record back as they were, and records why. Does nothing once it has ended. */

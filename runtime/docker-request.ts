@@ -7,6 +7,8 @@ import type { Inspected } from './docker-engine.ts'
 export const BASE_LABEL = 'ops-panel.base'
 /** Of a container that was made here: the deployment that it is for. */
 export const DEPLOYMENT_LABEL = 'ops-panel.deployment'
+/** Of such a container: the one in whose place it was made. */
+export const FORMER_LABEL = 'ops-panel.former'
 /** Of such a container: the restart policy that it has once it has served, as JSON. */
 export const POLICY_LABEL = 'ops-panel.policy'
 /** Of a helper: the deployment, and the container that it replaces. */

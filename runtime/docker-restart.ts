@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type Docker from 'dockerode'
 import type { Config } from './config.ts'
 import type { Judge } from './deployment.ts'
-import { connectEngine, type Inspected, inspectIfThere, lastLines, ownContainer, unless } from './docker-engine.ts'
-import { buildImage } from './docker-image.ts'
+import { clean, imageFor, inBody, whoShares } from './docker-attempt.ts'
+import { connectEngine, inspectIfThere, lastLines, ownContainer, unless } from './docker-engine.ts'
 import {
   BASE_LABEL,
   DEPLOYMENT_LABEL,
+  FORMER_LABEL,
   HELPER_LABEL,
   helperRequest,
   isMounted,
@@ -17,7 +17,7 @@ import {
   requestLike,
   whyNot,
 } from './docker-request.ts'
-import { type Journal, lastTold, type Plan, SWAP_STEPS, settle } from './docker-swap.ts'
+import { type Journal, lastTold, leave, type Plan, SWAP_STEPS, settle } from './docker-swap.ts'
 import type { Instance } from './instance.ts'
 import type { Log } from './log.ts'
 
@@ -33,6 +33,8 @@ export interface Containers extends Judge {
 const LOOK_MS = 1_000
 /** A helper that was ended, and that the engine has not started again in this time, is not started any more. */
 const STOPPED_MS = 15_000
+/** A service that serves is not kept from changes for ever by an engine that has gone. */
+const UNREACHABLE_MS = 300_000
 const UNKNOWN = 'unknown'
 /** Since when the helper brings the former container back. */
 const BACK = SWAP_STEPS.indexOf('clearing')
@@ -44,6 +46,8 @@ async function thisContainer(config: Config, program: readonly string[], log: Lo
   const self = await ownContainer(engine)
   if (!self) throw new Error('le moteur Docker ne connaît pas de conteneur où ce service s’exécuterait')
   const own = `${self.Id}/${self.State.StartedAt}`
+
+  const { [DEPLOYMENT_LABEL]: made, [FORMER_LABEL]: former } = self.Config.Labels
 
   /** The helper of a deployment while it is at work, and how far it has come. */
   const helper = async (label: string, value: string): Promise<Journal | undefined> => {
@@ -58,6 +62,28 @@ async function thisContainer(config: Config, program: readonly string[], log: Lo
     return found && (await inspectIfThere(engine, found.Id))?.State
   }
 
+  /** Settles when nothing will be heard of the helper any more. */
+  const helperGone = async (deployment: string): Promise<void> => {
+    let [seen, answered] = [performance.now(), performance.now()]
+    for (; performance.now() - answered < UNREACHABLE_MS; await pause(LOOK_MS)) {
+      const at = await helperState(deployment).catch((): typeof UNKNOWN => UNKNOWN)
+      if (at !== UNKNOWN) answered = performance.now()
+      if (at === undefined) return
+      // One that has only been ended is about to be started again, or the engine itself is ending.
+      if (at === UNKNOWN || at.Running || at.Restarting) seen = performance.now()
+      else if (performance.now() - seen > STOPPED_MS) return
+    }
+  }
+
+  const settleWithout = async (deployment: string, old: string): Promise<void> => {
+    const there = await inspectIfThere(engine, old)
+    // Somebody has started it again: which one is to stay is theirs to say.
+    if (!there || there.State.Running) return
+    // Or the engine, started anew, might start it in the middle of what is over.
+    await leave(engine, deployment)
+    await settle(engine, self.Id, old)
+  }
+
   const runs = async (id: string) => {
     const [kind, container = '', since] = id.split('/')
     if (kind !== 'docker') return false
@@ -67,7 +93,7 @@ async function thisContainer(config: Config, program: readonly string[], log: Lo
   }
 
   return {
-    made: self.Config.Labels[DEPLOYMENT_LABEL],
+    made,
     instance: {
       id: `docker/${own}/${randomBytes(6).toString('hex')}`,
       isGone: async (id) => id.startsWith('docker/') && !(await runs(id)),
@@ -76,24 +102,21 @@ async function thisContainer(config: Config, program: readonly string[], log: Lo
 
     async verdict(deployment, owner) {
       const at = await helper(HELPER_LABEL, deployment)
-      if (containerOf(owner) !== self.Id) return at ? 'judged' : 'try'
+      const owning = containerOf(owner)
+      if (made === deployment) return at ? 'judged' : 'try'
+      // Of a service beside this one; unless its container is gone, and this one was made in its place by hand.
+      if (owning !== self.Id) return at || (owning && (await inspectIfThere(engine, owning))) ? 'leave' : 'try'
       if (!at) return { refused: 'le conteneur n’a pas été remplacé' }
       if (!isBack(at)) return 'wait'
       return { refused: at.reason ?? 'le nouveau conteneur n’a pas démarré' }
     },
 
-    async settled(deployment, owner) {
-      for (let seen = performance.now(); ; await pause(LOOK_MS)) {
-        const at = await helperState(deployment).catch((): typeof UNKNOWN => UNKNOWN)
-        if (at === undefined) break
-        // One that has only been ended is about to be started again, or the engine itself is ending.
-        if (at === UNKNOWN || at.Running || at.Restarting) seen = performance.now()
-        else if (performance.now() - seen > STOPPED_MS) break
-      }
-      const former = containerOf(owner)
-      if (former === undefined || former === self.Id) return
-      // The helper has done it, unless somebody has removed it before.
-      await settle(engine, self.Id, former).catch((error: unknown) =>
+    async settled(deployment = made) {
+      if (deployment === undefined) return
+      await helperGone(deployment)
+      if (deployment !== made || !former) return
+      // The helper has done it, unless somebody has stopped it or removed it before.
+      await settleWithout(deployment, former).catch((error: unknown) =>
         log.warn({ err: error }, 'the former container, or the restart policy, is left to you'),
       )
     },
@@ -112,7 +135,8 @@ async function thisContainer(config: Config, program: readonly string[], log: Lo
         const { create, networks } = requestLike(now, image, `${name}.new`)
         const { Name = 'no', MaximumRetryCount = 0 } = now.HostConfig.RestartPolicy ?? {}
         const policy = { Name: Name || 'no', MaximumRetryCount }
-        create.Labels = { ...create.Labels, [DEPLOYMENT_LABEL]: deployment, [POLICY_LABEL]: JSON.stringify(policy) }
+        create.Labels = { ...create.Labels, [DEPLOYMENT_LABEL]: deployment, [FORMER_LABEL]: self.Id }
+        create.Labels[POLICY_LABEL] = JSON.stringify(policy)
         const fresh = await engine.createContainer(inBody(create))
         made.push(() => fresh.remove({ force: true }))
         for (const { name: network, endpoint } of networks)
@@ -149,53 +173,6 @@ function containerOf(owner: string): string | undefined {
 
 const isSystemError = (error: unknown): error is Error => error instanceof Error && 'code' in error
 
-/** With a volume over the folder of modules the files are there already, and those of an image would be hidden. */
-async function imageFor(engine: Docker, self: Inspected, folder: string, deployment: string): Promise<string> {
-  if (!isMounted(self, folder)) {
-    const tag = `ops-panel-modules:${deployment}`
-    await buildImage(engine, self.Image, folder, tag)
-    return tag
-  }
-  // By its name as long as that still is this image: it may have been pulled anew.
-  const named = await engine
-    .getImage(self.Config.Image)
-    .inspect()
-    .catch(() => undefined)
-  return named?.Id === self.Image ? self.Config.Image : self.Image
-}
-
-/** Whoever has joined the network of this one would be cut off; or it is this service, and the other one is not it. */
-async function whoShares(engine: Docker, self: Inspected): Promise<string | undefined> {
-  const modes = [`container:${self.Id}`, `container:${nameOf(self)}`]
-  const all = await engine.listContainers({ all: true })
-  const sharing = all.find(({ HostConfig }) => modes.includes(HostConfig.NetworkMode ?? ''))
-  return sharing && `${sharing.Names[0] ?? sharing.Id} partage son réseau`
-}
-
-/** A helper that still works is waited for; it takes the service's start and end. */
-const HELPER_MS = 120_000
-
-/** Removes what an earlier attempt has left under the names that are needed. Never what runs, or is not known to be that. */
-async function clean(engine: Docker, self: Inspected): Promise<void> {
-  const inTheWay = (name: string) =>
-    new Error(`un autre conteneur s’appelle ${name} ; s’il ne sert plus : « docker rm ${name} »`)
-  for (const until = performance.now() + HELPER_MS; ; await pause(LOOK_MS)) {
-    const left = await inspectIfThere(engine, `${nameOf(self)}.helper`)
-    if (!left) break
-    if (left.Config.Labels[HELPER_LABEL] === undefined) throw inTheWay(`${nameOf(self)}.helper`)
-    if ((left.State.Running || left.State.Restarting) && performance.now() < until) continue
-    await unless([404, 409], engine.getContainer(left.Id).remove({ force: true }))
-    break
-  }
-  const fresh = await inspectIfThere(engine, `${nameOf(self)}.new`)
-  if (fresh) {
-    if (fresh.State.Running || fresh.Config.Labels[DEPLOYMENT_LABEL] === undefined) throw inTheWay(nameOf(fresh))
-    await unless([404, 409], engine.getContainer(fresh.Id).remove())
-  }
-  // It may be the former service, which nobody but its owner may remove.
-  if (await inspectIfThere(engine, `${nameOf(self)}.old`)) throw inTheWay(`${nameOf(self)}.old`)
-}
-
 /** Without an engine the service serves all the same, and changes no module with code: why is told to who tries. */
 export async function findContainer(config: Config, log: Log): Promise<{ containers?: Containers; missing?: string }> {
   const [, script = ''] = process.argv
@@ -210,10 +187,4 @@ export async function findContainer(config: Config, log: Log): Promise<{ contain
     const reason = error instanceof Error ? error.message : String(error)
     return { missing: `réparez l’accès au moteur Docker par ${config.dockerSocket} (${reason}), puis redémarrez-le.` }
   }
-}
-
-/** dockerode would repeat all of it in the address, secrets of the environment included. */
-function inBody(request: Docker.ContainerCreateOptions) {
-  const { name, ...body } = request
-  return { name: name ?? '', _query: { name }, _body: body }
 }

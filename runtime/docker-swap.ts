@@ -118,7 +118,9 @@ const STEPS: Record<SwapStep, Take> = {
     return undefined
   },
 
-  async clearing(engine, { fresh }, { reason = '' }) {
+  async clearing(engine, { old, fresh }, { reason = '' }) {
+    // Somebody has removed the one that there is to go back to: better one that may not serve than none.
+    if (!(await inspectIfThere(engine, old))) return { step: 'settled' }
     const failed = await inspectIfThere(engine, fresh)
     if (failed) {
       await unless([404, 409], engine.getContainer(fresh).remove({ force: true }))
@@ -129,8 +131,9 @@ const STEPS: Record<SwapStep, Take> = {
 
   /** The former service takes the change back: it finds the reason in this one's last line. */
   async restoring(engine, plan, { reason = '' }) {
-    await rename(engine, plan.old, plan.name)
     await unless([304], engine.getContainer(plan.old).start())
+    // Somebody may have taken the name: that it serves is worth more.
+    await unless([409], rename(engine, plan.old, plan.name))
     // Without another boot it has not been stopped at all.
     await waitFor(engine, { ...plan, boot: '' }, plan.old)
     return { step: 'restored', reason }
@@ -164,7 +167,7 @@ async function rename(engine: Docker, id: string, name: string): Promise<void> {
 }
 
 /** An image that was made for one container has no other use. */
-async function removeOwnImage(engine: Docker, { Image, Config }: Inspected): Promise<void> {
+export async function removeOwnImage(engine: Docker, { Image, Config }: Inspected): Promise<void> {
   if (Config.Labels[BASE_LABEL] === undefined) return
   await engine
     .getImage(Image)
@@ -175,7 +178,7 @@ async function removeOwnImage(engine: Docker, { Image, Config }: Inspected): Pro
 }
 
 /** Its own end: nothing of it is left. */
-async function leave(engine: Docker, deployment: string): Promise<void> {
+export async function leave(engine: Docker, deployment: string): Promise<void> {
   const own = await engine.listContainers({ all: true, filters: { label: [`${HELPER_LABEL}=${deployment}`] } })
   for (const { Id } of own) await unless([404, 409], engine.getContainer(Id).remove({ force: true }))
 }

@@ -6,6 +6,8 @@ import { hasAnswered, inspectIfThere, lastLines, runInside } from './docker-engi
 /** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
 const START_MS = 60_000
 const ASK_MS = 500
+/** Lines of a log are for machines; what Node says of an error goes on after the line that names it. */
+const NO_REASON = /^(\{|\s+at |Node\.js v)/
 
 /**
  * Waits until a container serves, by asking the program inside it; else why it does not, in French. One whose `boot_id` is
@@ -23,8 +25,7 @@ export async function waitFor(
     const { State } = found
     if (!State.Running && !State.Restarting) {
       if (State.OOMKilled) return 'il s’est arrêté au démarrage : la mémoire du conteneur n’a pas suffi'
-      // Its log is for machines; what it says of its end is not.
-      const [last = ''] = (await lastLines(engine, found)).filter((line) => !line.startsWith('{')).slice(-1)
+      const last = (await lastLines(engine, found)).findLast((line) => !NO_REASON.test(line)) ?? ''
       return `il s’est arrêté au démarrage (code ${State.ExitCode})${last && ` : ${last}`}`
     }
     if (State.Running && (await serves(engine, id, program, boot))) return undefined

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createSecureContext } from 'node:tls'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -44,6 +45,8 @@ export async function createHttpServer(
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     // HTTP/1.0 has no Host: health checks of some proxies still speak it.
     if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
+    // Who keeps a connection busy would hold up the end: the next request comes by another one.
+    if (!server.listening) response.shouldKeepAlive = false
     void listener(request, response)
   }
   const server = tls ? createTlsServer({ ...options, ...(await readPem(tls)) }, answer) : createServer(options, answer)
@@ -62,6 +65,18 @@ export async function createHttpServer(
   // `Expect` with a wish that is not known may be ignored.
   server.on('checkExpectation', answer)
   return server
+}
+
+/**
+ * Listens no more; settles when the last connection has ended. Those that nobody uses are closed, but where another service
+ * has taken over: there a request that is on its way over one of them is answered, and the client told to come by a new one.
+ * Node closes them itself after five seconds.
+ */
+export function closeServer(server: Server, isFollowed: boolean): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (isFollowed) NetServer.prototype.close.call(server, resolve)
+    else server.close(resolve)
+  })
 }
 
 /** Settles with the address, as `127.0.0.1:8080`; rejects with the system's error when it cannot be had. */

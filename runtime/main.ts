@@ -98,6 +98,7 @@ async function main(args: readonly string[]): Promise<void> {
     }
     // Before the start is over: whoever stops it then is heard as well.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
+    void line?.followed.then(end)
     await starting
   } catch (error) {
     const reason = explain(error, 'le service n’a pas pu démarrer')

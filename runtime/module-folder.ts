@@ -29,6 +29,7 @@ export function moduleFiles(folder: string, id: string): ModuleFiles {
   // No id begins with a dot.
   const [fresh, old] = [join(folder, `.${id}.new`), join(folder, `.${id}.old`)]
   const forget = (each: string) => rm(each, { recursive: true, force: true })
+  let laid = false
   const putAside = async () => {
     if (!(await isThere(place))) return
     await forget(old)
@@ -44,12 +45,17 @@ export function moduleFiles(folder: string, id: string): ModuleFiles {
       await mkdir(fresh, { mode: 0o700 })
       await giveTo(fresh, owner)
       for (const [name, bytes] of files) await writeInside(fresh, name, bytes, owner)
+      laid = true
     },
     putAside,
     async replace() {
-      if (!(await isThere(fresh))) return
+      if (!(await isThere(fresh))) {
+        if (laid) throw new Error('les nouveaux fichiers du module ont disparu entre-temps')
+        return
+      }
       await putAside()
       await rename(fresh, place)
+      laid = false
       await syncFolderOf(place)
     },
     async undo(before) {

@@ -14,15 +14,20 @@ export async function startWithModules(
 ): Promise<{ modules: Modules; trial: Deployment | undefined }> {
   const { db, folder, log } = services
   // What is in the way is for who installs the next one.
-  const trial = await resumeDeployment(services).catch((error: unknown) => {
-    log.error({ err: error }, 'an installation could not be taken back')
-    return undefined
-  })
+  const { trial, failed } = await resumeDeployment(services).then(
+    (found) => ({ trial: found, failed: false }),
+    (error: unknown) => {
+      log.error({ err: error }, 'an installation could not be taken back')
+      return { trial: undefined, failed: true }
+    },
+  )
   if (trial) succession?.tell('trying')
-  else if (await isLost(services)) throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
+  else if (!failed && (await isLost(services)))
+    throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const watch = succession && endWithParent()
-  const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false })
-  await watch?.stop()
+  const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false }).finally(() =>
+    watch?.stop(),
+  )
   const broken = trial && modules.problem(trial.module)
   if (!trial || !broken) return { modules, trial }
   try {

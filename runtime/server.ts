@@ -13,7 +13,7 @@ import { findContainer } from './docker-restart.ts'
 import { speakFrench } from './french.ts'
 import type { AnyFunction } from './function.ts'
 import { createHost } from './host.ts'
-import { createHttpServer, listen } from './http-server.ts'
+import { closeServer, createHttpServer, listen } from './http-server.ts'
 import { createHub } from './hub.ts'
 import { thisInstance } from './instance.ts'
 import type { AnyJobKind } from './job-kind.ts'
@@ -131,7 +131,7 @@ export async function startServer(
     opened.push(() => modules.stop())
     const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const restart = containers ? (id: string) => containers.replace(id, boot.id) : succession?.replace
-    const deployer = restart ? createDeployer(deployments, restart) : noDeployer(missing)
+    const deployer = restart ? createDeployer(deployments, restart, trial) : noDeployer(missing)
     const services: Services = {
       db,
       host,
@@ -175,9 +175,8 @@ export async function startServer(
     const confirm = async () => {
       // Until then some requests are still answered by the former one.
       await succession?.serve()
-      if (!trial) return
-      await containers?.settled(trial.id, trial.owner)
-      await confirmDeployment(deployments, trial)
+      await containers?.settled()
+      if (trial) await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))
     log.info({ url, version: VERSION }, 'ready')
@@ -190,8 +189,8 @@ export async function startServer(
 
     const stop = async () => {
       log.info('stopping')
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeIdleConnections()
+      const closed = closeServer(server, succession?.isFollowed() ?? false)
+      succession?.close()
       const cut = setTimeout(() => server.closeAllConnections(), finishMs(succession))
       const released = Promise.all([jobs.stop(), background.stop(), deployer.stop()])
       // A failure is told once the rest is closed.

@@ -3,17 +3,18 @@ import * as z from 'zod'
 
 /**
  * What a service that runs in a worker says to the process that owns its port: that it tries new code, that it serves, why
- * it does not, and that it wants to be followed by another one.
+ * it does not, that it wants to be followed by another one, that it listens no more, and that it has nothing left to do. The
+ * last, `leaving`, is heard by nobody: once it is sent, so is all that was said before.
  */
 export const Said = z.union([
-  z.object({ said: z.enum(['trying', 'serving', 'replace', 'closed', 'leaving']) }),
+  z.object({ said: z.enum(['trying', 'serving', 'replace', 'deaf', 'closed', 'leaving']) }),
   z.object({ said: z.literal('failed'), reason: z.string() }),
 ])
 type Said = z.infer<typeof Said>
 
 /** What it is answered: that its successor serves, or why there is none. */
 const Answer = z.object({ succeeded: z.boolean(), reason: z.string() })
-/** What it is told once no other one serves beside it. */
+/** What it is told once no other one listens beside it. */
 const Alone = z.object({ alone: z.literal(true) })
 /** What it is told once it is handed no more connections: all of them came before this. */
 const Released = z.object({ released: z.literal(true) })
@@ -24,13 +25,17 @@ export interface Succession {
   /** Whether the services before this one have ended too soon, too often: the code of modules is left out then. */
   withoutModules: boolean
   tell(said: 'trying'): void
-  /** Says that it serves; settles when no former one does any more. */
+  /** Says that it serves; settles when no former one listens any more. */
   serve(): Promise<void>
   /** Says why it does not serve; settles when that is said. */
   fail(reason: string): Promise<void>
   /** Resolves when a successor serves; rejects with an Error that says why it does not. */
   replace(): Promise<void>
+  /** Settles when a successor serves: this one has to end then, and nobody waits for it. */
+  followed: Promise<void>
   isFollowed(): boolean
+  /** Says that it listens no more. */
+  close(): void
   /**
    * For one that listens no more. Settles when what the owner of the port has handed over since then is back with it, or
    * when that one is gone.
@@ -46,7 +51,11 @@ export const WITHOUT_MODULES = 'OPS_PANEL_WITHOUT_MODULES'
 /** How this service is followed by another one; undefined where it is on its own. */
 export function succession(environment: Record<string, string | undefined>): Succession | undefined {
   if (!cluster.isWorker || !process.send) return undefined
-  let followed = false
+  let isFollowed = false
+  let follow = () => {}
+  const followed = new Promise<void>((resolve) => {
+    follow = resolve
+  })
   const say = (said: Said) =>
     new Promise<void>((resolve) => {
       if (process.send) process.send(said, undefined, {}, () => resolve())
@@ -66,9 +75,12 @@ export function succession(environment: Record<string, string | undefined>): Suc
       void say({ said: 'replace' })
       const { succeeded, reason } = await answered
       if (!succeeded) throw new Error(reason)
-      followed = true
+      isFollowed = true
+      follow()
     },
-    isFollowed: () => followed,
+    followed,
+    isFollowed: () => isFollowed,
+    close: () => void say({ said: 'deaf' }),
     async leave() {
       const gone = new Promise<void>((resolve) => process.once('disconnect', resolve))
       if (!process.connected) return

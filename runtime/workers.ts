@@ -26,6 +26,8 @@ const MOST_SOON = 3
 export async function runWorkers(log: (line: string) => void): Promise<number> {
   const services = new Set<Service>()
   let current: Service | undefined
+  /** Told that another one is the current one now. */
+  let changed = () => {}
   let replacing = false
   const stopping = new AbortController()
   const killAll = () => {
@@ -60,8 +62,11 @@ export async function runWorkers(log: (line: string) => void): Promise<number> {
     }
     next.onReplace = () => void replace(next)
     current = next
+    changed()
+    // It ends by itself then. Not by a signal, which may come before the answer.
     asking.answer({ succeeded: true, reason: '' })
-    await leave(asking)
+    void leave(asking)
+    await asking.deaf
     next.answer({ alone: true })
   }
 
@@ -86,7 +91,10 @@ export async function runWorkers(log: (line: string) => void): Promise<number> {
     // Until the one that serves has ended, whichever that is by then.
     for (let watched: Service | undefined; watched !== current; ) {
       watched = current
-      code = await watched.ended
+      const replaced = new Promise<number>((resolve) => {
+        changed = () => resolve(0)
+      })
+      code = await Promise.race([watched.ended, replaced])
       while (replacing) await pause(50)
     }
     if (stopping.signal.aborted) return code
@@ -103,6 +111,8 @@ interface Service {
   started: Promise<string | undefined>
   /** Its exit code; 1 after a signal. */
   ended: Promise<number>
+  /** Settles when it listens no more. */
+  deaf: Promise<void>
   /** Whether it said that it tries new code. */
   tried: boolean
   /** Whether it said why it does not start. */
@@ -123,6 +133,7 @@ function startService(withoutModules: boolean): Service {
   const service: Service = {
     worker,
     ended,
+    deaf: Promise.resolve(),
     started: Promise.resolve(undefined),
     tried: false,
     explained: false,
@@ -131,6 +142,12 @@ function startService(withoutModules: boolean): Service {
       if (worker.isConnected()) worker.send(told)
     },
   }
+  service.deaf = new Promise((resolve) => {
+    void ended.then(() => resolve())
+    worker.on('message', (message: unknown) => {
+      if (Said.safeParse(message).data?.said === 'deaf') resolve()
+    })
+  })
   service.started = new Promise((resolve) => {
     const timer = setTimeout(() => resolve(`il n’a pas démarré en ${START_MS / 1000} s`), START_MS)
     const settle = (reason: string | undefined) => {
@@ -155,7 +172,6 @@ function startService(withoutModules: boolean): Service {
 }
 
 async function leave({ worker, ended }: Service): Promise<void> {
-  worker.process.kill('SIGTERM')
   const killer = setTimeout(() => worker.process.kill('SIGKILL'), FOLLOWED_MS)
   await ended
   clearTimeout(killer)

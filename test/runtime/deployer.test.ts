@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addDeployment, countTry, enterStep, findDeployment, STEPS } from '../../db/deployments.ts'
@@ -8,7 +8,7 @@ import { createDeployer } from '../../runtime/deployer.ts'
 import { confirmDeployment, giveUp, resumeDeployment, type Verdict } from '../../runtime/deployment.ts'
 import { createHub } from '../../runtime/hub.ts'
 import { createLog } from '../../runtime/log.ts'
-import { placeOf } from '../../runtime/module-folder.ts'
+import { moduleFiles, placeOf } from '../../runtime/module-folder.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 import { record, temporaryFolder, writeFiles } from '../functions/modules/module.ts'
 
@@ -268,5 +268,48 @@ test('a start that waits for another one takes the change back when that one com
   await expect
     .poll(() => findDeployment(at.db, id))
     .toMatchObject({ state: 'rolled_back', error: 'the helper is gone' })
+  expect(await at.now()).toEqual(AS_BEFORE)
+})
+
+test('what this start tries is under way until it is confirmed, also for who installs another module', async () => {
+  const at = await start()
+  const id = await killedWhileRestarting(at)
+  const trial = await resumeDeployment(at.services)
+  if (!trial) throw new Error('nothing to try')
+  const deployer = createDeployer(at.services, async () => {}, trial)
+  const other = { module: 'other', before: undefined, record: [] }
+
+  await expect(deployer.begin(other)).rejects.toMatchObject({ code: 'deployment_busy' })
+
+  expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting' })
+  await confirmDeployment(at.services, trial)
+  await deployer.begin(other)
+  await deployer.idle()
+  expect(await at.now()).toMatchObject({ version: '2.0.0', code: 'new' })
+})
+
+test('files that lie beside while the console installs a module are left to it by a start', async () => {
+  const at = await start()
+  const id = await killedWhileRestarting(at)
+  const trial = await resumeDeployment(at.services)
+  if (trial) await confirmDeployment(at.services, trial)
+  expect(await findDeployment(at.db, id)).toMatchObject({ state: 'done' })
+  // Between its two steps: the old ones are aside, the new ones not in place.
+  await rename(join(at.folder, 'wordy'), join(at.folder, '.wordy.old'))
+  await writeFiles(at.folder, { '.wordy.new/backend.mjs': 'newer' })
+
+  await resumeDeployment(at.services)
+
+  expect((await at.now()).entries).toEqual(['.wordy.new', '.wordy.old'])
+})
+
+test('files that were laid beside and have gone are not put in place in silence', async () => {
+  const at = await start()
+  const files = moduleFiles(at.folder, 'wordy')
+  await files.lay(new Map([['backend.mjs', Buffer.from('new')]]))
+  await rm(join(at.folder, '.wordy.new'), { recursive: true })
+
+  await expect(files.replace()).rejects.toThrow('disparu')
+
   expect(await at.now()).toEqual(AS_BEFORE)
 })

@@ -1,4 +1,6 @@
 import { readdir } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
@@ -72,27 +74,102 @@ test(
   LONG,
 )
 
+/** An endpoint that answers after nine seconds. */
+const slow = saying('slow', 'x').replace(
+  "handler: () => ({ word: 'x' })",
+  "handler: () => new Promise((resolve) => setTimeout(() => resolve({ word: 'at last' }), 9000))",
+)
+
+/** A service with that endpoint, which has been asked for it. */
+async function startSlow() {
+  const forge = await testForge()
+  forge.put(repository('slow', '1.0.0', slow))
+  const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
+  expect(await service.install('slow')).toMatchObject({ state: 'done' })
+  return { forge, service, answer: service.get('/api/modules/slow/word') }
+}
+
 test(
   'a request that takes longer than the change is answered by the service that it came to',
   async () => {
-    const forge = await testForge()
-    const slow = saying('slow', 'x').replace(
-      "handler: () => ({ word: 'x' })",
-      "handler: () => new Promise((resolve) => setTimeout(() => resolve({ word: 'at last' }), 9000))",
-    )
-    forge.put(repository('slow', '1.0.0', slow))
+    const { forge, service, answer } = await startSlow()
     forge.put(repository('wordy', '1.0.0'))
-    const service = await startReplaceable(forge)
-    expect(await service.install('slow')).toMatchObject({ state: 'done' })
     const boot = await service.boot()
-
-    const answer = service.get('/api/modules/slow/word')
     const stop = watch(service.url)
+
     expect(await service.install('wordy')).toMatchObject({ state: 'done' })
 
     expect(await service.boot()).not.toBe(boot)
     expect(await answer).toEqual({ status: 200, body: { word: 'at last' } })
     expect((await stop()).failures).toEqual([])
+  },
+  LONG,
+)
+
+test(
+  'stopped while a request of the former service is under way: the module that serves is there at the next start',
+  async () => {
+    const { forge, service, answer } = await startSlow()
+    forge.put(repository('wordy', '1.0.0'))
+    expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+    service.kill('SIGTERM')
+    await service.ended
+    await answer.catch(() => undefined)
+
+    const next = await startReplaceable(forge, service.data)
+
+    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+  },
+  LONG,
+)
+
+test(
+  'a successor that ends while a request of the former service is under way is followed at once',
+  async () => {
+    const { forge, service, answer } = await startSlow()
+    forge.put(
+      repository(
+        'deadly',
+        '1.0.0',
+        `${saying('deadly', 'x')}; globalThis.died ??= setTimeout(() => process.exit(9), 5000)`,
+      ),
+    )
+    expect(await service.install('deadly')).toMatchObject({ state: 'done' })
+    const boot = await service.boot()
+
+    await service.said('(code 9)')
+
+    await expect.poll(() => service.boot().catch(() => boot), { timeout: 20_000 }).not.toBe(boot)
+    // Nobody has waited for it.
+    expect(await Promise.race([answer.catch(() => 'cut'), 'under way'])).toBe('under way')
+  },
+  LONG,
+)
+
+test(
+  'a client that keeps its connection busy is answered, and led to the new service',
+  async () => {
+    const forge = await testForge()
+    forge.put(repository('wordy', '1.0.0'))
+    const service = await startReplaceable(forge)
+    const boot = await service.boot()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const bootOver = () =>
+      new Promise<string>((resolve, reject) => {
+        get(`${service.url}/api/health`, { agent }, (response) => {
+          text(response).then((body) => resolve(JSON.parse(body).boot_id), reject)
+        }).on('error', reject)
+      })
+    const begun = performance.now()
+    const installed = service.install('wordy')
+    let last = ''
+
+    do last = await bootOver()
+    while (last === boot && performance.now() - begun < 30_000)
+
+    expect(await installed).toMatchObject({ state: 'done' })
+    expect(last).not.toBe(boot)
   },
   LONG,
 )
