@@ -79,9 +79,9 @@ export function queuedJobs(db: Database): Promise<QueuedJob[]> {
   return db.query(Queued, `SELECT id, queue, target FROM jobs WHERE status = 'running' ORDER BY rowid`)
 }
 
-/** The newest first. */
-export function latestJobs(db: Database, limit: number): Promise<JobRow[]> {
-  return db.query(Row, 'SELECT * FROM jobs ORDER BY started_at DESC, rowid DESC LIMIT ?', [limit])
+/** Those of one kind, the newest first. */
+export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
+  return db.query(Row, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [kind, limit])
 }
 
 /** Records that the host has the job; false when somebody else follows it. */
@@ -123,10 +123,16 @@ export async function endJob(
   return changed > 0
 }
 
-const StatusCount = z.object({ status: z.string(), count: z.number() })
+const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })
 
-/** How many jobs there are of each status. */
-export async function countJobs(db: Database): Promise<Record<string, number>> {
-  const rows = await db.query(StatusCount, 'SELECT status, count(*) AS count FROM jobs GROUP BY status')
-  return { running: 0, success: 0, error: 0, ...Object.fromEntries(rows.map(({ status, count }) => [status, count])) }
+/** How many jobs there are of a kind in a status. */
+export type JobCount = z.infer<typeof JobCount>
+
+/** How many jobs there are of each of these kinds and each status, those of which there are none too. */
+export async function countJobs(db: Database, kinds: readonly string[]): Promise<JobCount[]> {
+  const rows = await db.query(JobCount, 'SELECT kind, status, count(*) AS count FROM jobs GROUP BY kind, status')
+  const counted = new Map(rows.map(({ kind, status, count }) => [`${kind} ${status}`, count]))
+  return kinds.flatMap((kind) =>
+    Row.shape.status.options.map((status) => ({ kind, status, count: counted.get(`${kind} ${status}`) ?? 0 })),
+  )
 }

@@ -88,15 +88,16 @@ export async function readOutput(db: Database, jobId: string, from: number, limi
 }
 
 /**
- * Removes a piece of the output of the oldest job that is not among the newest `keep`; false when there is none left to
- * remove. Its record says from where on there is output.
+ * Removes a piece of the output of the oldest job of a kind that is not among its newest `keep`; false when there is none
+ * left to remove. Its record says from where on there is output.
  */
-export async function removeOldOutput(db: Database, keep: number): Promise<boolean> {
+export async function removeOldOutput(db: Database, { kind, keep }: { kind: string; keep: number }): Promise<boolean> {
   const [job] = await db.query(
     Old,
-    `SELECT id FROM (SELECT id, status, output_from, output_size FROM jobs ORDER BY rowid DESC LIMIT -1 OFFSET ?)
+    `SELECT id FROM (SELECT id, status, output_from, output_size FROM jobs
+      WHERE kind = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)
      WHERE status <> 'running' AND output_from < output_size LIMIT 1`,
-    [keep],
+    [kind, keep],
   )
   if (!job) return false
   await db.batch([

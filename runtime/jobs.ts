@@ -24,6 +24,8 @@ export interface NewJobRequest {
 }
 
 export interface Jobs {
+  /** What can be started. */
+  kinds: readonly string[]
   /** Records a job and starts it in the background; returns its id. */
   start(job: NewJobRequest): Promise<string>
   /** Ends a running job, whichever instance sees to it; false when it is not running. */
@@ -138,6 +140,7 @@ export function createJobs({
   }
 
   return {
+    kinds: [...byName.keys()],
     async start({ kind: name, args, target, startedBy, announce }) {
       const kind = kindOf(name)
       const now = clock()

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Database, StorageError } from '../db/client.ts'
+import type { JobCount } from '../db/jobs.ts'
 
 /** What a running instance tells Prometheus of itself, in the text format 0.0.4. */
 export interface Metrics {
@@ -15,8 +16,8 @@ export interface Metrics {
 export interface Looked {
   sockets(): number
   sshConnections(): number
-  /** How many jobs there are of each status. */
-  jobs(): Promise<Record<string, number>>
+  /** How many jobs there are of each kind and status. */
+  jobs(): Promise<JobCount[]>
 }
 
 /** From a cached answer to a login at a slow host. */
@@ -85,7 +86,7 @@ export function createMetrics(): Metrics & { look(at: Looked): void } {
         },
       })
       // Asked for once, whatever tells of it.
-      let asked: Promise<Record<string, number> | undefined> | undefined
+      let asked: Promise<JobCount[] | undefined> | undefined
       const counted = () => {
         asked ??= countOrNothing(jobs).finally(() => {
           asked = undefined
@@ -102,12 +103,12 @@ export function createMetrics(): Metrics & { look(at: Looked): void } {
       })
       new Gauge({
         name: 'ops_panel_jobs',
-        help: 'Recorded jobs by status.',
-        labelNames: ['status'],
+        help: 'Recorded jobs by kind and status.',
+        labelNames: ['kind', 'status'],
         registers,
         async collect() {
           this.reset()
-          for (const [status, count] of Object.entries((await counted()) ?? {})) this.set({ status }, count)
+          for (const { kind, status, count } of (await counted()) ?? []) this.set({ kind, status }, count)
         },
       })
     },
@@ -115,7 +116,7 @@ export function createMetrics(): Metrics & { look(at: Looked): void } {
 }
 
 /** Nothing when the database does not answer: it is then that somebody looks, and all else is to be told. */
-async function countOrNothing(jobs: Looked['jobs']): Promise<Record<string, number> | undefined> {
+async function countOrNothing(jobs: Looked['jobs']): Promise<JobCount[] | undefined> {
   try {
     return await jobs()
   } catch (error) {

@@ -154,7 +154,7 @@ export async function startServer(
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)
     opened.push(() => ws.stop())
-    metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed) })
+    metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed, jobs.kinds) })
     // What ends the process a moment after its start does so before anybody is served.
     if (trial) await pause(TRIAL_MS)
     const server = await createHttpServer({ app, sockets: ws, log }, config.tls)

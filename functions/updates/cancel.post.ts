@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { findJob } from '../../db/jobs.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { findUpgrade } from './job-record.ts'
 
 /** Ends a running job, one's own or, for administrators, anybody's. Its end is told like any other. */
 export default defineFunction({
@@ -15,7 +15,7 @@ export default defineFunction({
   errors: ['job_missing', 'job_ended', 'forbidden'],
 
   async handler({ params: { id } }, { db, user, jobs, audit, fail }) {
-    const job = await findJob(db, id)
+    const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
     if (!(await jobs.cancel(id, user.username))) throw fail('job_ended')

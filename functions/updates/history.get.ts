@@ -5,6 +5,7 @@ import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { JobRecord, jobRecord } from './job-record.ts'
 import { jobPieces } from './job-text.ts'
+import { upgradeJob } from './upgrade.ts'
 
 const HISTORY = 50
 
@@ -18,7 +19,7 @@ export default defineFunction({
   response: z.array(JobRecord).nullable(),
 
   async handler({ query: { output } }, { db }) {
-    const jobs = await latestJobs(db, HISTORY)
+    const jobs = await latestJobs(db, { kind: upgradeJob.kind, limit: HISTORY })
     if (jobs.length === 0) return null
     return output === 'none' ? jobs.map(jobRecord) : new JsonStream(records(db, jobs))
   },

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { findJob } from '../../db/jobs.ts'
 import { type OutputChunk, readOutput } from '../../db/output.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { litter } from '../../runtime/litter.ts'
 import { betweenCharacters } from '../../runtime/output-text.ts'
+import { findUpgrade } from './job-record.ts'
 
 /** What is given at a time, in bytes. */
 const MAX = 1024 * 1024
@@ -28,7 +28,7 @@ export default defineFunction({
   errors: ['job_missing'],
 
   async handler({ params: { id }, query }, { db, fail }) {
-    const job = await findJob(db, id)
+    const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     const offset = Math.max(Math.min(query.offset, job.output_size), job.output_from)
     const chunks = upTo(offset + MAX, await readOutput(db, id, offset, MAX))

@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import type { JobRow } from '../../db/jobs.ts'
+import type { Database } from '../../db/client.ts'
+import { findJob, type JobRow } from '../../db/jobs.ts'
+import { upgradeJob } from './upgrade.ts'
 
 /** A job as the history tells it. */
 export const JobRecord = z.object({
@@ -15,4 +17,10 @@ export type JobRecord = z.infer<typeof JobRecord>
 /** The record of a job without its output. */
 export function jobRecord({ id, target, status, started_at, finished_at }: JobRow): JobRecord {
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
+}
+
+/** The upgrade by that id; jobs of other kinds are none. */
+export async function findUpgrade(db: Database, id: string): Promise<JobRow | undefined> {
+  const job = await findJob(db, id)
+  return job?.kind === upgradeJob.kind ? job : undefined
 }

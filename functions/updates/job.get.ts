@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { findJob } from '../../db/jobs.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { JobRecord, jobRecord } from './job-record.ts'
+import { findUpgrade, JobRecord, jobRecord } from './job-record.ts'
 import { jobText } from './job-text.ts'
 
 /** One job: its record with the exit code of its command and the size of its output. */
@@ -15,7 +14,7 @@ export default defineFunction({
   errors: ['job_missing'],
 
   async handler({ params: { id }, query: { output } }, { db, fail }) {
-    const job = await findJob(db, id)
+    const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     const { exit_code, output_size } = job
     return {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import { defineSocket } from '../../runtime/socket.ts'
+import { findUpgrade } from './job-record.ts'
 import { UPDATE_EVENT } from './upgrade.ts'
 
 /** The output of an upgrade, live: from byte `from` on for who is signed in, from now on for who is not. */
@@ -14,8 +15,9 @@ export default defineSocket({
   },
 
   async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {
-    if (user) await subscribeToJob(services, socket, UPDATE_EVENT, jobId, from)
-    else if (config.anonymousOutput) await subscribeToLiveOutput(services, socket, UPDATE_EVENT, jobId)
-    else socket.close('unauthenticated')
+    if (!user && !config.anonymousOutput) socket.close('unauthenticated')
+    else if (!(await findUpgrade(services.db, jobId))) socket.close('missing')
+    else if (user) await subscribeToJob(services, socket, UPDATE_EVENT, jobId, from)
+    else await subscribeToLiveOutput(services, socket, UPDATE_EVENT, jobId)
   },
 })

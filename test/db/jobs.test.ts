@@ -114,7 +114,7 @@ test('lists the newest first, those of one moment by their order, and no more th
   for (const id of ['z', 'y', 'x']) await recordJob(db, id)
   await recordJob(db, 'late', { started_at: LATER })
 
-  expect((await latestJobs(db, 3)).map(({ id }) => id)).toEqual(['late', 'x', 'y'])
+  expect((await latestJobs(db, { kind: 'upgrade', limit: 3 })).map(({ id }) => id)).toEqual(['late', 'x', 'y'])
 })
 
 test('the database itself refuses an unknown status and a job of nobody', async () => {
@@ -126,13 +126,38 @@ test('the database itself refuses an unknown status and a job of nobody', async 
   await expect(addJob(db, orphan, LEASE)).rejects.toThrow(/FOREIGN KEY/)
 })
 
-test('counts the jobs of each status, those of which there are none too', async () => {
+test('counts the jobs of each kind and status, those of which there are none too', async () => {
   const db = await openMigrated()
-  expect(await countJobs(db)).toEqual({ running: 0, success: 0, error: 0 })
+  const counts = async () =>
+    (await countJobs(db, ['upgrade', 'other'])).map(({ kind, status, count }) => `${kind} ${status} ${count}`)
+  expect(await counts()).toEqual([
+    'upgrade running 0',
+    'upgrade success 0',
+    'upgrade error 0',
+    'other running 0',
+    'other success 0',
+    'other error 0',
+  ])
   const [a, b] = [await recordJob(db, 'a'), await recordJob(db, 'b')]
   for (const id of ['c', 'd']) await recordJob(db, id)
+  await recordJob(db, 'e', { kind: 'other' })
   await endJob(db, a, SUCCESS, { now: LATER })
   await endJob(db, b, FAILED, { now: LATER })
 
-  expect(await countJobs(db)).toEqual({ running: 2, success: 1, error: 1 })
+  expect(await counts()).toEqual([
+    'upgrade running 2',
+    'upgrade success 1',
+    'upgrade error 1',
+    'other running 1',
+    'other success 0',
+    'other error 0',
+  ])
+})
+
+test('the newest are those of one kind', async () => {
+  const db = await openMigrated()
+  await recordJob(db, 'first')
+  await recordJob(db, 'other', { kind: 'other', started_at: LATER })
+
+  expect((await latestJobs(db, { kind: 'upgrade', limit: 1 })).map(({ id }) => id)).toEqual(['first'])
 })

@@ -200,7 +200,7 @@ test('what retention has removed is passed over, in the middle of a job too', as
   const { db, store, subscribe, end } = await storedJob()
   for (let at = 0; at < 130; at += 1) await store('0123456789')
   await end()
-  await removeOldOutput(db, 0)
+  await removeOldOutput(db, { kind: 'upgrade', keep: 0 })
 
   const { done, events, reason, text } = await subscribe(3)
   await done

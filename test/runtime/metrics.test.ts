@@ -24,6 +24,8 @@ test('counts requests by method, path and status, and their time', async () => {
   expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
 })
 
+const counted = (status: string, count: number) => ({ kind: 'upgrade', status, count })
+
 test('what is looked at is asked for anew each time, and not in between', async () => {
   const metrics = createMetrics()
   let [sockets, asked] = [2, 0]
@@ -32,7 +34,7 @@ test('what is looked at is asked for anew each time, and not in between', async 
     sshConnections: () => 1,
     jobs: async () => {
       asked += 1
-      return { running: asked, success: 0 }
+      return [counted('running', asked), counted('success', 0)]
     },
   })
   expect(asked).toBe(0)
@@ -51,7 +53,7 @@ test('when the database does not answer that is told, with all else', async () =
   const metrics = createMetrics()
   let answers = true
   const jobs = async () => {
-    if (answers) return { running: 1 }
+    if (answers) return [counted('running', 1)]
     throw new StorageError('gone')
   }
   metrics.look({ sockets: () => 3, sshConnections: () => 1, jobs })
@@ -85,7 +87,7 @@ test('a timed database does the same, and each call is counted, also one that fa
 
 test('two in one process do not collide, and do not count for each other', async () => {
   const [one, two] = [createMetrics(), createMetrics()]
-  for (const each of [one, two]) each.look({ sockets: () => 0, sshConnections: () => 0, jobs: async () => ({}) })
+  for (const each of [one, two]) each.look({ sockets: () => 0, sshConnections: () => 0, jobs: async () => [] })
   one.request('GET', '/x', 200, 1)
 
   const labels = { method: 'GET', path: '/x', status: '200' }

@@ -67,7 +67,7 @@ test('a huge output goes in pieces, and what is left can be read to the last', a
     const chunks = await readOutput(db, 'huge', output_from, 1e6)
     left.push(chunks.length)
     expect(chunks[0]?.offset ?? 1200).toBe(output_from)
-    if (!(await removeOldOutput(db, 1))) break
+    if (!(await removeOldOutput(db, { kind: 'upgrade', keep: 1 }))) break
   }
 
   expect(left).toEqual([300, 172, 44, 0])

@@ -97,7 +97,7 @@ test('a job without output has an end and nothing else', async () => {
 test('what retention has removed is passed over, and the answer says so by its offset', async () => {
   const { read, db } = await outputApp(Array.from({ length: 130 }, () => '0123456789'))
   // One step takes 128 rows.
-  expect(await removeOldOutput(db, 0)).toBe(true)
+  expect(await removeOldOutput(db, { kind: 'upgrade', keep: 0 })).toBe(true)
 
   expect(await read('?offset=7')).toEqual({
     chunk: '01234567890123456789',
@@ -106,7 +106,7 @@ test('what retention has removed is passed over, and the answer says so by its o
     ended: true,
   })
   expect((await read('?offset=1290')).offset).toBe(1290)
-  expect(await removeOldOutput(db, 0)).toBe(true)
+  expect(await removeOldOutput(db, { kind: 'upgrade', keep: 0 })).toBe(true)
   expect(await read()).toEqual({ chunk: '', offset: 1300, next_offset: 1300, ended: true })
 })
 

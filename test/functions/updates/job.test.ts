@@ -102,7 +102,7 @@ test('a long output is its last 4 MiB after a line that says how much was left o
 
 test('a job whose output is removed says how much there was, and keeps its record', async () => {
   const { read, db } = await jobApp({ end: { status: 'success', error: null, error_code: null, exit_code: 7 } })
-  while (await removeOldOutput(db, 0));
+  while (await removeOldOutput(db, { kind: 'upgrade', keep: 0 }));
 
   expect(await answered(await read(), 200)).toMatchObject({
     job_id: 'job',
