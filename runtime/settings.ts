@@ -3,8 +3,19 @@ import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../
 import { type Clock, timestamp } from './clock.ts'
 import type { Config } from './config.ts'
 import { Failure } from './errors.ts'
+import type { HypervisorAccess } from './hypervisor-access.ts'
 import type { Log } from './log.ts'
 import { SecretError, type Secrets } from './secrets.ts'
+import {
+  isSecret,
+  keysOf,
+  type PlainKey,
+  SECRET,
+  type SecretKey,
+  type SettingKey,
+  type SettingValues,
+  type ShownSettings,
+} from './setting-keys.ts'
 import { parseAddress } from './ssh-address.ts'
 
 /** Where to knock, and the key that must answer (`ssh-ed25519 SHA256:…`; empty until the first one is pinned). */
@@ -22,29 +33,14 @@ export interface SshAccount extends SshServer {
   password: string
 }
 
-const PLAIN = [
-  'ssh_host',
-  'ssh_username',
-  'ssh_host_key',
-  'hypervisor_url',
-  'hypervisor_fingerprint',
-  'dashboard_shortcuts',
-] as const
-const SECRET = ['ssh_password', 'hypervisor_token'] as const
-type PlainKey = (typeof PLAIN)[number]
-type SecretKey = (typeof SECRET)[number]
-export type SettingKey = PlainKey | SecretKey
-export type SettingValues = Partial<Record<SettingKey, string>>
-
-/** The settings as they may be shown: of a secret only whether there is one. */
-export type ShownSettings = Record<PlainKey, string> & Record<`${SecretKey}_set`, boolean>
-
 export interface Settings {
   hasSshHost(): Promise<boolean>
   /** The host of login checks. Throws `ssh_host_missing`. */
   sshServer(): Promise<SshServer>
   /** The host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
   sshAccount(): Promise<SshAccount>
+  /** Undefined unless both address and token are set. Throws `hypervisor_token_unreadable`. */
+  hypervisor(): Promise<HypervisorAccess | undefined>
   /**
    * Pins the key that answered at an address if none is pinned; returns the one that is pinned then, undefined when the
    * settings speak of another address by now.
@@ -83,7 +79,6 @@ export function createSettings({
 }): Settings {
   const listeners: ((keys: readonly SettingKey[]) => void)[] = []
   const now = () => timestamp(clock())
-  const isSecret = (key: SettingKey): key is SecretKey => SECRET.some((secret) => secret === key)
 
   const server = (values: Map<string, string>): SshServer | undefined => {
     const address = parseAddress(values.get('ssh_host') ?? '')
@@ -140,6 +135,17 @@ export function createSettings({
       if (password !== undefined) return { ...found, username, password }
       tellUnreadable('ssh_password')
       throw new Failure('ssh_password_unreadable', { cause: new SecretError('ssh_password cannot be decrypted') })
+    },
+    async hypervisor() {
+      const values = await readSettings(db)
+      const [url, fingerprint] = [values.get('hypervisor_url') ?? '', values.get('hypervisor_fingerprint') ?? '']
+      const token = openSecret(values, 'hypervisor_token')
+      if (url === '' || token === '') return undefined
+      if (token !== undefined) return { url, token, fingerprint }
+      tellUnreadable('hypervisor_token')
+      throw new Failure('hypervisor_token_unreadable', {
+        cause: new SecretError('hypervisor_token cannot be decrypted'),
+      })
     },
     async pinHostKey(hostKey, address) {
       if (await pinHostKey(db, { hostKey, address }, now())) log.info({ hostKey }, 'host key pinned at first use')
@@ -209,10 +215,4 @@ export function createSettings({
       return true
     },
   }
-}
-
-function keysOf<key extends SettingKey>(values: Partial<Record<key, string>>): key[] {
-  const known: readonly string[] = [...PLAIN, ...SECRET]
-  const isKey = (name: string): name is key => known.includes(name)
-  return Object.keys(values).filter(isKey)
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { checked } from '../../runtime/checked.ts'
-import type { ShownSettings } from '../../runtime/settings.ts'
+import type { ShownSettings } from '../../runtime/setting-keys.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 
 /** What an address book of shortcuts may hold. */
