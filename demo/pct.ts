@@ -1,5 +1,6 @@
 import { ROOT } from './account.ts'
-import { type Exit, fail, type Process } from './process.ts'
+import type { Place } from './place.ts'
+import { type Exit, fail, type Process, pause } from './process.ts'
 
 /** Runs words as a program; given by who knows all programs. */
 export type Run = (words: readonly string[], process: Process) => Exit
@@ -7,15 +8,25 @@ export type Run = (words: readonly string[], process: Process) => Exit
 const USAGES = {
   exec: 'pct exec <vmid> [<extra-args>] [OPTIONS]',
   list: 'pct list',
+  reboot: 'pct reboot <vmid> [OPTIONS]',
+  shutdown: 'pct shutdown <vmid> [OPTIONS]',
+  start: 'pct start <vmid> [OPTIONS]',
   status: 'pct status <vmid> [OPTIONS]',
+  stop: 'pct stop <vmid> [OPTIONS]',
 }
+type OnContainer = Exclude<keyof typeof USAGES, 'list'>
+const ON_CONTAINER: readonly OnContainer[] = ['exec', 'reboot', 'shutdown', 'start', 'status', 'stop']
 
-/** The container tool: `list`, `status <id>` and `exec <id> -- <command>`, in the words of pve-container 6. */
+/** How long a container takes to start or stop, in lines of an upgrade's output: two seconds. */
+const TAKES_LINES = 10
+
+/** The container tool, in the words of pve-container 6: `list`, `exec <id> -- <command>`, and what needs an id alone. */
 export function createPct(run: Run) {
   return async ([name, ...args]: readonly string[], process: Process): Promise<number> => {
     if (process.user.uid !== 0) return fail(process, notRoot(), 255)
     if (name === 'list') return args.length === 0 ? list(process) : misused(process, '400 too many arguments', 'list')
-    if (name === 'status' || name === 'exec') return onContainer(name, args, process, run)
+    const known = ON_CONTAINER.find((each) => each === name)
+    if (known) return onContainer(known, args, process, run)
     const why = name === undefined ? 'no command specified' : `unknown command 'pct ${name}'`
     const usages = Object.values(USAGES).map((usage) => `       ${usage}\n`)
     return fail(process, `ERROR: ${why}\nUSAGE: pct <COMMAND> [ARGS] [OPTIONS]\n${usages.join('')}`, 255)
@@ -41,12 +52,17 @@ async function list({ stdout, machine }: Process): Promise<number> {
   return 0
 }
 
-async function onContainer(
-  name: 'status' | 'exec',
-  args: readonly string[],
-  process: Process,
-  run: Run,
-): Promise<number> {
+/** Starts or stops a container. */
+async function turn(name: Exclude<OnContainer, 'exec' | 'status'>, place: Place, process: Process): Promise<number> {
+  const { id, running } = place
+  if (name === 'start' && running) return fail(process, `CT ${id} already running\n`, 255)
+  if (name !== 'start' && !running) return fail(process, `CT ${id} not running\n`, 255)
+  await pause(process.machine.lineMs * TAKES_LINES, process.signal)
+  place.running = name === 'start' || name === 'reboot'
+  return 0
+}
+
+async function onContainer(name: OnContainer, args: readonly string[], process: Process, run: Run): Promise<number> {
   const [id, ...rest] = args
   if (id === undefined) return misused(process, '400 not enough arguments', name)
   if (!/^-?\d+$/.test(id)) {
@@ -69,6 +85,7 @@ async function onContainer(
     await process.stdout(`status: ${place.running ? 'running' : 'stopped'}\n`)
     return 0
   }
+  if (name !== 'exec') return turn(name, place, process)
   const command = rest[0] === '--' ? rest.slice(1) : rest
   const [program] = command
   if (rest[0] !== '--' && program?.startsWith('-')) {

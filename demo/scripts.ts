@@ -1,3 +1,5 @@
+import { uptime } from 'node:os'
+import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
@@ -27,6 +29,26 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
       return listed === 0 ? 'password' : 'rule'
     }
     await process.stdout(`${await mode()}\n`)
+    return 0
+  }
+
+  const figures: Program = async (_args, process) => {
+    await process.stdout(
+      [
+        FIGURES_MARK,
+        process.machine.name,
+        'Debian GNU/Linux 12 (bookworm)',
+        '6.1.0-37-amd64',
+        `${Math.floor(uptime())}`,
+        '0.42 0.37 0.31',
+        '8',
+        '32779420 24118432',
+        '98497780 41562348',
+        'no',
+        'no',
+        'end\n',
+      ].join('\n'),
+    )
     return 0
   }
 
@@ -97,6 +119,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [IDENTIFY, identify],
     [ELEVATION, elevation],
     [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],
+    [FIGURES, figures],
     [STEPS, steps],
     [UPGRADE, upgrade],
     [START, start],

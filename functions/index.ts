@@ -24,6 +24,11 @@ import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
 import health from './health/health.get.ts'
+import containerAction from './hypervisor/action.post.ts'
+import { containerJob } from './hypervisor/container-job.ts'
+import containers from './hypervisor/containers.get.ts'
+import hypervisorHost from './hypervisor/host.get.ts'
+import containerTask from './hypervisor/task.get.ts'
 import checkInstall from './install/check.post.ts'
 import doctor from './install/doctor.command.ts'
 import install from './install/install.post.ts'
@@ -78,6 +83,10 @@ export const functions: readonly AnyFunction[] = [
   layout, //        GET    /api/dashboard/layout
   saveLayout, //    PUT    /api/dashboard/layout
   health, //        GET    /api/health
+  containers, //    GET    /api/hypervisor/containers
+  containerAction, // POST /api/hypervisor/containers/:vmid/:action
+  hypervisorHost, // GET   /api/hypervisor/host
+  containerTask, // GET    /api/hypervisor/tasks/:task
   install, //       POST   /api/install
   checkInstall, //  POST   /api/install/check
   installStatus, // GET    /api/install/status
@@ -109,7 +118,7 @@ export const sockets: readonly AnySocket[] = [
   output, //        GET    /ws/updates/:jobId
 ]
 
-export const jobKinds: readonly AnyJobKind[] = [upgradeJob]
+export const jobKinds: readonly AnyJobKind[] = [containerJob, upgradeJob]
 
 /** What runs by itself, by name. */
 export const tasks: readonly Task[] = [

@@ -6,11 +6,12 @@ import { type Config, ConfigError } from '../../runtime/config.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { Host } from '../../runtime/host.ts'
 import { secretKeyFile } from '../../runtime/secrets.ts'
-import type { SshAccount } from '../../runtime/settings.ts'
+import type { Settings, SshAccount } from '../../runtime/settings.ts'
 import { createSettings } from '../../runtime/settings.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { openExisting, type Storage } from '../../runtime/storage.ts'
 import { isThere } from '../../runtime/whole-file.ts'
+import { checkApi } from '../hypervisor/api.ts'
 import { type Check, checkHost } from './host-check.ts'
 import { describeCheck } from './wizard.ts'
 
@@ -119,7 +120,18 @@ async function checkAccount(storage: Storage, { log, clock }: BareContext): Prom
     return [{ ok: false, message: `${error.message} Voir « ${where} ».` }]
   }
   const { checks, work } = await checkHost(account, log, (host) => checkClock(host, clock().getTime()))
-  return work ? [...checks, work] : checks
+  return [...checks, ...(work ? [work] : []), ...(await checkHypervisor(settings))]
+}
+
+/** Without address and token there is nothing to look at; with one of them it was meant to be used. */
+async function checkHypervisor(settings: Settings): Promise<Finding[]> {
+  const access = await settings.hypervisor()
+  if (access) return [await checkApi(access)]
+  const { hypervisor_url, hypervisor_token_set } = await settings.show()
+  if (hypervisor_url === '' && !hypervisor_token_set) return []
+  const missing = hypervisor_token_set ? 'hypervisor_url' : 'hypervisor_token'
+  const message = `L’API de l’hyperviseur n’est pas utilisée : il manque ${missing} (« settings set ${missing} »).`
+  return [{ ok: false, optional: true, message }]
 }
 
 async function checkClock(host: Host, nowMs: number): Promise<Finding> {

@@ -9,6 +9,8 @@ export interface Container {
   vmid: number
   name: string
   status: string
+  /** What the container is locked for, if it is. */
+  lock?: string
 }
 
 /** A command as it is run inside a container. */
@@ -25,8 +27,9 @@ export async function listContainers(host: Host): Promise<Container[]> {
 export function parseContainers(text: string): Container[] {
   return text.split('\n').flatMap((line) => {
     const fields = line.trim().split(/\s+/)
-    const [vmid = '', status] = fields
+    const [vmid = '', status, lock] = fields
     if (status === undefined || !/^[+-]?\d+$/.test(vmid) || line.trimStart().startsWith('VMID')) return []
-    return [{ vmid: Number(vmid), name: fields.length >= 3 ? (fields.at(-1) ?? vmid) : vmid, status }]
+    const name = fields.length >= 3 ? (fields.at(-1) ?? vmid) : vmid
+    return [{ vmid: Number(vmid), name, status, ...(lock !== undefined && fields.length >= 4 && { lock }) }]
   })
 }

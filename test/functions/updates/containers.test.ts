@@ -14,8 +14,8 @@ test('the listing’s columns are read, with a blank, a filled and an overlong l
 
   expect(parseContainers(text)).toEqual([
     { vmid: 101, status: 'running', name: 'web' },
-    { vmid: 102, status: 'stopped', name: 'db' },
-    { vmid: 103, status: 'running', name: 'mail' },
+    { vmid: 102, status: 'stopped', lock: 'backup', name: 'db' },
+    { vmid: 103, status: 'running', lock: 'snapshot-delete', name: 'mail' },
   ])
 })
 
@@ -36,7 +36,7 @@ test.each([
 
 test('the name is the last of three or more fields, and the vmid as text when there are two', () => {
   expect(parseContainers('101 running')).toEqual([{ vmid: 101, status: 'running', name: '101' }])
-  expect(parseContainers('101 running a b c')).toEqual([{ vmid: 101, status: 'running', name: 'c' }])
+  expect(parseContainers('101 running a b c')).toEqual([{ vmid: 101, status: 'running', lock: 'a', name: 'c' }])
 })
 
 test('of a lock without a name, the lock is the name, as the specification reads it', () => {

@@ -1,0 +1,70 @@
+import * as z from 'zod'
+import { findUser } from '../../db/users.ts'
+import { Failure } from '../../runtime/errors.ts'
+import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { listContainers } from '../updates/containers.ts'
+import { API_ERRORS, actByApi } from './api.ts'
+import { startable, withoutFigures } from './container.ts'
+import { containerJob } from './container-job.ts'
+import { ContainerAction } from './container-task.ts'
+
+const MESSAGES: Readonly<Record<ContainerAction, string>> = {
+  start: 'Démarrage demandé.',
+  stop: 'Arrêt immédiat demandé.',
+  shutdown: 'Arrêt demandé.',
+  reboot: 'Redémarrage demandé.',
+}
+
+/** Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else as a job. */
+export default defineFunction({
+  method: 'POST',
+  path: '/api/hypervisor/containers/:vmid/:action',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['container_start', 'container_stop', 'container_shutdown', 'container_reboot'],
+  request: { params: z.object({ vmid: z.string(), action: ContainerAction }) },
+  status: 202,
+  response: z.object({ task: z.string(), message: z.string() }),
+  errors: [
+    ...API_ERRORS,
+    'container_missing',
+    'ssh_incomplete',
+    'ssh_password_unreadable',
+    'ssh_failed',
+    'profile_missing',
+  ],
+
+  async handler({ params: { vmid, action } }, { db, user, host, jobs, settings, audit, auditEntry, fail }) {
+    const audited = `container_${action}` as const
+    const target = `lxc:${vmid}`
+
+    const start = async (): Promise<string> => {
+      const access = await settings.hypervisor()
+      if (access) {
+        const task = await actByApi(access, vmid, action)
+        await audit(audited, { target, details: { task } })
+        return task
+      }
+      await settings.sshAccount()
+      // A token outlives the record of its user, and a job must belong to somebody.
+      if (!(await findUser(db, user.id))) throw fail('profile_missing')
+      const number = startable((await listContainers(host)).map(withoutFigures), vmid)
+      return jobs.start({
+        kind: containerJob.kind,
+        args: { vmid: number, action },
+        target,
+        startedBy: user.id,
+        announce: (task) => auditEntry(audited, { target, details: { task } }),
+      })
+    }
+
+    try {
+      return { task: await start(), message: MESSAGES[action] }
+    } catch (error) {
+      // Somebody wanted it, and it may even have been heard.
+      if (error instanceof Failure && error.status === 502)
+        await audit(audited, { target, details: { refused: error.message } })
+      throw error
+    }
+  },
+})

@@ -1,0 +1,97 @@
+import * as z from 'zod'
+import { Failure } from '../../runtime/errors.ts'
+import { type ApiRequests, unreadable } from './api-requests.ts'
+import { isSame } from './certificate.ts'
+import type { Container } from './container.ts'
+
+/** A name as the hypervisor gives its nodes: it becomes part of an address. */
+export const NodeName = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/, 'un nom de nœud')
+
+const Nodes = z.array(z.object({ node: NodeName, ssl_fingerprint: z.string().nullish() }))
+type Nodes = z.infer<typeof Nodes>
+
+/** Numbers come as text at times. */
+const Figure = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^\d{1,16}(\.\d{1,20})?$/)
+    .transform(Number),
+])
+const Flag = z.union([z.number(), z.string(), z.boolean()]).transform((flag) => Number(flag) === 1)
+
+const Listed = z.object({
+  vmid: Figure.pipe(z.number().int().positive()),
+  name: z.string().nullish(),
+  status: z.string(),
+  lock: z.string().nullish(),
+  cpu: Figure.nullish(),
+  cpus: Figure.nullish(),
+  mem: Figure.nullish(),
+  maxmem: Figure.nullish(),
+  disk: Figure.nullish(),
+  maxdisk: Figure.nullish(),
+  uptime: Figure.nullish(),
+  tags: z.string().nullish(),
+  template: Flag.nullish(),
+})
+
+const Permissions = z.record(z.string(), z.record(z.string(), z.unknown()))
+
+/** The node that is this host: the only one, else the one whose certificate answered, else the one that the address names. */
+export async function findNode({ ask, fingerprint }: ApiRequests, url: string): Promise<string> {
+  const nodes = await ask(Nodes, '/nodes')
+  const [first, ...others] = nodes
+  if (!first) throw unreadable('il n’y a aucun nœud')
+  if (others.length === 0) return first.node
+  const found = byCertificate(nodes, fingerprint()) ?? byName(nodes, new URL(url).hostname)
+  if (found) return found.node
+  const named = nodes.slice(0, 5).map(({ node }) => node)
+  throw new Failure('hypervisor_node_unknown', {
+    values: { nodes: [...named, ...(nodes.length > 5 ? ['…'] : [])].join(', ') },
+  })
+}
+
+function byCertificate(nodes: Nodes, met: string | undefined) {
+  return nodes.find(({ ssl_fingerprint }) => met !== undefined && ssl_fingerprint && isSame(ssl_fingerprint, met))
+}
+
+function byName(nodes: Nodes, hostname: string) {
+  const [name] = hostname.toLowerCase().split('.')
+  return nodes.find(({ node }) => node.toLowerCase() === name)
+}
+
+/** The containers of a node, by number, templates left out. A token that may see none is refused: `hypervisor_forbidden`. */
+export async function listOfNode(requests: ApiRequests, node: string): Promise<Container[]> {
+  const listed = await requests.ask(z.array(Listed), `/nodes/${node}/lxc`)
+  // Who may see nothing gets the same list as who has nothing.
+  if (listed.length === 0 && !(await hasRight(requests, 'VM.Audit')))
+    throw new Failure('hypervisor_forbidden', { values: { message: 'VM.Audit manque pour voir les conteneurs' } })
+  return listed
+    .filter(({ template }) => !template)
+    .map(container)
+    .sort((one, other) => one.vmid - other.vmid)
+}
+
+/** Whether the token has a right on anything at all. */
+export async function hasRight({ ask }: ApiRequests, right: string): Promise<boolean> {
+  const permissions = await ask(Permissions, '/access/permissions')
+  return Object.values(permissions).some((rights) => Object.hasOwn(rights, right))
+}
+
+function container({ vmid, name, status, lock, tags, template: _, ...figures }: z.infer<typeof Listed>): Container {
+  return {
+    vmid,
+    name: name || `CT${vmid}`,
+    status,
+    lock: lock || null,
+    cpu: figures.cpu ?? null,
+    cpus: figures.cpus ?? null,
+    mem: figures.mem ?? null,
+    maxmem: figures.maxmem ?? null,
+    disk: figures.disk ?? null,
+    maxdisk: figures.maxdisk ?? null,
+    uptime: figures.uptime ?? null,
+    tags: (tags ?? '').split(/[;,\s]+/).filter((tag) => tag !== ''),
+  }
+}

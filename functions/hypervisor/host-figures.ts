@@ -1,0 +1,116 @@
+import * as z from 'zod'
+import { checked } from '../../runtime/checked.ts'
+import { script } from '../../runtime/command.ts'
+import type { Host } from '../../runtime/host.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { succeeded } from '../updates/command-failure.ts'
+
+const count = z.number().int().nonnegative()
+
+/** The host in figures: seconds and bytes; `mem` and `disk` are what is used of `maxmem` and `maxdisk`. */
+export const HostFigures = z.object({
+  hostname: z.string(),
+  os: z.string(),
+  kernel: z.string(),
+  uptime: count,
+  /** Over 1, 5 and 15 minutes. */
+  load: z.tuple([z.number(), z.number(), z.number()]),
+  cpus: count.positive(),
+  mem: count,
+  maxmem: count,
+  /** Of the file system that is `/`. */
+  disk: count,
+  maxdisk: count,
+  reboot_required: z.boolean(),
+  /** Whether dpkg was interrupted, or left a package half installed. */
+  dpkg_broken: z.boolean(),
+})
+export type HostFigures = z.infer<typeof HostFigures>
+
+/** What stands before it was said by the account's start-up files. */
+export const FIGURES_MARK = 'ops-panel figures'
+
+/**
+ * Prints that line and then, each on one of its own: names, os, kernel, the first of /proc/uptime, /proc/loadavg, cpus, memory and
+ * disk in KiB as `<all> <other>`, two flags, and `end`. Needs no rights. Kernels are not compared: that a newer one is
+ * installed does not say that this one must go, and the host's own packages know it.
+ */
+export const FIGURES = `
+export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
+echo '${FIGURES_MARK}'
+uname -n
+(
+  PRETTY_NAME=
+  for file in /usr/lib/os-release /etc/os-release; do [ ! -r "$file" ] || . "$file"; done
+  echo "\${PRETTY_NAME:-$(uname -s)}"
+)
+uname -r
+read -r up rest </proc/uptime
+echo "\${up%%.*}"
+read -r one five fifteen rest </proc/loadavg
+echo "$one $five $fifteen"
+getconf _NPROCESSORS_ONLN
+total= available=
+while read -r key value rest; do
+  case $key in MemTotal:) total=$value ;; MemAvailable:) available=$value ;; esac
+done </proc/meminfo
+echo "$total $available"
+df -Pk / | {
+  read -r heading
+  read -r device size used rest
+  echo "$size $used"
+}
+if [ -e /run/reboot-required ] || [ -e /var/run/reboot-required ]; then echo yes; else echo no; fi
+set -- /var/lib/dpkg/updates/[0-9]*
+if [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]; then echo yes; else echo no; fi
+echo end
+`
+
+/** A page waits for it; a host that is so slow tells nothing else either. */
+const WITHIN_MS = 10_000
+
+/** Rejects with an SshError when the host does not tell, or what it tells cannot be read. */
+export async function readFigures(host: Host): Promise<HostFigures> {
+  const command = script(FIGURES, 'ops-panel-figures')
+  return parseFigures(succeeded(await host.exec(command, { timeoutMs: WITHIN_MS })))
+}
+
+const LINES = 11
+
+export function parseFigures(text: string): HostFigures {
+  const lines = text.split('\n').map((line) => line.trim())
+  const told = lines.slice(lines.lastIndexOf(FIGURES_MARK) + 1).slice(0, LINES)
+  const [hostname, os, kernel, uptime, load, cpus, memory, disk, reboot, dpkg, end] = told
+  const [maxmem = Number.NaN, available = Number.NaN] = kibibytes(memory)
+  const [maxdisk, usedDisk] = kibibytes(disk)
+  const figures = checked(HostFigures, {
+    hostname,
+    os,
+    kernel,
+    uptime: figure(uptime),
+    load: load?.split(' ').map(figure),
+    cpus: figure(cpus),
+    mem: maxmem - available,
+    maxmem,
+    disk: usedDisk,
+    maxdisk,
+    reboot_required: flag(reboot),
+    dpkg_broken: flag(dpkg),
+  })
+  if (figures.success && end === 'end' && lines.includes(FIGURES_MARK)) return figures.data
+  const [issue] = figures.success ? [] : figures.error.issues
+  throw new SshError('lost', `l’état de l’hôte est illisible (${issue?.path.join('.') || 'fin'})`)
+}
+
+/** `Number` takes an empty text for 0. */
+function figure(text = ''): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+}
+
+function kibibytes(text = ''): number[] {
+  return text.split(' ').map((word) => figure(word) * 1024)
+}
+
+function flag(text = ''): boolean | undefined {
+  return text === 'yes' ? true : text === 'no' ? false : undefined
+}

@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import actionOf from '../../../functions/hypervisor/action.post.ts'
+import type { Command } from '../../../runtime/command.ts'
+import { START as BEGIN } from '../../../runtime/job-script.ts'
+import { START, testApp } from '../../app.ts'
+import { testHypervisor } from '../../hypervisor.ts'
+import { answered, audited, refused, rows } from '../answers.ts'
+import { jobHost } from '../updates/job-host.ts'
+import { action, CONTAINERS, hypervisorApp } from './app.ts'
+
+const ACTIONS = ['start', 'stop', 'shutdown', 'reboot'] as const
+const LISTING = `VMID       Status     Lock         Name
+101        running                 web
+102        stopped                 db
+103        running    backup       backed-up
+104        stopped    mounted      mounted
+`
+
+test.each(ACTIONS)('%s: 202 with the task of the hypervisor, which is audited', async (name) => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+  const vmid = name === 'start' ? 102 : 101
+
+  const body = await answered(await app.act(vmid, name), 202)
+
+  const task = expect.stringMatching(new RegExp(`^UPID:pve:.*:vz${name}:${vmid}:`))
+  expect(body).toEqual({ task, message: expect.stringMatching(/demandé\.$/) })
+  expect(hypervisor.requests.at(-1)).toBe(`POST /api2/json/nodes/pve/lxc/${vmid}/status/${name}`)
+  expect(await audited(app.db)).toEqual([
+    {
+      at: START.toISOString(),
+      action: `container_${name}`,
+      user_id: 1,
+      username: 'alice',
+      target: `lxc:${vmid}`,
+      ip: '127.0.0.1',
+      details: { task },
+    },
+  ])
+  expect(app.ran).toEqual([])
+  await expect.poll(() => hypervisor.open()).toBe(0)
+})
+
+test.each(['999', '0', '0101', '101x', '-1', ' 101', '%00', '..%2f101', '900'])(
+  'container %s is not there: 404, nothing is asked of the hypervisor and nothing audited',
+  async (vmid) => {
+    const hypervisor = await testHypervisor()
+    const app = await hypervisorApp(hypervisor)
+
+    await refused(await app.act(vmid, 'start'), 404, 'container_missing')
+
+    expect(hypervisor.requests.filter((request) => request.startsWith('POST'))).toEqual([])
+    expect(await audited(app.db)).toEqual([])
+  },
+)
+
+test.each(['destroy', 'START', 'suspend', '..', ''])('no action %j: nothing is asked of anybody', async (name) => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+
+  expect((await app.act(101, name)).status).toBeGreaterThanOrEqual(400)
+
+  expect([hypervisor.connections(), app.ran]).toEqual([0, []])
+})
+
+test('who is no administrator may not: 403', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+
+  await refused(await app.request('POST', action(101, 'stop'), { as: 'user' }), 403, 'forbidden')
+  await refused(await app.request('GET', '/api/hypervisor/tasks/x', { as: 'user' }), 403, 'forbidden')
+
+  expect([hypervisor.connections(), await audited(app.db)]).toEqual([0, []])
+})
+
+test('a locked container is refused by the name of its lock, and that is audited', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+
+  const { error } = await refused(await app.act(103, 'stop'), 502, 'container_locked')
+
+  expect(error).toContain('(backup)')
+  expect(hypervisor.requests.filter((request) => request.startsWith('POST'))).toEqual([])
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'container_stop', target: 'lxc:103', details: { refused: error } },
+  ])
+})
+
+test('one that is locked in between is refused by the same name', async () => {
+  const hypervisor = await testHypervisor()
+  hypervisor.behave = ({ method }, response) => {
+    if (method !== 'POST') return false
+    response.writeHead(500, 'CT is locked (snapshot-delete)').end()
+    return true
+  }
+
+  const { error } = await refused(await (await hypervisorApp(hypervisor)).act(101, 'stop'), 502, 'container_locked')
+
+  expect(error).toContain('(snapshot-delete)')
+})
+
+test.each([
+  ['start', 101, 'L’hyperviseur a refusé : CT 101 already running'],
+  ['stop', 102, 'L’hyperviseur a refusé : CT 102 not running'],
+])('%s of %i: 502 with the words of the hypervisor, audited with them', async (name, vmid, error) => {
+  const app = await hypervisorApp(await testHypervisor())
+
+  expect(await refused(await app.act(vmid, name), 502, 'hypervisor_refused')).toMatchObject({ error })
+  expect(await audited(app.db)).toMatchObject([{ action: `container_${name}`, details: { refused: error } }])
+})
+
+test('a token that may only look is 502, with the right that it lacks', async () => {
+  const hypervisor = await testHypervisor()
+  hypervisor.permissions = { '/': { 'VM.Audit': 1 } }
+  const app = await hypervisorApp(hypervisor)
+
+  const { error } = await refused(await app.act(101, 'stop'), 502, 'hypervisor_forbidden')
+
+  expect(error).toContain('VM.PowerMgmt')
+  expect(await audited(app.db)).toMatchObject([{ details: { refused: error } }])
+})
+
+test.each(['', 'UPID:pve:x', '../../access/ticket', 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:a/b:', 101])(
+  'a hypervisor that calls a task %j is 502',
+  async (data) => {
+    const hypervisor = await testHypervisor()
+    hypervisor.behave = ({ method }, response) => {
+      if (method !== 'POST') return false
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
+      return true
+    }
+
+    await refused(await (await hypervisorApp(hypervisor)).act(101, 'stop'), 502, 'hypervisor_unreadable')
+  },
+)
+
+test('a token that can no longer be decrypted is 503, for actions and tasks, and pct is not run instead', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+  await app.breakToken()
+
+  await refused(await app.act(101, 'stop'), 503, 'hypervisor_token_unreadable')
+  const task = 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:'
+  await refused(await app.task(task), 503, 'hypervisor_token_unreadable')
+
+  expect([hypervisor.connections(), app.ran, await audited(app.db)]).toEqual([0, [], []])
+})
+
+/** The command of a job as the host was told to run it. */
+const begun = (ran: readonly { command: Command }[]) =>
+  ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(6))
+
+test.each(ACTIONS)('%s without a token is a job of the container tool, audited with it', async (name) => {
+  const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
+
+  const body = await answered(await app.act(102, name), 202)
+
+  const task = expect.stringMatching(/^\d+-[a-z0-9]{8}$/)
+  expect(body).toEqual({ task, message: expect.stringMatching(/demandé\.$/) })
+  await expect.poll(() => begun(app.ran)).toEqual([['env', 'LC_ALL=C', '/usr/sbin/pct', name, '102']])
+  expect(await audited(app.db)).toMatchObject([
+    { action: `container_${name}`, username: 'alice', target: 'lxc:102', details: { task } },
+  ])
+  expect(await rows(app.db, 'SELECT kind, queue, target FROM jobs')).toEqual([
+    { kind: 'container', queue: 'container/102', target: 'lxc:102' },
+  ])
+})
+
+test('where a rule allows single commands, the job asks for this one', async () => {
+  const fake = { ...jobHost({ list: { stdout: LISTING } }), elevation: 'rule' } as const
+  const app = await hypervisorApp(undefined, {}, { fake })
+
+  await answered(await app.act(101, 'stop'), 202)
+
+  await expect.poll(() => begun(app.ran)).toEqual([['env', 'LC_ALL=C', 'sudo', '-n', '/usr/sbin/pct', 'stop', '101']])
+})
+
+test('without a token, too, a locked container is refused before anything starts', async () => {
+  const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
+
+  const { error } = await refused(await app.act(103, 'stop'), 502, 'container_locked')
+
+  expect(error).toContain('(backup)')
+  expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
+  expect(app.ran.map(({ command }) => command)).toEqual([['/usr/sbin/pct', 'list']])
+  expect(await audited(app.db)).toMatchObject([{ action: 'container_stop', details: { refused: error } }])
+})
+
+test('one that somebody has mounted is left to the hypervisor to judge', async () => {
+  const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
+
+  await answered(await app.act(104, 'start'), 202)
+})
+
+test('without a token, an unknown container is 404, incomplete settings are 503, a gone profile is 404', async () => {
+  const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
+  await refused(await app.act(999, 'stop'), 404, 'container_missing')
+  await refused(await app.act("101'; reboot", 'stop'), 404, 'container_missing')
+  const headers = { authorization: `Bearer ${await app.tokenFor('admin')}` }
+  await app.db.run('DELETE FROM users')
+  await refused(await app.request('POST', action(101, 'stop'), { headers }), 404, 'profile_missing')
+  expect(await audited(app.db)).toEqual([])
+
+  const incomplete = await testApp([actionOf], { ssh: { username: '' } })
+  const response = await incomplete.request('POST', `${CONTAINERS}/101/stop`, { as: 'admin' })
+  await refused(response, 503, 'ssh_incomplete')
+  expect([app.ran.length, incomplete.ran]).toEqual([2, []])
+})

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { testHypervisor } from '../../hypervisor.ts'
+import { answered, audited, refused } from '../answers.ts'
+import { hypervisorApp } from './app.ts'
+
+const OTHER = Array.from({ length: 32 }, () => 'AB').join(':')
+
+test('a certificate that no authority vouches for is refused, with its fingerprint, before the token is sent', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
+
+  const { error } = await refused(await app.list(), 502, 'hypervisor_certificate')
+
+  expect(error).toContain(hypervisor.fingerprint)
+  expect(error).toContain('hypervisor_fingerprint')
+  expect(hypervisor.connections()).toBe(1)
+  expect([hypervisor.requests, hypervisor.authorizations]).toEqual([[], []])
+})
+
+test('once it is agreed to, all is well; however its digits are written', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
+  const { error } = await refused(await app.list(), 502, 'hypervisor_certificate')
+  const [seen = ''] = /(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/.exec(error) ?? []
+
+  await app.services.settings.change({ hypervisor_fingerprint: seen.toLowerCase() })
+
+  expect(await answered(await app.list(), 200)).toHaveLength(3)
+})
+
+test('another certificate than the agreed one is refused before the token is sent, action or not', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: OTHER })
+
+  for (const response of [await app.list(), await app.act(101, 'stop')]) {
+    const { error } = await refused(response, 502, 'hypervisor_certificate')
+    expect(error).toContain(hypervisor.fingerprint)
+    expect(error).not.toContain(OTHER)
+  }
+
+  expect(hypervisor.connections()).toBe(2)
+  expect([hypervisor.requests, hypervisor.authorizations]).toEqual([[], []])
+  expect(await audited(app.db)).toMatchObject([{ action: 'container_stop', target: 'lxc:101' }])
+  await expect.poll(() => hypervisor.open()).toBe(0)
+})
+
+test('a certificate that changes is refused from then on', async () => {
+  const [before, after] = [await testHypervisor(), await testHypervisor()]
+  const app = await hypervisorApp(before)
+  await answered(await app.list(), 200)
+
+  await app.services.settings.change({ hypervisor_url: after.url })
+
+  await refused(await app.list(), 502, 'hypervisor_certificate')
+  expect(after.authorizations).toEqual([])
+})

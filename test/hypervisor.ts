@@ -1,0 +1,217 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:https'
+import { selfSigned } from './spec/certificate.ts'
+
+export interface TestContainer {
+  vmid: number | string
+  name: string
+  status: 'running' | 'stopped'
+  lock?: string
+  template?: number
+  [figure: string]: number | string | undefined
+}
+
+export interface TestNode {
+  node: string
+  ssl_fingerprint?: string
+}
+
+/** Answers in place of the hypervisor when it returns true. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse) => boolean
+
+interface Task {
+  lines: string[]
+  /** Undefined while it runs. */
+  exitstatus: string | undefined
+}
+
+export interface TestHypervisor {
+  url: string
+  token: string
+  /** SHA-256 of its certificate. */
+  fingerprint: string
+  /** Method and path of each request that reached it, in order. */
+  requests: string[]
+  /** The tokens that were sent to it. */
+  authorizations: string[]
+  /** TLS or TCP connections that were made to it. */
+  connections(): number
+  open(): number
+  nodes: TestNode[]
+  containers: Map<string, TestContainer[]>
+  /** What the token may do, by path. */
+  permissions: Record<string, Record<string, number>>
+  tasks: Map<string, Task>
+  /** What the next task puts out, and how it ends. */
+  nextTask: Task
+  behave: Behaviour | undefined
+  close(): Promise<void>
+}
+
+export const HYPERVISOR_TOKEN = 'panel@pve!ops=0b1cb1c6-5d3c-4a4a-9a32-3a3c9a6f7c11'
+const ALL = { 'VM.Audit': 1, 'VM.PowerMgmt': 1 }
+
+/**
+ * An API of Proxmox VE with one node on a free port of the loopback, which answers as its API viewer documents it, with a
+ * certificate that it has signed itself.
+ */
+export async function startHypervisor({
+  token = HYPERVISOR_TOKEN,
+  secure = true,
+}: {
+  token?: string
+  secure?: boolean
+} = {}): Promise<TestHypervisor> {
+  const certificate = selfSigned()
+  let connections = 0
+  const answering = (request: IncomingMessage, response: ServerResponse) => answer(request, response)
+  const server = secure ? createServer(certificate, answering) : createHttpServer(answering)
+  const sockets = new Set<object>()
+  server.on('connection', (socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const fingerprint = new X509Certificate(certificate.cert).fingerprint256
+  const hypervisor: TestHypervisor = {
+    url: `${secure ? 'https' : 'http'}://127.0.0.1:${Object(server.address()).port}`,
+    token,
+    fingerprint,
+    requests: [],
+    authorizations: [],
+    connections: () => connections,
+    open: () => sockets.size,
+    nodes: [{ node: 'pve', ssl_fingerprint: fingerprint }],
+    containers: new Map([['pve', someContainers()]]),
+    permissions: { '/': ALL },
+    tasks: new Map(),
+    nextTask: { lines: ['no problem'], exitstatus: 'OK' },
+    behave: undefined,
+    async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '' } = request
+    hypervisor.requests.push(`${method} ${url}`)
+    const { authorization } = request.headers
+    if (authorization !== undefined) hypervisor.authorizations.push(authorization)
+    if (hypervisor.behave?.(request, response)) return
+    // The real one takes three seconds for it.
+    if (authorization !== `PVEAPIToken=${token}`) return refuse(response, 401, 'invalid token value!')
+    const { pathname, searchParams } = new URL(url, hypervisor.url)
+    const parts = pathname.split('/').slice(1).map(decodeURIComponent)
+    if (parts[0] !== 'api2' || parts[1] !== 'json') return refuse(response, 404, 'Not Found')
+    const [area, node = '', kind, name = '', ...rest] = parts.slice(2)
+    if (method === 'GET' && area === 'nodes' && node === '') return send(response, described(hypervisor.nodes))
+    if (method === 'GET' && area === 'access' && node === 'permissions') return send(response, hypervisor.permissions)
+    const containers = hypervisor.containers.get(node)
+    if (area !== 'nodes' || !containers) return refuse(response, 595, `no such node '${node}'`)
+    if (kind === 'lxc' && name === '') return send(response, containers.filter(isSeen))
+    if (kind === 'lxc' && method === 'POST') return act(response, node, containers, name, rest[1] ?? '')
+    if (kind === 'tasks') return task(response, name, rest[0], searchParams)
+    refuse(response, 501, `Method '${method} ${pathname}' not implemented`)
+  }
+
+  const rightsOn = (vmid: number | string) => ({
+    ...hypervisor.permissions['/'],
+    ...hypervisor.permissions['/vms'],
+    ...hypervisor.permissions[`/vms/${vmid}`],
+  })
+  const isSeen = ({ vmid }: TestContainer) => 'VM.Audit' in rightsOn(vmid)
+
+  const act = (response: ServerResponse, node: string, all: TestContainer[], vmid: string, action: string) => {
+    const found = all.find((one) => String(one.vmid) === vmid)
+    if (!('VM.PowerMgmt' in rightsOn(vmid)))
+      return refuse(response, 403, `Permission check failed (/vms/${vmid}, VM.PowerMgmt)`)
+    if (!found) return refuse(response, 500, `Configuration file 'nodes/${node}/lxc/${vmid}.conf' does not exist`)
+    if (action === 'start' && found.status === 'running') return refuse(response, 500, `CT ${vmid} already running`)
+    if (action !== 'start' && found.status !== 'running') return refuse(response, 500, `CT ${vmid} not running`)
+    if (hypervisor.nextTask.exitstatus === 'OK')
+      found.status = action === 'start' || action === 'reboot' ? 'running' : 'stopped'
+    const upid = `UPID:${node}:0003E2F1:01C3A5B7:6745A0${String(hypervisor.tasks.size).padStart(2, '0')}:vz${action}:${vmid}:panel@pve!ops:`
+    hypervisor.tasks.set(upid, hypervisor.nextTask)
+    send(response, upid)
+  }
+
+  const task = (response: ServerResponse, upid: string, what = '', query: URLSearchParams) => {
+    const found = hypervisor.tasks.get(upid)
+    if (!found) return refuse(response, 400, 'Parameter verification failed.', { upid: 'no such task' })
+    const { lines, exitstatus } = found
+    if (what === 'status') {
+      const ended = exitstatus === undefined ? { status: 'running' } : { status: 'stopped', exitstatus }
+      return send(response, { upid, node: 'pve', pid: 254705, type: 'vzstart', ...ended })
+    }
+    const start = Number(query.get('start') ?? 0)
+    const limit = Number(query.get('limit') ?? 50)
+    const page = lines.slice(start, start + limit).map((t, at) => ({ n: start + at + 1, t }))
+    const given = lines.length === 0 ? [{ n: 1, t: 'no content' }] : page
+    send(response, given, { total: lines.length })
+  }
+
+  return hypervisor
+}
+
+/** A hypervisor of the running test's own. */
+export async function testHypervisor(options?: Parameters<typeof startHypervisor>[0]): Promise<TestHypervisor> {
+  // Here, so that what is no test can start one as well.
+  const { onTestFinished } = await import('vitest')
+  const hypervisor = await startHypervisor(options)
+  onTestFinished(() => hypervisor.close())
+  return hypervisor
+}
+
+function someContainers(): TestContainer[] {
+  const figures = { cpus: 2, maxmem: 536870912, maxdisk: 8589934592, type: 'lxc' }
+  return [
+    // As text, and out of order, as it does happen.
+    { vmid: '102', name: 'db', status: 'stopped', cpu: 0, mem: 0, disk: 0, uptime: 0, ...figures },
+    {
+      vmid: 101,
+      name: 'web',
+      status: 'running',
+      cpu: 0.0125,
+      mem: 74940416,
+      disk: 838225920,
+      uptime: 81418,
+      tags: 'db;prod',
+      ...figures,
+    },
+    {
+      vmid: 103,
+      name: 'backed-up',
+      status: 'running',
+      lock: 'backup',
+      cpu: '0.5',
+      mem: '1',
+      disk: 2,
+      uptime: '3',
+      ...figures,
+    },
+    { vmid: 900, name: 'template', status: 'stopped', template: 1, ...figures },
+  ]
+}
+
+function described(nodes: TestNode[]) {
+  return nodes.map((node) => ({ id: `node/${node.node}`, type: 'node', status: 'online', level: '', ...node }))
+}
+
+function send(response: ServerResponse, data: unknown, more: object = {}): void {
+  response.writeHead(200, { 'content-type': 'application/json;charset=UTF-8' })
+  response.end(JSON.stringify({ data, ...more }))
+}
+
+function refuse(response: ServerResponse, status: number, reason: string, errors?: Record<string, string>): void {
+  response.writeHead(status, reason, { 'content-type': 'application/json;charset=UTF-8' })
+  response.end(JSON.stringify({ data: null, ...(errors && { errors }) }))
+}
