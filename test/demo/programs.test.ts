@@ -30,6 +30,24 @@ test('lists the containers as pct does', async () => {
   ])
 })
 
+test('starts and stops a container as pct does, and the list follows', async () => {
+  const client = await panel()
+  const statuses = async () =>
+    (await run(client, [pct, 'list'])).stdout.split('\n').flatMap((line) => /^10[123] +(\w+)/.exec(line)?.[1] ?? [])
+  const turn = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(client, [pct, ...words])
+    return { code, said: stdout + stderr, now: await statuses() }
+  }
+
+  expect(await turn('start', '103')).toEqual({ code: 0, said: '', now: ['running', 'running', 'running'] })
+  expect(await turn('start', '103')).toMatchObject({ code: 255, said: 'CT 103 already running\n' })
+  expect(await turn('reboot', '101')).toEqual({ code: 0, said: '', now: ['running', 'running', 'running'] })
+  expect(await turn('shutdown', '102')).toEqual({ code: 0, said: '', now: ['running', 'stopped', 'running'] })
+  expect(await turn('stop', '101')).toEqual({ code: 0, said: '', now: ['stopped', 'stopped', 'running'] })
+  expect(await turn('stop', '101')).toMatchObject({ code: 255, said: 'CT 101 not running\n' })
+  expect(await turn('stop', '999')).toMatchObject({ code: 255, said: expect.stringContaining('999.conf') })
+})
+
 test('lists what can be upgraded on the host and in a container, in the language asked for', async () => {
   const client = await panel()
 

@@ -255,7 +255,7 @@ const GOOD = { 'X-Request-Id': 'one', 'Cache-Control': 'no-store' }
 const refusal = (code: string) => JSON.stringify({ error: 'Non.', code })
 /** Nothing that Node's bare server would refuse by itself. */
 const plainRequests = anyRequest(ME).map(() => ({ ...get, headers: [HOST] }))
-const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], module: ['a'] }
+const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], task: ['1'], module: ['a'] }
 const NOBODY: Known = { user: ['a.b.c'], admin: ['a.b.c'], refresh: ['a.b.c'], job: ['1'], ...NONE }
 
 test.each([

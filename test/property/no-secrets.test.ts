@@ -9,6 +9,7 @@ import { readSigningKeys } from '../../db/signing-keys.ts'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { createSecrets } from '../../runtime/secrets.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { type Behaviour, startHypervisor } from '../hypervisor.ts'
 import { type Canary, canary, password, SHORTEST, search, token } from './canaries.ts'
 import { auditRows, collectEvidence, databaseFiles, type Evidence, withoutGaps } from './evidence.ts'
 
@@ -374,6 +375,7 @@ async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promi
     { ssh_password: P.service, hypervisor_token: hypervisor_token(1) },
   ])
     await patch(body)
+  await withAHypervisor(evidence, url, { access, right: hypervisor_token(1), wrong: hypervisor_token(0) })
   await ask(url, 'PUT', '/api/settings/public', { token: access, body: { dashboard_shortcuts: '[]' } })
   await ask(url, 'PUT', '/api/dashboard/layout', { token: access, body: { widgets: [] } })
   for (const path of [
@@ -398,6 +400,54 @@ async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promi
   databases.push(await databaseFiles(folder))
   expect(search(found.backup, [elsewhere])).toEqual([])
   found.wizardAudit = (await auditRows(folder)).join('\n')
+}
+
+/** Whatever a hypervisor answers, the token among it; the settings are then such that all is well. */
+async function withAHypervisor(
+  { ask }: Evidence,
+  url: string,
+  { access, right, wrong }: { access: string; right: string; wrong: string },
+): Promise<void> {
+  const hypervisor = await startHypervisor({ token: right })
+  cleaning.push(() => hypervisor.close())
+  const { url: hypervisor_url, fingerprint: hypervisor_fingerprint } = hypervisor
+  const patch = (body: object) => ask(url, 'PATCH', '/api/settings', { token: access, body })
+  const askAll = async () => {
+    const told = await ask(url, 'POST', '/api/hypervisor/containers/101/shutdown', { token: access })
+    const { task = 'none' } = z.object({ task: z.string().optional() }).parse(JSON.parse(told.body))
+    for (const path of ['containers', 'host', `tasks/${encodeURIComponent(task)}`])
+      await ask(url, 'GET', `/api/hypervisor/${path}`, { token: access })
+  }
+  const echo: Behaviour = ({ headers: { authorization = '' } }, response) => {
+    const message = `no such token: ${authorization}`
+    response.writeHead(500, message, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ data: null, message, errors: { token: authorization } }))
+    return true
+  }
+  const cut: Behaviour = (_, response) => Boolean(response.destroy())
+  const page: Behaviour = ({ headers: { authorization } }, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>${authorization}`)
+    return true
+  }
+  // Without a fingerprint, then with it; nobody answers at the last address.
+  await patch({ hypervisor_url, hypervisor_fingerprint: '' })
+  await askAll()
+  await patch({ hypervisor_fingerprint })
+  await askAll()
+  for (const behave of [echo, cut, page]) {
+    hypervisor.behave = behave
+    await askAll()
+  }
+  hypervisor.behave = undefined
+  hypervisor.permissions = {}
+  await askAll()
+  hypervisor.permissions = { '/': { 'VM.Audit': 1, 'VM.PowerMgmt': 1 } }
+  await patch({ hypervisor_token: wrong })
+  await askAll()
+  await patch({ hypervisor_token: right, hypervisor_url: 'https://127.0.0.1:1' })
+  await askAll()
+  await patch({ hypervisor_url })
+  expect(hypervisor.authorizations.some((text) => text.includes(right))).toBe(true)
 }
 
 /** What stops the start is named, and not told. */
@@ -459,6 +509,7 @@ describe('after a whole run, rightly and wrongly used', () => {
       'logout',
       'installed',
       'settings_changed',
+      'container_shutdown',
     ]
     expect(actions.filter((action) => !found.audit.includes(`"${action}"`))).toEqual([])
     expect(found.answers).toContain('"keys":')

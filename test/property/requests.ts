@@ -9,7 +9,18 @@ import type { WireRequest } from './client.ts'
  * Requests name what only a running service knows, as `{user2}` or `{job0}`, so that a counterexample reads the same
  * at every run.
  */
-export const KNOWN = ['user', 'admin', 'refresh', 'job', 'setup', 'host', 'hostkey', 'password', 'module'] as const
+export const KNOWN = [
+  'user',
+  'admin',
+  'refresh',
+  'job',
+  'setup',
+  'host',
+  'hostkey',
+  'password',
+  'module',
+  'task',
+] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
 /** The request with what it names. */
@@ -220,6 +231,18 @@ const part = fc.oneof(
   ),
 )
 
+/** Parameters that lead somewhere, where numbers and jobs do not. */
+const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  ':vmid': one(['101', '102', '103', '999']),
+  ':action': one(['start', 'stop', 'shutdown', 'reboot']),
+  ':task': fc.oneof(known('task'), fc.constant('UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:')),
+}
+
+const parameter = (name: string): fc.Arbitrary<string> => {
+  const right = LEADS[name]
+  return right ? fc.oneof(often(right, 1), often(part, 1)) : part
+}
+
 /** Queries that are answered, for the same reason as `SUCCEEDS`. */
 const FINDS: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
@@ -253,7 +276,7 @@ const query = (fn: Target) => {
 
 /** The path as it should be, and sometimes bent. */
 const targetOf = (fn: Target): fc.Arbitrary<string> => {
-  const pieces = fn.path.split('/').map((each) => (each.startsWith(':') ? part : fc.constant(each)))
+  const pieces = fn.path.split('/').map((each) => (each.startsWith(':') ? parameter(each) : fc.constant(each)))
   const straight = fc.tuple(...pieces).map((all) => all.join('/'))
   const bend = one<(path: string) => string>([
     (path) => `/${path}`,

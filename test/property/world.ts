@@ -103,7 +103,7 @@ function openConnections(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 }
 
-type Populated = Record<'user' | 'admin' | 'refresh' | 'job', string[]>
+type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task', string[]>
 
 async function populate(folder: string, running: boolean): Promise<Populated> {
   const db = await openDatabase(`file:${folder}/panel.db`)
@@ -113,7 +113,7 @@ async function populate(folder: string, running: boolean): Promise<Populated> {
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const known: Populated = { user: [], admin: [], refresh: [], job: [] }
+  const known: Populated = { user: [], admin: [], refresh: [], job: [], task: [] }
   const ids: number[] = []
   for (const [as, count] of [
     ['user', 2],
@@ -145,6 +145,11 @@ async function populate(folder: string, running: boolean): Promise<Populated> {
       await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
     known.job.push(id)
   }
+  const stopped = { id: '1700000000-bbbbbbb0', kind: 'container', args: '{"vmid":103,"action":"stop"}', queue: '' }
+  const task = { ...stopped, target: 'lxc:103', started_at: now, started_by: 1 }
+  const followed = await addJob(db, task, { owner: 'nobody', leaseMs: 0 })
+  await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
+  known.task.push(task.id)
   for (let n = 1; n <= NUMBERS; n += 1) await populateModule(db, String(n), now)
   await db.close()
   return known

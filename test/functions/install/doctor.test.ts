@@ -7,9 +7,11 @@ import type { DemoHost } from '../../../demo/host.ts'
 import type { Process } from '../../../demo/process.ts'
 import { readConfig } from '../../../runtime/config.ts'
 import { createLog } from '../../../runtime/log.ts'
+import type { SettingValues } from '../../../runtime/setting-keys.ts'
 import { createSettings } from '../../../runtime/settings.ts'
 import { openStorage } from '../../../runtime/storage.ts'
 import { temporaryFolder } from '../../db/folder.ts'
+import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { runProgram } from '../../runtime/program.ts'
 import { audited, sealWithAnotherKey } from '../answers.ts'
@@ -40,6 +42,8 @@ async function prepare(
   return {
     folder,
     db,
+    secrets,
+    log,
     lines,
     async doctor(at = clock) {
       const { text, ok } = await typeCommand({ db, secrets, config, clock: at, log }, ['doctor'])
@@ -312,4 +316,52 @@ test('a damaged database is told', async () => {
 
   expect(ok).toBe(false)
   expect(wrong[0]).toMatch(/^✗ La base de données (est abîmée|ne répond pas|ne s’ouvre pas) \(.+\)\./)
+})
+
+/** What doctor says of the hypervisor, last of all. */
+async function ofHypervisor(hypervisor: TestHypervisor, more: SettingValues = {}) {
+  const { doctor, db, secrets, log } = await prepare(await startDemo())
+  const settings = createSettings({ db, secrets, clock: () => new Date(), log })
+  const { url, token, fingerprint } = hypervisor
+  await settings.change({ hypervisor_url: url, hypervisor_token: token, hypervisor_fingerprint: fingerprint, ...more })
+  const { ok, checks, text } = await doctor()
+  expect(text).not.toContain(token.split('=')[1])
+  return { ok, last: checks.at(-1) }
+}
+
+test('a hypervisor that answers is told, with its node and how many containers the token sees', async () => {
+  expect(await ofHypervisor(await testHypervisor())).toEqual({
+    ok: true,
+    last: '✓ L’hyperviseur répond : 3 conteneurs sur pve.',
+  })
+})
+
+test('a certificate that nobody has agreed to is told, with its fingerprint, before the token is sent', async () => {
+  const hypervisor = await testHypervisor()
+
+  const { ok, last } = await ofHypervisor(hypervisor, { hypervisor_fingerprint: `${'AB:'.repeat(31)}AB` })
+
+  expect(ok).toBe(false)
+  expect(last).toMatch(/^✗ Le certificat de l’hyperviseur /)
+  expect(last).toContain(hypervisor.fingerprint)
+  expect(hypervisor.requests).toEqual([])
+})
+
+test('a token that may not start and stop is told, and one that may see nothing', async () => {
+  const [looking, blind] = [await testHypervisor(), await testHypervisor()]
+  looking.permissions = { '/': { 'VM.Audit': 1 } }
+  blind.permissions = {}
+
+  expect(await ofHypervisor(looking)).toMatchObject({ ok: false, last: expect.stringContaining('VM.PowerMgmt') })
+  expect(await ofHypervisor(blind)).toMatchObject({ ok: false, last: expect.stringContaining('VM.Audit') })
+})
+
+test('a hypervisor that is only half set is told, and is no fault', async () => {
+  const { doctor, db, secrets, log } = await prepare(await startDemo())
+  await createSettings({ db, secrets, clock: () => new Date(), log }).change({ hypervisor_url: 'https://pve:8006' })
+
+  const { ok, checks } = await doctor()
+
+  expect(ok).toBe(true)
+  expect(checks.at(-1)).toMatch(/^• .*« settings set hypervisor_token »/)
 })
