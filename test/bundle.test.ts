@@ -11,6 +11,8 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from './free-port.ts'
+import { testHypervisor } from './hypervisor.ts'
+import { startDemo } from './runtime/demo.ts'
 
 const root = join(import.meta.dirname, '..')
 /** The project's own Node, and the machine's, which npm scripts hide behind it. */
@@ -197,6 +199,32 @@ test.for(nodes)('clients that break off in the middle of such a wish do not end 
 
   expect((await fetch(url)).status).toBe(200)
   expect(service.child.exitCode).toBeNull()
+})
+
+test.for(nodes)('an API with a certificate of its own is asked once that is agreed to, on %s', async (node) => {
+  const [demo, hypervisor] = [await startDemo(), await testHypervisor()]
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/api`
+  const host = { PANEL_SSH_HOST: `127.0.0.1:${demo.port}`, PANEL_SSH_USERNAME: demo.service.username }
+  const data = { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
+  const service = start(node, { ...data, ...host, PANEL_SSH_PASSWORD: demo.service.password })
+  await answer(`${url}/health`, service)
+  const body = JSON.stringify({ username: 'demo', password: 'demo' })
+  const login = Object(await (await fetch(`${url}/auth/login`, { method: 'POST', body })).json())
+  const headers = { authorization: `Bearer ${login.access_token}` }
+  const list = async () => (await fetch(`${url}/hypervisor/containers`, { headers })).json()
+  const settle = (settings: object) =>
+    fetch(`${url}/settings`, { method: 'PATCH', headers, body: JSON.stringify(settings) })
+
+  await settle({ hypervisor_url: hypervisor.url, hypervisor_token: hypervisor.token })
+  expect(await list()).toMatchObject({ code: 'hypervisor_certificate' })
+  expect(hypervisor.requests).toEqual([])
+  await settle({ hypervisor_fingerprint: hypervisor.fingerprint })
+  expect(await list()).toHaveLength(3)
+  const before = hypervisor.requests.length
+  hypervisor.behave = (_, response) => Boolean(response.destroy())
+  expect(await list()).toMatchObject({ code: 'hypervisor_unreachable' })
+  expect(hypervisor.requests).toHaveLength(before + 1)
 })
 
 function start(node: string, variables: Record<string, string>, options: string[] = [], args: string[] = []) {
