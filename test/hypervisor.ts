@@ -31,7 +31,8 @@ interface Task {
 export interface TestHypervisor {
   url: string
   token: string
-  /** SHA-256 of its certificate. */
+  /** Its certificate in PEM, for `localhost`, and the SHA-256 of it. */
+  certificate: string
   fingerprint: string
   /** Method and path of each request that reached it, in order. */
   requests: string[]
@@ -65,7 +66,7 @@ export async function startHypervisor({
   token?: string
   secure?: boolean
 } = {}): Promise<TestHypervisor> {
-  const certificate = selfSigned()
+  const certificate = selfSigned('localhost')
   let connections = 0
   const answering = (request: IncomingMessage, response: ServerResponse) => answer(request, response)
   const server = secure ? createServer(certificate, answering) : createHttpServer(answering)
@@ -81,6 +82,7 @@ export async function startHypervisor({
   const hypervisor: TestHypervisor = {
     url: `${secure ? 'https' : 'http'}://127.0.0.1:${Object(server.address()).port}`,
     token,
+    certificate: certificate.cert,
     fingerprint,
     requests: [],
     authorizations: [],

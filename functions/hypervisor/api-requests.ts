@@ -65,7 +65,7 @@ export async function withApi<result>(
     })
     const text = await read(body)
     const type = String(given['content-type'] ?? '')
-    return { status: statusCode, reason: hidden(statusText), type, text: hidden(text) }
+    return { status: statusCode, reason: statusText, type, text: hidden(text) }
   }
 
   try {
@@ -73,7 +73,7 @@ export async function withApi<result>(
       fingerprint: () => fingerprint,
       async ask(schema, path, { method = 'GET', refused } = {}) {
         const answer = await send(method, path)
-        if (answer.status !== 200) throw refusal(answer, refused)
+        if (answer.status !== 200) throw refusal(answer, hidden, refused)
         return dataOf(schema, answer)
       },
     })
@@ -119,11 +119,16 @@ function dataOf<schema extends z.ZodType>(schema: schema, { type, text }: Answer
 }
 
 /** What an answer other than 200 comes to. A wrong token is told after three seconds, by the hypervisor's own choice. */
-function refusal(answer: Answer, refused: (reason: string) => Failure | undefined = () => undefined): Failure {
+function refusal(
+  answer: Answer,
+  hidden: (text: string) => string,
+  refused: (reason: string) => Failure | undefined = () => undefined,
+): Failure {
   const { status } = answer
   if (status >= 300 && status < 400) return unreadable(`elle renvoie ailleurs (HTTP ${status})`)
   if (status === 401) return new Failure('hypervisor_unauthorized')
-  const reason = told(reasonOf(answer)) || `HTTP ${status}`
+  // Once more: in JSON a text can be written in many ways.
+  const reason = told(hidden(reasonOf(answer))) || `HTTP ${status}`
   if (status === 403) return new Failure('hypervisor_forbidden', { values: { message: reason } })
   const [, lock] = /\bis locked \(([^)]{1,80})\)/.exec(reason) ?? []
   if (lock !== undefined) return new Failure('container_locked', { values: { lock } })

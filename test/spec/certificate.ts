@@ -1,14 +1,14 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A new key and a certificate for it that it has signed itself, valid for a day; both in PEM. */
-export function selfSigned(): { cert: string; key: string } {
+/** A new key and a certificate for it, by that name, that it has signed itself, valid for a day; both in PEM. */
+export function selfSigned(commonName = 'panel.test'): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'der' },
   })
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256)
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from('panel.test')))))
+  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(commonName)))))
   const serial = der(INTEGER, Buffer.concat([Buffer.from([1]), randomBytes(8)]))
   const now = Date.now()
   const validity = der(SEQUENCE, utcTime(now - DAY_MS), utcTime(now + DAY_MS))

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
 import { testHypervisor } from '../../hypervisor.ts'
 import { answered, audited, refused } from '../answers.ts'
 import { hypervisorApp } from './app.ts'
@@ -53,4 +54,19 @@ test('a certificate that changes is refused from then on', async () => {
 
   await refused(await app.list(), 502, 'hypervisor_certificate')
   expect(after.authorizations).toEqual([])
+})
+
+test('one that an authority vouches for needs no agreement, at the address that it is for', async () => {
+  const hypervisor = await testHypervisor()
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, hypervisor.certificate])
+  onTestFinished(() => setDefaultCACertificates(before))
+  const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
+  // Its address as a number is another one.
+  await refused(await app.list(), 502, 'hypervisor_certificate')
+  expect(hypervisor.authorizations).toEqual([])
+
+  await app.services.settings.change({ hypervisor_url: hypervisor.url.replace('127.0.0.1', 'localhost') })
+
+  expect(await answered(await app.list(), 200)).toHaveLength(3)
 })

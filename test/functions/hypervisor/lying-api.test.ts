@@ -152,6 +152,18 @@ test('a hypervisor that takes more than ten seconds in all is 502 by then', { ti
   for (const { hypervisor } of all) await expect.poll(() => hypervisor?.open() ?? 0).toBe(0)
 })
 
+test('the token is hidden however the hypervisor writes it', async () => {
+  const hypervisor = await testHypervisor()
+  const [, secret = ''] = hypervisor.token.split('=')
+  const escaped = [...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  hypervisor.behave = (_, response) => json(response, `{"data":null,"message":"no ${escaped}"}`, 500)
+  const app = await hypervisorApp(hypervisor)
+  expect((await refused(await app.list(), 502, 'hypervisor_refused')).error).toBe('L’hyperviseur a refusé : no …')
+
+  hypervisor.behave = (_, response) => Boolean(response.writeHead(500, `no ${secret}`).end())
+  expect((await refused(await app.list(), 502, 'hypervisor_refused')).error).toBe('L’hyperviseur a refusé : no …')
+})
+
 test('what it says of a refusal is told in one short line, without the token that it says along', async () => {
   const hypervisor = await testHypervisor()
   const message = `no\n\u0007such ${hypervisor.token} ${'x'.repeat(5_000)}`
