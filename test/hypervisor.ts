@@ -141,7 +141,8 @@ export async function startHypervisor({
     if (action !== 'start' && found.status !== 'running') return refuse(response, 500, `CT ${vmid} not running`)
     if (hypervisor.nextTask.exitstatus === 'OK')
       found.status = action === 'start' || action === 'reboot' ? 'running' : 'stopped'
-    const upid = `UPID:${node}:0003E2F1:01C3A5B7:6745A0${String(hypervisor.tasks.size).padStart(2, '0')}:vz${action}:${vmid}:panel@pve!ops:`
+    const time = `6745A0${String(hypervisor.tasks.size).padStart(2, '0')}`
+    const upid = `UPID:${node}:0003E2F1:01C3A5B7:${time}:vz${action}:${vmid}:panel@pve!ops:`
     hypervisor.tasks.set(upid, hypervisor.nextTask)
     send(response, upid)
   }
@@ -194,7 +195,7 @@ function someContainers(): TestContainer[] {
       name: 'backed-up',
       status: 'running',
       lock: 'backup',
-      cpu: '0.5',
+      cpu: '5.1e-05',
       mem: '1',
       disk: 2,
       uptime: '3',

@@ -15,7 +15,10 @@ const MESSAGES: Readonly<Record<ContainerAction, string>> = {
   reboot: 'Redémarrage demandé.',
 }
 
-/** Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else as a job. */
+/**
+ * Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else
+ * as a job.
+ */
 export default defineFunction({
   method: 'POST',
   path: '/api/hypervisor/containers/:vmid/:action',

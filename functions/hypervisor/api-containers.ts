@@ -10,12 +10,12 @@ export const NodeName = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za
 const Nodes = z.array(z.object({ node: NodeName, ssl_fingerprint: z.string().nullish() }))
 type Nodes = z.infer<typeof Nodes>
 
-/** Numbers come as text at times. */
+/** Numbers come as text at times, as Perl writes them: `5.1e-05` too. */
 const Figure = z.union([
   z.number(),
   z
     .string()
-    .regex(/^\d{1,16}(\.\d{1,20})?$/)
+    .regex(/^\d{1,16}(\.\d{1,20})?(e[+-]?\d{1,2})?$/)
     .transform(Number),
 ])
 const Flag = z.union([z.number(), z.string(), z.boolean()]).transform((flag) => Number(flag) === 1)
@@ -38,7 +38,10 @@ const Listed = z.object({
 
 const Permissions = z.record(z.string(), z.record(z.string(), z.unknown()))
 
-/** The node that is this host: the only one, else the one whose certificate answered, else the one that the address names. */
+/**
+ * The node that is this host: the only one, else the one whose certificate answered, else the one that the address
+ * names.
+ */
 export async function findNode({ ask, fingerprint }: ApiRequests, url: string): Promise<string> {
   const nodes = await ask(Nodes, '/nodes')
   const [first, ...others] = nodes
@@ -61,7 +64,10 @@ function byName(nodes: Nodes, hostname: string) {
   return nodes.find(({ node }) => node.toLowerCase() === name)
 }
 
-/** The containers of a node, by number, templates left out. A token that may see none is refused: `hypervisor_forbidden`. */
+/**
+ * The containers of a node, by number, templates left out. A token that may see none is refused:
+ * `hypervisor_forbidden`.
+ */
 export async function listOfNode(requests: ApiRequests, node: string): Promise<Container[]> {
   const listed = await requests.ask(z.array(Listed), `/nodes/${node}/lxc`)
   // Who may see nothing gets the same list as who has nothing.

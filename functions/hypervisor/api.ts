@@ -24,7 +24,10 @@ export function containersByApi(access: HypervisorAccess): Promise<Container[]> 
   return withApi(access, async (requests) => listOfNode(requests, await findNode(requests, access.url)))
 }
 
-/** Has a container of this host do something; the task that does it. `container_missing` when there is none by that number. */
+/**
+ * Has a container of this host do something; the task that does it. `container_missing` when there is none by that
+ * number.
+ */
 export function actByApi(access: HypervisorAccess, vmid: string, action: ContainerAction): Promise<string> {
   return withApi(access, async (requests) => {
     const node = await findNode(requests, access.url)

@@ -4,7 +4,10 @@ import { listContainers } from '../updates/containers.ts'
 import { API_ERRORS, containersByApi } from './api.ts'
 import { Container, withoutFigures } from './container.ts'
 
-/** The containers of the host: with figures from the hypervisor's API when there is a token, else as the container tool lists them. */
+/**
+ * The containers of the host: with figures from the hypervisor's API when there is a token, else as the container tool
+ * lists them.
+ */
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/containers',

@@ -31,9 +31,9 @@ export type HostFigures = z.infer<typeof HostFigures>
 export const FIGURES_MARK = 'ops-panel figures'
 
 /**
- * Prints that line and then, each on one of its own: names, os, kernel, the first of /proc/uptime, /proc/loadavg, cpus, memory and
- * disk in KiB as `<all> <other>`, two flags, and `end`. Needs no rights. Kernels are not compared: that a newer one is
- * installed does not say that this one must go, and the host's own packages know it.
+ * Prints that line and then, each on one of its own: name, os, kernel, seconds up, loads, cpus, memory as
+ * `<all> <available>` and disk as `<all> <used>` in KiB, whether a reboot is wanted, whether dpkg is broken, and `end`.
+ * Needs no rights. Kernels are not compared: the host's packages themselves say when a reboot is due.
  */
 export const FIGURES = `
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"

@@ -5,7 +5,10 @@ import { nodeOfTask } from './api-tasks.ts'
 import { findContainerJob } from './container-job.ts'
 import { ContainerTask } from './container-task.ts'
 
-/** How far a task of a container is, with the last lines of its log: the hypervisor's by its UPID, else a job's by its id. */
+/**
+ * How far a task of a container is, with the last lines of its log: the hypervisor's by its UPID, else a job's by its
+ * id.
+ */
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/tasks/:task',

@@ -73,7 +73,7 @@ test('it tells of jobs, sockets, connections to the host and the database, and o
   expect((await fetch(`${url}/api/auth/login`, { method: 'POST', body })).status).toBe(200)
   const before = (await read(url)).samples
   expect(sampleOf(before, 'ops_panel_sockets')).toBe(0)
-  expect(sampleOf(before, 'ops_panel_jobs', { status: 'success' })).toBe(0)
+  expect(sampleOf(before, 'ops_panel_jobs', { kind: 'upgrade', status: 'success' })).toBe(0)
 
   const id = await service.run('host')
   await expect.poll(async () => (await service.job(id))?.status).toBe('success')
@@ -84,9 +84,9 @@ test('it tells of jobs, sockets, connections to the host and the database, and o
   await socket.opened
 
   const { samples, text } = await read(url)
-  expect(sampleOf(samples, 'ops_panel_jobs', { status: 'success' })).toBe(1)
-  expect(sampleOf(samples, 'ops_panel_jobs', { status: 'running' })).toBe(1)
-  expect(sampleOf(samples, 'ops_panel_jobs', { status: 'error' })).toBe(0)
+  expect(sampleOf(samples, 'ops_panel_jobs', { kind: 'upgrade', status: 'success' })).toBe(1)
+  expect(sampleOf(samples, 'ops_panel_jobs', { kind: 'upgrade', status: 'running' })).toBe(1)
+  expect(sampleOf(samples, 'ops_panel_jobs', { kind: 'upgrade', status: 'error' })).toBe(0)
   expect(sampleOf(samples, 'ops_panel_sockets')).toBe(1)
   expect(sampleOf(samples, 'ops_panel_ssh_connections')).toBeGreaterThan(0)
   const calls = 'ops_panel_database_seconds_count'

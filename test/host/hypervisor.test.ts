@@ -165,10 +165,12 @@ test('a service that is killed while a container shuts down finds the end of it'
   const admin = await signIn(before, 'alice')
   await inside(
     'host',
-    `mv /usr/sbin/pct /usr/sbin/pct.real && printf '#!/bin/sh\\n[ "$1" != shutdown ] || sleep 5\\nexec /usr/sbin/pct.real "$@"\\n' >/usr/sbin/pct && chmod 755 /usr/sbin/pct`,
+    `mv /usr/sbin/pct /usr/sbin/pct.real
+     printf '#!/bin/sh\\n[ "$1" != shutdown ] || sleep 5\\nexec /usr/sbin/pct.real "$@"\\n' >/usr/sbin/pct
+     chmod 755 /usr/sbin/pct`,
   )
   const id = await act(admin, 102, 'shutdown')
-  await expect.poll(() => inside('host', 'pgrep -f "pct shutdown 102" || true'), PATIENCE).not.toBe('')
+  await expect.poll(() => inside('host', 'pgrep -f "[p]ct shutdown 102" || true'), PATIENCE).not.toBe('')
   await before.kill()
 
   const after = await startService({ folder })

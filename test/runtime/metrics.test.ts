@@ -45,8 +45,10 @@ test('what is looked at is asked for anew each time, and not in between', async 
 
   expect([first, second].map((samples) => sampleOf(samples, 'ops_panel_sockets'))).toEqual([2, 5])
   expect(sampleOf(second, 'ops_panel_ssh_connections')).toBe(1)
-  expect([first, second].map((samples) => sampleOf(samples, 'ops_panel_jobs', { status: 'running' }))).toEqual([1, 2])
-  expect(sampleOf(second, 'ops_panel_jobs', { status: 'success' })).toBe(0)
+  expect(
+    [first, second].map((samples) => sampleOf(samples, 'ops_panel_jobs', { kind: 'upgrade', status: 'running' })),
+  ).toEqual([1, 2])
+  expect(sampleOf(second, 'ops_panel_jobs', { kind: 'upgrade', status: 'success' })).toBe(0)
 })
 
 test('when the database does not answer that is told, with all else', async () => {
@@ -66,7 +68,10 @@ test('when the database does not answer that is told, with all else', async () =
 
   const [up, running] = ['ops_panel_database_up', 'ops_panel_jobs']
   expect([well, ill, await read()].map((samples) => sampleOf(samples, up))).toEqual([1, 0, 1])
-  expect([well, ill].map((samples) => sampleOf(samples, running, { status: 'running' }))).toEqual([1, undefined])
+  expect([well, ill].map((samples) => sampleOf(samples, running, { kind: 'upgrade', status: 'running' }))).toEqual([
+    1,
+    undefined,
+  ])
   expect(sampleOf(ill, 'ops_panel_sockets')).toBe(3)
 })
 

@@ -30,7 +30,7 @@ test('with a token the containers come with figures, by number, numbers as numbe
       name: 'backed-up',
       status: 'running',
       lock: 'backup',
-      cpu: 0.5,
+      cpu: 5.1e-5,
       mem: 1,
       disk: 2,
       uptime: 3,
