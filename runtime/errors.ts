@@ -73,6 +73,7 @@ const table = {
     'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires.',
   ],
   ssh_password_unreadable: [503, 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.'],
+  terminals_busy: [503, 'Trop de terminaux sont ouverts ({most} au plus) : fermez-en un.'],
   login_busy: [503, 'Trop de connexions en cours. Réessayez dans {seconds} s.'],
 } as const
 

@@ -1,23 +1,25 @@
 import type { ClientChannel } from 'ssh2'
 import { collect, drain, exitOf, limitedText, type Output, takeEach } from './channel.ts'
 import { type Command, script } from './command.ts'
+import { type Elevation, elevate, type Rights } from './elevation.ts'
+import { Failure } from './errors.ts'
 import { matches } from './host-key.ts'
+import {
+  enterShell,
+  entry,
+  type HostTerminal,
+  hostTerminal,
+  MOST_TERMINALS,
+  pseudoTerminal,
+  type TerminalOptions,
+} from './host-terminal.ts'
 import { IDENTIFY_MS, type Identity, parseIdentity } from './identity.ts'
-import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from './identity-script.ts'
+import { ELEVATION, IDENTIFY } from './identity-script.ts'
 import type { Log } from './log.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import type { Settings, SshAccount } from './settings.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
-import { createSshPool, OutdatedError, type SshPool } from './ssh-pool.ts'
-
-/**
- * How the service account gains an administrator's rights: it has them; by sudo for anything, without or with its
- * password; or by sudo for single commands that a rule names.
- */
-export type Elevation = 'root' | 'sudo' | 'password' | 'rule'
-
-/** `none`: as the account. `command`: as root. `script`: as root, unless a rule allows single commands only. */
-export type Rights = 'none' | 'command' | 'script'
+import { createSshPool, inForce, OutdatedError, type SshPool } from './ssh-pool.ts'
 
 export interface HostStream {
   /**
@@ -43,6 +45,8 @@ export interface Host {
   exec(command: Command, options?: { rights?: Rights; timeoutMs?: number }): Promise<Output>
   /** Starts a command of the service account whose output is read as it comes. */
   stream(command: Command, options?: { rights?: Rights }): Promise<HostStream>
+  /** Opens a terminal; rejects with `terminals_busy` while there are as many as there may be. */
+  terminal(options: TerminalOptions): Promise<HostTerminal>
   /** How many connections of the service account there are. */
   connections(): number
   close(): void
@@ -89,6 +93,9 @@ export function createHost({
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
   const pool = createSshPool(8, pin)
   const streams = createSshPool(32, pin)
+  // Two: the end of some may not be told yet when others begin.
+  const terminals = createSshPool(2, pin)
+  let openTerminals = 0
 
   const elevation = (account: SshAccount): Promise<Elevation> => {
     const key = JSON.stringify({ ...account, hostKey: '' })
@@ -113,23 +120,25 @@ export function createHost({
     return found
   }
 
-  const open = async (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> => {
-    try {
-      return await openNow(from, command, rights)
-    } catch (error) {
-      if (!(error instanceof OutdatedError)) throw error
-      // Once more, with the settings that are in force now.
-      return openNow(from, command, rights)
-    }
-  }
+  const open = (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> =>
+    inForce(async () => {
+      const account = await settings.sshAccount()
+      const mode = rights === 'none' ? 'root' : await elevation(account)
+      const channel = await noticing(from.open(account, elevate(command, mode, rights)))
+      if (mode === 'password') channel.write(`${account.password}\n`)
+      return channel
+    })
 
-  const openNow = async (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> => {
-    const account = await settings.sshAccount()
-    const mode = rights === 'none' ? 'root' : await elevation(account)
-    const channel = await noticing(from.open(account, elevate(command, mode, rights)))
-    if (mode === 'password') channel.write(`${account.password}\n`)
-    return channel
-  }
+  const openTerminal = (options: TerminalOptions): Promise<ClientChannel> =>
+    inForce(async () => {
+      const account = await settings.sshAccount()
+      const pty = pseudoTerminal(options)
+      if (!options.enter) return noticing(terminals.open(account, undefined, pty))
+      const begun = entry(options.enter, await elevation(account), account.password)
+      const channel = await noticing(terminals.open(account, begun.command, pty))
+      await enterShell(channel, begun, options.signal)
+      return channel
+    })
 
   const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
     const channel = await open(pool, command, rights)
@@ -156,12 +165,13 @@ export function createHost({
       elevations.clear()
       pool.renew()
       streams.renew()
+      terminals.renew()
       settings
         .sshAccount()
         .then(elevation)
         .catch((error: unknown) => log.warn({ err: error }, 'the service account cannot be used with these settings'))
     },
-    connections: () => pool.size() + streams.size(),
+    connections: () => pool.size() + streams.size() + terminals.size(),
     exec,
     async stream(command, { rights = 'none' } = {}) {
       const channel = await open(streams, command, rights)
@@ -179,19 +189,24 @@ export function createHost({
         },
       }
     },
+    async terminal(options) {
+      if (openTerminals >= MOST_TERMINALS) throw new Failure('terminals_busy', { values: { most: MOST_TERMINALS } })
+      openTerminals += 1
+      const leave = () => {
+        openTerminals -= 1
+      }
+      try {
+        return hostTerminal(await openTerminal(options), leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
     close() {
       closing.abort()
       pool.close()
       streams.close()
+      terminals.close()
     },
   }
-}
-
-function elevate(command: Command, mode: Elevation, rights: Rights): Command {
-  if (rights === 'none' || mode === 'root' || (mode === 'rule' && rights === 'script')) return command
-  if (mode !== 'password') return ['sudo', '-n', '--', ...command]
-  // The password reaches sudo on stdin alone: an argument would show in the host's list of processes. Where a rule lets
-  // sudo not ask, it stays unread, and must not become the input of a program, inside a container perhaps.
-  const unheard = rights === 'command' ? script(WITHOUT_INPUT, 'ops-panel-command', ...command) : command
-  return ['sudo', '-k', '-S', '-p', '', '--', ...unheard]
 }

@@ -1,4 +1,4 @@
-import { Client, type ClientChannel } from 'ssh2'
+import { Client, type ClientChannel, type PseudoTtyOptions } from 'ssh2'
 import { type Command, quote } from './command.ts'
 import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
 import type { SshAccount } from './settings.ts'
@@ -25,8 +25,11 @@ export class SshError extends Error {
 export interface SshConnection {
   /** The key that answered, as `ssh-ed25519 SHA256:…`. */
   hostKey: string
-  /** Opens a channel and starts a command in it. Rejects with an SshError when the connection is lost meanwhile. */
-  open(command: Command): Promise<ClientChannel>
+  /**
+   * Opens a channel and starts a command in it, in a terminal perhaps; without a command, the account's login shell.
+   * Rejects with an SshError when the connection is lost meanwhile.
+   */
+  open(command: Command | undefined, pty?: PseudoTtyOptions): Promise<ClientChannel>
   /** Calls back, with the reason, when the connection has ended; at once when it has. Returns the way out. */
   onClosed(listener: (error: SshError) => void): () => void
   end(): void
@@ -90,7 +93,7 @@ export function connect(
       clearTimeout(timer)
       resolve({
         hostKey: state.presented,
-        open: (command) => openChannel(client, command, onClosed),
+        open: (command, pty) => openChannel(client, onClosed, command, pty),
         onClosed,
         end: () => client.end(),
         destroy: () => settle(new SshError('lost', 'la connexion a été fermée')),
@@ -173,9 +176,14 @@ export async function readHostKey(server: { host: string; port: number }): Promi
   throw new SshError('unreachable', 'aucune clé n’a été présentée')
 }
 
-function openChannel(client: Client, command: Command, onClosed: SshConnection['onClosed']): Promise<ClientChannel> {
+function openChannel(
+  client: Client,
+  onClosed: SshConnection['onClosed'],
+  command: Command | undefined,
+  pty?: PseudoTtyOptions,
+): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
-    const text = quote(command)
+    const text = command && quote(command)
     let late = false
     const settle = () => {
       clearTimeout(timer)
@@ -191,13 +199,15 @@ function openChannel(client: Client, command: Command, onClosed: SshConnection['
       fail(error)
     })
     try {
-      client.exec(text, (error, channel) => {
+      const opened = (error: Error | undefined, channel: ClientChannel) => {
         settle()
         if (error)
           fail(new SshError('refused', `l’hôte refuse d’exécuter une commande (${error.message})`, { cause: error }))
         else if (late) channel.close()
         else resolve(channel)
-      })
+      }
+      if (text === undefined) client.shell(pty ?? {}, opened)
+      else client.exec(text, pty ? { pty } : {}, opened)
     } catch (cause) {
       settle()
       fail(new SshError('lost', cause instanceof Error ? cause.message : String(cause), { cause }))

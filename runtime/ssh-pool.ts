@@ -1,4 +1,4 @@
-import type { ClientChannel } from 'ssh2'
+import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
 import type { Command } from './command.ts'
 import type { SshAccount } from './settings.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
@@ -13,8 +13,8 @@ const IDLE_MS = 300_000
 const REFUSED_MS = 15_000
 
 export interface SshPool {
-  /** Opens a channel for the account, over a connection that has room, or over a new one. */
-  open(account: SshAccount, command: Command): Promise<ClientChannel>
+  /** Opens a channel for the account, over a connection that has room, or over a new one; see `SshConnection`. */
+  open(account: SshAccount, command: Command | undefined, pty?: PseudoTtyOptions): Promise<ClientChannel>
   /**
    * Other settings are in force: forgets refusals, and ends the connections that nobody uses, the others as soon as what
    * runs over them has come to its end. One that is being made is not used.
@@ -46,6 +46,16 @@ interface Attempt {
 export class OutdatedError extends SshError {
   constructor() {
     super('lost', 'les réglages ont changé entre-temps')
+  }
+}
+
+/** Does something with the settings that are in force; once more when they have changed meanwhile. */
+export async function inForce<result>(work: () => Promise<result>): Promise<result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof OutdatedError)) throw error
+    return work()
   }
 }
 
@@ -162,11 +172,11 @@ export function createSshPool(
   }
 
   return {
-    async open(account, command) {
+    async open(account, command, pty) {
       for (let retried = false; ; ) {
         const member = await reserve(account)
         try {
-          const channel = await member.connection.open(command)
+          const channel = await member.connection.open(command, pty)
           channel.once('close', () => release(member))
           return channel
         } catch (error) {

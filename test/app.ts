@@ -12,7 +12,8 @@ import type { Services } from '../runtime/context.ts'
 import { noDeployer } from '../runtime/deployer.ts'
 import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import type { Elevation, Host, Rights } from '../runtime/host.ts'
+import type { Elevation, Rights } from '../runtime/elevation.ts'
+import type { Host } from '../runtime/host.ts'
 import { createHub } from '../runtime/hub.ts'
 import type { Identity } from '../runtime/identity.ts'
 import { createJobs } from '../runtime/jobs.ts'
@@ -23,6 +24,7 @@ import { createSecrets } from '../runtime/secrets.ts'
 import { createSessions } from '../runtime/session.ts'
 import { createSettings } from '../runtime/settings.ts'
 import { createSetupToken } from '../runtime/setup-token.ts'
+import { SshError } from '../runtime/ssh-connection.ts'
 
 /** The moment at which every test begins. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
@@ -182,6 +184,9 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
         end: Promise.resolve({ code, stderr }),
         close() {},
       }
+    },
+    terminal: async () => {
+      throw new SshError('refused', 'there are no terminals here')
     },
     close() {},
   }

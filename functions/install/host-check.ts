@@ -1,5 +1,6 @@
 import type { Command } from '../../runtime/command.ts'
-import { createHost, type Elevation, type Host, type Rights } from '../../runtime/host.ts'
+import type { Elevation, Rights } from '../../runtime/elevation.ts'
+import { createHost, type Host } from '../../runtime/host.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { SshAccount } from '../../runtime/settings.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'

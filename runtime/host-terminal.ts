@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
+import { drain, takeEach } from './channel.ts'
+import type { Command } from './command.ts'
+import { type Elevation, elevateInTerminal } from './elevation.ts'
+import { SshError } from './ssh-connection.ts'
+
+/** In characters. */
+export interface TerminalSize {
+  cols: number
+  rows: number
+}
+
+export interface TerminalOptions extends TerminalSize {
+  /**
+   * A command that runs as root, and prints `mark` where its output is to be passed on from; without it, it is the login
+   * shell of the service account.
+   */
+  enter?: (mark: string) => Command
+  /** Gives up opening it. */
+  signal?: AbortSignal
+}
+
+/** A program on the host that runs in a terminal of its own. */
+export interface HostTerminal {
+  /**
+   * Hands the output to `take` as it comes, and no more while a promise that it returned is pending. Resolves at its end, or
+   * once the terminal is closed. To be called once.
+   */
+  read(take: (bytes: Buffer) => Promise<void> | undefined): Promise<void>
+  /** Types. A promise settles when there is room for more. */
+  write(bytes: Buffer): Promise<void> | undefined
+  resize(size: TerminalSize): void
+  /** How the program has ended: by a signal, as `KILL`, when the code is null. Rejects when the connection is lost before. */
+  end: Promise<{ code: number | null; signal?: string }>
+  /** Ends the program by a hangup. */
+  close(): void
+}
+
+/** In the service at once: each is a process on the host, and somebody's attention. */
+export const MOST_TERMINALS = 8
+/** PAM may take 4 s for the password, and the container tool two on a busy host: what takes longer will not come. */
+const ENTER_MS = 30_000
+/** Before its shell begins, a program says a sentence or two. */
+const MAX_PREAMBLE = 64 * 1024
+
+/** The terminal that the host is asked for. */
+export function pseudoTerminal({ cols, rows, enter }: TerminalOptions): PseudoTtyOptions {
+  const size = { cols, rows, width: 0, height: 0, term: 'xterm-256color' }
+  // lxc-attach has a terminal in the container, and leaves it to that one to put a return before each line's end, but does
+  // not keep the outer one from putting another there.
+  return enter ? { ...size, modes: { ONLCR: 0 } } : size
+}
+
+/** A command that begins a shell as root, and what comes before that shell. */
+export interface Entry {
+  command: Command
+  prompt: string
+  mark: string
+  password: string
+}
+
+/** Marks are new each time, and of one line: nothing else can print them. */
+export function entry(enter: (mark: string) => Command, mode: Elevation, password: string): Entry {
+  const prompt = `ops-panel-${randomBytes(16).toString('hex')}`
+  const mark = `ops-panel-${randomBytes(16).toString('hex')}`
+  return { command: elevateInTerminal(enter(mark), mode, prompt), prompt, mark, password }
+}
+
+/**
+ * Settles where the shell begins: nothing of what comes before is passed on. sudo has turned the echo off when it prints its
+ * prompt, and only then is the password written. Rejects with what the program said last when it ends before, and
+ * closes the channel.
+ */
+export function enterShell(
+  channel: ClientChannel,
+  { prompt, mark, password }: Entry,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said: Buffer = Buffer.alloc(0)
+    let answered = false
+    const leave = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      channel.off('data', onData).off('close', onClose)
+    }
+    const fail = (message: string) => {
+      leave()
+      channel.close()
+      drain(channel)
+      reject(new SshError('lost', message))
+    }
+    const onData = (bytes: Buffer) => {
+      said = Buffer.concat([said, bytes])
+      const begin = said.indexOf(mark)
+      if (begin >= 0) {
+        leave()
+        channel.pause()
+        channel.unshift(said.subarray(begin + mark.length))
+        resolve()
+      } else if (said.length > MAX_PREAMBLE) fail('le shell n’a pas commencé')
+      else if (!answered && said.includes(prompt)) {
+        answered = true
+        channel.write(`${password}\n`)
+      } else if (said.indexOf(prompt, said.indexOf(prompt) + 1) > 0)
+        fail('sudo refuse le mot de passe du compte de service')
+    }
+    const onClose = () => fail(lastLine(said.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu commencer')
+    const onAbort = () => fail('le client est parti')
+    const timer = setTimeout(() => fail(`le shell n’a pas commencé en ${ENTER_MS / 1000} s`), ENTER_MS)
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort)
+    channel.on('data', onData).on('close', onClose)
+  })
+}
+
+/** What a program complained of, without what only a terminal understands. */
+function lastLine(text: string): string | undefined {
+  return text
+    .replace(/[^\P{Cc}\n]/gu, '')
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+    ?.trim()
+    .slice(0, 300)
+}
+
+/** A channel as a terminal. `onClose` is called once, when it ends or is closed. */
+export function hostTerminal(channel: ClientChannel, onClose: () => void): HostTerminal {
+  let closed = false
+  const leave = () => {
+    if (closed) return
+    closed = true
+    onClose()
+  }
+  // What is typed while the channel is closing comes too late.
+  channel.on('error', () => {})
+  channel.stderr.resume()
+  const end = new Promise<{ code: number | null; signal?: string }>((resolve, reject) => {
+    channel.once('close', (code?: number | null, signal?: string | null) => {
+      leave()
+      if (code === undefined) reject(new SshError('lost', 'la connexion a été perdue'))
+      else resolve({ code, ...(signal && { signal: signal.replace(/^SIG/, '') }) })
+    })
+  })
+  // Whoever closes it no longer asks.
+  end.catch(() => {})
+  return {
+    read(take) {
+      const read = takeEach(channel, (bytes) => (closed ? undefined : take(bytes)))
+      channel.resume()
+      return read
+    },
+    write(bytes) {
+      if (closed || channel.write(bytes)) return undefined
+      return new Promise((resolve) => {
+        const settle = () => {
+          channel.off('drain', settle).off('close', settle)
+          resolve()
+        }
+        channel.on('drain', settle).on('close', settle)
+      })
+    },
+    resize({ cols, rows }) {
+      if (!closed) channel.setWindow(rows, cols, 0, 0)
+    },
+    end,
+    close() {
+      leave()
+      channel.end()
+      channel.close()
+      drain(channel)
+    },
+  }
+}
