@@ -1,29 +1,32 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { createAdmission } from './admission.ts'
+import { type AuditAction, writeAudit } from './audit.ts'
 import { FOREIGN_HINT, limitKey, readCaller } from './caller.ts'
-import type { Services, User } from './context.ts'
+import type { AuditNote, Services, User } from './context.ts'
 import { Failure } from './errors.ts'
 import { decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
-import { type AnySocket, CLOSE, type Socket } from './socket.ts'
+import type { AnySocket } from './socket.ts'
+import { createSocketClient, type SocketClient } from './socket-client.ts'
+import { keepToken } from './socket-token.ts'
 import { translate } from './translate.ts'
 
 const MAX_FRAME = 64 * 1024
 /** Proxies drop what is silent for 30 to 60 s. */
 const PING_MS = 25_000
-/** RFC 6455, 7.4.1: what is no fault of the client's, and what is. */
-const INTERNAL_ERROR = 1011
-const POLICY_VIOLATION = 1008
 /** When the service stops, whom the close handshake does not reach by then is cut off; else ws gives it 30 s. */
 const STOP_MS = 2_000
+/** Then what the sockets have begun comes to its end: an entry in the audit log, say, of a database that is busy. */
+const FINISH_MS = 1_500
 
 export interface Sockets {
   /** Takes an HTTP upgrade request over; whatever comes of it, the connection is answered. */
   upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void
-  /** Closes every socket with 1001; settles when they are gone. */
+  /** Closes every socket with 1001; settles when they are gone, and what they have begun has come to its end. */
   stop(): Promise<void>
   size(): number
 }
@@ -33,7 +36,7 @@ export interface Sockets {
  * closed with its code, because browsers cannot see an HTTP refusal.
  */
 export function createSockets(sockets: readonly AnySocket[], services: Services): Sockets {
-  const { log, config, sessions } = services
+  const { log, config } = services
   const { count, identify } = createAdmission(services)
   const server = new WebSocketServer({
     noServer: true,
@@ -47,14 +50,11 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
   let stopped = false
-  const open = new Set<{ ws: WebSocket; answered: boolean }>()
+  const open = new Map<SocketClient, Promise<void>>()
+  const working = new Set<Promise<void>>()
 
   const ping = setInterval(() => {
-    for (const client of open) {
-      if (client.answered) client.ws.ping()
-      else client.ws.terminate()
-      client.answered = false
-    }
+    for (const client of open.keys()) client.ping()
   }, PING_MS)
   ping.unref()
 
@@ -86,57 +86,30 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
 
     server.handleUpgrade(request, connection, head, (ws) => {
       const id = randomUUID()
-      const socket = wrap(ws)
+      const client = createSocketClient(ws, id, log)
+      const { socket } = client
       const user = identity instanceof Failure ? undefined : identity
+      open.set(client, new Promise((resolve) => ws.once('close', () => resolve())))
       log.info({ id, path: url.pathname, user_id: user?.id ?? 0, address: caller.address }, 'socket opened')
-      ws.on('close', (code) => log.info({ id, path: url.pathname, user_id: user?.id ?? 0, code }, 'socket closed'))
+      ws.on('close', (code) => {
+        open.delete(client)
+        log.info({ id, path: url.pathname, user_id: user?.id ?? 0, code }, 'socket closed')
+      })
       if (identity instanceof Failure) {
         if (identity.status >= 500) {
           log.error({ id, err: identity.cause }, 'the caller could not be identified')
-          return ws.close(INTERNAL_ERROR, identity.code)
+          return socket.close('failed', identity.code)
         }
         return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
       }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
-      if (user) {
-        closeAtExpiry(ws, socket, user.expires * 1000 - services.clock().getTime())
-        ws.once(
-          'close',
-          sessions.onEnd(user.sid, () => socket.close('unauthenticated')),
-        )
-      }
-      void begin(declared, { params, query }, { ...services, user, socket }).catch((error: unknown) => {
-        const failure = translate(error)
-        if (failure.status >= 500) log.error({ id, path: url.pathname, err: error }, 'socket failed')
-        ws.close(failure.status >= 500 ? INTERNAL_ERROR : POLICY_VIOLATION, failure.code)
-      })
+      if (user) client.intercept(keepToken(socket, user, declared.auth, { ...services, identify }))
+      const audit = (action: AuditAction, note?: AuditNote) =>
+        writeAudit(services, { user, address: caller.address }, action, note)
+      const work = begin(declared, { params, query }, { ...services, user, caller, socket, audit }).catch(client.fail)
+      working.add(work)
+      void work.then(() => working.delete(work))
     })
-  }
-
-  const wrap = (ws: WebSocket): Socket => {
-    const client = { ws, answered: true }
-    const closed = new AbortController()
-    open.add(client)
-    ws.on('pong', () => {
-      client.answered = true
-    })
-    ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
-    ws.on('close', () => {
-      open.delete(client)
-      closed.abort()
-    })
-    return {
-      send: ({ bytes }) =>
-        new Promise((resolve) => {
-          if (ws.readyState !== ws.OPEN) resolve()
-          else ws.send(bytes, { binary: false }, () => resolve())
-        }),
-      waiting: () => ws.bufferedAmount,
-      close: (reason) => {
-        if (ws.readyState === ws.OPEN) ws.close(CLOSE[reason])
-      },
-      closed: closed.signal,
-    }
   }
 
   return {
@@ -154,13 +127,17 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     async stop() {
       stopped = true
       clearInterval(ping)
-      const gone = [...open].map(({ ws }) => new Promise((resolve) => ws.once('close', resolve)))
-      for (const { ws } of open) ws.close(CLOSE.stopping)
+      const gone = [...open.values()]
+      for (const { socket } of open.keys()) socket.close('stopping')
       const cut = setTimeout(() => {
-        for (const { ws } of open) ws.terminate()
+        for (const client of open.keys()) client.terminate()
       }, STOP_MS)
       await Promise.all(gone)
       clearTimeout(cut)
+      const late = new AbortController()
+      const deadline = pause(FINISH_MS, undefined, { signal: late.signal }).catch(() => {})
+      await Promise.race([Promise.all(working), deadline])
+      late.abort()
     },
     size: () => open.size,
   }
@@ -175,13 +152,6 @@ async function identified(
   } catch (error) {
     return translate(error)
   }
-}
-
-/** A socket may not outlive the token that opened it. */
-function closeAtExpiry(ws: WebSocket, socket: Socket, afterMs: number): void {
-  const timer = setTimeout(() => socket.close('unauthenticated'), afterMs)
-  timer.unref()
-  ws.once('close', () => clearTimeout(timer))
 }
 
 async function begin(declared: AnySocket, raw: { params: object; query: object }, context: object): Promise<void> {

@@ -28,6 +28,7 @@ function recordingSocket() {
       events.push(Event.parse(JSON.parse(bytes.toString())))
     },
     waiting: () => waiting,
+    receive() {},
     close(why) {
       reason ??= why
       closed.abort()
