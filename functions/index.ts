@@ -57,6 +57,7 @@ import settings from './settings/settings.get.ts'
 import changeSettings from './settings/settings.patch.ts'
 import settingsGet from './settings/settings-get.command.ts'
 import settingsSet from './settings/settings-set.command.ts'
+import terminal from './terminal/terminal.ws.ts'
 import cancel from './updates/cancel.post.ts'
 import forgetOutput from './updates/forget-output.task.ts'
 import history from './updates/history.get.ts'
@@ -115,6 +116,7 @@ export const functions: readonly AnyFunction[] = [
 
 export const sockets: readonly AnySocket[] = [
   deploymentProgress, // GET /ws/deployments/:id
+  terminal, //      GET    /ws/terminal
   output, //        GET    /ws/updates/:jobId
 ]
 

@@ -21,6 +21,8 @@ export const AUDIT_ACTIONS = [
   'container_stop',
   'container_shutdown',
   'container_reboot',
+  'terminal_open',
+  'terminal_close',
   'module_installed',
   'module_enabled',
   'module_disabled',

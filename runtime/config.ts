@@ -1,8 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { fileUrl } from '../db/file-url.ts'
+import { blockList, isNetwork } from './networks.ts'
 import { parseAddress } from './ssh-address.ts'
 
 const list = z.string().transform((text) =>
@@ -50,6 +51,7 @@ const Environment = z.object({
   PANEL_ADMIN_GROUPS: list.default(['sudo', 'wheel', 'admin']),
   PANEL_REFRESH_DAYS: wholeNumber(1, 400).default(7),
   PANEL_KEEP_JOBS: wholeNumber(50, 1_000_000).default(500),
+  PANEL_TERMINAL_IDLE_MINUTES: wholeNumber(1, 1440).default(30),
   PANEL_TRUSTED_PROXIES: list
     .refine((items) => items.every(isNetwork), 'des adresses ou des réseaux (10.0.0.0/8), séparés par des virgules')
     .default([]),
@@ -103,6 +105,8 @@ export interface Config {
   refreshDays: number
   /** Of how many of the newest jobs the output is kept. */
   keepJobs: number
+  /** A terminal through which nothing comes or goes for so long is closed. */
+  terminalIdleMs: number
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
   anonymousOutput: boolean
@@ -156,6 +160,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     adminGroups: env.PANEL_ADMIN_GROUPS,
     refreshDays: env.PANEL_REFRESH_DAYS,
     keepJobs: env.PANEL_KEEP_JOBS,
+    terminalIdleMs: env.PANEL_TERMINAL_IDLE_MINUTES * 60_000,
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
@@ -192,12 +197,6 @@ function hasCredentials(address: string): boolean {
   return username !== '' || password !== '' || searchParams.has('authToken')
 }
 
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const width = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
-  return width > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width))
-}
-
 function isRsaKey(pem: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
@@ -206,15 +205,4 @@ function isRsaKey(pem: string): boolean {
   } catch {
     return false
   }
-}
-
-function blockList(networks: readonly string[]): BlockList {
-  const result = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) result.addAddress(address, family)
-    else result.addSubnet(address, Number(bits), family)
-  }
-  return result
 }

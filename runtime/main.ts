@@ -31,6 +31,7 @@ Le service et ses commandes se configurent par l’environnement :
   PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo,wheel,admin)
   PANEL_REFRESH_DAYS            durée d’une session en jours (7)
   PANEL_KEEP_JOBS               dernières tâches dont la sortie est gardée (500)
+  PANEL_TERMINAL_IDLE_MINUTES   minutes après lesquelles un terminal inactif est fermé (30)
   PANEL_DATABASE_URL            base libSQL (file:<données>/panel.db)
   PANEL_DATABASE_TOKEN          jeton d’une base distante
   PANEL_SECRET_KEY              clé de chiffrement, 32 octets en base64 (sinon <données>/secret.key)

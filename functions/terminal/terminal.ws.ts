@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { Failure } from '../../runtime/errors.ts'
+import { defineSocket } from '../../runtime/socket.ts'
+import { parseTarget, shortened } from '../updates/target.ts'
+import { exitFrame, Size } from './control.ts'
+import { relay } from './relay.ts'
+import { openShell, whyEnded, whyNone } from './shell.ts'
+
+/**
+ * A shell on the host or in a container. Binary frames are the terminal's bytes both ways; text frames are control:
+ * `{type:"resize",cols,rows}` comes in, `{type:"exit",code,reason?}` goes out before it closes.
+ */
+export default defineSocket({
+  path: '/ws/terminal',
+  auth: 'admin',
+  rateLimit: { limit: 300, seconds: 60, by: 'user' },
+  audit: ['terminal_open', 'terminal_close'],
+  request: { query: z.object({ target: z.string().default(''), cols: Size.default(80), rows: Size.default(24) }) },
+
+  async open({ query: { target: name, ...size } }, { host, socket, config, clock, audit }) {
+    const refuse = async (why: 'refused' | 'busy', { message, code }: Failure) => {
+      await socket.send(exitFrame({ code: null, reason: message }))
+      socket.close(why, code)
+    }
+    const target = parseTarget(name)
+    if (!target || target.kind === 'all')
+      return refuse('refused', new Failure('target_invalid', { values: { target: shortened(name) } }))
+
+    const opening = openShell(host, target, { ...size, signal: socket.closed })
+    const typed = relay(socket, opening, config.terminalIdleMs)
+    const terminal = await opening.catch(async (error: unknown) => {
+      if (error instanceof Failure && error.code === 'terminals_busy') return refuse('busy', error)
+      const reason = socket.closed.aborted ? '' : await whyNone(host, target, error)
+      await socket.send(exitFrame({ code: null, reason }))
+      return socket.close('done')
+    })
+    if (!terminal) return
+    const began = clock().getTime()
+    try {
+      await audit('terminal_open', { target: name })
+      const ended = await typed.run(terminal)
+      terminal.close()
+      const { code, reason } = await whyEnded(host, target, ended, socket.closed)
+      const seconds = Math.round((clock().getTime() - began) / 1000)
+      await audit('terminal_close', { target: name, details: { seconds, code, ...(reason && { reason }) } })
+      await socket.send(exitFrame({ code, reason }))
+      socket.close('done')
+    } finally {
+      terminal.close()
+    }
+  },
+})
