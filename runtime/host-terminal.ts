@@ -3,6 +3,7 @@ import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
 import { drain, takeEach } from './channel.ts'
 import type { Command } from './command.ts'
 import { type Elevation, elevateInTerminal } from './elevation.ts'
+import { createLineEnds } from './line-ends.ts'
 import { SshError } from './ssh-connection.ts'
 
 /** In characters. */
@@ -13,8 +14,8 @@ export interface TerminalSize {
 
 export interface TerminalOptions extends TerminalSize {
   /**
-   * A command that runs as root, and prints `mark` where its output is to be passed on from; without it, it is the login
-   * shell of the service account.
+   * A command that runs as root, and prints `mark` as a line after which its output is to be passed on; without it, it is the
+   * login shell of the service account.
    */
   enter?: (mark: string) => Command
   /** Gives up opening it. */
@@ -45,11 +46,8 @@ const ENTER_MS = 30_000
 const MAX_PREAMBLE = 64 * 1024
 
 /** The terminal that the host is asked for. */
-export function pseudoTerminal({ cols, rows, enter }: TerminalOptions): PseudoTtyOptions {
-  const size = { cols, rows, width: 0, height: 0, term: 'xterm-256color' }
-  // lxc-attach has a terminal in the container, and leaves it to that one to put a return before each line's end, but does
-  // not keep the outer one from putting another there.
-  return enter ? { ...size, modes: { ONLCR: 0 } } : size
+export function pseudoTerminal({ cols, rows }: TerminalSize): PseudoTtyOptions {
+  return { cols, rows, width: 0, height: 0, term: 'xterm-256color' }
 }
 
 /** A command that begins a shell as root, and what comes before that shell. */
@@ -69,14 +67,14 @@ export function entry(enter: (mark: string) => Command, mode: Elevation, passwor
 
 /**
  * Settles where the shell begins: nothing of what comes before is passed on. sudo has turned the echo off when it prints its
- * prompt, and only then is the password written. Rejects with what the program said last when it ends before, and
- * closes the channel.
+ * prompt, and only then is the password written. Gives how many returns stand before the end of the mark's line. Rejects
+ * with what the program said last when it ends before, and closes the channel.
  */
 export function enterShell(
   channel: ClientChannel,
   { prompt, mark, password }: Entry,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   return new Promise((resolve, reject) => {
     let said: Buffer = Buffer.alloc(0)
     let answered = false
@@ -94,11 +92,12 @@ export function enterShell(
     const onData = (bytes: Buffer) => {
       said = Buffer.concat([said, bytes])
       const begin = said.indexOf(mark)
-      if (begin >= 0) {
+      const end = begin < 0 ? -1 : said.indexOf('\n', begin)
+      if (end >= 0) {
         leave()
         channel.pause()
-        channel.unshift(said.subarray(begin + mark.length))
-        resolve()
+        channel.unshift(said.subarray(end + 1))
+        resolve(end - begin - mark.length)
       } else if (said.length > MAX_PREAMBLE) fail('le shell n’a pas commencé')
       else if (!answered && said.includes(prompt)) {
         answered = true
@@ -126,9 +125,13 @@ function lastLine(text: string): string | undefined {
     .slice(0, 300)
 }
 
-/** A channel as a terminal. `onClose` is called once, when it ends or is closed. */
-export function hostTerminal(channel: ClientChannel, onClose: () => void): HostTerminal {
+/**
+ * A channel as a terminal, whose lines end with one return too many where `returns` is more than the one of every terminal.
+ * `onClose` is called once, when it ends or is closed.
+ */
+export function hostTerminal(channel: ClientChannel, returns: number, onClose: () => void): HostTerminal {
   let closed = false
+  const lines = returns > 1 ? createLineEnds() : undefined
   const leave = () => {
     if (closed) return
     closed = true
@@ -148,9 +151,10 @@ export function hostTerminal(channel: ClientChannel, onClose: () => void): HostT
   end.catch(() => {})
   return {
     read(take) {
-      const read = takeEach(channel, (bytes) => (closed ? undefined : take(bytes)))
+      const takeOpen = (bytes: Buffer) => (closed || bytes.length === 0 ? undefined : take(bytes))
+      const read = takeEach(channel, (bytes) => takeOpen(lines ? lines.restore(bytes) : bytes))
       channel.resume()
-      return read
+      return lines ? read.then(() => takeOpen(lines.rest())) : read
     },
     write(bytes) {
       if (closed || channel.write(bytes)) return undefined

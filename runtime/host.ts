@@ -129,15 +129,14 @@ export function createHost({
       return channel
     })
 
-  const openTerminal = (options: TerminalOptions): Promise<ClientChannel> =>
+  const openTerminal = (options: TerminalOptions, onClose: () => void): Promise<HostTerminal> =>
     inForce(async () => {
       const account = await settings.sshAccount()
       const pty = pseudoTerminal(options)
-      if (!options.enter) return noticing(terminals.open(account, undefined, pty))
+      if (!options.enter) return hostTerminal(await noticing(terminals.open(account, undefined, pty)), 1, onClose)
       const begun = entry(options.enter, await elevation(account), account.password)
       const channel = await noticing(terminals.open(account, begun.command, pty))
-      await enterShell(channel, begun, options.signal)
-      return channel
+      return hostTerminal(channel, await enterShell(channel, begun, options.signal), onClose)
     })
 
   const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
@@ -196,7 +195,7 @@ export function createHost({
         openTerminals -= 1
       }
       try {
-        return hostTerminal(await openTerminal(options), leave)
+        return await openTerminal(options, leave)
       } catch (error) {
         leave()
         throw error

@@ -13,7 +13,7 @@ import type { Ended } from './relay.ts'
 type Place = Exclude<Target, { kind: 'all' }>
 
 /**
- * Prints its argument, then becomes root's login shell inside a container, as a login would begin it: the language is the
+ * Prints its argument as a line, then becomes root's login shell inside a container, as a login would begin it: the language is the
  * container's own, and nothing of the host's environment is left. Where there is no bash, it is sh.
  */
 export const SHELL = `
@@ -22,7 +22,7 @@ lang=$(LANG=; . /etc/default/locale; printf %s "$LANG") 2>/dev/null
 shell=$(command -v bash) || shell=$(command -v sh) || shell=/bin/sh
 stty iutf8 2>/dev/null
 cd /root 2>/dev/null || cd /
-printf %s "$1"
+echo "$1"
 exec env -i HOME=/root USER=root LOGNAME=root SHELL="$shell" PATH="$PATH" TERM=xterm-256color LANG="\${lang:-C.UTF-8}" "$shell" -l
 `
 

@@ -1,0 +1,78 @@
+import { expect, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import * as z from 'zod'
+import type { Caller } from './client.ts'
+
+const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
+
+export const WAIT = { timeout: 30_000 }
+/** All of it is not searched again and again. */
+const RECENT = 16 * 1024
+
+/** A terminal as a browser has it; keeps what it is sent. */
+export async function openTerminal(
+  { service, token }: Pick<Caller, 'service' | 'token'>,
+  target: string,
+  { cols = 80, rows = 24 } = {},
+) {
+  const query = new URLSearchParams({ target, cols: String(cols), rows: String(rows) })
+  const ws = new WebSocket(
+    `${service.url.replace('http', 'ws')}/ws/terminal?${query}`,
+    ['panel.v1', `bearer.${token}`],
+    {
+      perMessageDeflate: false,
+    },
+  )
+  onTestFinished(() => ws.terminate())
+  let pieces: Buffer[] = []
+  let exit: z.infer<typeof Exit> | undefined
+  ws.on('error', () => {})
+  ws.on('message', (data: Buffer, binary: boolean) => {
+    if (binary) pieces.push(data)
+    else exit = Exit.parse(JSON.parse(data.toString()))
+  })
+  const closed = new Promise<{ code: number; word: string }>((resolve) =>
+    ws.once('close', (code, word) => resolve({ code, word: word.toString() })),
+  )
+  await new Promise<void>((resolve, reject) => {
+    ws.once('open', resolve)
+    ws.once('close', () => reject(new Error('closed before it was open')))
+  })
+  const bytes = () => {
+    const all = Buffer.concat(pieces)
+    pieces = [all]
+    return all
+  }
+  const seen = () => bytes().toString()
+  return {
+    ws,
+    bytes,
+    seen,
+    exit: () => exit,
+    /** The close code, and the word that comes with it. */
+    closed,
+    type: (text: string | Buffer) => ws.send(Buffer.from(text), { binary: true }),
+    tell: (frame: object) => ws.send(JSON.stringify(frame)),
+    /** Waits for a text among the newest that has come. */
+    until: (wanted: string | RegExp) => expect.poll(() => bytes().subarray(-RECENT).toString(), WAIT).toMatch(wanted),
+    /** Forgets what has come so far. */
+    forget() {
+      pieces = []
+    },
+  }
+}
+
+export type Terminal = Awaited<ReturnType<typeof openTerminal>>
+
+let asked = 0
+
+/** Types a command line and gives what it has printed, once it has ended. Needs a shell that waits for one. */
+export async function say(terminal: Terminal, line: string): Promise<string> {
+  asked += 1
+  const [begin, end] = [`begin-${asked}:`, `:end-${asked}`]
+  // In parts, so that the echo of what is typed holds neither.
+  terminal.type(`printf 'be%s' 'gin-${asked}:'; ${line}; printf ':en%s' 'd-${asked}'\r`)
+  await terminal.until(end)
+  const text = terminal.seen()
+  return text.slice(text.indexOf(begin) + begin.length, text.indexOf(end))
+}

@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { type Caller, signIn } from './client.ts'
+import { type Account, inside, PASSWORDS, rig } from './rig.ts'
+import { newFolder, type Service, startService } from './service.ts'
+import { openTerminal, say, type Terminal, WAIT } from './terminal-client.ts'
+
+/** Whether a process with this word in its command line runs there. */
+const runs = async (place: 'host' | '101', word: string) =>
+  (await inside(place, `pgrep -f '[${word[0]}]${word.slice(1)}' || true`)) !== ''
+
+/** All byte values, sequences of a full-screen program, and characters of several bytes. */
+const SCREEN = Buffer.concat([
+  Buffer.from('\x1b[?1049h\x1b[2J\x1b[H\x1b[1;24r\x1b[38;5;196m╔═é€😀═╗\x1b[m\n\n\x1b[24;1H~\x1b[6n\x1b]0;titre\x07'),
+  Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
+  Buffer.from('\x1b[?1049l'),
+])
+
+const Entries = z.object({
+  entries: z.array(
+    z.object({
+      action: z.string(),
+      username: z.string().nullable(),
+      target: z.string().nullable(),
+      details: z.record(z.string(), z.unknown()).nullable(),
+    }),
+  ),
+})
+
+describe.each<[Account, string]>([
+  ['root', 'which is root'],
+  ['alice', 'sudo with its password'],
+  ['ops', 'sudo for pct alone'],
+])('the service account %s: %s', (account) => {
+  let service: Service
+  let alice: Caller
+  beforeAll(async () => {
+    await rig('reset')
+    await rig('lang', 'fr_FR.UTF-8')
+    service = await startService({ as: account })
+    alice = await signIn(service, 'alice')
+    return () => service.stop()
+  })
+
+  test('the host gives the login shell of the account, in a terminal of the size asked for', async () => {
+    const terminal = await openTerminal(alice, 'host', { cols: 101, rows: 33 })
+
+    expect(await say(terminal, 'stty size; id -un; echo $TERM; pwd; shopt login_shell')).toMatch(
+      new RegExp(`^33 101\\r\\n${account}\\r\\nxterm-256color\\r\\n/(home/)?${account}\\r\\nlogin_shell +\\ton\\r\\n$`),
+    )
+  })
+
+  test('a container gives root’s login shell, in its own language and with nothing of the host’s environment', async () => {
+    await inside('101', 'echo LANG=en_US.UTF-8 >/etc/default/locale')
+    const terminal = await openTerminal(alice, 'lxc:101', { cols: 101, rows: 33 })
+
+    expect(
+      await say(terminal, 'stty size; id -un; hostname; pwd; echo $TERM $LANG $HOME; env | grep -c -e SUDO -e SSH'),
+    ).toBe('33 101\r\nroot\r\nweb\r\n/root\r\nxterm-256color en_US.UTF-8 /root\r\n0\r\n')
+    expect(await say(terminal, 'shopt login_shell')).toMatch(/on/)
+    await inside('101', 'rm /etc/default/locale')
+    const other = await openTerminal(alice, 'lxc:101')
+    expect(await say(other, 'echo $LANG')).toBe('C.UTF-8\r\n')
+  })
+
+  test.each(['host', 'lxc:101'])('stty size follows a resize in %s, and programs are told of it', async (target) => {
+    const terminal = await openTerminal(alice, target)
+    expect(await say(terminal, 'stty size')).toBe('24 80\r\n')
+    terminal.type(`sh -c 'trap "stty size" WINCH; echo "rea""dy"; while :; do sleep 0.1; done'\r`)
+    await terminal.until('ready')
+
+    terminal.tell({ type: 'resize', cols: 123, rows: 45 })
+
+    await terminal.until('45 123')
+    terminal.type('\x03')
+    expect(await say(terminal, 'stty size')).toBe('45 123\r\n')
+  })
+
+  test.each(['host', 'lxc:101'])(
+    'what a full-screen program draws in %s comes as it is, all byte values too',
+    async (target) => {
+      const terminal = await openTerminal(alice, target)
+      const place = target === 'host' ? 'host' : '101'
+      await inside(place, `printf %s '${SCREEN.toString('base64')}' | base64 -d >/tmp/screen; chmod 644 /tmp/screen`)
+      await say(terminal, 'stty raw -echo')
+
+      terminal.forget()
+      terminal.type("cat /tmp/screen; printf 'en''d'\n")
+
+      await terminal.until(/end/)
+      expect(terminal.bytes().includes(SCREEN)).toBe(true)
+    },
+  )
+
+  test.each(['host', 'lxc:101'])(
+    'what is typed in %s reaches a program as it is, all byte values too',
+    async (target) => {
+      const terminal = await openTerminal(alice, target)
+      terminal.type(
+        `stty raw -echo; echo rea''dy; head -c ${SCREEN.length} | base64 -w0; stty sane; echo; echo do''ne\r`,
+      )
+      await terminal.until('ready')
+
+      // A character may lie in two frames.
+      for (const byte of SCREEN.subarray(0, 80)) terminal.type(Buffer.from([byte]))
+      terminal.type(SCREEN.subarray(80))
+
+      await terminal.until('done')
+      expect(terminal.seen()).toContain(SCREEN.toString('base64'))
+    },
+  )
+
+  test.each(['host', 'lxc:101'])('50 MB come whole from %s', async (target) => {
+    const terminal = await openTerminal(alice, target)
+    const wanted = Buffer.alloc(50_000_000, 'y\n')
+    await say(terminal, 'stty -opost')
+
+    terminal.forget()
+    terminal.type("yes | head -c 50000000; printf 'en''d'\r")
+    await terminal.until('y\nend')
+
+    const all = terminal.bytes()
+    const begin = all.indexOf('y\ny\n')
+    const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+    expect(hash(all.subarray(begin, begin + wanted.length))).toBe(hash(wanted))
+    expect(all.subarray(begin + wanted.length, begin + wanted.length + 3).toString()).toBe('end')
+  })
+
+  test.each(['host', 'lxc:101'])('Ctrl-C ends a program in %s, and exit the shell, with its code', async (target) => {
+    const terminal = await openTerminal(alice, target)
+    await say(terminal, 'true')
+    terminal.type('sleep 4321\r')
+    await expect.poll(() => runs(target === 'host' ? 'host' : '101', 'sleep 4321'), WAIT).toBe(true)
+
+    terminal.type('\x03')
+
+    await terminal.until(/\^C/)
+    await expect.poll(() => runs(target === 'host' ? 'host' : '101', 'sleep 4321'), WAIT).toBe(false)
+    terminal.type('exit 42\r')
+    expect(await terminal.closed).toEqual({ code: 1000, word: '' })
+    expect(terminal.exit()).toEqual({ type: 'exit', code: 42 })
+  })
+
+  test.each(['host', 'lxc:101'])('a closed socket ends the shell in %s, and what runs in it', async (target) => {
+    const terminal = await openTerminal(alice, target)
+    const place = target === 'host' ? 'host' : '101'
+    await say(terminal, 'true')
+    terminal.type("exec sh -c 'sleep 4322; sleep 4323'\r")
+    await expect.poll(() => runs(place, 'sleep 4322'), WAIT).toBe(true)
+
+    terminal.ws.close()
+
+    await expect.poll(() => runs(place, 'sleep 432'), WAIT).toBe(false)
+    await expect.poll(() => inside('host', 'pgrep -fa "[p]ct exec|[l]xc-attach" || true'), WAIT).toBe('')
+  })
+
+  test('neither the password nor a mark is in what comes, or in any process of the host', async () => {
+    const terminal = await openTerminal(alice, 'lxc:101')
+    await say(terminal, 'true')
+    const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
+
+    expect(terminal.seen()).not.toContain(PASSWORDS[account])
+    expect(terminal.seen()).not.toContain('ops-panel')
+    expect(terminal.seen()).not.toMatch(/password|mot de passe/i)
+    expect(processes).not.toContain(PASSWORDS[account])
+  })
+
+  test('a container that is killed ends its terminal with a reason', async () => {
+    const terminal = await openTerminal(alice, 'lxc:102')
+    await say(terminal, 'true')
+
+    await inside('host', 'pct stop 102')
+
+    expect((await terminal.closed).code).toBe(1000)
+    expect(terminal.exit()).toMatchObject({ type: 'exit', reason: 'Le conteneur s’est arrêté.' })
+    await inside('host', 'pct start 102')
+  })
+
+  test.each([
+    ['lxc:103', 1000, 'Le conteneur 103 n’est pas démarré.'],
+    ['lxc:999', 1000, 'Le conteneur 999 n’existe pas.'],
+    ['lxc:x', 1000, 'Le conteneur x n’existe pas.'],
+    ['lxc:-1', 1000, 'Le conteneur -1 n’existe pas.'],
+    ['lxc:101; touch /tmp/here', 1000, 'Le conteneur 101; touch /tmp/here n’existe pas.'],
+    ['all', 1008, 'Cible invalide : all'],
+    ['', 1008, 'Cible invalide : '],
+  ])('%s is none: the reason says why', async (target, code, reason) => {
+    const terminal = await openTerminal(alice, target)
+
+    expect((await terminal.closed).code).toBe(code)
+    expect(terminal.exit()).toEqual({ type: 'exit', code: null, reason })
+    expect(terminal.bytes()).toHaveLength(0)
+  })
+
+  test('a container without bash gives sh', async () => {
+    await inside('101', 'mv /bin/bash /bin/no-bash')
+    const terminal = await openTerminal(alice, 'lxc:101')
+
+    expect(await say(terminal, 'echo $0 $SHELL; stty size')).toMatch(/^-?\S*sh \S*\/sh\r\n24 80\r\n$/)
+    await inside('101', 'mv /bin/no-bash /bin/bash')
+  })
+})
+
+describe('whatever the account', () => {
+  let service: Service
+  let alice: Caller
+  beforeEach(async () => {
+    await rig('reset')
+    service = await startService()
+    alice = await signIn(service, 'alice')
+  })
+
+  const flooding = async (): Promise<Terminal> => {
+    const terminal = await openTerminal(alice, 'host')
+    await say(terminal, 'true')
+    terminal.type('yes\r')
+    await terminal.until('y\r\ny\r\ny')
+    return terminal
+  }
+
+  test('a client that stops reading makes the host wait, and the service’s memory stays bounded', async () => {
+    const rss = async () =>
+      Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024
+    // Some output first: what that takes once is not counted.
+    const first = await openTerminal(alice, 'host')
+    await say(first, 'yes | head -c 20000000 >/dev/tty')
+    first.ws.close()
+    const terminal = await flooding()
+    const before = await rss()
+    const ticks = async () =>
+      Number((await inside('host', 'cut -d" " -f14,15 /proc/$(pgrep -x yes)/stat')).split(' ')[0])
+
+    terminal.ws.pause()
+
+    // It stands still: `yes` itself has nothing more to do.
+    let last = -1
+    await expect
+      .poll(
+        async () => {
+          const now = await ticks()
+          const still = now === last
+          last = now
+          return still
+        },
+        { timeout: 30_000, interval: 1_000 },
+      )
+      .toBe(true)
+    expect((await rss()) - before).toBeLessThan(32)
+    terminal.forget()
+    terminal.ws.resume()
+    await terminal.until(/y/)
+    terminal.type('\x03')
+    await terminal.until(/\^C/)
+    terminal.ws.close()
+    await service.stop()
+  })
+
+  test('SIGTERM closes a terminal with 1001, ends its shell, and both ends of it are in the audit log', async () => {
+    const folder = await newFolder()
+    const before = await startService({ folder })
+    const terminal = await openTerminal(await signIn(before, 'alice'), 'lxc:101')
+    await say(terminal, 'true')
+    terminal.type('sleep 4324\r')
+    await expect.poll(() => runs('101', 'sleep 4324'), WAIT).toBe(true)
+
+    await before.stop()
+
+    expect((await terminal.closed).code).toBe(1001)
+    await expect.poll(() => runs('101', 'sleep 4324'), WAIT).toBe(false)
+    const after = await startService({ folder })
+    const { body } = await (await signIn(after, 'alice')).get('/api/audit')
+    const entries = Entries.parse(body).entries.filter(({ action }) => action.startsWith('terminal'))
+    expect(entries).toEqual([
+      {
+        action: 'terminal_close',
+        username: 'alice',
+        target: 'lxc:101',
+        details: { seconds: expect.any(Number), code: null },
+      },
+      { action: 'terminal_open', username: 'alice', target: 'lxc:101', details: null },
+    ])
+    await after.stop()
+    await service.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+})
