@@ -16,7 +16,11 @@ export async function onHost(...command: string[]): Promise<string> {
 }
 
 /** Milliseconds that OpenSSH's client takes from its start to its end, output included. */
-export function ssh({ username, password }: { username: string; password: string }, command: string): Promise<number> {
+export function ssh(
+  { username, password }: { username: string; password: string },
+  command: string,
+  flags: readonly string[] = [],
+): Promise<number> {
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR']
   const started = performance.now()
   const child = spawn(
@@ -24,6 +28,7 @@ export function ssh({ username, password }: { username: string; password: string
     [
       '-e',
       'ssh',
+      ...flags,
       ...options.flatMap((option) => ['-o', option]),
       '-p',
       `${SSH_PORT}`,

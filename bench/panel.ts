@@ -22,14 +22,14 @@ export interface Panel {
 }
 
 /** Starts the service on a fresh database, with the bench's host as its own. */
-export async function startPanel({ users = 1 } = {}): Promise<Panel> {
+export async function startPanel({ users = 1, admin = false } = {}): Promise<Panel> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-bench-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const secretKey = randomBytes(32)
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const jwtKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    const tokens = await signIn(`file:${folder}/panel.db`, { secretKey, jwtKey, users })
+    const tokens = await signIn(`file:${folder}/panel.db`, { secretKey, jwtKey, users, admin })
     const child = await startChild('./service.ts', {
       flags: ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])],
       environment: {
@@ -56,7 +56,7 @@ export async function startPanel({ users = 1 } = {}): Promise<Panel> {
 
 async function signIn(
   databaseUrl: string,
-  { secretKey, jwtKey, users }: { secretKey: Buffer; jwtKey: string; users: number },
+  { secretKey, jwtKey, users, admin }: { secretKey: Buffer; jwtKey: string; users: number; admin: boolean },
 ): Promise<string[]> {
   const clock = () => new Date()
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
@@ -73,8 +73,8 @@ async function signIn(
     })
     const tokens: string[] = []
     for (let n = 1; n <= users; n++) {
-      const { id, username } = await saveUser(db, `user-${n}`, false, clock().toISOString())
-      tokens.push(await sessions.accessToken({ id, username, isAdmin: false, sid: '1' }))
+      const { id, username } = await saveUser(db, `user-${n}`, admin, clock().toISOString())
+      tokens.push(await sessions.accessToken({ id, username, isAdmin: admin, sid: '1' }))
     }
     return tokens
   } finally {

@@ -2,6 +2,7 @@ import type { ServerChannel } from 'ssh2'
 import type { User } from './account.ts'
 import type { Run } from './pct.ts'
 import { fail, type Machine, type Process } from './process.ts'
+import { interactiveShell } from './shell.ts'
 import { Stdin } from './stdin.ts'
 import { splitWords } from './words.ts'
 
@@ -16,11 +17,15 @@ interface Login {
   stopping: AbortSignal
 }
 
-/** Imitates the account's shell with one command line, in a channel; ends the channel with its exit code. */
+/**
+ * Imitates the account's shell with one command line in a channel, or without one as it is used in a terminal; ends the
+ * channel with its exit code.
+ */
 export async function runLine(
   channel: ServerChannel,
-  line: string,
+  line: string | undefined,
   { user, machine, run, stopping }: Login,
+  terminal?: Process['terminal'],
 ): Promise<void> {
   const closed = new AbortController()
   channel.once('close', () => closed.abort())
@@ -36,8 +41,10 @@ export async function runLine(
     place: machine.host,
     env: ENVIRONMENT,
     stdin,
-    stdout: (data) => write(channel, data, closed.signal),
+    terminal,
+    stdout: (data) => write(channel, terminal ? onScreen(data) : data, closed.signal),
     stderr: (data) => {
+      if (terminal) return process.stdout(data)
       forgetPending(channel)
       return write(channel.stderr, data, closed.signal)
     },
@@ -55,15 +62,21 @@ export async function runLine(
   }
 }
 
-async function shell(line: string, process: Process, run: Run): Promise<number> {
+async function shell(line: string | undefined, process: Process, run: Run): Promise<number> {
   if (process.user.shell === 'nologin') {
     await process.stdout('This account is currently not available.\n')
     return 1
   }
+  if (line === undefined) return interactiveShell(process, run)
   const words = splitWords(line)
   if (!words) return fail(process, 'sh: 1: Syntax error: Unterminated quoted string\n', 2)
   if (words.length === 0) return 0
   return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0]}: not found\n`, 127)
+}
+
+/** What a terminal makes of a program's output: it ends lines with a return. */
+function onScreen(data: string | Uint8Array): string | Uint8Array {
+  return typeof data === 'string' ? data.replaceAll('\n', '\r\n') : data
 }
 
 /** Settles when the data has left within the client's window, or when the channel is closed: then nobody reads it. */

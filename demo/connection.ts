@@ -1,9 +1,9 @@
-import type { Connection, Session } from 'ssh2'
+import type { Connection, ServerChannel, Session } from 'ssh2'
 import type { User } from './account.ts'
 import { runLine } from './channel.ts'
 import { createLogin, type LoginMethod } from './login.ts'
 import type { Run } from './pct.ts'
-import type { Machine } from './process.ts'
+import type { Machine, Process } from './process.ts'
 import { splitWords } from './words.ts'
 
 /** sshd's MaxSessions, as Debian has it. */
@@ -49,19 +49,22 @@ export function serve(connection: Connection, service: Service): void {
 }
 
 function openSession(session: Session, user: User, service: Service, onClose: () => void): void {
+  let terminal: Process['terminal']
+  session.on('pty', (accept, _reject, { cols, rows }) => {
+    terminal = { cols, rows }
+    accept?.()
+  })
+  session.on('window-change', (accept, _reject, { cols, rows }) => {
+    if (terminal) Object.assign(terminal, { cols, rows })
+    accept?.()
+  })
+  const begin = (channel: ServerChannel, line: string | undefined) => {
+    channel.once('close', onClose)
+    void runLine(channel, line, { ...service, user }, terminal)
+  }
   session.on('exec', (accept, _reject, { command }) => {
-    const channel = accept()
-    channel.once('close', onClose)
     service.onCommand(splitWords(command) ?? [command])
-    void runLine(channel, command, { ...service, user })
+    begin(accept(), command)
   })
-  session.on('pty', (accept) => accept?.())
-  session.on('shell', (accept) => {
-    const channel = accept()
-    channel.once('close', onClose)
-    channel.resume()
-    channel.write('Hôte de démonstration : imitation, sans interpréteur de commandes.\r\n')
-    channel.exit(1)
-    channel.end()
-  })
+  session.on('shell', (accept) => begin(accept(), undefined))
 }

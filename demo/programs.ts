@@ -3,6 +3,7 @@ import { apt, aptGet } from './apt.ts'
 import { createPct, type Run } from './pct.ts'
 import { type Exit, fail, type Process, type Program } from './process.ts'
 import { createScripts } from './scripts.ts'
+import { stty } from './shell.ts'
 import { assignment, createSudo } from './sudo.ts'
 
 /** Everything that the imitated host can run, as one function of the words. */
@@ -41,6 +42,7 @@ export function createPrograms(): Run {
     ['id', id],
     ['date', date],
     ['sh', sh],
+    ['stty', stty],
     ['/bin/sh', sh],
     ['env', env],
     ['apt', apt],

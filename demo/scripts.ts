@@ -1,5 +1,6 @@
 import { uptime } from 'node:os'
 import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
+import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
@@ -7,6 +8,7 @@ import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
 import type { Run } from './pct.ts'
 import { fail, type Process, type Program } from './process.ts'
+import { interactiveShell } from './shell.ts'
 import { noStdin } from './stdin.ts'
 
 /** The imitation of each script that the service sends, by the very text of it. Any other text runs nothing. */
@@ -115,11 +117,17 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return 0
   }
 
+  const shell: Program = async ([mark = ''], process) => {
+    await process.stdout(`${mark}\n`)
+    return interactiveShell(process, run)
+  }
+
   return new Map<string, Program>([
     [IDENTIFY, identify],
     [ELEVATION, elevation],
     [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],
     [FIGURES, figures],
+    [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
     [START, start],

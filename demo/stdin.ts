@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder'
+
 /** Nobody types a longer password; what comes after it is let go. */
 const LIMIT = 64 * 1024
 
@@ -5,6 +7,8 @@ const LIMIT = 64 * 1024
 export class Stdin {
   readonly #ended = new AbortController()
   readonly #waiting: (() => void)[] = []
+  /** A character may come in two pieces. */
+  readonly #decoder = new StringDecoder()
   #text = ''
 
   /** Aborted once no more can come. */
@@ -13,7 +17,7 @@ export class Stdin {
   }
 
   push(chunk: Buffer): void {
-    if (this.#text.length < LIMIT) this.#text += chunk.toString()
+    if (this.#text.length < LIMIT) this.#text += this.#decoder.write(chunk)
     this.#wake()
   }
 
@@ -32,6 +36,19 @@ export class Stdin {
     const line = end < 0 ? this.#text : this.#text.slice(0, end)
     this.#text = end < 0 ? '' : this.#text.slice(end + 1)
     return line
+  }
+
+  /** The next character; undefined when there is none any more, or once somebody gives up waiting. */
+  async readKey(signal?: AbortSignal): Promise<string | undefined> {
+    const wake = () => this.#wake()
+    signal?.addEventListener('abort', wake, { once: true })
+    while (this.#text === '' && !this.ended.aborted && !signal?.aborted) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    signal?.removeEventListener('abort', wake)
+    const [key] = signal?.aborted ? [] : this.#text
+    this.#text = this.#text.slice(key?.length ?? 0)
+    return key
   }
 
   #wake(): void {

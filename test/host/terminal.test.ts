@@ -5,7 +5,9 @@ import * as z from 'zod'
 import { type Caller, signIn } from './client.ts'
 import { type Account, inside, PASSWORDS, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
-import { openTerminal, say, type Terminal, WAIT } from './terminal-client.ts'
+import { openTerminal, say, type Terminal, WAIT } from '../terminal-client.ts'
+
+const at = ({ service: { url }, token }: Caller) => ({ url, token })
 
 /** Whether a process with this word in its command line runs there. */
 const runs = async (place: 'host' | '101', word: string) =>
@@ -45,7 +47,7 @@ describe.each<[Account, string]>([
   })
 
   test('the host gives the login shell of the account, in a terminal of the size asked for', async () => {
-    const terminal = await openTerminal(alice, 'host', { cols: 101, rows: 33 })
+    const terminal = await openTerminal(at(alice), 'host', { cols: 101, rows: 33 })
 
     expect(await say(terminal, 'stty size; id -un; echo $TERM; pwd; shopt login_shell')).toMatch(
       new RegExp(`^33 101\\r\\n${account}\\r\\nxterm-256color\\r\\n/(home/)?${account}\\r\\nlogin_shell +\\ton\\r\\n$`),
@@ -54,19 +56,19 @@ describe.each<[Account, string]>([
 
   test('a container gives root’s login shell, in its own language and with nothing of the host’s environment', async () => {
     await inside('101', 'echo LANG=en_US.UTF-8 >/etc/default/locale')
-    const terminal = await openTerminal(alice, 'lxc:101', { cols: 101, rows: 33 })
+    const terminal = await openTerminal(at(alice), 'lxc:101', { cols: 101, rows: 33 })
 
     expect(
       await say(terminal, 'stty size; id -un; hostname; pwd; echo $TERM $LANG $HOME; env | grep -c -e SUDO -e SSH'),
     ).toBe('33 101\r\nroot\r\nweb\r\n/root\r\nxterm-256color en_US.UTF-8 /root\r\n0\r\n')
     expect(await say(terminal, 'shopt login_shell')).toMatch(/on/)
     await inside('101', 'rm /etc/default/locale')
-    const other = await openTerminal(alice, 'lxc:101')
+    const other = await openTerminal(at(alice), 'lxc:101')
     expect(await say(other, 'echo $LANG')).toBe('C.UTF-8\r\n')
   })
 
   test.each(['host', 'lxc:101'])('stty size follows a resize in %s, and programs are told of it', async (target) => {
-    const terminal = await openTerminal(alice, target)
+    const terminal = await openTerminal(at(alice), target)
     expect(await say(terminal, 'stty size')).toBe('24 80\r\n')
     terminal.type(`sh -c 'trap "stty size" WINCH; echo "rea""dy"; while :; do sleep 0.1; done'\r`)
     await terminal.until('ready')
@@ -81,7 +83,7 @@ describe.each<[Account, string]>([
   test.each(['host', 'lxc:101'])(
     'what a full-screen program draws in %s comes as it is, all byte values too',
     async (target) => {
-      const terminal = await openTerminal(alice, target)
+      const terminal = await openTerminal(at(alice), target)
       const place = target === 'host' ? 'host' : '101'
       await inside(place, `printf %s '${SCREEN.toString('base64')}' | base64 -d >/tmp/screen; chmod 644 /tmp/screen`)
       await say(terminal, 'stty raw -echo')
@@ -97,7 +99,7 @@ describe.each<[Account, string]>([
   test.each(['host', 'lxc:101'])(
     'what is typed in %s reaches a program as it is, all byte values too',
     async (target) => {
-      const terminal = await openTerminal(alice, target)
+      const terminal = await openTerminal(at(alice), target)
       terminal.type(
         `stty raw -echo; echo rea''dy; head -c ${SCREEN.length} | base64 -w0; stty sane; echo; echo do''ne\r`,
       )
@@ -113,7 +115,7 @@ describe.each<[Account, string]>([
   )
 
   test.each(['host', 'lxc:101'])('50 MB come whole from %s', async (target) => {
-    const terminal = await openTerminal(alice, target)
+    const terminal = await openTerminal(at(alice), target)
     const wanted = Buffer.alloc(50_000_000, 'y\n')
     await say(terminal, 'stty -opost')
 
@@ -129,7 +131,7 @@ describe.each<[Account, string]>([
   })
 
   test.each(['host', 'lxc:101'])('Ctrl-C ends a program in %s, and exit the shell, with its code', async (target) => {
-    const terminal = await openTerminal(alice, target)
+    const terminal = await openTerminal(at(alice), target)
     await say(terminal, 'true')
     terminal.type('sleep 4321\r')
     await expect.poll(() => runs(target === 'host' ? 'host' : '101', 'sleep 4321'), WAIT).toBe(true)
@@ -144,7 +146,7 @@ describe.each<[Account, string]>([
   })
 
   test.each(['host', 'lxc:101'])('a closed socket ends the shell in %s, and what runs in it', async (target) => {
-    const terminal = await openTerminal(alice, target)
+    const terminal = await openTerminal(at(alice), target)
     const place = target === 'host' ? 'host' : '101'
     await say(terminal, 'true')
     terminal.type("exec sh -c 'sleep 4322; sleep 4323'\r")
@@ -157,7 +159,7 @@ describe.each<[Account, string]>([
   })
 
   test('neither the password nor a mark is in what comes, or in any process of the host', async () => {
-    const terminal = await openTerminal(alice, 'lxc:101')
+    const terminal = await openTerminal(at(alice), 'lxc:101')
     await say(terminal, 'true')
     const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
 
@@ -168,7 +170,7 @@ describe.each<[Account, string]>([
   })
 
   test('a container that is killed ends its terminal with a reason', async () => {
-    const terminal = await openTerminal(alice, 'lxc:102')
+    const terminal = await openTerminal(at(alice), 'lxc:102')
     await say(terminal, 'true')
 
     await inside('host', 'pct stop 102')
@@ -187,7 +189,7 @@ describe.each<[Account, string]>([
     ['all', 1008, 'Cible invalide : all'],
     ['', 1008, 'Cible invalide : '],
   ])('%s is none: the reason says why', async (target, code, reason) => {
-    const terminal = await openTerminal(alice, target)
+    const terminal = await openTerminal(at(alice), target)
 
     expect((await terminal.closed).code).toBe(code)
     expect(terminal.exit()).toEqual({ type: 'exit', code: null, reason })
@@ -196,7 +198,7 @@ describe.each<[Account, string]>([
 
   test('a container without bash gives sh', async () => {
     await inside('101', 'mv /bin/bash /bin/no-bash')
-    const terminal = await openTerminal(alice, 'lxc:101')
+    const terminal = await openTerminal(at(alice), 'lxc:101')
 
     expect(await say(terminal, 'echo $0 $SHELL; stty size')).toMatch(/^-?\S*sh \S*\/sh\r\n24 80\r\n$/)
     await inside('101', 'mv /bin/no-bash /bin/bash')
@@ -213,7 +215,7 @@ describe('whatever the account', () => {
   })
 
   const flooding = async (): Promise<Terminal> => {
-    const terminal = await openTerminal(alice, 'host')
+    const terminal = await openTerminal(at(alice), 'host')
     await say(terminal, 'true')
     terminal.type('yes\r')
     await terminal.until('y\r\ny\r\ny')
@@ -224,7 +226,7 @@ describe('whatever the account', () => {
     const rss = async () =>
       Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024
     // Some output first: what that takes once is not counted.
-    const first = await openTerminal(alice, 'host')
+    const first = await openTerminal(at(alice), 'host')
     await say(first, 'yes | head -c 20000000 >/dev/tty')
     first.ws.close()
     const terminal = await flooding()
@@ -260,7 +262,7 @@ describe('whatever the account', () => {
   test('SIGTERM closes a terminal with 1001, ends its shell, and both ends of it are in the audit log', async () => {
     const folder = await newFolder()
     const before = await startService({ folder })
-    const terminal = await openTerminal(await signIn(before, 'alice'), 'lxc:101')
+    const terminal = await openTerminal(at(await signIn(before, 'alice')), 'lxc:101')
     await say(terminal, 'true')
     terminal.type('sleep 4324\r')
     await expect.poll(() => runs('101', 'sleep 4324'), WAIT).toBe(true)

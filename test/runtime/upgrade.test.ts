@@ -82,6 +82,20 @@ test('a socket ends with 4401 when the token that opened it expires', async () =
   expect(await openSocket(url, path, { token }).end).toBe(4401)
 })
 
+test('one that is sent a fresh token in time goes on', async () => {
+  const { url, path, folder, output } = await running()
+  const { token } = await issue(folder, 3)
+  const socket = openSocket(url, path, { token })
+  await socket.opened
+  socket.ws.send(JSON.stringify({ type: 'auth', token: (await issue(folder, 900)).token }))
+
+  expect(await openSocket(url, path, { token }).end).toBe(4401)
+
+  output.print('un\n')
+  await expect.poll(() => socket.text()).toBe('un\n')
+  expect(socket.closed()).toBeUndefined()
+})
+
 test('a foreign Origin is refused by HTTP 403, and no socket is opened', async () => {
   const { url, path, token } = await running({ PANEL_ORIGINS: 'https://panel.example' })
   const port = new URL(url).port

@@ -1,7 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
-import type { Caller } from './client.ts'
 
 const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
 
@@ -11,18 +10,14 @@ const RECENT = 16 * 1024
 
 /** A terminal as a browser has it; keeps what it is sent. */
 export async function openTerminal(
-  { service, token }: Pick<Caller, 'service' | 'token'>,
+  { url, token }: { url: string; token: string },
   target: string,
-  { cols = 80, rows = 24 } = {},
+  { cols = 80, rows = 24 }: { cols?: number | string; rows?: number | string } = {},
 ) {
   const query = new URLSearchParams({ target, cols: String(cols), rows: String(rows) })
-  const ws = new WebSocket(
-    `${service.url.replace('http', 'ws')}/ws/terminal?${query}`,
-    ['panel.v1', `bearer.${token}`],
-    {
-      perMessageDeflate: false,
-    },
-  )
+  const ws = new WebSocket(`${url.replace('http', 'ws')}/ws/terminal?${query}`, ['panel.v1', `bearer.${token}`], {
+    perMessageDeflate: false,
+  })
   onTestFinished(() => ws.terminate())
   let pieces: Buffer[] = []
   let exit: z.infer<typeof Exit> | undefined

@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { startChild } from './child.ts'
+import { ROOT, ssh } from './host.ts'
+import { forgetPeak, memory } from './memory.ts'
+import { startPanel } from './panel.ts'
+import { measure } from './rounds.ts'
+import { compare, type Row } from './table.ts'
+
+/** As `head -c 50M` counts it. */
+const MEBIBYTES = 50
+const ROUNDS = 9
+/** The terminal leaves lines as they are, so that as many bytes come as are printed. */
+const FLOOD = `stty -opost; yes | head -c ${MEBIBYTES}M`
+
+/** A terminal on the host through which 50 MiB of short lines come, beside `ssh -tt` with the same command. */
+export async function terminal(): Promise<Row[]> {
+  const panel = await startPanel({ admin: true })
+  const client = await startChild('./terminal-client.ts')
+  try {
+    const { child, url, tokens } = panel
+    const [token = ''] = tokens
+    const growths: number[] = []
+
+    const ours = async () => {
+      await child.ask(z.null(), { what: 'collect' })
+      const before = await memory(child.pid)
+      await forgetPeak(child.pid)
+      const ms = await client.ask(z.number(), { url, token, command: FLOOD, bytes: MEBIBYTES * 1024 * 1024 })
+      growths.push((await memory(child.pid)).peak - before.now)
+      return MEBIBYTES / (ms / 1000)
+    }
+
+    const rates = await measure(
+      { warmUp: 1, rounds: ROUNDS },
+      { ssh: async () => MEBIBYTES / ((await ssh(ROOT, FLOOD, ['-tt'])) / 1000), ours },
+    )
+    return [
+      compare(`${MEBIBYTES} MiB through a terminal / ssh -tt`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('ssh')),
+      {
+        name: 'its memory: the largest growth',
+        goal: { atMost: 64 },
+        ours: '',
+        anchor: '',
+        result: Math.max(...growths),
+        unit: 'MiB',
+        rounds: growths.length,
+      },
+    ]
+  } finally {
+    await client.stop()
+    await panel.stop()
+  }
+}

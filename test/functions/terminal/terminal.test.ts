@@ -1,0 +1,276 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { openDatabase } from '../../../db/client.ts'
+import type { DemoHost } from '../../../demo/host.ts'
+import terminalSocket from '../../../functions/terminal/terminal.ws.ts'
+import type { Config } from '../../../runtime/config.ts'
+import { testApp } from '../../app.ts'
+import { hostOf, startDemo } from '../../runtime/demo.ts'
+import { listening } from '../../runtime/listening.ts'
+import { issue, openSocket, startService } from '../../runtime/service.ts'
+import { openTerminal, type Terminal } from '../../terminal-client.ts'
+
+const Row = z.object({ action: z.string(), username: z.string(), target: z.string(), details: z.string().nullable() })
+const ENTRIES = "SELECT action, username, target, details FROM audit WHERE action LIKE 'terminal%' ORDER BY id"
+
+/** Terminals of an imitated host, and an administrator. */
+async function start({
+  demo,
+  ssh = {},
+  config = {},
+}: {
+  demo?: DemoHost
+  ssh?: Partial<Config['ssh']>
+  config?: Partial<Config>
+} = {}) {
+  const imitated = demo ?? (await startDemo())
+  const app = await testApp([])
+  const { host } = await hostOf(imitated, ssh)
+  const services = { ...app.services, host, config: { ...app.services.config, ...config } }
+  const { url } = await listening(services, { sockets: [terminalSocket] })
+  const token = await app.tokenFor('admin')
+  return {
+    ...app,
+    demo: imitated,
+    host,
+    url,
+    token,
+    open: (target: string, size?: Parameters<typeof openTerminal>[2]) => openTerminal({ url, token }, target, size),
+    entries: () => app.db.query(Row, ENTRIES),
+  }
+}
+
+const prompt = (terminal: Terminal) => terminal.until(/[#$] $/)
+
+test('a shell on the host: what is typed comes back, its size follows a resize, and its code is told at the end', async () => {
+  const { open, entries, advance } = await start()
+  const terminal = await open('host', { cols: 90, rows: 30 })
+
+  await prompt(terminal)
+  terminal.type('stty size\r')
+  await terminal.until('30 90\r\n')
+  terminal.tell({ type: 'resize', cols: 1000, rows: 1 })
+  await prompt(terminal)
+  terminal.type('stty size\r')
+  await terminal.until('1 1000\r\n')
+  terminal.type('echo é€😀\r')
+  await terminal.until('\r\né€😀\r\n')
+  expect(await entries()).toEqual([{ action: 'terminal_open', username: 'alice', target: 'host', details: null }])
+  advance(61_000)
+  terminal.type('exit 7\r')
+
+  expect(await terminal.closed).toEqual({ code: 1000, word: '' })
+  expect(terminal.exit()).toEqual({ type: 'exit', code: 7 })
+  expect((await entries()).slice(1)).toEqual([
+    { action: 'terminal_close', username: 'alice', target: 'host', details: '{"seconds":61,"code":7}' },
+  ])
+})
+
+test.each([
+  ['root', {}],
+  ['sudo without its password', { username: 'quick', password: 'q' }],
+  ['sudo with its password', { username: 'demo', password: 'demo-geheim-1' }],
+  ['a rule for single commands', { username: 'ruled', password: 'r' }],
+])('a shell in a container with %s: nothing before it is passed on', async (_, ssh) => {
+  const demo = await startDemo({
+    users: {
+      demo: { password: 'demo-geheim-1', uid: 1000, groups: ['demo'], sudo: 'password' },
+      quick: { password: 'q', uid: 1002, groups: ['quick'], sudo: 'nopasswd' },
+      ruled: { password: 'r', uid: 1003, groups: ['ruled'], sudo: 'rule' },
+    },
+  })
+  const { open } = await start({ demo, ssh })
+  const terminal = await open('lxc:101')
+
+  await prompt(terminal)
+  terminal.type('whoami\r')
+
+  await terminal.until('root\r\n')
+  expect(terminal.seen()).toMatch(/^Imitation/)
+  expect(terminal.seen()).toContain('root@web')
+  expect(terminal.seen()).not.toMatch(/ops-panel|geheim/)
+})
+
+test('what was typed before the shell is there reaches it', async () => {
+  const { open } = await start()
+  const terminal = await open('lxc:102')
+
+  terminal.type('hostname\r')
+
+  await terminal.until('db\r\n')
+})
+
+test('Ctrl-C ends an endless program', async () => {
+  const { open } = await start()
+  const terminal = await open('host')
+  await prompt(terminal)
+  terminal.type('yes\r')
+  await terminal.until('y\r\ny\r\n')
+
+  terminal.type('\x03')
+
+  await terminal.until('^C')
+  await prompt(terminal)
+})
+
+test.each([
+  ['lxc:103', 1000, 'Le conteneur 103 n’est pas démarré.'],
+  ['lxc:999', 1000, 'Le conteneur 999 n’existe pas.'],
+  ['all', 1008, 'Cible invalide : all'],
+  ['lxc:', 1008, 'Cible invalide : lxc:'],
+  ['', 1008, 'Cible invalide : '],
+])('the target %j is told in French why there is no shell', async (target, code, reason) => {
+  const { open, entries } = await start()
+  const terminal = await open(target)
+
+  expect((await terminal.closed).code).toBe(code)
+  expect(terminal.exit()).toEqual({ type: 'exit', code: null, reason })
+  expect(await entries()).toEqual([])
+})
+
+test.each([{ cols: 0 }, { rows: 0 }, { cols: 1001 }, { rows: '' }, { cols: 'x' }, { rows: 1.5 }])(
+  'a size that is none closes with 1008: %j',
+  async (size) => {
+    const { open, demo } = await start()
+
+    expect((await (await open('host', size)).closed).code).toBe(1008)
+    expect(demo.signIns).toEqual([])
+  },
+)
+
+test.each([
+  'x',
+  '',
+  '{}',
+  'null',
+  '{"type":"resize"}',
+  '{"type":"resize","cols":0,"rows":1}',
+  '{"type":"resize","cols":1,"rows":1001}',
+  '{"type":"resize","cols":"80","rows":24}',
+  '{"type":"exit"}',
+])('a text frame that is no control closes with 1008: %s', async (text) => {
+  const { open, entries } = await start()
+  const terminal = await open('host')
+  await prompt(terminal)
+
+  terminal.ws.send(text)
+
+  expect(await terminal.closed).toEqual({ code: 1008, word: 'malformed_frame' })
+  await expect.poll(entries).toHaveLength(2)
+})
+
+test('who is no administrator is closed with 4403, a stranger with 4401, a foreign page refused with 403', async () => {
+  const { url, token, tokenFor, demo } = await start()
+  const path = `${terminalSocket.path}?target=host`
+
+  expect(await openSocket(url, path, { token: await tokenFor('user') }).end).toBe(4403)
+  expect(await openSocket(url, path).end).toBe(4401)
+  expect(await openSocket(url, path, { token: 'a.b.c' }).end).toBe(4401)
+  const foreign = openSocket(url, path, { token, headers: { origin: 'https://evil.example' } })
+  await expect.poll(() => foreign.refused()).toMatchObject({ status: 403 })
+  expect(demo.signIns).toEqual([])
+})
+
+test('eight terminals at once; the ninth is told so, until one of them ends', async () => {
+  const { open } = await start()
+  const eight = await Promise.all(Array.from({ length: 8 }, (_, n) => open(n % 2 ? 'host' : 'lxc:101')))
+  for (const terminal of eight) await prompt(terminal)
+
+  const ninth = await open('host')
+
+  expect(await ninth.closed).toEqual({ code: 1013, word: 'terminals_busy' })
+  expect(ninth.exit()).toEqual({
+    type: 'exit',
+    code: null,
+    reason: 'Trop de terminaux sont ouverts (8 au plus) : fermez-en un.',
+  })
+  for (const terminal of eight) expect(terminal.ws.readyState).toBe(terminal.ws.OPEN)
+  eight[0]?.type('exit\r')
+  await eight[0]?.closed
+  const next = await open('host')
+  await prompt(next)
+})
+
+test('one through which nothing comes or goes is closed with a reason', async () => {
+  const { open, entries, demo } = await start({ config: { terminalIdleMs: 500 } })
+  const terminal = await open('host')
+  await prompt(terminal)
+
+  expect(await terminal.closed).toEqual({ code: 1000, word: '' })
+
+  expect(terminal.exit()).toMatchObject({
+    code: null,
+    reason: expect.stringMatching(/^Le terminal a été fermé après .* d’inactivité\.$/),
+  })
+  expect((await entries()).map(({ action }) => action)).toEqual(['terminal_open', 'terminal_close'])
+  // The channel has gone, too: a connection that nobody uses any more is ended when the settings change.
+  expect(demo.connections).toBeGreaterThan(0)
+})
+
+test('a lost connection ends it with a reason', async () => {
+  const { open, demo, entries } = await start()
+  const terminal = await open('host')
+  await prompt(terminal)
+
+  demo.cut()
+
+  expect((await terminal.closed).code).toBe(1000)
+  expect(terminal.exit()).toEqual({ type: 'exit', code: null, reason: 'La connexion avec l’hôte a été perdue.' })
+  expect(await entries()).toHaveLength(2)
+})
+
+test('a host that does not answer is a reason', async () => {
+  const { open, demo } = await start()
+  await demo.close()
+
+  const terminal = await open('lxc:101')
+
+  expect((await terminal.closed).code).toBe(1000)
+  expect(terminal.exit()).toMatchObject({ code: null, reason: expect.stringMatching(/^Erreur SSH : /) })
+})
+
+test('a client that leaves frees its terminal, also while its shell is being opened', async () => {
+  const { open } = await start()
+
+  for (let n = 0; n < 20; n += 1) (await open(n % 2 ? 'host' : 'lxc:101')).ws.terminate()
+
+  await expect
+    .poll(
+      async () => {
+        const terminal = await open('host')
+        await Promise.race([terminal.closed, expect.poll(() => terminal.seen()).toMatch(/# $/)])
+        const { readyState, OPEN } = terminal.ws
+        return readyState === OPEN
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true)
+})
+
+test('when the service stops it closes with 1001, and its end is in the audit log', async () => {
+  const demo = await startDemo()
+  const { url, folder, stop } = await startService(demo)
+  const { token } = await issue(folder, 900, { isAdmin: true })
+  const terminal = await openTerminal({ url, token }, 'host')
+  await prompt(terminal)
+
+  await stop()
+
+  expect((await terminal.closed).code).toBe(1001)
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  expect((await db.query(Row, ENTRIES)).map(({ action }) => action)).toEqual(['terminal_open', 'terminal_close'])
+  await db.close()
+})
+
+test('shells run beside each other', async () => {
+  const { open } = await start()
+  const [one, two] = [await open('host'), await open('lxc:101')]
+  await prompt(one)
+  await prompt(two)
+
+  one.type('yes\r')
+  two.type('hostname\r')
+
+  await two.until('web\r\n')
+  await one.until('y\r\ny\r\n')
+})
