@@ -31,6 +31,10 @@ npm run --silent demo:watch -- "$PANEL" "$JOB" "$TOKEN"
 
 curl -s "$PANEL/api/updates/history?output=none" -H "Authorization: Bearer $TOKEN"; echo
 
+  5. Ouvrir un terminal (imité) dans un conteneur ; exit le termine
+
+npm run --silent demo:terminal -- "$PANEL" lxc:101 "$TOKEN"
+
   D’autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l’imitation écoute sur 127.0.0.1:${sshPort}.
   Ctrl-C arrête tout.
 `

@@ -23,7 +23,7 @@ export async function interactiveShell(process: Process, run: Run): Promise<numb
   let code = 0
   await stdout(`${WELCOME}${prompt}`)
 
-  /** Runs what was typed; what is typed meanwhile can only interrupt it. */
+  /** Runs what was typed; what is typed meanwhile can only interrupt it, or waits. */
   const enter = async (): Promise<number | undefined> => {
     const words = splitWords(line) ?? []
     line = ''
@@ -67,12 +67,16 @@ export async function interactiveShell(process: Process, run: Run): Promise<numb
   }
 }
 
-/** Drops what is typed until the program has ended; Ctrl-C interrupts it. */
+/** Until the program has ended, what is typed waits; Ctrl-C interrupts it, and nothing waits any more. */
 async function watch({ stdin, stdout }: Process, ended: AbortSignal, interrupt: () => void): Promise<void> {
-  while (!ended.aborted) {
+  let ahead = ''
+  for (;;) {
     const key = await stdin.readKey(ended)
-    if (key === undefined) return
-    if (key !== CTRL_C) continue
+    if (key === undefined) return stdin.putBack(ahead)
+    if (key !== CTRL_C) {
+      ahead += key
+      continue
+    }
     await stdout('^C\n')
     return interrupt()
   }

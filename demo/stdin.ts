@@ -51,6 +51,11 @@ export class Stdin {
     return key
   }
 
+  /** What was read too soon comes again. */
+  putBack(text: string): void {
+    this.#text = text + this.#text
+  }
+
   #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }

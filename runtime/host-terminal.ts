@@ -125,11 +125,17 @@ function lastLine(text: string): string | undefined {
     .slice(0, 300)
 }
 
+/** sshd confirms within milliseconds; until what has been typed is read, it does not, and the program is not hung up on. */
+const CLOSE_MS = 2_000
+
 /**
  * A channel as a terminal, whose lines end with one return too many where `returns` is more than the one of every terminal.
- * `onClose` is called once, when it ends or is closed.
+ * `onClose` is called once, when it ends or is closed; `cut`, when the host does not let go of a channel that was closed.
  */
-export function hostTerminal(channel: ClientChannel, returns: number, onClose: () => void): HostTerminal {
+export function hostTerminal(
+  channel: ClientChannel,
+  { returns, onClose, cut }: { returns: number; onClose(): void; cut(): void },
+): HostTerminal {
   let closed = false
   const lines = returns > 1 ? createLineEnds() : undefined
   const leave = () => {
@@ -171,10 +177,13 @@ export function hostTerminal(channel: ClientChannel, returns: number, onClose: (
     },
     end,
     close() {
+      if (closed) return
       leave()
       channel.end()
       channel.close()
       drain(channel)
+      const timer = setTimeout(cut, CLOSE_MS)
+      channel.once('close', () => clearTimeout(timer))
     },
   }
 }

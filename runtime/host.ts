@@ -18,8 +18,9 @@ import { ELEVATION, IDENTIFY } from './identity-script.ts'
 import type { Log } from './log.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import type { Settings, SshAccount } from './settings.ts'
+import { inForce, OutdatedError } from './settings-in-force.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
-import { createSshPool, inForce, OutdatedError, type SshPool } from './ssh-pool.ts'
+import { createSshPool, type SshPool } from './ssh-pool.ts'
 
 export interface HostStream {
   /**
@@ -93,8 +94,8 @@ export function createHost({
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
   const pool = createSshPool(8, pin)
   const streams = createSshPool(32, pin)
-  // Two: the end of some may not be told yet when others begin.
-  const terminals = createSshPool(2, pin)
+  // Each has a connection, which can be cut; two more, because the end of some may not be told yet when others begin.
+  const terminals = createSshPool(MOST_TERMINALS + 2, pin, 1)
   let openTerminals = 0
 
   const elevation = (account: SshAccount): Promise<Elevation> => {
@@ -133,10 +134,10 @@ export function createHost({
     inForce(async () => {
       const account = await settings.sshAccount()
       const pty = pseudoTerminal(options)
-      if (!options.enter) return hostTerminal(await noticing(terminals.open(account, undefined, pty)), 1, onClose)
-      const begun = entry(options.enter, await elevation(account), account.password)
-      const channel = await noticing(terminals.open(account, begun.command, pty))
-      return hostTerminal(channel, await enterShell(channel, begun, options.signal), onClose)
+      const begun = options.enter && entry(options.enter, await elevation(account), account.password)
+      const channel = await noticing(terminals.open(account, begun?.command, pty))
+      const returns = begun ? await enterShell(channel, begun, options.signal) : 1
+      return hostTerminal(channel, { returns, onClose, cut: () => terminals.cut(channel) })
     })
 
   const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {

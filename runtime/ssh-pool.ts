@@ -1,6 +1,7 @@
 import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
 import type { Command } from './command.ts'
 import type { SshAccount } from './settings.ts'
+import { OutdatedError } from './settings-in-force.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
 
 /** Debian's MaxSessions is 10 a connection; two places are left for what a channel's slow end still holds. */
@@ -15,6 +16,8 @@ const REFUSED_MS = 15_000
 export interface SshPool {
   /** Opens a channel for the account, over a connection that has room, or over a new one; see `SshConnection`. */
   open(account: SshAccount, command: Command | undefined, pty?: PseudoTtyOptions): Promise<ClientChannel>
+  /** Cuts the connection that a channel belongs to, and all that runs over it. */
+  cut(channel: ClientChannel): void
   /**
    * Other settings are in force: forgets refusals, and ends the connections that nobody uses, the others as soon as what
    * runs over them has come to its end. One that is being made is not used.
@@ -42,32 +45,17 @@ interface Attempt {
   done: Promise<void>
 }
 
-/** The settings have changed while a connection was being made for those of before. */
-export class OutdatedError extends SshError {
-  constructor() {
-    super('lost', 'les réglages ont changé entre-temps')
-  }
-}
-
-/** Does something with the settings that are in force; once more when they have changed meanwhile. */
-export async function inForce<result>(work: () => Promise<result>): Promise<result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof OutdatedError)) throw error
-    return work()
-  }
-}
-
 /**
- * At most `connections`, with eight channels each. `onConnect` is awaited for each new one before it is used; what it
+ * At most `connections`, with as many channels each. `onConnect` is awaited for each new one before it is used; what it
  * throws ends it.
  */
 export function createSshPool(
   connections: number,
   onConnect: (account: SshAccount, connection: SshConnection) => Promise<void>,
+  channels = CHANNELS,
 ): SshPool {
   const members = new Set<Member>()
+  const owners = new WeakMap<ClientChannel, Member>()
   const waiting: (() => void)[] = []
   let attempt: Attempt | undefined
   /** Counts the settings that have been in force. */
@@ -104,7 +92,7 @@ export function createSshPool(
       connection.end()
       throw error
     }
-    const member: Member = { key, era, connection, channels: 0, room: CHANNELS, idle: undefined }
+    const member: Member = { key, era, connection, channels: 0, room: channels, idle: undefined }
     members.add(member)
     connection.onClosed(() => {
       clearTimeout(member.idle)
@@ -177,6 +165,7 @@ export function createSshPool(
         const member = await reserve(account)
         try {
           const channel = await member.connection.open(command, pty)
+          owners.set(channel, member)
           channel.once('close', () => release(member))
           return channel
         } catch (error) {
@@ -194,6 +183,7 @@ export function createSshPool(
         }
       }
     },
+    cut: (channel) => owners.get(channel)?.connection.destroy(),
     size: () => members.size,
     renew() {
       era += 1

@@ -259,6 +259,24 @@ describe('whatever the account', () => {
     await service.stop()
   })
 
+  test('a client that vanishes while a program reads nothing of what it typed takes the program with it', async () => {
+    const terminal = await openTerminal(at(alice), 'lxc:101')
+    const other = await openTerminal(at(alice), 'host')
+    await say(terminal, 'stty raw -echo')
+    await say(other, 'true')
+    terminal.type('exec sleep 4325\n')
+    await expect.poll(() => runs('101', 'sleep 4325'), WAIT).toBe(true)
+    // More than the windows and the buffers on the way hold: the service no longer reads what comes.
+    for (let n = 0; n < 400; n += 1) terminal.type(Buffer.alloc(60_000, 'x'))
+
+    terminal.ws.terminate()
+
+    // Seen by a ping that can no longer be sent.
+    await expect.poll(() => runs('101', 'sleep 4325'), { timeout: 100_000, interval: 1_000 }).toBe(false)
+    await say(other, 'true')
+    await service.stop()
+  })
+
   test('SIGTERM closes a terminal with 1001, ends its shell, and both ends of it are in the audit log', async () => {
     const folder = await newFolder()
     const before = await startService({ folder })
