@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { openTerminal, say, type Terminal, WAIT } from '../terminal-client.ts'
 import { type Caller, signIn } from './client.ts'
 import { type Account, inside, PASSWORDS, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
-import { openTerminal, say, type Terminal, WAIT } from '../terminal-client.ts'
 
 const at = ({ service: { url }, token }: Caller) => ({ url, token })
 

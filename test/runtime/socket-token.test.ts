@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { saveUser } from '../../db/users.ts'
 import type { Services, User } from '../../runtime/context.ts'
 import { defineSocket } from '../../runtime/socket.ts'
-import { saveUser } from '../../db/users.ts'
 import { START, testApp } from '../app.ts'
 import { listening } from './listening.ts'
 import { openSocket } from './service.ts'
