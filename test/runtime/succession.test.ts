@@ -74,15 +74,13 @@ test(
   LONG,
 )
 
-/** An endpoint that answers after nine seconds. */
-const slow = saying('slow', 'x').replace(
-  "handler: () => ({ word: 'x' })",
-  "handler: () => new Promise((resolve) => setTimeout(() => resolve({ word: 'at last' }), 9000))",
-)
-
-/** A service with that endpoint, which has been asked for it. */
-async function startSlow() {
+/** A service with an endpoint that takes its time, which has been asked for it. */
+async function startSlow(ms: number) {
   const forge = await testForge()
+  const slow = saying('slow', 'x').replace(
+    "handler: () => ({ word: 'x' })",
+    `handler: () => new Promise((resolve) => setTimeout(() => resolve({ word: 'at last' }), ${ms}))`,
+  )
   forge.put(repository('slow', '1.0.0', slow))
   const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
   expect(await service.install('slow')).toMatchObject({ state: 'done' })
@@ -92,7 +90,7 @@ async function startSlow() {
 test(
   'a request that takes longer than the change is answered by the service that it came to',
   async () => {
-    const { forge, service, answer } = await startSlow()
+    const { forge, service, answer } = await startSlow(9_000)
     forge.put(repository('wordy', '1.0.0'))
     const boot = await service.boot()
     const stop = watch(service.url)
@@ -109,7 +107,7 @@ test(
 test(
   'stopped while a request of the former service is under way: the module that serves is there at the next start',
   async () => {
-    const { forge, service, answer } = await startSlow()
+    const { forge, service, answer } = await startSlow(9_000)
     forge.put(repository('wordy', '1.0.0'))
     expect(await service.install('wordy')).toMatchObject({ state: 'done' })
     service.kill('SIGTERM')
@@ -126,7 +124,7 @@ test(
 test(
   'a successor that ends while a request of the former service is under way is followed at once',
   async () => {
-    const { forge, service, answer } = await startSlow()
+    const { forge, service, answer } = await startSlow(18_000)
     forge.put(
       repository(
         'deadly',
