@@ -117,8 +117,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return 0
   }
 
-  const shell: Program = async ([mark = ''], process) => {
-    await process.stdout(`${mark}\n`)
+  const shell: Program = async (halves, process) => {
+    await process.stdout(`${halves.join('')}\n`)
     return interactiveShell(process, run)
   }
 

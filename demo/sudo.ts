@@ -52,7 +52,8 @@ function parse(args: readonly string[]): Request {
   while (rest[0]?.startsWith('-')) {
     const flag = rest.shift() ?? ''
     if (flag === '--') break
-    if (flag === '-p') prompt = rest.shift()
+    // A sign of percent stands for itself when it is doubled: sudo(8).
+    if (flag === '-p') prompt = rest.shift()?.replaceAll('%%', '%')
     else for (const letter of flag.slice(1)) flags.add(letter)
   }
   const environment: Record<string, string> = {}

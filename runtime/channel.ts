@@ -12,9 +12,27 @@ export interface Output {
 /** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
 const MAX_OUTPUT = 16 * 1024 * 1024
 
-/** Reads a channel to its end. Too slow or too long, and it is closed and rejected. */
-export async function collect(channel: ClientChannel, timeoutMs: number): Promise<Output> {
-  const tooSlow = new SshError('lost', `la commande n’a pas répondu en ${timeoutMs / 1000} s`)
+/** A channel that is being opened; one that comes too late is closed, and rejected before. */
+export function inTime(opening: Promise<ClientChannel>, timeoutMs: number): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      reject(new SshError('lost', `l’hôte n’a pas répondu en ${timeoutMs / 1000} s`))
+    }, timeoutMs)
+    opening
+      .finally(() => clearTimeout(timer))
+      .then((channel) => {
+        if (!late) return resolve(channel)
+        channel.close()
+        drain(channel)
+      }, reject)
+  })
+}
+
+/** Reads a channel to its end. Too slow or too long, and it is closed and rejected; `ofMs` is what was agreed in all. */
+export async function collect(channel: ClientChannel, timeoutMs: number, ofMs = timeoutMs): Promise<Output> {
+  const tooSlow = new SshError('lost', `la commande n’a pas répondu en ${ofMs / 1000} s`)
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(tooSlow), timeoutMs)

@@ -51,6 +51,10 @@ const table = {
     502,
     'Le certificat de l’hyperviseur {message} : {fingerprint}. Comparez cette empreinte à celle qu’affiche l’hyperviseur, puis enregistrez-la dans les réglages (hypervisor_fingerprint).',
   ],
+  hypervisor_in_clear: [
+    502,
+    'L’adresse de l’hyperviseur est en http:, où aucun certificat ne peut être comparé à celui qui a été accepté : corrigez-la, ou videz hypervisor_fingerprint.',
+  ],
   hypervisor_unauthorized: [502, 'L’hyperviseur ne reconnaît pas le jeton : vérifiez-le dans les réglages.'],
   hypervisor_forbidden: [502, 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur : {message}'],
   hypervisor_node_unknown: [

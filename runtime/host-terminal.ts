@@ -14,10 +14,10 @@ export interface TerminalSize {
 
 export interface TerminalOptions extends TerminalSize {
   /**
-   * A command that runs as root, and prints `mark` as a line after which its output is to be passed on; without it, it is the
-   * login shell of the service account.
+   * A command that runs as root, and prints the two halves of a mark as one line, after which its output is to be passed on;
+   * without it, it is the login shell of the service account.
    */
-  enter?: (mark: string) => Command
+  enter?: (half: string, otherHalf: string) => Command
   /** Gives up opening it. */
   signal?: AbortSignal
 }
@@ -58,12 +58,19 @@ export interface Entry {
   password: string
 }
 
-/** Marks are new each time, and of one line: nothing else can print them. */
-export function entry(enter: (mark: string) => Command, mode: Elevation, password: string): Entry {
-  const prompt = `ops-panel-${randomBytes(16).toString('hex')}`
-  const mark = `ops-panel-${randomBytes(16).toString('hex')}`
-  return { command: elevateInTerminal(enter(mark), mode, prompt), prompt, mark, password }
+/**
+ * Prompt and mark are new each time. Neither stands in the command as it is printed: whatever echoes that (a shell that
+ * traces what it runs, say) would be taken for sudo, and answered with the password.
+ */
+export function entry(enter: NonNullable<TerminalOptions['enter']>, mode: Elevation, password: string): Entry {
+  const [half, otherHalf] = [`ops-panel-${word()}`, word()]
+  const [asking, prompt] = [`ops-panel-${word()}`, word()]
+  // sudo writes a sign of percent for two of them: sudo(8), -p.
+  const command = elevateInTerminal(enter(half, otherHalf), mode, `${asking}%%${prompt}`)
+  return { command, prompt: `${asking}%${prompt}`, mark: `${half}${otherHalf}`, password }
 }
+
+const word = () => randomBytes(12).toString('hex')
 
 /**
  * Settles where the shell begins: nothing of what comes before is passed on. sudo has turned the echo off when it prints its
@@ -73,7 +80,7 @@ export function entry(enter: (mark: string) => Command, mode: Elevation, passwor
 export function enterShell(
   channel: ClientChannel,
   { prompt, mark, password }: Entry,
-  signal?: AbortSignal,
+  { signal, cut }: { signal?: AbortSignal | undefined; cut(): void },
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     let said: Buffer = Buffer.alloc(0)
@@ -85,8 +92,7 @@ export function enterShell(
     }
     const fail = (message: string) => {
       leave()
-      channel.close()
-      drain(channel)
+      closeInTime(channel, cut)
       reject(new SshError('lost', message))
     }
     const onData = (bytes: Buffer) => {
@@ -99,11 +105,11 @@ export function enterShell(
         channel.unshift(said.subarray(end + 1))
         resolve(end - begin - mark.length)
       } else if (said.length > MAX_PREAMBLE) fail('le shell n’a pas commencé')
-      else if (!answered && said.includes(prompt)) {
+      else if (isLast(said, prompt)) {
+        if (answered) return fail('sudo refuse le mot de passe du compte de service')
         answered = true
         channel.write(`${password}\n`)
-      } else if (said.indexOf(prompt, said.indexOf(prompt) + 1) > 0)
-        fail('sudo refuse le mot de passe du compte de service')
+      }
     }
     const onClose = () => fail(lastLine(said.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu commencer')
     const onAbort = () => fail('le client est parti')
@@ -113,6 +119,9 @@ export function enterShell(
     channel.on('data', onData).on('close', onClose)
   })
 }
+
+/** Whether nothing has been said since. */
+const isLast = (said: Buffer, text: string) => said.subarray(-text.length).equals(Buffer.from(text))
 
 /** What a program complained of, without what only a terminal understands. */
 function lastLine(text: string): string | undefined {
@@ -127,6 +136,17 @@ function lastLine(text: string): string | undefined {
 
 /** sshd confirms within milliseconds; until what has been typed is read, it does not, and the program is not hung up on. */
 const CLOSE_MS = 2_000
+
+function closeInTime(channel: ClientChannel, cut: () => void): void {
+  channel.end()
+  channel.close()
+  drain(channel)
+  const timer = setTimeout(cut, CLOSE_MS)
+  channel.once('close', () => clearTimeout(timer))
+}
+
+/** What ends the lines of a terminal comes together; a return that nothing follows stands for itself. */
+const HELD_MS = 20
 
 /**
  * A channel as a terminal, whose lines end with one return too many where `returns` is more than the one of every terminal.
@@ -158,9 +178,20 @@ export function hostTerminal(
   return {
     read(take) {
       const takeOpen = (bytes: Buffer) => (closed || bytes.length === 0 ? undefined : take(bytes))
-      const read = takeEach(channel, (bytes) => takeOpen(lines ? lines.restore(bytes) : bytes))
+      if (!lines) {
+        const read = takeEach(channel, takeOpen)
+        channel.resume()
+        return read
+      }
+      let held: NodeJS.Timeout | undefined
+      const read = takeEach(channel, (bytes) => {
+        clearTimeout(held)
+        const restored = lines.restore(bytes)
+        if (lines.holds()) held = setTimeout(() => void takeOpen(lines.rest()), HELD_MS)
+        return takeOpen(restored)
+      })
       channel.resume()
-      return lines ? read.then(() => takeOpen(lines.rest())) : read
+      return read.finally(() => clearTimeout(held)).then(() => takeOpen(lines.rest()))
     },
     write(bytes) {
       if (closed || channel.write(bytes)) return undefined
@@ -179,11 +210,7 @@ export function hostTerminal(
     close() {
       if (closed) return
       leave()
-      channel.end()
-      channel.close()
-      drain(channel)
-      const timer = setTimeout(cut, CLOSE_MS)
-      channel.once('close', () => clearTimeout(timer))
+      closeInTime(channel, cut)
     },
   }
 }

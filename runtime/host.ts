@@ -1,5 +1,5 @@
 import type { ClientChannel } from 'ssh2'
-import { collect, drain, exitOf, limitedText, type Output, takeEach } from './channel.ts'
+import { collect, drain, exitOf, inTime, limitedText, type Output, takeEach } from './channel.ts'
 import { type Command, script } from './command.ts'
 import { type Elevation, elevate, type Rights } from './elevation.ts'
 import { Failure } from './errors.ts'
@@ -136,14 +136,17 @@ export function createHost({
       const pty = pseudoTerminal(options)
       const begun = options.enter && entry(options.enter, await elevation(account), account.password)
       const channel = await noticing(terminals.open(account, begun?.command, pty))
-      const returns = begun ? await enterShell(channel, begun, options.signal) : 1
-      return hostTerminal(channel, { returns, onClose, cut: () => terminals.cut(channel) })
+      const cut = () => terminals.cut(channel)
+      const returns = begun ? await enterShell(channel, begun, { signal: options.signal, cut }) : 1
+      return hostTerminal(channel, { returns, onClose, cut })
     })
 
   const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
-    const channel = await open(pool, command, rights)
+    const began = performance.now()
+    const opening = open(pool, command, rights)
+    const channel = await inTime(opening, timeoutMs)
     channel.end()
-    return collect(channel, timeoutMs)
+    return collect(channel, Math.max(1, timeoutMs - (performance.now() - began)), timeoutMs)
   }
 
   return {

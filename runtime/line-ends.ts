@@ -5,6 +5,8 @@ const LINE_FEED = 0x0a
 export interface LineEnds {
   /** The bytes as they were, in the same memory but for a return that the bytes before have ended with. */
   restore(bytes: Buffer): Buffer
+  /** Whether a return is held back. */
+  holds(): boolean
   /** What was held back, because a line feed might have followed. */
   rest(): Buffer
 }
@@ -30,6 +32,7 @@ export function createLineEnds(): LineEnds {
       }
       return bytes.subarray(0, to)
     },
+    holds: () => held,
     rest() {
       const rest = Buffer.alloc(held ? 1 : 0, RETURN)
       held = false

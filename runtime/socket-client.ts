@@ -45,7 +45,12 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
     while (!busy && !closed.signal.aborted) {
       const message = queue.shift()
       if (!message) return ws.resume()
-      const taken = intercepted?.(message) ?? received?.(message)
+      let taken: Promise<void> | undefined
+      try {
+        taken = intercepted?.(message) ?? received?.(message)
+      } catch (error) {
+        return fail(error)
+      }
       if (!taken) continue
       busy = true
       ws.pause()
@@ -59,6 +64,8 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
   }
 
   ws.on('message', (data: Buffer, binary: boolean) => {
+    // Behind much output its answer to a ping may be late.
+    answered = true
     if (closed.signal.aborted) return
     queue.push(binary ? { binary, bytes: data } : { binary, text: data.toString() })
     takeNext()

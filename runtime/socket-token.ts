@@ -40,6 +40,8 @@ export function keepToken(
     if (!user) return close()
     forget()
     forget = watch(user)
+    // The new session may have ended meanwhile, too.
+    if (socket.closed.aborted) forget()
   }
   return (message) => {
     if (message.binary || !message.text.includes('"auth"')) return undefined

@@ -4,7 +4,7 @@ import { Failure } from '../../runtime/errors.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { listContainers } from '../updates/containers.ts'
 import { API_ERRORS, actByApi } from './api.ts'
-import { startable, withoutFigures } from './container.ts'
+import { IN_TIME, startable, withoutFigures } from './container.ts'
 import { containerJob } from './container-job.ts'
 import { ContainerAction } from './container-task.ts'
 
@@ -51,7 +51,7 @@ export default defineFunction({
       await settings.sshAccount()
       // A token outlives the record of its user, and a job must belong to somebody.
       if (!(await findUser(db, user.id))) throw fail('profile_missing')
-      const number = startable((await listContainers(host)).map(withoutFigures), vmid)
+      const number = startable((await listContainers(host, IN_TIME)).map(withoutFigures), vmid)
       return jobs.start({
         kind: containerJob.kind,
         args: { vmid: number, action },

@@ -10,6 +10,7 @@ import type { ContainerAction, ContainerTask } from './container-task.ts'
 export const API_ERRORS = [
   'hypervisor_unreachable',
   'hypervisor_certificate',
+  'hypervisor_in_clear',
   'hypervisor_unauthorized',
   'hypervisor_forbidden',
   'hypervisor_node_unknown',

@@ -16,11 +16,16 @@ export function createConnector(
   return (options, callback) =>
     connect(options, (error, socket) => {
       if (error) return callback(error, null)
-      const wrong = socket instanceof TLSSocket ? judge(socket, agreed, met) : undefined
+      const wrong = socket instanceof TLSSocket ? judge(socket, agreed, met) : withoutOne(agreed)
       if (!wrong) return callback(null, socket)
       socket.destroy()
       callback(wrong, null)
     })
+}
+
+/** Without TLS there is none to compare: where one was agreed to, the address has slipped. */
+function withoutOne(agreed: string): Failure | undefined {
+  return agreed === '' ? undefined : new Failure('hypervisor_in_clear')
 }
 
 function judge(socket: TLSSocket, agreed: string, met: (fingerprint: string) => void): Failure | undefined {

@@ -24,6 +24,9 @@ export const Container = z.object({
 })
 export type Container = z.infer<typeof Container>
 
+/** A person waits; as long as for the API. */
+export const IN_TIME = { timeoutMs: 10_000 }
+
 /** A container as the container tool lists it, which knows no figures. */
 export function withoutFigures({ vmid, name, status, lock = null }: LockOrNone): Container {
   const figures = { cpu: null, cpus: null, mem: null, maxmem: null, disk: null, maxdisk: null, uptime: null }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { listContainers } from '../updates/containers.ts'
 import { API_ERRORS, containersByApi } from './api.ts'
-import { Container, withoutFigures } from './container.ts'
+import { Container, IN_TIME, withoutFigures } from './container.ts'
 
 /**
  * The containers of the host: with figures from the hypervisor's API when there is a token, else as the container tool
@@ -20,6 +20,6 @@ export default defineFunction({
     const access = await settings.hypervisor()
     if (access) return containersByApi(access)
     await settings.sshAccount()
-    return (await listContainers(host)).map(withoutFigures)
+    return (await listContainers(host, IN_TIME)).map(withoutFigures)
   },
 })

@@ -4,6 +4,7 @@ import { script } from '../../runtime/command.ts'
 import type { Host } from '../../runtime/host.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { succeeded } from '../updates/command-failure.ts'
+import { IN_TIME } from './container.ts'
 
 const count = z.number().int().nonnegative()
 
@@ -66,13 +67,10 @@ if [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]; then echo yes; else echo
 echo end
 `
 
-/** A page waits for it; a host that is so slow tells nothing else either. */
-const WITHIN_MS = 10_000
-
 /** Rejects with an SshError when the host does not tell, or what it tells cannot be read. */
 export async function readFigures(host: Host): Promise<HostFigures> {
   const command = script(FIGURES, 'ops-panel-figures')
-  return parseFigures(succeeded(await host.exec(command, { timeoutMs: WITHIN_MS })))
+  return parseFigures(succeeded(await host.exec(command, IN_TIME)))
 }
 
 const LINES = 11

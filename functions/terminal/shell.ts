@@ -13,7 +13,7 @@ import type { Ended } from './relay.ts'
 type Place = Exclude<Target, { kind: 'all' }>
 
 /**
- * Prints its argument as a line, then becomes root's login shell inside a container, as a login would begin it: the language is the
+ * Prints its two arguments as one word, on a line, then becomes root's login shell inside a container, as a login would begin it: the language is the
  * container's own, and nothing of the host's environment is left. Where there is no bash, it is sh.
  */
 export const SHELL = `
@@ -22,14 +22,17 @@ lang=$(LANG=; . /etc/default/locale; printf %s "$LANG") 2>/dev/null
 shell=$(command -v bash) || shell=$(command -v sh) || shell=/bin/sh
 stty iutf8 2>/dev/null
 cd /root 2>/dev/null || cd /
-echo "$1"
+echo "$1$2"
 exec env -i HOME=/root USER=root LOGNAME=root SHELL="$shell" PATH="$PATH" TERM=xterm-256color LANG="\${lang:-C.UTF-8}" "$shell" -l
 `
 
 /** Opens a shell: the service account's on the host, root's in a container. */
 export function openShell(host: Host, target: Place, options: TerminalOptions): Promise<HostTerminal> {
   if (target.kind === 'host') return host.terminal(options)
-  return host.terminal({ ...options, enter: (mark) => inContainer(target.id, script(SHELL, 'ops-panel-shell', mark)) })
+  return host.terminal({
+    ...options,
+    enter: (...halves) => inContainer(target.id, script(SHELL, 'ops-panel-shell', ...halves)),
+  })
 }
 
 /** Why there is no shell, in French. Throws what is no fault of the host's, or of its settings. */
@@ -49,11 +52,12 @@ export async function whyEnded(host: Host, target: Place, ended: Ended, gone: Ab
   if (ended.by === 'client') return { code: null }
   if (ended.by === 'idle')
     return { code: null, reason: `Le terminal a été fermé après ${ended.minutes} min d’inactivité.` }
-  const { code, signal = undefined } = ended.by === 'program' ? ended : { code: null }
+  // Whoever asks then waits for a new connection.
+  if (ended.by === 'host') return { code: null, reason: 'La connexion avec l’hôte a été perdue.' }
+  const { code, signal } = ended
   // By Ctrl-D, with the code of the last command, perhaps; or because the container is no more.
   if (target.kind === 'container' && code !== 0 && (await isStopped(host, target.id, code, gone)))
     return { code, reason: 'Le conteneur s’est arrêté.' }
-  if (ended.by === 'host') return { code, reason: 'La connexion avec l’hôte a été perdue.' }
   return { code, reason: signal && `Le shell a été arrêté par un signal (${signal}).` }
 }
 
@@ -64,11 +68,16 @@ const STOPPING_MS = 4_000
 const AGAIN_MS = 250
 
 async function isStopped(host: Host, id: string, code: number | null, gone: AbortSignal): Promise<boolean> {
-  const tries = KILLED.includes(code) ? STOPPING_MS / AGAIN_MS : 1
-  for (let n = 0; n < tries && !gone.aborted; n += 1) {
-    if (n > 0) await pause(AGAIN_MS)
-    const state = await stateOf(host, id)
+  const until = performance.now() + STOPPING_MS
+  const left = new Promise<'gone'>((resolve) => {
+    gone.addEventListener('abort', () => resolve('gone'), { once: true })
+  })
+  while (!gone.aborted) {
+    const withinMs = Math.max(AGAIN_MS, until - performance.now())
+    const state = await Promise.race([stateOf(host, id, withinMs), left])
     if (state !== 'running') return state === 'stopped'
+    if (!KILLED.includes(code) || performance.now() + AGAIN_MS > until) break
+    await Promise.race([pause(AGAIN_MS), left])
   }
   return false
 }
@@ -77,10 +86,14 @@ async function isStopped(host: Host, id: string, code: number | null, gone: Abor
 const STATE_MS = 10_000
 
 /** What the container tool says of a container; undefined when it says nothing of use. */
-async function stateOf(host: Host, id: string): Promise<'running' | 'stopped' | 'missing' | undefined> {
+async function stateOf(
+  host: Host,
+  id: string,
+  timeoutMs = STATE_MS,
+): Promise<'running' | 'stopped' | 'missing' | undefined> {
   try {
     const command = [CONTAINER_TOOL, 'status', id] as const
-    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', timeoutMs: STATE_MS })
+    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', timeoutMs })
     if (code === 0) return stdout.includes('running') ? 'running' : 'stopped'
     return /does not exist|Parameter verification failed/.test(stderr) ? 'missing' : undefined
   } catch (error) {

@@ -26,7 +26,16 @@ export default defineSocket({
     if (!target || target.kind === 'all')
       return refuse('refused', new Failure('target_invalid', { values: { target: shortened(name) } }))
 
-    const opening = openShell(host, target, { ...size, signal: socket.closed })
+    let began = 0
+    // Nothing is typed before it is written down who types.
+    const opening = openShell(host, target, { ...size, signal: socket.closed }).then(async (opened) => {
+      began = clock().getTime()
+      await audit('terminal_open', { target: name }).catch((error: unknown) => {
+        opened.close()
+        throw error
+      })
+      return opened
+    })
     const typed = relay(socket, opening, config.terminalIdleMs)
     const terminal = await opening.catch(async (error: unknown) => {
       if (error instanceof Failure && error.code === 'terminals_busy') return refuse('busy', error)
@@ -35,9 +44,7 @@ export default defineSocket({
       return socket.close('done')
     })
     if (!terminal) return
-    const began = clock().getTime()
     try {
-      await audit('terminal_open', { target: name })
       const ended = await typed.run(terminal)
       terminal.close()
       const { code, reason } = await whyEnded(host, target, ended, socket.closed)

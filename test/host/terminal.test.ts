@@ -169,6 +169,29 @@ describe.each<[Account, string]>([
     expect(processes).not.toContain(PASSWORDS[account])
   })
 
+  test('start-up files that trace every command do not have the password typed too early', async () => {
+    const home = account === 'root' ? '/root' : `/home/${account}`
+    await inside(
+      'host',
+      `cp ${home}/.bashrc /tmp/bashrc-before 2>/dev/null || :; { echo 'set -x'; cat ${home}/.bashrc 2>/dev/null; } >/tmp/traced; cat /tmp/traced >${home}/.bashrc`,
+    )
+    try {
+      for (let n = 0; n < 5; n += 1) {
+        const terminal = await openTerminal(at(alice), 'lxc:101')
+        expect(await say(terminal, 'id -un')).toContain('root')
+        expect(terminal.seen()).not.toContain(PASSWORDS[account])
+        expect(terminal.seen()).not.toContain('ops-panel')
+        terminal.ws.close()
+        await terminal.closed
+      }
+    } finally {
+      await inside(
+        'host',
+        `[ -e /tmp/bashrc-before ] && cat /tmp/bashrc-before >${home}/.bashrc || rm -f ${home}/.bashrc; rm -f /tmp/bashrc-before`,
+      )
+    }
+  })
+
   test('a container that is killed ends its terminal with a reason', async () => {
     const terminal = await openTerminal(at(alice), 'lxc:102')
     await say(terminal, 'true')

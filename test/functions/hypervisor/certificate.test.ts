@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { testHypervisor } from '../../hypervisor.ts'
@@ -69,4 +71,21 @@ test('one that an authority vouches for needs no agreement, at the address that 
   await app.services.settings.change({ hypervisor_url: hypervisor.url.replace('127.0.0.1', 'localhost') })
 
   expect(await answered(await app.list(), 200)).toHaveLength(3)
+})
+
+test('where a certificate was agreed to, an address without TLS is refused before the token is sent', async () => {
+  const hypervisor = await testHypervisor()
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.headers.authorization ?? '')
+    response.end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: OTHER })
+  await app.services.settings.change({ hypervisor_url: `http://127.0.0.1:${Object(server.address()).port}` })
+
+  await refused(await app.list(), 502, 'hypervisor_in_clear')
+
+  expect(asked).toEqual([])
 })

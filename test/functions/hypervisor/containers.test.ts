@@ -137,7 +137,7 @@ test('else of the node that the address names, by its whole name or the first wo
   hypervisor.nodes = [{ node: 'pve1' }, { node: 'Localhost' }]
   hypervisor.containers = new Map([['Localhost', [{ vmid: 301, name: 'here', status: 'running' }]]])
   const hypervisor_url = hypervisor.url.replace('127.0.0.1', 'localhost')
-  const app = await hypervisorApp(hypervisor, { hypervisor_url })
+  const app = await hypervisorApp(hypervisor, { hypervisor_url, hypervisor_fingerprint: '' })
 
   expect(await answered(await app.list(), 200)).toMatchObject([{ vmid: 301 }])
 })

@@ -192,7 +192,7 @@ test('eight terminals at once; the ninth is told so, until one of them ends', as
 })
 
 test('one through which nothing comes or goes is closed with a reason', async () => {
-  const { open, entries, demo } = await start({ config: { terminalIdleMs: 500 } })
+  const { open, entries } = await start({ config: { terminalIdleMs: 500 } })
   const terminal = await open('host')
   await prompt(terminal)
 
@@ -203,8 +203,50 @@ test('one through which nothing comes or goes is closed with a reason', async ()
     reason: expect.stringMatching(/^Le terminal a été fermé après .* d’inactivité\.$/),
   })
   expect((await entries()).map(({ action }) => action)).toEqual(['terminal_open', 'terminal_close'])
-  // The channel has gone, too: a connection that nobody uses any more is ended when the settings change.
-  expect(demo.connections).toBeGreaterThan(0)
+})
+
+test('the end of the session that opened it closes it with 4401, and its shell goes', async () => {
+  const { open, entries, services } = await start()
+  const terminal = await open('host')
+  await prompt(terminal)
+
+  services.sessions.endHere('1')
+
+  expect((await terminal.closed).code).toBe(4401)
+  await expect.poll(entries).toHaveLength(2)
+})
+
+test('what is typed ahead waits until it is written down who types; where it cannot be, nothing is typed', async () => {
+  const typed: string[] = []
+  let closed = 0
+  const never = new Promise<never>(() => {})
+  const shell = {
+    read: () => never,
+    write: (bytes: Buffer) => void typed.push(bytes.toString()),
+    resize: () => {},
+    end: never,
+    close: () => {
+      closed += 1
+    },
+  }
+  const app = await testApp([])
+  const { host } = await hostOf(await startDemo())
+  const services = { ...app.services, host: { ...host, terminal: async () => shell } }
+  const { url } = await listening(services, { sockets: [terminalSocket] })
+  const token = await app.tokenFor('admin')
+  const begun = await openTerminal({ url, token }, 'host')
+  begun.type('first\r')
+  await expect.poll(() => typed).toEqual(['first\r'])
+  expect(await app.db.query(Row, ENTRIES)).toHaveLength(1)
+  await app.db.script('ALTER TABLE audit RENAME TO away')
+
+  const terminal = await openTerminal({ url, token }, 'host')
+  terminal.type('second\r')
+
+  expect((await terminal.closed).code).toBe(1011)
+  expect(typed).toEqual(['first\r'])
+  expect(closed).toBe(1)
+  await app.db.script('ALTER TABLE away RENAME TO audit')
 })
 
 test('a lost connection ends it with a reason', async () => {
