@@ -24,7 +24,7 @@ const table = {
   not_found: [404, 'Cette adresse n’existe pas.'],
   profile_missing: [404, 'Ce profil n’existe plus.'],
   session_missing: [404, 'Cette session n’existe pas.'],
-  container_missing: [404, 'Ce conteneur n’existe pas, ou le jeton de l’hyperviseur ne le voit pas.'],
+  container_missing: [404, 'Ce conteneur n’existe pas, ou le compte ou le jeton du panneau ne le voit pas.'],
   job_missing: [404, 'Cette tâche n’existe pas.'],
   module_missing: [404, 'Ce module n’existe pas.'],
   deployment_missing: [404, 'Cette installation n’existe pas.'],
