@@ -216,6 +216,22 @@ test('the end of the session that opened it closes it with 4401, and its shell g
   await expect.poll(entries).toHaveLength(2)
 })
 
+test('a token that expires closes it with 4401, unless a fresh one has come in time', async () => {
+  const { open, tokenFor, advance } = await start()
+  // Of its fifteen minutes, three seconds are left.
+  advance(897_000)
+  const [left, renewed] = [await open('host'), await open('host')]
+  await prompt(left)
+  await prompt(renewed)
+
+  renewed.tell({ type: 'auth', token: await tokenFor('admin') })
+
+  expect((await left.closed).code).toBe(4401)
+  // Its own would have expired before.
+  renewed.type('echo still here\r')
+  await renewed.until('\r\nstill here\r\n')
+})
+
 test('what is typed ahead waits until it is written down who types; where it cannot be, nothing is typed', async () => {
   const typed: string[] = []
   let closed = 0
