@@ -4,7 +4,7 @@ import { ROOT, ssh, withLocalFolder } from './host.ts'
 import { forgetPeak, memory } from './memory.ts'
 import { startPanel } from './panel.ts'
 import { measure } from './rounds.ts'
-import { compare, type Row, short } from './table.ts'
+import { compare, growth, type Row, short } from './table.ts'
 
 const MIB = 1024 * 1024
 const LARGE = '/var/tmp/bench-large'
@@ -74,15 +74,7 @@ function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
       const idleStall = Math.max(...idleStalls)
       return [
         compare(`${mebibytes} MiB job / ssh cat`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('cat')),
-        {
-          name: 'its memory: the largest growth',
-          goal: { atMost: 64 },
-          ours: '',
-          anchor: '',
-          result: Math.max(...growths),
-          unit: 'MiB',
-          rounds: growths.length,
-        },
+        growth(growths),
         {
           name: 'its longest stall, less that of an idle loop',
           goal: { atMost: 50 },

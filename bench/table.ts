@@ -29,6 +29,19 @@ export function compare(
   return { name, goal, ours: write(mine), anchor: write(other), result: mine / other, rounds: ours.length }
 }
 
+/** How much memory each round has cost, in MiB. */
+export function growth(rounds: readonly number[]): Row {
+  return {
+    name: 'its memory: the largest growth',
+    goal: { atMost: 64 },
+    ours: '',
+    anchor: '',
+    result: Math.max(...rounds),
+    unit: 'MiB',
+    rounds: rounds.length,
+  }
+}
+
 /** The rows as a table in plain text. */
 export function table(rows: readonly Row[]): string {
   const cells = [

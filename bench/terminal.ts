@@ -4,7 +4,7 @@ import { ROOT, ssh } from './host.ts'
 import { forgetPeak, memory } from './memory.ts'
 import { startPanel } from './panel.ts'
 import { measure } from './rounds.ts'
-import { compare, type Row } from './table.ts'
+import { compare, growth, type Row } from './table.ts'
 
 /** As `head -c 50M` counts it. */
 const MEBIBYTES = 50
@@ -36,15 +36,7 @@ export async function terminal(): Promise<Row[]> {
     )
     return [
       compare(`${MEBIBYTES} MiB through a terminal / ssh -tt`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('ssh')),
-      {
-        name: 'its memory: the largest growth',
-        goal: { atMost: 64 },
-        ours: '',
-        anchor: '',
-        result: Math.max(...growths),
-        unit: 'MiB',
-        rounds: growths.length,
-      },
+      growth(growths),
     ]
   } finally {
     await client.stop()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { closedAtEnd } from './closed-at-end.ts'
 
 export interface ForgeRepository {
   name: string
@@ -173,12 +174,8 @@ export async function startForge({
 }
 
 /** A forge of the running test's own. */
-export async function testForge(options?: Parameters<typeof startForge>[0]): Promise<TestForge> {
-  // Here, so that what is no test can start a forge as well.
-  const { onTestFinished } = await import('vitest')
-  const forge = await startForge(options)
-  onTestFinished(() => forge.close())
-  return forge
+export function testForge(options?: Parameters<typeof startForge>[0]): Promise<TestForge> {
+  return closedAtEnd(startForge(options))
 }
 
 /** As long as a SHA-1, and another one for other content. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
+import { closedAtEnd } from './closed-at-end.ts'
 import { selfSigned } from './spec/certificate.ts'
 
 export interface TestContainer {
@@ -166,12 +167,8 @@ export async function startHypervisor({
 }
 
 /** A hypervisor of the running test's own. */
-export async function testHypervisor(options?: Parameters<typeof startHypervisor>[0]): Promise<TestHypervisor> {
-  // Here, so that what is no test can start one as well.
-  const { onTestFinished } = await import('vitest')
-  const hypervisor = await startHypervisor(options)
-  onTestFinished(() => hypervisor.close())
-  return hypervisor
+export function testHypervisor(options?: Parameters<typeof startHypervisor>[0]): Promise<TestHypervisor> {
+  return closedAtEnd(startHypervisor(options))
 }
 
 function someContainers(): TestContainer[] {
