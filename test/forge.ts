@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { closeServer } from './close-server.ts'
 import { closedAtEnd } from './closed-at-end.ts'
 
 export interface ForgeRepository {
@@ -83,13 +84,7 @@ export async function startForge({
     pageSize: 50,
     counts: true,
     behave: undefined,
-    async close() {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => closeServer(server),
   }
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

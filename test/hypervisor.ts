@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
+import { closeServer } from './close-server.ts'
 import { closedAtEnd } from './closed-at-end.ts'
 import { selfSigned } from './spec/certificate.ts'
 
@@ -95,13 +96,7 @@ export async function startHypervisor({
     tasks: new Map(),
     nextTask: { lines: ['no problem'], exitstatus: 'OK' },
     behave: undefined,
-    async close() {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => closeServer(server),
   }
 
   const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -123,6 +118,7 @@ export async function startHypervisor({
     if (kind === 'lxc' && name === '') return send(response, containers.filter(isSeen))
     if (kind === 'lxc' && method === 'POST') return act(response, node, containers, name, rest[1] ?? '')
     if (kind === 'tasks') return task(response, name, rest[0], searchParams)
+    // In the words of the hypervisor, for a path that it does not have.
     refuse(response, 501, `Method '${method} ${pathname}' not implemented`)
   }
 

@@ -37,7 +37,7 @@ test('whoever is refused gets the same answer, whatever the reason', async () =>
 test('how long a refusal takes does not tell an unknown account from a known one', async () => {
   const unknown: number[] = []
   const known: number[] = []
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < 12; round += 1) {
     // As many at once as the service checks at once: none of them waits for another.
     const asked = Array.from({ length: 6 }, async (_, n) => {
       const isKnown = (n + round) % 2 === 0
@@ -52,10 +52,10 @@ test('how long a refusal takes does not tell an unknown account from a known one
   console.log(
     `known: ${figures(known)}; unknown: ${figures(unknown)}; known slower in ${share.toFixed(2)} of all pairs`,
   )
-  // PAM draws its delay anew each time, between half and one and a half of it: eighteen of each kind, drawn alike, come out
+  // PAM draws its delay anew each time, between half and one and a half of it: thirty-six of each kind, drawn alike, come out
   // at a half, give or take a tenth (Mann and Whitney). Kinds that one answer tells apart come out at 0 or 1.
-  expect(share).toBeGreaterThan(0.03)
-  expect(share).toBeLessThan(0.97)
+  expect(share).toBeGreaterThan(0.1)
+  expect(share).toBeLessThan(0.9)
 })
 
 /** All that a client is told, apart from what differs with every request. */

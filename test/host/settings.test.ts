@@ -2,9 +2,9 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 import { canary, password } from '../property/canaries.ts'
+import { auditEntries } from './audit.ts'
 import { type Answer, askPackages, type Caller, caller, login, packages, refresh, signedIn } from './client.ts'
 import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
@@ -345,17 +345,6 @@ function shortcuts(label: string): string {
   return JSON.stringify([{ label, href: `/${label}` }])
 }
 
-const Audit = z.object({
-  entries: z.array(
-    z.object({
-      action: z.string(),
-      username: z.string().nullable(),
-      target: z.string().nullable(),
-      details: z.record(z.string(), z.unknown()).nullable(),
-    }),
-  ),
-})
-
 async function audit(action: string) {
-  return Audit.parse((await alice.get(`/api/audit?action=${action}`)).body).entries
+  return auditEntries(alice, `action=${action}`)
 }

@@ -1,0 +1,11 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+
+/** Ends a server with all of its connections; may be asked for twice. */
+export async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}

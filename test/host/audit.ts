@@ -1,0 +1,18 @@
+import * as z from 'zod'
+import type { Caller } from './client.ts'
+
+const Page = z.object({
+  entries: z.array(
+    z.object({
+      action: z.string(),
+      username: z.string().nullable(),
+      target: z.string().nullable(),
+      details: z.record(z.string(), z.unknown()).nullable(),
+    }),
+  ),
+})
+
+/** The newest entries of the audit log that a query finds, as an administrator reads them. */
+export async function auditEntries(admin: Caller, query: string) {
+  return Page.parse((await admin.get(`/api/audit?${query}`)).body).entries
+}
