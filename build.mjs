@@ -1,14 +1,30 @@
-// Makes dist/ops-panel.mjs: the service, its packages and libSQL's native addon in one file that Node >= 20 runs.
-import { spawnSync } from 'node:child_process'
+// Makes what is shipped, in dist/:
+//   node build.mjs           ops-panel.mjs, the service, its packages and libSQL's native addon in one file that Node >= 20 runs
+//   node build.mjs binary    ops-panel, the same with Node in one executable, for a Debian without Node
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { build } from 'esbuild'
 
-const started = performance.now()
-const OUTPUT = 'dist/ops-panel.mjs'
 const OWN_NODE = 'node_modules/.bin/node'
+const ADDON = `node_modules/@libsql/linux-${process.arch}-gnu/index.node`
+/** The addon's name inside the executable. */
+const ASSET = 'libsql.node'
 
 process.chdir(fileURLToPath(new URL('.', import.meta.url)))
 // Outside npm scripts `node` is the machine's own.
@@ -18,7 +34,7 @@ if (Number.parseInt(process.versions.node, 10) < 26 && existsSync(OWN_NODE)) {
 }
 
 /** libSQL looks for its addon with a computed `require`, which no bundler can follow: that one function is replaced. */
-const libsql = {
+const libsql = (addon) => ({
   name: 'libsql',
   setup({ onLoad, onResolve }) {
     onLoad({ filter: /[\\/]libsql[\\/]index\.js$/ }, ({ path }) => {
@@ -37,9 +53,9 @@ const libsql = {
       path: fileURLToPath(new URL('runtime/libsql-native.cjs', import.meta.url)),
     }))
     onResolve({ filter: /^libsql-addon$/ }, () => ({ path: 'addon', namespace: 'libsql' }))
-    onLoad({ filter: /./, namespace: 'libsql' }, () => ({ contents: JSON.stringify(addon()), loader: 'json' }))
+    onLoad({ filter: /./, namespace: 'libsql' }, () => ({ contents: addon(), resolveDir: '.' }))
   },
-}
+})
 
 /** What ssh2 and ws use when it is there: their `try { require(…) }` must not find one beside the file by chance. */
 const absent = {
@@ -57,37 +73,100 @@ const absent = {
   },
 }
 
-function addon() {
-  const bytes = readFileSync(`node_modules/@libsql/linux-${process.arch}-gnu/index.node`)
+/** Inside the one file: as text, compressed. */
+function inlined() {
+  const bytes = readFileSync(ADDON)
   // Quality 10 takes 14 s instead of 2 and saves 8 %. Not zstd: Node 20 cannot read it.
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-  return { sha256: createHash('sha256').update(bytes).digest('hex'), brotli: brotli.toString('base64') }
+  const text = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).toString('base64')
+  return `exports.sha256 = '${sha256(bytes)}'
+    exports.read = () => require('node:zlib').brotliDecompressSync(Buffer.from('${text}', 'base64'))`
 }
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-const { outputFiles } = await build({
-  entryPoints: ['runtime/main.ts'],
-  bundle: true,
-  write: false,
-  minify: true,
-  lineLimit: 500, // an uncaught error prints its whole line
-  platform: 'node',
-  target: 'node20.11',
-  format: 'esm',
-  legalComments: 'none',
-  logLevel: 'warning',
-  plugins: [libsql, absent],
-  define: { 'process.env.OPS_PANEL_VERSION': JSON.stringify(version) },
-  // The packages in CommonJS need `require`; ssh2's poly1305 also `__dirname`, for a path that it never opens.
-  banner: {
-    js: "#!/usr/bin/env node\nimport{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__dirname='/';",
-  },
-})
+/** Inside the executable: as bytes, which the system maps into memory when they are read. */
+function asset() {
+  return `exports.sha256 = '${sha256(readFileSync(ADDON))}'
+    exports.read = () => new Uint8Array(require('node:sea').getRawAsset('${ASSET}'))`
+}
 
-const [{ contents }] = outputFiles
-mkdirSync('dist', { recursive: true })
-// Renamed into place, so that nobody ever starts half a file.
-writeFileSync(`${OUTPUT}.${process.pid}`, contents, { mode: 0o755 })
-renameSync(`${OUTPUT}.${process.pid}`, OUTPUT)
-const seconds = (performance.now() - started) / 1000
-console.log(`${OUTPUT}  ${(contents.length / 1e6).toFixed(1)} MB in ${seconds.toFixed(1)} s`)
+function sha256(bytes) {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The packages in CommonJS need `require`; ssh2's poly1305 also `__dirname`, for a path that it never opens. */
+const BANNER =
+  "#!/usr/bin/env node\nimport{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__dirname='/';"
+
+/** One module of all that `entry` needs; `target` is what it has to run on. */
+async function bundle(entry, target, format, plugins) {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    minify: true,
+    lineLimit: 500, // an uncaught error prints its whole line
+    platform: 'node',
+    target,
+    format,
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [...plugins, absent],
+    define: { 'process.env.OPS_PANEL_VERSION': JSON.stringify(version) },
+    ...(format === 'esm' && { banner: { js: BANNER } }),
+    // For the sources only: what is made here knows its version.
+    logOverride: { 'empty-import-meta': 'silent' },
+  })
+  return outputFiles[0].contents
+}
+
+/** Has `make` write a file of that name; it is renamed into place, so that nobody ever starts half of one. */
+async function output(path, make) {
+  const started = performance.now()
+  const part = `${path}.${process.pid}`
+  mkdirSync('dist', { recursive: true })
+  try {
+    await make(part)
+    chmodSync(part, 0o755)
+    renameSync(part, path)
+  } finally {
+    rmSync(part, { force: true })
+  }
+  const seconds = (performance.now() - started) / 1000
+  console.log(`${path}  ${(statSync(path).size / 1e6).toFixed(1)} MB in ${seconds.toFixed(1)} s`)
+}
+
+async function makeFile(path) {
+  writeFileSync(path, await bundle('runtime/main.ts', 'node20.11', 'esm', [libsql(inlined)]))
+}
+
+/** Node itself with the service inside: https://nodejs.org/api/single-executable-applications.html */
+async function makeExecutable(path) {
+  const folder = mkdtempSync(join(tmpdir(), 'ops-panel-build-'))
+  const run = (...args) => execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', [libsql(asset)])).toString('latin1')
+    writeFileSync(join(folder, 'bundle'), `(function (require) {${bundled}\n})`, 'latin1')
+    run('--random-seed=1', resolve('packaging/compile.cjs'), 'bundle', 'compiled')
+    // Its name goes into the executable, and must not tell of this machine.
+    copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
+    const settings = {
+      main: 'ops-panel.js',
+      output: resolve(path),
+      disableExperimentalSEAWarning: true,
+      // What people type and set is for the service, not for Node.
+      execArgvExtension: 'none',
+      // In MiB. A start makes some 20 of garbage: fewer collections take a tenth off it.
+      execArgv: ['--min-semi-space-size=8'],
+      assets: { bundle: 'bundle', compiled: 'compiled', [ASSET]: resolve(ADDON) },
+    }
+    writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
+    run('--build-sea', 'settings.json')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const [what = 'file'] = process.argv.slice(2)
+if (what === 'file') await output('dist/ops-panel.mjs', makeFile)
+else if (what === 'binary') await output('dist/ops-panel', makeExecutable)
+else throw new Error(`node build.mjs [binary], not ${what}`)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
-# the rows: login http job flood line broadcast terminal (all of them without arguments). Root on Debian; a few minutes.
+# the rows: login http job flood line broadcast terminal start (all of them without arguments). Root on Debian; a few minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/node_modules/.bin:$PATH
@@ -15,6 +15,8 @@ if [ ${#packages[@]} -gt 0 ]; then
   apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
+npm run --silent build
+npm run --silent build:binary
 trap 'bash "$BENCH_RIG" down' EXIT
 bash "$BENCH_RIG" up
 node bench/main.ts "$@"

@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, createClient, type InStatement, type InValue, LibsqlError } from '@libsql/client'
+import {
+  type Client,
+  type Config,
+  createClient,
+  type InStatement,
+  type InValue,
+  LibsqlError,
+} from '@libsql/client/sqlite3'
 import * as z from 'zod'
 
 /** The database refused or did not answer; `cause` is libSQL's own error. */
@@ -39,11 +46,9 @@ const REMOTE_TIMEOUT_MS = 10_000
 export async function openDatabase(url: string, authToken?: string): Promise<Database> {
   const inMemory = url === ':memory:'
   const local = inMemory || url.startsWith('file:')
-  const client = createClient({
-    url,
-    ...(authToken && { authToken }),
-    ...(local && { concurrency: 1, timeout: BUSY_TIMEOUT_MS }),
-  })
+  const client = local
+    ? createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS })
+    : await connectRemote({ url, ...(authToken && { authToken }) })
   const guard = local ? inOrder(inMemory ? (work) => work() : retryWhenBusy(client)) : withDeadline
   if (local && !inMemory) await guard(() => applyPragmas(client))
   const storage = async <result>(work: () => Promise<result>): Promise<result> => {
@@ -78,6 +83,11 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
       client.close()
     },
   }
+}
+
+/** Loaded where it is used alone: the others need none of it. */
+async function connectRemote(config: Config): Promise<Client> {
+  return (await import('@libsql/client/web')).createClient(config)
 }
 
 /** `asked` is when the call was made, on the clock of `performance.now`. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { type Client, createClient, LibsqlError } from '@libsql/client/sqlite3'
 import * as z from 'zod'
 import type { Database } from './client.ts'
 import { fileUrl } from './file-url.ts'

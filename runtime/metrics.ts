@@ -1,4 +1,3 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Database, StorageError } from '../db/client.ts'
 import type { JobCount } from '../db/jobs.ts'
 
@@ -24,7 +23,9 @@ export interface Looked {
 const REQUEST_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
 const DATABASE_BUCKETS = [0.0001, 0.0005, 0.002, 0.01, 0.05, 0.5, 5]
 
-export function createMetrics(): Metrics & { look(at: Looked): void } {
+/** The library is loaded here, because most services tell nothing. */
+export async function createMetrics(): Promise<Metrics & { look(at: Looked): void }> {
+  const { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })

@@ -78,7 +78,7 @@ export async function startServer(
   for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
 
   const clock = () => new Date()
-  const metrics = config.metrics ? createMetrics() : undefined
+  const metrics = config.metrics ? await createMetrics() : undefined
   const { db: untimed, secrets } = await openStorage(config, clock)
   const db = metrics?.timed(untimed) ?? untimed
   const opened: (() => void | Promise<void>)[] = [() => db.close()]

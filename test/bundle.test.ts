@@ -77,8 +77,10 @@ test.for(nodes)('where unnamed files are refused, libSQL is loaded from a file i
   const refuse = `import fs from 'node:fs'; const open = fs.openSync
     fs.openSync = (path, flags, mode) => { if (flags & 0o20000000) throw new Error('refused'); return open(path, flags, mode) }`
   const preload = `data:text/javascript,${encodeURIComponent(refuse)}`
-  const service = start(node, { XDG_CACHE_HOME: home }, ['--import', preload], ['--version'])
-  expect(await service.exit).toBe(0)
+  const port = await freePort()
+  const env = { XDG_CACHE_HOME: home, PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
+  const service = start(node, env, ['--import', preload])
+  expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
   expect(await readdir(join(home, 'ops-panel'))).toEqual([expect.stringMatching(/^libsql-[0-9a-f]{16}\.node$/)])
 })
 

@@ -1,4 +1,3 @@
-import { Client } from 'undici'
 import * as z from 'zod'
 import { checked } from '../../runtime/checked.ts'
 import { Failure } from '../../runtime/errors.ts'
@@ -38,7 +37,9 @@ export async function withApi<result>(
     ending.abort()
   }, withinMs)
   let fingerprint: string | undefined
-  const connect = createConnector(access.fingerprint, {
+  // Loaded where it is used alone: it takes a sixth of a start.
+  const { buildConnector, Client } = await import('undici')
+  const connect = createConnector(buildConnector, access.fingerprint, {
     signal: ending.signal,
     met: (seen) => {
       fingerprint = seen

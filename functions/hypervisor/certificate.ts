@@ -1,5 +1,5 @@
 import { TLSSocket } from 'node:tls'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import { Failure } from '../../runtime/errors.ts'
 
 /**
@@ -8,11 +8,12 @@ import { Failure } from '../../runtime/errors.ts'
  * ends with `signal`. `met` is told its SHA-256, as the hypervisor's own pages show it.
  */
 export function createConnector(
+  build: typeof buildConnector,
   agreed: string,
   { signal, met }: { signal: AbortSignal; met(fingerprint: string): void },
 ): buildConnector.connector {
   // Judged below, where the fingerprint is at hand. Of a session taken up again there would be no certificate to see.
-  const connect = buildConnector({ rejectUnauthorized: false, maxCachedSessions: 0, timeout: 0, signal })
+  const connect = build({ rejectUnauthorized: false, maxCachedSessions: 0, timeout: 0, signal })
   return (options, callback) =>
     connect(options, (error, socket) => {
       if (error) return callback(error, null)

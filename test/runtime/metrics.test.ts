@@ -6,7 +6,7 @@ import { open } from '../db/database.ts'
 import { parseExposition, sampleOf } from '../exposition.ts'
 
 test('counts requests by method, path and status, and their time', async () => {
-  const metrics = createMetrics()
+  const metrics = await createMetrics()
   metrics.request('GET', '/api/jobs/:id', 200, 0.003)
   metrics.request('GET', '/api/jobs/:id', 200, 1)
   metrics.request('GET', '/api/jobs/:id', 404, 40)
@@ -27,7 +27,7 @@ test('counts requests by method, path and status, and their time', async () => {
 const counted = (status: string, count: number) => ({ kind: 'upgrade', status, count })
 
 test('what is looked at is asked for anew each time, and not in between', async () => {
-  const metrics = createMetrics()
+  const metrics = await createMetrics()
   let [sockets, asked] = [2, 0]
   metrics.look({
     sockets: () => sockets,
@@ -52,7 +52,7 @@ test('what is looked at is asked for anew each time, and not in between', async 
 })
 
 test('when the database does not answer that is told, with all else', async () => {
-  const metrics = createMetrics()
+  const metrics = await createMetrics()
   let answers = true
   const jobs = async () => {
     if (answers) return [counted('running', 1)]
@@ -76,7 +76,7 @@ test('when the database does not answer that is told, with all else', async () =
 })
 
 test('a timed database does the same, and each call is counted, also one that fails', async () => {
-  const metrics = createMetrics()
+  const metrics = await createMetrics()
   const db = metrics.timed(await open())
   await db.script('CREATE TABLE t (n INTEGER)')
   const count = async () => sampleOf(parseExposition(await metrics.text()), 'ops_panel_database_seconds_count') ?? 0
@@ -91,7 +91,7 @@ test('a timed database does the same, and each call is counted, also one that fa
 })
 
 test('two in one process do not collide, and do not count for each other', async () => {
-  const [one, two] = [createMetrics(), createMetrics()]
+  const [one, two] = [await createMetrics(), await createMetrics()]
   for (const each of [one, two]) each.look({ sockets: () => 0, sshConnections: () => 0, jobs: async () => [] })
   one.request('GET', '/x', 200, 1)
 
