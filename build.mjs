@@ -145,7 +145,7 @@ async function makeExecutable(path) {
   const run = (...args) => execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   try {
     const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', [libsql(asset)])).toString('latin1')
-    writeFileSync(join(folder, 'bundle'), `(function (require) {${bundled}\n})`, 'latin1')
+    writeFileSync(join(folder, 'bundle'), `(function (require, __dirname) {${bundled}\n})`, 'latin1')
     run('--random-seed=1', resolve('packaging/compile.cjs'), 'bundle', 'compiled')
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))

@@ -11,5 +11,6 @@ const script = new Script(readFileSync(bundle, 'latin1'), {
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 })
 process.argv.splice(1, Infinity, bundle, '--version')
-script.runInThisContext()(require)
+// ssh2's poly1305 wants a folder, for a path that it never opens.
+script.runInThisContext()(require, '/')
 writeFileSync(file, script.createCachedData())

@@ -9,4 +9,5 @@ const script = new Script(getAsset('bundle', 'latin1'), {
   cachedData: new Uint8Array(getRawAsset('compiled')),
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 })
-script.runInThisContext()(require)
+// ssh2's poly1305 wants a folder, for a path that it never opens.
+script.runInThisContext()(require, '/')

@@ -1,7 +1,8 @@
 #!/bin/bash
 # The real host suite: installs what it needs, brings a disposable host up (see rig.sh), builds the service, runs
 # every test of this folder against the two, and tears the host down. Root on Debian. Fails when it could not start,
-# ran no test, or left one out.
+# ran no test, or left one out. PANEL_UNDER_TEST names what of the service is tried: dist/ops-panel.mjs (without it),
+# dist/ops-panel, runtime/main.ts, or any other that is there.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
@@ -30,11 +31,23 @@ trap 'exit 130' INT TERM HUP
 # Already for building the host: dpkg-deb wants it.
 mkdir -p "$TMPDIR"
 "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
-npm run --silent build || fail 'the service could not be built.'
-# Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
-mkdir -p "$RIG_DATA/service"
-cp dist/ops-panel.mjs "$RIG_DATA/service/"
-export TEST_BUNDLE=$RIG_DATA/service/ops-panel.mjs
+tried=${PANEL_UNDER_TEST:-dist/ops-panel.mjs}
+case $tried in
+  dist/ops-panel.mjs) npm run --silent build || fail 'the service could not be built.' ;;
+  dist/ops-panel) npm run --silent build:binary || fail 'the executable could not be built.' ;;
+esac
+[ -e "$tried" ] || fail "there is no $tried."
+PANEL_UNDER_TEST=$(readlink -f "$tried")
+case $tried in
+  dist/*)
+    # Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
+    mkdir -p "$RIG_DATA/service"
+    cp "$tried" "$RIG_DATA/service/"
+    PANEL_UNDER_TEST=$RIG_DATA/service/$(basename "$tried")
+    ;;
+esac
+export PANEL_UNDER_TEST
+echo "test:host: trying $tried"
 
 rm -f "$TEST_REPORT"
 result=0

@@ -9,8 +9,9 @@ import { promisify } from 'node:util'
 import { freePort } from '../free-port.ts'
 import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
-/** `run.sh` names a copy, so that nobody's build changes it while the suite runs. */
-const BUNDLE = process.env.TEST_BUNDLE ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
+/** What is tried, by its path: the one file unless something else is named (see run.sh). */
+const UNDER_TEST = process.env.PANEL_UNDER_TEST ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
+const COMMAND = /\.(ts|mjs)$/.test(UNDER_TEST) ? [process.execPath, UNDER_TEST] : [UNDER_TEST]
 const APART = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
 const START_MS = 15_000
 /** What a service manager is promised. */
@@ -57,7 +58,7 @@ export async function startService({
   const folder = kept ?? beside?.folder ?? (await newFolder())
   const port = known ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const [program, ...words] = [...(apart ? APART : []), process.execPath, BUNDLE]
+  const [program, ...words] = [...(apart ? APART : []), ...COMMAND]
   const child = spawn(program ?? '', words, {
     cwd: folder,
     env: {
@@ -121,7 +122,8 @@ export function newFolder(): Promise<string> {
 /** Runs a command of the command line on the data of a service; what it prints. Rejects when it fails. */
 export async function commandLine({ folder }: Service, ...words: string[]): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', PANEL_DATA_DIR: folder }
-  return (await promisify(execFile)(process.execPath, [BUNDLE, ...words], { cwd: folder, env })).stdout
+  const [program = '', ...first] = COMMAND
+  return (await promisify(execFile)(program, [...first, ...words], { cwd: folder, env })).stdout
 }
 
 /** Whether the service answers and its database does. */
