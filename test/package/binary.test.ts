@@ -97,7 +97,8 @@ test('two builds in two folders are the same, byte for byte', async () => {
 /** All that git keeps or would, and the packages, as links of the same files. */
 async function copySources(folder: string): Promise<void> {
   await mkdir(folder)
-  const copy = 'git ls-files -z --cached --others --exclude-standard | xargs -0 cp -a --parents -t "$0" && cp -al node_modules "$0"'
+  const copy =
+    'git ls-files -z --cached --others --exclude-standard | xargs -0 cp -a --parents -t "$0" && cp -al node_modules "$0"'
   await run('bash', ['-c', `set -o pipefail; ${copy}`, folder], { cwd: ROOT })
 }
 
