@@ -1,9 +1,9 @@
 'use strict'
 // The main file of the executable: runs the bundle, together with what V8 has compiled of it beforehand (compile.cjs).
-const { getAsset, getRawAsset } = require('node:sea')
+const { getRawAsset } = require('node:sea')
 const { constants, Script } = require('node:vm')
 
-const script = new Script(getAsset('bundle', 'latin1'), {
+const script = new Script(Buffer.from(getRawAsset('bundle')).toString('latin1'), {
   filename: 'ops-panel.js',
   // V8 compiles again what does not fit.
   cachedData: new Uint8Array(getRawAsset('compiled')),
