@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createSecureContext } from 'node:tls'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { App } from './app.ts'
-import { type Config, ConfigError } from './config.ts'
+import { contextOf, keepRenewed, type Repeat, readPair } from './certificate.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
 import { type ErrorCode, errorBody, Failure } from './errors.ts'
 import { refuse } from './handshake.ts'
 import { ANSWER_HEADERS } from './headers.ts'
@@ -21,8 +21,9 @@ const REQUEST_MS = 20_000
 
 /** Node's own server for the functions and the sockets. Whatever comes in is answered in the form of every answer. */
 export async function createHttpServer(
-  { app, sockets, log }: { app: App; sockets: Sockets; log: Log },
+  { app, sockets, log, clock }: { app: App; sockets: Sockets; log: Log; clock: Clock },
   tls: Config['tls'],
+  lookForRenewal?: Repeat,
 ): Promise<Server> {
   const listener = getRequestListener(
     (request, { incoming }) => {
@@ -49,7 +50,14 @@ export async function createHttpServer(
     if (!server.listening) response.shouldKeepAlive = false
     void listener(request, response)
   }
-  const server = tls ? createTlsServer({ ...options, ...(await readPem(tls)) }, answer) : createServer(options, answer)
+  const createSecure = async (files: NonNullable<Config['tls']>) => {
+    const pair = await readPair(files)
+    // No slower than headers: Node itself would wait for two minutes.
+    const secure = createTlsServer({ ...options, ...contextOf(pair), handshakeTimeout: HEADERS_MS }, answer)
+    keepRenewed(secure, pair, { files, log, clock, repeat: lookForRenewal })
+    return secure
+  }
+  const server: Server = tls ? await createSecure(tls) : createServer(options, answer)
   server.on('upgrade', (request, connection, head) => {
     // Nobody else listens from now on, and an error that nobody hears ends the process.
     connection.on('error', () => connection.destroy())
@@ -113,25 +121,14 @@ function refused(log: Log, error: unknown): Response {
 
 /** What is not HTTP, or never comes, is answered in the form of every other error. */
 function answerMalformed(log: Log, error: NodeJS.ErrnoException, connection: Duplex): void {
-  if (error.code === 'ECONNRESET' || !connection.writable) connection.destroy()
-  else refuse(connection, new Failure(MALFORMED.get(error.code ?? '') ?? 'malformed_http'), { log })
+  const { code = '' } = error
+  // Where TLS has failed, or not begun, no answer would ever be sent.
+  const isHttp = /^(HPE|ERR_HTTP)_/.test(code)
+  if (!isHttp || !connection.writable) connection.destroy()
+  else refuse(connection, new Failure(MALFORMED.get(code) ?? 'malformed_http'), { log })
 }
 
 const MALFORMED = new Map<string, ErrorCode>([
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
 ])
-
-/** Rejects with a ConfigError for files that cannot be read or do not belong together. */
-async function readPem({ cert, key }: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer }> {
-  try {
-    const pem = { cert: await readFile(cert), key: await readFile(key) }
-    createSecureContext(pem)
-    return pem
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError(`PANEL_TLS_CERT, PANEL_TLS_KEY : un certificat et sa clé en PEM sont attendus (${reason})`, {
-      cause,
-    })
-  }
-}

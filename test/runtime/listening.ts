@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { createApp } from '../../runtime/app.ts'
+import type { Repeat } from '../../runtime/certificate.ts'
 import type { Services } from '../../runtime/context.ts'
 import type { AnyFunction } from '../../runtime/function.ts'
 import { createHttpServer, listen } from '../../runtime/http-server.ts'
@@ -12,12 +13,22 @@ import { createSockets } from '../../runtime/upgrade.ts'
 /** The service's own server on a free port, around services that a test holds: their clock stands still. */
 export async function listening(
   services: Services,
-  { functions = [], sockets = [] }: { functions?: readonly AnyFunction[]; sockets?: readonly AnySocket[] } = {},
+  {
+    functions = [],
+    sockets = [],
+    tls,
+    repeat,
+  }: {
+    functions?: readonly AnyFunction[]
+    sockets?: readonly AnySocket[]
+    tls?: { cert: string; key: string }
+    repeat?: Repeat
+  } = {},
 ) {
   const ws = createSockets(sockets, services)
   const app = createApp(functions, services, { strict: true })
-  const server = await createHttpServer({ app, sockets: ws, log: services.log }, undefined)
-  const url = `http://${await listen(server, '127.0.0.1', 0)}`
+  const server = await createHttpServer({ app, sockets: ws, log: services.log, clock: services.clock }, tls, repeat)
+  const url = `${tls ? 'https' : 'http'}://${await listen(server, '127.0.0.1', 0)}`
   onTestFinished(async () => {
     await ws.stop()
     server.closeAllConnections()
@@ -25,6 +36,7 @@ export async function listening(
   })
   return {
     url,
+    server,
     /** A request with any headers, those too that `fetch` keeps for itself; one of a list is sent once for each. */
     async send(method: string, path: string, headers: Record<string, string | string[]> = {}) {
       const asked = request(`${url}${path}`, { method, headers, agent: false })
