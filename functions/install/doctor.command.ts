@@ -12,6 +12,7 @@ import { SshError } from '../../runtime/ssh-connection.ts'
 import { openExisting, type Storage } from '../../runtime/storage.ts'
 import { isThere } from '../../runtime/whole-file.ts'
 import { checkApi } from '../hypervisor/api.ts'
+import { checkCertificate } from './certificate-check.ts'
 import { type Check, checkHost } from './host-check.ts'
 import { describeCheck } from './wizard.ts'
 
@@ -34,6 +35,7 @@ export default defineCommand({
     const findings: Finding[] = [
       'db' in storage ? await checkDatabase(storage, config) : storage,
       ...(await checkFolder(config)),
+      ...(await checkCertificate(config, context.clock())),
       ...('db' in storage ? await checkAccount(storage, context) : []),
     ]
     if ('db' in storage) await storage.db.close()
@@ -70,18 +72,42 @@ async function checkDatabase({ db }: Storage, { databaseUrl }: Config): Promise<
   }
 }
 
-async function checkFolder({ dataDir, databaseUrl, secretKey }: Config): Promise<Finding[]> {
+async function checkFolder({ dataDir, databaseUrl, secretKey, modulesDir }: Config): Promise<Finding[]> {
   try {
     if (!(await isThere(dataDir))) return []
   } catch (error) {
-    return [{ ok: false, message: `${dataDir} ne peut pas être lu (${messageOf(error)}). ${adviceFor(error)}` }]
+    return [unreadable(dataDir, error)]
   }
   const { uid } = await stat(dataDir)
   const files = [filePath(databaseUrl), secretKey ? undefined : secretKeyFile(dataDir)]
   const findings = [await checkDisk(dataDir), await checkMode(dataDir, 0o700, uid)]
   for (const file of files)
     if (file !== undefined && (await isThere(file))) findings.push(await checkMode(file, 0o600, uid))
-  return findings
+  return [...findings, ...(await checkModules(modulesDir, uid))]
+}
+
+/** What lies there runs with the rights of the service: who can write there has them. Others may read it. */
+async function checkModules(folder: string, owner: number): Promise<Finding[]> {
+  try {
+    if (!(await isThere(folder))) return []
+  } catch (error) {
+    return [unreadable(folder, error)]
+  }
+  const { mode, uid } = await stat(folder)
+  if (uid !== owner) return [foreign(folder, owner)]
+  if ((mode & 0o022) === 0) return [{ ok: true, message: `${folder} n’est modifiable que par son propriétaire.` }]
+  return [{ ok: false, message: `${folder} est modifiable par d’autres : chmod go-w ${folder}` }]
+}
+
+function unreadable(path: string, error: unknown): Finding {
+  return { ok: false, message: `${path} ne peut pas être lu (${messageOf(error)}). ${adviceFor(error)}` }
+}
+
+function foreign(path: string, owner: number): Finding {
+  return {
+    ok: false,
+    message: `${path} appartient à un autre compte que le dossier des données : chown ${owner} ${path}`,
+  }
 }
 
 async function checkDisk(folder: string): Promise<Finding> {
@@ -96,8 +122,7 @@ async function checkDisk(folder: string): Promise<Finding> {
 async function checkMode(path: string, wanted: number, owner: number): Promise<Finding> {
   const { mode, uid } = await stat(path)
   const actual = mode & 0o777
-  if (uid !== owner)
-    return { ok: false, message: `${path} appartient à un autre compte que son dossier : chown ${owner} ${path}` }
+  if (uid !== owner) return foreign(path, owner)
   if ((actual & ~wanted) === 0) return { ok: true, message: `${path} n’est accessible qu’à son propriétaire.` }
   return { ok: false, message: `${path} est accessible à d’autres : chmod ${wanted.toString(8)} ${path}` }
 }

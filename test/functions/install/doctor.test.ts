@@ -1,4 +1,4 @@
-import { chmod, open, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, open, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { SCHEMA_VERSION, schemaVersion } from '../../../db/migrate.ts'
@@ -14,6 +14,7 @@ import { temporaryFolder } from '../../db/folder.ts'
 import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { runProgram } from '../../runtime/program.ts'
+import { selfSigned } from '../../spec/certificate.ts'
 import { audited, sealWithAnotherKey } from '../answers.ts'
 import { typeCommand } from '../console.ts'
 import { ACCOUNTS } from './wizard.ts'
@@ -364,4 +365,76 @@ test('a hypervisor that is only half set is told, and is no fault', async () => 
 
   expect(ok).toBe(true)
   expect(checks.at(-1)).toMatch(/^• .*« settings set hypervisor_token »/)
+})
+
+/** What doctor says of a certificate that has so many days before and behind it, and of its key. */
+async function ofCertificate({ from = -60, until = 30, key = '', mode = 0o640 } = {}) {
+  const files = await temporaryFolder()
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000 + 3_600_000)
+  const pair = selfSigned('panel.test', { from: at(from), until: at(until) })
+  const env = { PANEL_TLS_CERT: join(files, 'cert.pem'), PANEL_TLS_KEY: join(files, 'key.pem') }
+  await writeFile(env.PANEL_TLS_CERT, pair.cert)
+  await writeFile(env.PANEL_TLS_KEY, key || pair.key)
+  await chmod(env.PANEL_TLS_KEY, mode)
+  const { doctor } = await prepare(await startDemo(), { env })
+  const { ok, checks } = await doctor()
+  const lines = checks.filter((line) => /TLS|key\.pem/.test(line))
+  return { ok, lines: lines.map((line) => line.replaceAll(`${files}/`, '')) }
+}
+
+const WELL_CERTIFICATE = {}
+const NAME = 'Le certificat TLS (CN=panel.test)'
+
+test.each([
+  ['well', WELL_CERTIFICATE, [`✓ ${NAME} va avec sa clé et vaut encore 30 jours.`]],
+  ['about to end', { until: 3 }, [`✗ ${NAME} ne vaut plus que 3 jours : il aurait dû être renouvelé.`]],
+  ['ended', { until: -1 }, [expect.stringMatching(/^✗ .* a expiré le \d{4}-\d\d-\d\d : renouvelez-le/)]],
+  [
+    'with another key',
+    { key: selfSigned().key },
+    ['✗ PANEL_TLS_CERT, PANEL_TLS_KEY : key.pem n’est pas la clé du certificat de cert.pem.'],
+  ],
+  [
+    'with a key that all may read',
+    { mode: 0o644 },
+    [expect.stringMatching(/^✓/), '✗ key.pem est lisible par tous : chmod o= key.pem'],
+  ],
+])('a certificate that is %s is told so', async (_, certificate, lines) => {
+  expect(await ofCertificate(certificate)).toEqual({ ok: certificate === WELL_CERTIFICATE, lines })
+})
+
+test('a certificate that cannot be read is told, with the reason', async () => {
+  const env = { PANEL_TLS_CERT: '/nonexistent/cert.pem', PANEL_TLS_KEY: '/nonexistent/key.pem' }
+  const { doctor } = await prepare(await startDemo(), { env })
+
+  const { ok, wrong } = await doctor()
+
+  expect(ok).toBe(false)
+  expect(wrong).toEqual([expect.stringMatching(/^✗ PANEL_TLS_CERT : .*cert\.pem ne peut pas être lu \(ENOENT/)])
+})
+
+test.each([
+  [0o755, '✓ modules n’est modifiable que par son propriétaire.'],
+  [0o775, '✗ modules est modifiable par d’autres : chmod go-w modules'],
+  [0o707, '✗ modules est modifiable par d’autres : chmod go-w modules'],
+])('the folder of the modules is looked at: %i', async (mode, line) => {
+  const { doctor, folder } = await prepare(await startDemo())
+  await mkdir(join(folder, 'modules'))
+  await chmod(join(folder, 'modules'), mode)
+
+  const { ok, checks } = await doctor()
+
+  expect(ok).toBe(line.startsWith('✓'))
+  expect(checks.map((each) => each.replaceAll(`${folder}/`, ''))).toContain(line)
+})
+
+test.runIf(process.getuid?.() === 0)('modules of another account than the data are told', async () => {
+  const { doctor, folder } = await prepare(await startDemo())
+  const modules = join(folder, 'modules')
+  await mkdir(modules)
+  await chown(modules, 65_534, 65_534)
+
+  const { wrong } = await doctor()
+
+  expect(wrong).toEqual([`✗ ${modules} appartient à un autre compte que le dossier des données : chown 0 ${modules}`])
 })
