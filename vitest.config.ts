@@ -16,7 +16,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/host/**', 'test/docker/**'],
+          exclude: ['test/host/**', 'test/docker/**', 'test/package/**'],
           testTimeout: 15_000,
           // What is awaited comes in milliseconds, except on a machine that others load.
           expect: { poll: { timeout: 5_000 } },
@@ -27,6 +27,16 @@ export default defineConfig({
           name: 'host',
           include: ['test/host/**/*.test.ts'],
           // One real host, shared by all.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          // They install the same package on the same machines.
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,5 +1,5 @@
 import { inject, onTestFinished } from 'vitest'
-import { WebSocket } from 'ws'
+import { type ClientOptions, WebSocket } from 'ws'
 import * as z from 'zod'
 import { openDatabase } from '../../db/client.ts'
 import { saveUser } from '../../db/users.ts'
@@ -86,21 +86,21 @@ interface Options {
   by?: 'protocol' | 'header'
   protocols?: string[]
   headers?: Record<string, string>
-  /** Who may have signed the service's certificate, in PEM. */
-  ca?: string
+  /** How the connection is made: by which certificate, from which address. */
+  connection?: ClientOptions
 }
 
 /** A WebSocket client that keeps what it is told. */
 export function openSocket(
   url: string,
   path: string,
-  { token, by = 'protocol', protocols, headers = {}, ca }: Options = {},
+  { token, by = 'protocol', protocols, headers = {}, connection = {} }: Options = {},
 ) {
   const offered = protocols ?? ['panel.v1', ...(token !== undefined && by === 'protocol' ? [`bearer.${token}`] : [])]
   const ws = new WebSocket(url.replace('http', 'ws') + path, offered, {
     headers: { ...headers, ...(token !== undefined && by === 'header' && { authorization: `Bearer ${token}` }) },
     perMessageDeflate: false,
-    ...(ca && { ca, checkServerIdentity: () => undefined }),
+    ...connection,
   })
   onTestFinished(() => ws.terminate())
   const events: Event[] = []
