@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { functions as all, sockets, tasks } from '../functions/index.ts'
-import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
+import { UPDATE_EVENT, upgradeJob } from '../functions/updates/upgrade.ts'
 import { defineFunction, READS, WRITES } from '../runtime/function.ts'
 import { defineJob } from '../runtime/job-kind.ts'
 
@@ -40,13 +40,13 @@ const startJob = defineFunction({
   response: z.object({ job_id: z.string() }),
 
   handler: async ({ body }, { user, jobs }) => ({
-    job_id: await jobs.start({ kind: 'bench', args: body, target: 'bench', startedBy: user.id }),
+    job_id: await jobs.start({ kind: anyCommand.kind, args: body, target: 'bench', startedBy: user.id }),
   }),
 })
 
-/** Any command as a job; its output comes over the socket of the upgrades. */
+/** Any command as a job, in the place of an upgrade: its output comes over the socket of the upgrades. */
 const anyCommand = defineJob({
-  kind: 'bench',
+  kind: upgradeJob.kind,
   event: UPDATE_EVENT,
   args: z.object({ program: z.string(), args: z.array(z.string()) }),
   queue: () => '',
