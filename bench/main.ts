@@ -3,11 +3,12 @@ import { http } from './http.ts'
 import { flood, job } from './job.ts'
 import { line } from './line.ts'
 import { login } from './login.ts'
+import { size } from './size.ts'
 import { start } from './start.ts'
 import { reached, table } from './table.ts'
 import { terminal } from './terminal.ts'
 
-const all = { login, http, job, flood, line, broadcast, terminal, start }
+const all = { login, http, job, flood, line, broadcast, terminal, start, size }
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {

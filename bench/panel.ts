@@ -15,6 +15,8 @@ import { ROOT, SSH_PORT } from './host.ts'
 /** A running service with users who are signed in already. */
 export interface Panel {
   url: string
+  /** Its data. */
+  folder: string
   child: Child
   /** One for each user. */
   tokens: string[]
@@ -47,7 +49,7 @@ export async function startPanel({ users = 1, admin = false } = {}): Promise<Pan
       await child.stop()
       await remove()
     }
-    return { url: await child.ask(z.string(), { what: 'url' }), child, tokens, stop }
+    return { url: await child.ask(z.string(), { what: 'url' }), folder, child, tokens, stop }
   } catch (error) {
     await remove()
     throw error

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
-# the rows: login http job flood line broadcast terminal start (all of them without arguments). Root on Debian; a few minutes.
+# the rows: login http job flood line broadcast terminal start size (all of them without arguments). Root on Debian; a few minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/node_modules/.bin:$PATH

@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import * as z from 'zod'
+import { type Database, openDatabase } from '../db/client.ts'
+import { startLibsqlServer } from '../test/host/libsql-server.ts'
+import { startService } from '../test/host/service.ts'
+import { startChild } from './child.ts'
+import { awaitNewJob, startJob } from './follow.ts'
+import { onHost, withLocalFolder } from './host.ts'
+import { memory } from './memory.ts'
+import { type Panel, startPanel } from './panel.ts'
+import { median } from './stats.ts'
+import type { Row } from './table.ts'
+
+const MIB = 1024 * 1024
+const SETTLED_MS = 3_000
+const STARTS = 3
+const JOBS = 200
+const MEBIBYTES = 20
+const FOLLOWERS = 1_000
+const LOAD_MS = 3_000
+const READERS = 8
+/** More of them, and the server begins to refuse some ("database is locked"). */
+const WRITERS = 2
+const GO = '/var/tmp/bench-go'
+
+/** Lines as apt writes them, so many bytes of them. */
+const PRINT =
+  'seq -f "Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]" 999999999 | head -c "$1"'
+/** A few packages: some forty lines. */
+const SMALL_BYTES = 3_000
+const HOLD = 'echo ready; until [ -e "$1" ]; do sleep 0.05; done'
+const READY = 'ready\n'
+
+/** What whoever plans a machine asks: memory, the growth of the database, statements a second. Nothing to reach. */
+export async function size(): Promise<Row[]> {
+  return [await atRest(), ...(await withLocalFolder(grown)), ...(await statements())]
+}
+
+/** The built file with a host in its settings that nobody asks anything of. */
+async function atRest(): Promise<Row> {
+  const seen: number[] = []
+  for (let start = 0; start < STARTS; start += 1) {
+    const service = await startService()
+    await pause(SETTLED_MS)
+    seen.push((await memory(service.pid)).now)
+    await service.stop()
+  }
+  return told('memory at rest', median(seen), 'MiB', STARTS)
+}
+
+async function grown(): Promise<Row[]> {
+  const panel = await startPanel()
+  const db = await openDatabase(`file:${panel.folder}/panel.db`)
+  try {
+    const run = (bytes: number) => runJob(panel, ['-c', PRINT, 'bench', String(bytes)])
+    await run(SMALL_BYTES)
+    const empty = await bytesOf(db)
+    for (let job = 0; job < JOBS; job += 1) await run(SMALL_BYTES)
+    const small = await bytesOf(db)
+    await run(MEBIBYTES * MIB)
+    const large = await bytesOf(db)
+    return [
+      told(`database: a job of ${SMALL_BYTES} bytes`, (small - empty) / JOBS / 1024, 'KiB', JOBS),
+      told('database: 1 MiB of output', (large - small) / MEBIBYTES / 1024, 'KiB', MEBIBYTES),
+      told('memory after them', (await memory(panel.child.pid)).now, 'MiB', 1),
+      await ofFollowers(panel),
+    ]
+  } finally {
+    await db.close()
+    await panel.stop()
+  }
+}
+
+function runJob({ url, tokens: [token = ''] }: Panel, args: string[]) {
+  return awaitNewJob({ url, token, program: 'sh', args })
+}
+
+/** What the database needs on the disk, without what a deleted row has left free. */
+async function bytesOf(db: Database): Promise<number> {
+  const Pages = z.object({ pages: z.number(), free: z.number(), bytes: z.number() })
+  const [row] = await db.query(
+    Pages,
+    `SELECT page_count AS pages, freelist_count AS free, page_size AS bytes
+     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+  )
+  return row ? (row.pages - row.free) * row.bytes : 0
+}
+
+async function ofFollowers({ url, tokens: [token = ''], child }: Panel): Promise<Row> {
+  const client = await startChild('./broadcast-client.ts')
+  try {
+    await child.ask(z.null(), { what: 'collect' })
+    const before = await memory(child.pid)
+    const job = await startJob({ url, token, program: 'sh', args: ['-c', HOLD, 'bench', GO] })
+    await client.ask(z.null(), { what: 'subscribe', url, token, job, subscribers: FOLLOWERS, bytes: READY.length })
+    await child.ask(z.null(), { what: 'collect' })
+    const during = await memory(child.pid)
+    const ended = client.ask(z.number(), { what: 'await' })
+    await onHost('touch', GO)
+    await ended
+    await onHost('rm', GO)
+    return told('memory of a follower', ((during.now - before.now) * 1024) / FOLLOWERS, 'KiB', FOLLOWERS)
+  } finally {
+    await client.stop()
+  }
+}
+
+/** A query by the service's own client, at a libSQL server on this machine. */
+async function statements(): Promise<Row[]> {
+  const server = await startLibsqlServer()
+  const db = await openDatabase(server.url)
+  try {
+    await db.script('CREATE TABLE bench (id INTEGER PRIMARY KEY, text TEXT)')
+    const read = () => db.query(z.object({ one: z.number() }), 'SELECT 1 AS one')
+    const write = () => db.run('INSERT INTO bench (text) VALUES (?)', ['x'.repeat(200)])
+    return [
+      told('libSQL server: reads, one at a time', await rate(read, 1), '/s', 1),
+      told(`libSQL server: reads, ${READERS} at a time`, await rate(read, READERS), '/s', 1),
+      told('libSQL server: writes, one at a time', await rate(write, 1), '/s', 1),
+      told(`libSQL server: writes, ${WRITERS} at a time`, await rate(write, WRITERS), '/s', 1),
+    ]
+  } finally {
+    await db.close()
+    await server.stop()
+  }
+}
+
+async function rate(statement: () => Promise<unknown>, atOnce: number): Promise<number> {
+  const began = performance.now()
+  let done = 0
+  const one = async () => {
+    while (performance.now() - began < LOAD_MS) {
+      await statement()
+      done += 1
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, one))
+  return done / ((performance.now() - began) / 1000)
+}
+
+function told(name: string, value: number, unit: string, rounds: number): Row {
+  return { name, goal: undefined, ours: '', anchor: '', result: value, unit, rounds }
+}
