@@ -18,12 +18,19 @@ export class JobLost extends Error {
 
 /**
  * Reads a started job's output from where its row says to the end, and hands it to `output`; all of it is stored
- * when this resolves. `attached` is called when the host tells of it, or has been listening for a while. Rejects with an SshError when the
+ * when this resolves. `attached` is called when the host tells of it, or has been listening for a while; `heard` as soon as
+ * the host answers, and with each piece. Rejects with an SshError when the
  * connection is lost, with a JobLost when the job is, with an AbortError when `signal` aborts; the job runs on at the
  * host then.
  */
 export async function followOutput(
-  { host, output, signal, attached }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void },
+  {
+    host,
+    output,
+    signal,
+    attached,
+    heard,
+  }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void; heard(): void },
   { id, host_offset }: Pick<JobRow, 'id' | 'host_offset'>,
 ): Promise<JobOutcome> {
   const stream = await host.stream(script(FOLLOW, 'ops-panel-job', id, String(host_offset)), { rights: 'script' })
@@ -41,11 +48,13 @@ export async function followOutput(
     const take = (chunk: Buffer) => {
       received += chunk.length
       attached()
+      heard()
       return write(text.push(chunk))
     }
     mark = setTimeout(close, MARK_MS)
     const found = () => {
       clearTimeout(mark)
+      heard()
       // One that is cut off again at once has not been reached.
       mark = setTimeout(attached, SETTLED_MS)
     }

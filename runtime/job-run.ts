@@ -7,6 +7,7 @@ import { createJobAtHost, NotBegun } from './job-at-host.ts'
 import { followOutput, JobLost, type JobOutcome } from './job-follow.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { LeaseLost, type OutputWriter } from './job-output.ts'
+import { createJobProgress } from './job-progress.ts'
 import type { JobQueue } from './job-queue.ts'
 import { createJobRecord } from './job-record.ts'
 import type { Log } from './log.ts'
@@ -32,6 +33,10 @@ export interface JobServices {
 export interface JobRun {
   /** Settles when it has ended, or was let go. */
   done: Promise<void>
+  /** Settles when the host has begun it, it waits for another one, or it is done. */
+  begun: Promise<void>
+  /** Settles when what the host has put out until now is stored, within some seconds. */
+  caughtUp(): Promise<void>
   /** Ends it, as whoever the database says wants it to. Asked again, it tries again what could not be ended. */
   cancel(): void
   /** Lets go of it: it runs on at the host, and somebody else sees to it. */
@@ -48,7 +53,15 @@ export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): Jo
     cancelled.abort()
     work.end()
   }
-  return { done: work.toItsEnd(), cancel, release: () => released.abort() }
+  const done = work.toItsEnd()
+  const { progress } = work
+  return {
+    done,
+    begun: Promise.race([progress.begun, done]).catch(() => {}),
+    caughtUp: () => progress.caughtUp(done),
+    cancel,
+    release: () => released.abort(),
+  }
 }
 
 interface Signals {
@@ -62,6 +75,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   const persisting = { log, signal: released, job: id, clock: elapsed }
   const stored = <result>(query: () => Promise<result>) => patiently(persisting, query)
   const record = createJobRecord(services, row, stored)
+  const progress = createJobProgress()
   const there = createJobAtHost({ host, ...persisting }, kind, { id, args: JSON.parse(row.args) })
 
   const turn = async (): Promise<void> => {
@@ -72,8 +86,10 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       // After a restart it has been said already.
       if (first && row.output_size === 0)
         await record.say(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
+      progress.waits()
     }
     await queue.turn(id, waiting, waits)
+    progress.hasTurn()
   }
 
   const launch = async (): Promise<void> => {
@@ -84,13 +100,20 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     // Whoever saw to it before may have asked the host already.
     await there.start(mayBegin, { askedBefore: epoch > 1 })
     await record.launched()
+    progress.launched()
   }
 
   const follow = (): Promise<JobOutcome> =>
     reattaching(persisting, (reached) =>
       stored(async () => {
         const at = await record.current()
-        return followOutput({ host, output: writer.open(at), signal: released, attached: reached }, at)
+        const output = writer.open(at)
+        const heard = () => progress.hears(output)
+        try {
+          return await followOutput({ host, output, signal: released, attached: reached, heard }, at)
+        } finally {
+          progress.hearsNothing()
+        }
       }),
     )
 
@@ -139,6 +162,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 
   return {
+    progress,
     end,
     async toItsEnd(): Promise<void> {
       try {

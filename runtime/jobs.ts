@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Statement } from '../db/client.ts'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
 import { addJob, findJob, type JobRow, requestCancel } from '../db/jobs.ts'
@@ -26,7 +27,10 @@ export interface NewJobRequest {
 export interface Jobs {
   /** What can be started. */
   kinds: readonly string[]
-  /** Records a job and starts it in the background; returns its id. */
+  /**
+   * Records a job and starts it in the background; returns its id. Where the process stands still between requests, not before
+   * the host has begun it, or it waits for another one.
+   */
   start(job: NewJobRequest): Promise<string>
   /** Ends a running job, whichever instance sees to it; false when it is not running. */
   cancel(id: string, username: string): Promise<boolean>
@@ -39,6 +43,11 @@ export interface Jobs {
    * taken, and takes those that nobody sees to.
    */
   tend(): Promise<void>
+  /**
+   * Where the process stands still between requests: takes up what nobody sees to, and settles when what the host has put out
+   * of that job, or of every one that is seen to here, is stored. Elsewhere that is so by itself.
+   */
+  upToDate(id?: string): Promise<void>
   /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
   stop(): Promise<void>
 }
@@ -47,6 +56,8 @@ export interface Jobs {
 const LEASE_MS = 10_000
 /** How often it says so. */
 const RENEW_MS = 2_000
+/** What stands between a client and a function host gives up after 29 s at the soonest; the next request goes on with it. */
+const BEGIN_MS = 20_000
 
 export function createJobs({
   db,
@@ -57,6 +68,7 @@ export function createJobs({
   instance,
   kinds,
   elapsed = () => performance.now(),
+  onDemand = false,
 }: {
   db: Database
   host: Host
@@ -67,6 +79,8 @@ export function createJobs({
   kinds: readonly AnyJobKind[]
   /** What the patience with a host that does not answer is measured with, in milliseconds. */
   elapsed?: () => number
+  /** The process may stand still whenever no request is under way. */
+  onDemand?: boolean
 }): Jobs {
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]))
   const runs = new Map<string, JobRun>()
@@ -126,7 +140,7 @@ export function createJobs({
     run(row)
   }
 
-  let kept = 0
+  let kept = Number.NEGATIVE_INFINITY
   const keep = async (): Promise<void> => {
     kept = elapsed()
     const ids = [...runs.keys()]
@@ -136,6 +150,19 @@ export function createJobs({
       const job = held.get(id)
       if (!job) runs.get(id)?.release()
       else if (job.cancelled_by !== null) runs.get(id)?.cancel()
+    }
+  }
+
+  const tend = async (): Promise<void> => {
+    await keep()
+    const orphans: { id: string; gone?: string }[] = (await lapsedJobs(db)).map((id) => ({ id }))
+    for (const { id, owner } of await ownedJobs(db)) {
+      if (owner !== instance.id && (await instance.isGone(owner))) orphans.push({ id, gone: owner })
+    }
+    for (const { id, gone } of orphans) {
+      // Taking many from a slow database must not cost those that are seen to already.
+      if (elapsed() - kept > RENEW_MS) await keep()
+      await take(id, gone)
     }
   }
 
@@ -151,6 +178,8 @@ export function createJobs({
       const found = await findJob(db, row.id)
       // A database that took longer than the lease: somebody has taken it.
       if (found?.epoch === job.epoch && !stopped) run(found)
+      const begun = runs.get(row.id)?.begun
+      if (onDemand && begun) await Promise.race([begun, pause(BEGIN_MS, undefined, { ref: false })])
       return row.id
     },
     async cancel(id, username) {
@@ -159,17 +188,13 @@ export function createJobs({
       return true
     },
     tell: (event, id, from) => tail.begin(event, id, from),
-    async tend() {
-      await keep()
-      const orphans: { id: string; gone?: string }[] = (await lapsedJobs(db)).map((id) => ({ id }))
-      for (const { id, owner } of await ownedJobs(db)) {
-        if (owner !== instance.id && (await instance.isGone(owner))) orphans.push({ id, gone: owner })
-      }
-      for (const { id, gone } of orphans) {
-        // Taking many from a slow database must not cost those that are seen to already.
-        if (elapsed() - kept > RENEW_MS) await keep()
-        await take(id, gone)
-      }
+    tend,
+    async upToDate(id) {
+      if (!onDemand) return
+      if (elapsed() - kept > RENEW_MS) await tend()
+      queue.review()
+      const asked = [...runs].filter(([own]) => id === undefined || own === id)
+      await Promise.all(asked.map(([, job]) => job.caughtUp()))
     },
     async stop() {
       stopped = true
