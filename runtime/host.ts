@@ -48,6 +48,8 @@ export interface Host {
   stream(command: Command, options?: { rights?: Rights }): Promise<HostStream>
   /** Opens a terminal; rejects with `terminals_busy` while there are as many as there may be. */
   terminal(options: TerminalOptions): Promise<HostTerminal>
+  /** Cuts the connections of the service account, which may have died without a word, and all that runs over them. */
+  cut(): void
   /** How many connections of the service account there are. */
   connections(): number
   close(): void
@@ -173,6 +175,9 @@ export function createHost({
         .sshAccount()
         .then(elevation)
         .catch((error: unknown) => log.warn({ err: error }, 'the service account cannot be used with these settings'))
+    },
+    cut() {
+      for (const each of [pool, streams, terminals]) each.cutAll()
     },
     connections: () => pool.size() + streams.size() + terminals.size(),
     exec,

@@ -23,6 +23,8 @@ export interface SshPool {
    * runs over them has come to its end. One that is being made is not used.
    */
   renew(): void
+  /** Cuts every connection: the host may have gone without a word. The next channel is opened over a new one. */
+  cutAll(): void
   /** How many connections there are. */
   size(): number
   /** Ends every connection; running channels end with them. */
@@ -189,6 +191,11 @@ export function createSshPool(
       era += 1
       attempt = undefined
       for (const member of members) if (member.channels === 0) retire(member)
+    },
+    cutAll() {
+      era += 1
+      attempt = undefined
+      for (const { connection } of members) connection.destroy()
     },
     close() {
       // A host that has stopped answering would not agree to an end: connections are cut, those being made too.

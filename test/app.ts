@@ -171,6 +171,7 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
     identify: async (username) => fake.identify?.(username) ?? null,
     elevation: async () => fake.elevation ?? 'root',
     renew() {},
+    cut() {},
     connections: () => 0,
     async exec(command, { rights = 'none' } = {}) {
       ran.push({ command, rights })
