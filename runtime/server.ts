@@ -1,45 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { countJobs } from '../db/jobs.ts'
 import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
 import { createApp } from './app.ts'
-import { writeAudit } from './audit.ts'
-import { timestamp } from './clock.ts'
+import { assemble, type Opened } from './assembly.ts'
 import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
 import { createDeployer, noDeployer } from './deployer.ts'
 import { confirmDeployment } from './deployment.ts'
 import { findContainer } from './docker-restart.ts'
 import { speakFrench } from './french.ts'
-import type { AnyFunction } from './function.ts'
-import { createHost } from './host.ts'
 import { closeServer, createHttpServer, listen } from './http-server.ts'
-import { createHub } from './hub.ts'
-import { thisInstance } from './instance.ts'
-import type { AnyJobKind } from './job-kind.ts'
-import { createJobs } from './jobs.ts'
 import { createLog } from './log.ts'
+import type { Manifest } from './manifest.ts'
 import { createMetrics } from './metrics.ts'
 import { startWithModules } from './module-start.ts'
-import { createLimiter } from './rate-limit.ts'
-import { createRepeats } from './repeats.ts'
-import { createSessions } from './session.ts'
-import { createSettings } from './settings.ts'
 import { createSetupToken } from './setup-token.ts'
-import type { AnySocket } from './socket.ts'
 import { openStorage } from './storage.ts'
 import type { Succession } from './succession.ts'
-import { startTasks, type Task } from './task.ts'
+import { startTasks } from './task.ts'
 import { createSockets } from './upgrade.ts'
 import { VERSION } from './version.ts'
-
-/** What a server serves; the service's own unless something else is to be measured or tried. */
-export interface Manifest {
-  functions: readonly AnyFunction[]
-  sockets: readonly AnySocket[]
-  jobKinds: readonly AnyJobKind[]
-  tasks: readonly Task[]
-}
 
 export interface RunningServer {
   /** Where it listens, as `http://127.0.0.1:8080`. */
@@ -81,75 +61,20 @@ export async function startServer(
   const metrics = config.metrics ? await createMetrics() : undefined
   const { db: untimed, secrets } = await openStorage(config, clock)
   const db = metrics?.timed(untimed) ?? untimed
-  const opened: (() => void | Promise<void>)[] = [() => db.close()]
+  const opened: Opened = [() => db.close()]
   try {
-    const settings = createSettings({ db, secrets, clock, log })
-    const filled = await settings.fill(config.ssh)
-    const sessions = await createSessions({
-      db,
-      secrets,
-      clock,
-      log,
-      jwtKey: config.jwtKey,
-      refreshDays: config.refreshDays,
-    })
-    // Whoever asks for anything meets it again.
-    const refusedKeys = createRepeats(clock, { allUpTo: 1, quietMs: 3_600_000 })
-    const host = createHost({
-      settings,
-      log,
-      onHostKeyChanged: ({ message }) => {
-        const count = refusedKeys.tell(message)
-        const note = { details: { error: message, ...(count && count > 1 && { count }) } }
-        if (count)
-          void writeAudit({ db, clock }, { user: undefined, address: 'host' }, 'host_key_changed', note).catch(noted)
-      },
-    })
-    const noted = (error: unknown) => log.error({ err: error }, 'an audit entry could not be written')
-    opened.push(() => host.close())
-    settings.onChange((keys) => {
-      if (keys.some((key) => key.startsWith('ssh_'))) host.renew()
-    })
+    const assembly = await assemble({ config, db, secrets, clock, log, jobKinds: manifest.jobKinds }, opened)
+    const { instance, filled } = assembly
+    const { host, hub, jobs, settings, boot } = assembly.services
     const setupToken = createSetupToken(config.dataDir)
-    const hub = createHub()
-    const instance = await thisInstance()
-    const jobs = createJobs({
-      db,
-      host,
-      hub,
-      clock,
-      log,
-      instance,
-      kinds: manifest.jobKinds,
-    })
-    opened.push(() => jobs.stop())
-    const limiter = createLimiter(db, clock)
     const { containers, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
     const about = { db, folder: config.modulesDir, hub, clock, log, judge: containers }
     const deployments = { ...about, instance: containers?.instance ?? instance }
     const { modules, trial } = await startWithModules(deployments, succession)
     opened.push(() => modules.stop())
-    const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
     const restart = containers ? (id: string) => containers.replace(id, boot.id) : succession?.replace
     const deployer = restart ? createDeployer(deployments, restart, trial) : noDeployer(missing)
-    const services: Services = {
-      db,
-      host,
-      hub,
-      jobs,
-      modules,
-      deployer,
-      settings,
-      setupToken,
-      sessions,
-      limiter,
-      config,
-      clock,
-      log,
-      logLines,
-      metrics,
-      boot,
-    }
+    const services: Services = { ...assembly.services, modules, deployer, setupToken, logLines, metrics }
 
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)
