@@ -119,6 +119,8 @@ export interface Config {
   /** Where the Docker Engine listens. */
   dockerSocket: string
   metrics: boolean
+  /** So many bytes of a job's output are in one answer. */
+  outputBytes: number
   /** Files in PEM; in clear without them. */
   tls: { cert: string; key: string } | undefined
   logLevel: (typeof LEVELS)[number]
@@ -169,6 +171,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     deployer: env.PANEL_DEPLOYER,
     dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
     metrics: env.PANEL_METRICS,
+    outputBytes: 1024 * 1024,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     logLevel: env.PANEL_LOG_LEVEL,
   }

@@ -41,8 +41,20 @@ const table = {
   headers_too_large: [431, 'Les en-têtes de la requête sont trop longs.'],
   rate_limited: [429, 'Trop de requêtes. Réessayez dans {seconds} s.'],
   login_rate_limited: [429, 'Trop de tentatives de connexion. Réessayez dans {seconds} s.'],
+  not_configured: [
+    500,
+    'Cette installation n’est pas configurée : son journal dit quelle variable d’environnement manque ou est fausse.',
+  ],
+  answer_too_large: [
+    500,
+    'La réponse dépasse {limit}, que cet hébergement ne transmet pas : demandez l’historique sans les sorties (output=none), et chaque sortie par /api/updates/jobs/<id>/output.',
+  ],
   internal: [500, 'Une erreur interne est survenue.'],
   storage_failed: [500, 'La base de données ne répond pas.'],
+  sockets_missing: [
+    501,
+    'Ici, il n’y a pas de WebSocket : la sortie d’une tâche se lit par /api/updates/jobs/<id>/output, et il n’y a pas de terminal.',
+  ],
   host_check_failed: [502, 'L’hôte ne peut pas être utilisé : {message}'],
   ssh_failed: [502, 'Erreur SSH : {message}'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],

@@ -1,6 +1,6 @@
 import type { Deployment } from '../db/deployments.ts'
 import { type DeploymentServices, giveUp, isLost, resumeDeployment } from './deployment.ts'
-import { type Modules, startModules } from './modules.ts'
+import { AFTER_CRASHES, type Modules, startModules } from './modules.ts'
 import { endWithParent } from './orphan.ts'
 import type { Succession } from './succession.ts'
 
@@ -25,9 +25,8 @@ export async function startWithModules(
   else if (!failed && (await isLost(services)))
     throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const watch = succession && endWithParent()
-  const modules = await startModules({ db, folder, log, without: succession?.withoutModules ?? false }).finally(() =>
-    watch?.stop(),
-  )
+  const without = succession?.withoutModules ? AFTER_CRASHES : undefined
+  const modules = await startModules({ db, folder, log, without }).finally(() => watch?.stop())
   const broken = trial && modules.problem(trial.module)
   if (!trial || !broken) return { modules, trial }
   try {

@@ -20,8 +20,8 @@ export interface Modules {
   stop(): void
 }
 
-/** Why no module's code is loaded. */
-const LEFT_OUT: ModuleProblem = {
+/** Why no module's code is loaded, after the service has ended several times in a row. */
+export const AFTER_CRASHES: ModuleProblem = {
   problem: 'load_failed',
   detail:
     'Le service s’est arrêté plusieurs fois de suite : il a démarré sans le code des modules. Redémarrez-le pour les essayer à nouveau.',
@@ -29,18 +29,18 @@ const LEFT_OUT: ModuleProblem = {
 
 /**
  * Loads the code of the enabled modules from `<folder>/<id>`. What cannot be loaded is logged and left out; with `without` all of
- * it is.
+ * it is, for that reason.
  */
 export async function startModules({
   db,
   folder,
   log,
-  without = false,
+  without,
 }: {
   db: Database
   folder: string
   log: Log
-  without?: boolean
+  without?: ModuleProblem | undefined
 }): Promise<Modules> {
   const installed = await listModules(db)
   const wanted = installed.flatMap(({ id, is_enabled, backend }) =>
@@ -50,9 +50,9 @@ export async function startModules({
   // What a module leaves alone must not end the service, as it would by default; one that is left out has run as well.
   if (wanted.length > 0) process.on('unhandledRejection', stray)
   const { functions, problems } = without
-    ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, LEFT_OUT])) }
+    ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, without])) }
     : await loadModules(folder, wanted, log)
-  if (without && wanted.length > 0) log.error('started without the code of the modules')
+  if (without && wanted.length > 0) log.warn('started without the code of the modules')
   const loaded = new Map(
     installed
       .filter(({ id }) => wanted.some((each) => each.id === id) && !problems.has(id))

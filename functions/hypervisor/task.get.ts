@@ -18,7 +18,8 @@ export default defineFunction({
   response: ContainerTask,
   errors: [...API_ERRORS, 'job_missing'],
 
-  async handler({ params: { task } }, { db, settings, fail }) {
+  async handler({ params: { task } }, { db, jobs, settings, fail }) {
+    if (nodeOfTask(task) === undefined) await jobs.upToDate(task)
     const access = nodeOfTask(task) === undefined ? undefined : await settings.hypervisor()
     const found = access ? await taskByApi(access, task) : await findContainerJob(db, task)
     if (!found) throw fail('job_missing')

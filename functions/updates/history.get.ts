@@ -18,10 +18,11 @@ export default defineFunction({
   request: { query: z.object({ output: z.literal('none').optional() }) },
   response: z.array(JobRecord).nullable(),
 
-  async handler({ query: { output } }, { db }) {
-    const jobs = await latestJobs(db, { kind: upgradeJob.kind, limit: HISTORY })
-    if (jobs.length === 0) return null
-    return output === 'none' ? jobs.map(jobRecord) : new JsonStream(records(db, jobs))
+  async handler({ query: { output } }, { db, jobs }) {
+    await jobs.upToDate()
+    const found = await latestJobs(db, { kind: upgradeJob.kind, limit: HISTORY })
+    if (found.length === 0) return null
+    return output === 'none' ? found.map(jobRecord) : new JsonStream(records(db, found))
   },
 })
 

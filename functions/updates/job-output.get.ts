@@ -6,13 +6,10 @@ import { litter } from '../../runtime/litter.ts'
 import { betweenCharacters } from '../../runtime/output-text.ts'
 import { findUpgrade } from './job-record.ts'
 
-/** What is given at a time, in bytes. */
-const MAX = 1024 * 1024
-
 const Rest = z.object({ offset: z.number(), next_offset: z.number(), ended: z.boolean() })
 
 /**
- * The output of a job from a byte on, a mebibyte at most, for who polls: `next_offset` is where to go on, and `ended`
+ * The output of a job from a byte on, a mebibyte at most (less behind a function host), for who polls: `next_offset` is where to go on, and `ended`
  * says that nothing comes after it. What retention has removed is passed over.
  */
 export default defineFunction({
@@ -27,11 +24,12 @@ export default defineFunction({
   response: Rest.extend({ chunk: z.string() }),
   errors: ['job_missing'],
 
-  async handler({ params: { id }, query }, { db, fail }) {
+  async handler({ params: { id }, query }, { db, jobs, config: { outputBytes }, fail }) {
+    await jobs.upToDate(id)
     const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     const offset = Math.max(Math.min(query.offset, job.output_size), job.output_from)
-    const chunks = upTo(offset + MAX, await readOutput(db, id, offset, MAX))
+    const chunks = upTo(offset + outputBytes, await readOutput(db, id, offset, outputBytes))
     const next_offset = offset + chunks.reduce((sum, { length }) => sum + length, 0)
     const ended = job.status !== 'running' && next_offset >= job.output_size
     return new JsonStream(pieces(chunks, Rest.parse({ offset, next_offset, ended })))

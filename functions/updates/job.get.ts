@@ -13,7 +13,8 @@ export default defineFunction({
   response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
   errors: ['job_missing'],
 
-  async handler({ params: { id }, query: { output } }, { db, fail }) {
+  async handler({ params: { id }, query: { output } }, { db, jobs, fail }) {
+    await jobs.upToDate(id)
     const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     const { exit_code, output_size } = job

@@ -1,0 +1,11 @@
+import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
+import { createFunctionHost } from './function-host.ts'
+import { createLambdaHandler } from './lambda.ts'
+
+const { fetch, scheduled } = createFunctionHost({ functions, sockets, jobKinds, tasks }, process.env, () => new Date())
+
+/** For hosts that call `fetch` with a web request, and `scheduled` by the clock. */
+export default { fetch: (request: Request) => fetch(request), scheduled: () => scheduled() }
+
+/** For AWS Lambda. */
+export const handler = createLambdaHandler({ fetch, scheduled })
