@@ -8,9 +8,9 @@ import { ConfigError, unknownVariables } from './config.ts'
 import { errorBody, Failure } from './errors.ts'
 import { speakFrench } from './french.ts'
 import { type FunctionInstance, startFunctionInstance } from './function-instance.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog } from './log.ts'
 import type { Manifest } from './manifest.ts'
-import { readRemoteConfig } from './remote-config.ts'
+import { type RemoteConfig, readRemoteConfig } from './remote-config.ts'
 import { logRefusal, translate } from './translate.ts'
 
 /** The service where a host of functions runs it, only while there is something to answer. */
@@ -41,16 +41,17 @@ export function createFunctionHost(
 ): FunctionHost {
   speakFrench()
   const write = (line: string) => void process.stdout.write(line)
-  let log: Log = createLog({ level: 'info', pretty: false, write }).log
+  const config = configOf(environment)
+  const level = config instanceof ConfigError ? 'info' : config.logLevel
+  const sink = createLog({ level, pretty: false, write })
+  const { log } = sink
   const socketPaths = new RegExpRouter<true>()
   for (const { path } of manifest.sockets) socketPaths.add('GET', path, true)
 
   const start = async (): Promise<FunctionInstance> => {
-    const config = readRemoteConfig(environment)
-    const sink = createLog({ level: config.logLevel, pretty: false, write })
-    log = sink.log
+    if (config instanceof ConfigError) throw config
     // What is for the console alone: the lines of the other one can be read in the panel.
-    const announce = createLog({ level: config.logLevel === 'silent' ? 'silent' : 'warn', pretty: false, write }).log
+    const announce = createLog({ level: level === 'silent' ? level : 'warn', pretty: false, write }).log
     for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
     return startFunctionInstance(config, { ...sink, announce }, manifest, clock)
   }
@@ -95,6 +96,16 @@ export function createFunctionHost(
     async stop() {
       await starting?.then(({ stop }) => stop())
     },
+  }
+}
+
+/** Told with each request, rather than once by a process that does not start. */
+function configOf(environment: Record<string, string | undefined>): RemoteConfig | ConfigError {
+  try {
+    return readRemoteConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
   }
 }
 

@@ -18,9 +18,9 @@ export interface LibsqlServer {
 }
 
 /** Starts an empty database that several services share. */
-export async function startLibsqlServer(): Promise<LibsqlServer> {
+export async function startLibsqlServer(port?: number): Promise<LibsqlServer> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-libsql-'))
-  const address = `127.0.0.1:${await freePort()}`
+  const address = `127.0.0.1:${port ?? (await freePort())}`
   const words = ['--db-path', 'data', '--http-listen-addr', address, '--no-welcome']
   const child = spawn(PROGRAM, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
