@@ -1,5 +1,7 @@
 // Makes what is shipped, in dist/:
 //   node build.mjs           ops-panel.mjs, the service, its packages and libSQL's native addon in one file that Node >= 20 runs
+//                            and ops-panel-fetch.mjs, the same for a function host: a remote database, no addon
+//   node build.mjs fetch     the latter alone
 //   node build.mjs binary    ops-panel, the same with Node in one executable, for a Debian without Node
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -106,7 +108,7 @@ const BANNER =
   "#!/usr/bin/env node\nimport{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__dirname='/';"
 
 /** One module of all that `entry` needs; `target` is what it has to run on. */
-async function bundle(entry, target, format, plugins) {
+async function bundle(entry, target, format, plugins, alias = {}) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -120,6 +122,7 @@ async function bundle(entry, target, format, plugins) {
     legalComments: 'none',
     logLevel: 'warning',
     plugins: [...plugins, absent],
+    alias,
     define: { 'process.env.OPS_PANEL_VERSION': JSON.stringify(version) },
     ...(format === 'esm' && { banner: { js: BANNER } }),
     // For the sources only: what is made here knows its version.
@@ -146,6 +149,12 @@ async function output(path, make) {
 
 async function makeFile(path) {
   writeFileSync(path, await bundle('runtime/main.ts', 'node20.11', 'esm', [libsql(inlined)]))
+}
+
+/** A function host has no disk for a database, nor for an addon: libSQL's client for remote ones takes the place of the other. */
+async function makeFetch(path) {
+  const alias = { '@libsql/client/sqlite3': '@libsql/client/web' }
+  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', [], alias))
 }
 
 /**
@@ -196,5 +205,6 @@ async function makeExecutable(path) {
 
 const [what = 'file'] = process.argv.slice(2)
 if (what === 'file') await output('dist/ops-panel.mjs', makeFile)
+if (what === 'file' || what === 'fetch') await output('dist/ops-panel-fetch.mjs', makeFetch)
 else if (what === 'binary') await output('dist/ops-panel', makeExecutable)
-else throw new Error(`node build.mjs [binary], not ${what}`)
+else throw new Error(`node build.mjs [binary | fetch], not ${what}`)

@@ -44,7 +44,7 @@ export async function startFunctionInstance(
   manifest: Manifest,
   clock: Clock,
 ): Promise<FunctionInstance> {
-  const metrics = config.metrics ? createMetrics() : undefined
+  const metrics = config.metrics ? await createMetrics() : undefined
   const untimed = await openDatabase(config.databaseUrl, config.databaseToken)
   const db = metrics?.timed(untimed) ?? untimed
   const opened: Opened = [() => db.close()]
@@ -73,10 +73,11 @@ export async function startFunctionInstance(
     const pulse = createPulse(clock, async () => {
       log.info('awake again')
       host.cut()
-      // What the database's end has closed meanwhile is noticed first, and then by who asks it something.
+      // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.
       await turn()
-      await ping(db).catch(() => {})
-      await jobs.tend().catch(failed)
+      await ping(db)
+        .then(() => jobs.tend())
+        .catch(failed)
     })
     opened.push(() => pulse.stop())
     let underWay = 0

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, inject, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
 import { type Database, openDatabase } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
 import type { DemoHost } from '../../demo/host.ts'
@@ -14,6 +15,7 @@ import { outputOf, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
 
 const manifest = { functions, jobKinds, sockets, tasks }
+const SessionList = z.array(z.looseObject({ id: z.number() }))
 const SCHEDULED = { source: 'aws.events', 'detail-type': 'Scheduled Event' }
 
 let demo: DemoHost
@@ -138,6 +140,40 @@ test('a job that cannot begin has ended by the time its start is answered', asyn
   const id = await client.start('lxc:101')
 
   expect(await rowOf(id)).toMatchObject({ status: 'error', error: expect.stringMatching(/^Erreur SSH : /) })
+})
+
+test('a job is cancelled through whichever instance is asked', async () => {
+  const output = controlledOutput(demo)
+  const client = wandering(ways.fetch)
+  await client.signIn()
+  const id = await client.start('lxc:101')
+  output.print('avant\n')
+
+  expect((await client.ask('POST', `/api/updates/jobs/${id}/cancel`)).status).toBe(202)
+  const poller = client.poller(id)
+  while (!poller.ended()) await poller.poll()
+
+  expect(poller.text()).toMatch(/^avant\n.*\nAnnulé par demo$/)
+  expect(await rowOf(id)).toMatchObject({ status: 'error', error_code: 'cancelled' })
+})
+
+test('after a standstill an instance knows which sessions have ended, and signs in to the host anew', async () => {
+  let now = Date.now()
+  const [one, other] = [instance({}, () => new Date(now)), instance()]
+  let asked = one
+  const client = functionClient(async () => ways.fetch(asked))
+  await client.signIn()
+  expect((await client.ask('GET', '/api/updates/targets')).status).toBe(200)
+  expect(demo.connections).toBeGreaterThan(0)
+
+  asked = other
+  const [session] = SessionList.parse((await client.ask('GET', '/api/auth/sessions')).json())
+  expect((await client.ask('DELETE', `/api/auth/sessions/${session?.id}`)).status).toBe(200)
+  asked = one
+  now += 40_000
+
+  expect((await client.ask('GET', '/api/auth/me')).status).toBe(401)
+  await expect.poll(() => demo.connections).toBe(0)
 })
 
 test('a schedule takes up a job that nobody sees to, and brings it to its end', async () => {

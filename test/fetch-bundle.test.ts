@@ -1,0 +1,99 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { startLibsqlServer } from './libsql-server.ts'
+import { startDemo } from './runtime/demo.ts'
+import { functionClient, ways } from './runtime/function-client.ts'
+
+const root = join(import.meta.dirname, '..')
+const NAME = 'ops-panel-fetch.mjs'
+/** The project's own Node, and the machine's. */
+const machine = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'node'))
+  .find((file) => !file.includes('node_modules') && existsSync(file))
+const nodes = [...new Set([process.execPath, machine ?? process.execPath])]
+
+let alone: string
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [join(root, 'build.mjs'), 'fetch'])
+  alone = await mkdtemp(join(tmpdir(), 'ops-panel-fetch-'))
+  await copyFile(join(root, 'dist', NAME), join(alone, NAME))
+}, 60_000)
+afterAll(() => rm(alone, { recursive: true, force: true }))
+
+test('it imports what Node brings, and has no addon inside', async () => {
+  const file = join(alone, NAME)
+  const { metafile } = await build({
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+  })
+  const { imports, exports } = Object.values(metafile.outputs)[0] ?? { imports: [], exports: [] }
+  const text = await readFile(file, 'utf8')
+
+  expect(imports.length).toBeGreaterThan(10)
+  expect(imports.filter(({ path }) => !isBuiltin(path))).toEqual([])
+  expect(exports).toEqual(['default', 'handler'])
+  expect(text).not.toMatch(/dlopen|libsql-native|neon-rs/)
+})
+
+/** Imports the file as a host of functions does, and answers messages with what its exports give. */
+const HOST = `
+  import entry, { handler } from './${NAME}'
+  process.on('message', async ({ path, event }) => {
+    if (event) return process.send({ result: await handler(event) })
+    const response = await entry.fetch(new Request('https://panel.test' + path))
+    process.send({ result: { status: response.status, body: await response.json() } })
+  })`
+
+test.for(nodes)('copied alone into an empty folder it serves, on %s, and writes nothing', async (node) => {
+  const demo = await startDemo()
+  const server = await startLibsqlServer()
+  onTestFinished(server.stop)
+  const child = spawn(node, ['--input-type=module', '-e', HOST], {
+    cwd: alone,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      HOME: alone,
+      PANEL_DATABASE_URL: server.url,
+      PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
+      PANEL_JWT_KEY: inject('signingKey').pem,
+      PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
+      PANEL_SSH_USERNAME: demo.service.username,
+      PANEL_SSH_PASSWORD: demo.service.password,
+    },
+  })
+  onTestFinished(async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  })
+  const ask = async (message: { path: string } | { event: object }): Promise<unknown> => {
+    child.send(message)
+    const [{ result }] = await once(child, 'message')
+    return result
+  }
+  const fetch = () => Promise.reject(new Error('not by this way'))
+  const client = functionClient(async () => ways.gateway({ fetch, handler: (event) => ask({ event }) }))
+
+  expect(await ask({ path: '/api/health' })).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect((await client.signIn()).status).toBe(200)
+  const poller = client.poller(await client.start('lxc:101'))
+  while (!poller.ended()) await poller.poll()
+
+  expect(poller.text()).toContain('upgraded')
+  expect(await readdir(alone)).toEqual([NAME])
+})
