@@ -28,6 +28,8 @@ export interface Database {
   batch(statements: readonly Statement[]): Promise<number[]>
   /** A text of several statements, without arguments. What it leaves open is rolled back. */
   script(sql: string): Promise<void>
+  /** Leaves the connection to a remote server, which may have died without a word, for another one. */
+  reconnect(): Promise<void>
   /** Waits for what is under way; a local database is then whole in its one file. */
   close(): Promise<void>
 }
@@ -76,6 +78,9 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     },
     async script(sql) {
       await storage(() => client.executeMultiple(sql))
+    },
+    async reconnect() {
+      if (!local) await storage(async () => client.reconnect())
     },
     async close() {
       // Without this the newest changes would lie beside the file, where a copy of it misses them.

@@ -73,11 +73,15 @@ export async function startFunctionInstance(
     const pulse = createPulse(clock, async () => {
       log.info('awake again')
       host.cut()
-      // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.
-      await turn()
-      await ping(db)
-        .then(() => jobs.tend())
-        .catch(failed)
+      try {
+        // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.
+        await turn()
+        await db.reconnect()
+        await ping(db)
+        await jobs.tend()
+      } catch (error) {
+        failed(error)
+      }
     })
     opened.push(() => pulse.stop())
     let underWay = 0

@@ -12,8 +12,8 @@ import { functionClient, type Send } from './function-client.ts'
 import { beforeScript, outputOf, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
 
-/** Longer than a lease. */
-const LONG_MS = 11_000
+/** Longer than a lease, and than a standstill that is not noticed. */
+const [LONG_MS, NOTICED_MS] = [11_000, 6_000]
 
 /** A way to a port, whose connections so far can be made to swallow all that is sent, without a word. */
 async function relay(port: number) {
@@ -45,15 +45,16 @@ async function relay(port: number) {
   }
 }
 
-async function world() {
+async function world(scheme: 'http' | 'ws' = 'http') {
   const demo = await startDemo()
   const way = await relay(demo.port)
   const server = await startLibsqlServer()
   onTestFinished(server.stop)
   const db = await openDatabase(server.url)
+  const toDatabase = await relay(Number(new URL(server.url).port))
   onTestFinished(() => db.close())
   const env = {
-    PANEL_DATABASE_URL: server.url,
+    PANEL_DATABASE_URL: `${scheme}://127.0.0.1:${toDatabase.port}`,
     PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
     PANEL_JWT_KEY: inject('signingKey').pem,
     PANEL_SSH_HOST: `127.0.0.1:${way.port}`,
@@ -64,17 +65,20 @@ async function world() {
   return {
     demo,
     db,
-    way,
+    ways: [way, toDatabase],
     output: controlledOutput(demo),
     instance: (by: 'fetch' | 'gateway') => frozenInstance(env, by),
   }
 }
 
-test.for(['fetch', 'gateway'] as const)(
-  'an instance by %s that is frozen between requests, longer than its lease, and whose connections die without a word, follows its job to the end',
+test.for([
+  ['fetch', 'http', LONG_MS],
+  ['gateway', 'ws', NOTICED_MS],
+] as const)(
+  'an instance by %s, with its database by %s, that is frozen between requests, for %i ms, and whose connections die without a word, follows its job to the end',
   { timeout: 60_000 },
-  async (by) => {
-    const { demo, db, way, output, instance } = await world()
+  async ([by, scheme, ms]) => {
+    const { demo, db, ways, output, instance } = await world(scheme)
     const send = instance(by)
     const client = functionClient(async () => send)
     await client.signIn()
@@ -86,8 +90,8 @@ test.for(['fetch', 'gateway'] as const)(
     await poller.poll()
 
     output.print('deux\n')
-    way.swallow()
-    await pause(LONG_MS)
+    for (const way of ways) way.swallow()
+    await pause(ms)
     output.print('trois\n')
     await poller.poll()
     expect(poller.text()).toBe(output.text())
@@ -135,6 +139,8 @@ test('of two frozen instances the one that is asked takes the job over, and the 
   await poller.poll()
   expect(await findJob(db, id)).toMatchObject({ epoch: 2 })
   output.end()
+  // Once is enough to wait for.
+  await db.run('UPDATE jobs SET lease_until = 0')
   while (!poller.ended()) {
     await poller.poll()
     await pause(200)
