@@ -71,7 +71,7 @@ export async function startFunctionInstance(
     const failed = (error: unknown) => log.error({ err: error }, 'jobs could not be looked after')
 
     const pulse = createPulse(clock, async () => {
-      log.info('awake again')
+      log.debug('awake again')
       host.cut()
       try {
         // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.

@@ -19,29 +19,23 @@ export interface JobProgress {
   caughtUp(done: Promise<void>): Promise<void>
 }
 
-/** What a host has put out comes without a pause of this length, unless its network is very slow. */
-const QUIET_MS = 150
-/** Of a job that never pauses, this much at a time. */
-const ENOUGH_MS = 1_000
-/** Signing in to the host and asking for the output takes a second on a slow one; a person waits for the answer. */
-const REACH_MS = 5_000
+/** Between two looks; what has arrived meanwhile is taken in. */
 const LOOK_MS = 10
+/** In looks, all three: while the process stands still, or is busy, nothing can arrive. What is there comes without such a pause. */
+const QUIET = 15
+/** Of a job that never pauses, a second's output at a time. */
+const ENOUGH = 100
+/** Signing in to the host and asking for the output takes a second on a slow one; a person waits for the answer. */
+const REACH = 500
 
-export function createJobProgress(clock: () => number = () => performance.now()): JobProgress {
+export function createJobProgress(): JobProgress {
   let begin = () => {}
   const begun = new Promise<void>((resolve) => {
     begin = resolve
   })
   let waiting = false
-  let heard: { output: JobOutput; since: number; last: number } | undefined
-
-  /** What has arrived since `asked`, if that is all for now. */
-  const arrived = (asked: number): JobOutput | undefined => {
-    const now = clock()
-    if (!heard) return undefined
-    const isQuiet = now - Math.max(heard.last, asked) >= QUIET_MS
-    return isQuiet || now - Math.max(heard.since, asked) >= ENOUGH_MS ? heard.output : undefined
-  }
+  let heard: JobOutput | undefined
+  let pieces = 0
 
   return {
     begun,
@@ -54,24 +48,26 @@ export function createJobProgress(clock: () => number = () => performance.now())
     },
     launched: begin,
     hears(output) {
-      const now = clock()
-      heard = { output, since: heard?.output === output ? heard.since : now, last: now }
+      heard = output
+      pieces += 1
     },
     hearsNothing() {
       heard = undefined
     },
     async caughtUp(done) {
       let over = false
-      const end = done.then(
-        () => (over = true),
-        () => (over = true),
-      )
-      const asked = clock()
-      while (!over && clock() - asked < REACH_MS) {
-        if (waiting && clock() - asked >= QUIET_MS) return
-        const output = arrived(asked)
-        // What could not be stored is read again from the host.
-        if (output) return output.flush().catch(() => {})
+      const leave = () => {
+        over = true
+      }
+      const end = done.then(leave, leave)
+      let [seen, quiet, hearing] = [pieces, 0, 0]
+      for (let looks = 0; looks < REACH && !over; looks += 1) {
+        if (waiting && looks >= QUIET) return
+        quiet = heard && pieces === seen ? quiet + 1 : 0
+        hearing = heard ? hearing + 1 : 0
+        seen = pieces
+        // What cannot be stored is read again from the host.
+        if (heard && (quiet > QUIET || hearing > ENOUGH)) return heard.flush().catch(() => {})
         await Promise.race([end, pause(LOOK_MS)])
       }
     },
