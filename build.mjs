@@ -148,7 +148,7 @@ async function output(path, make) {
 }
 
 async function makeFile(path) {
-  writeFileSync(path, await bundle('runtime/main.ts', 'node20.11', 'esm', [libsql(inlined)]))
+  writeFileSync(path, await bundle('runtime/file.ts', 'node20.11', 'esm', [libsql(inlined)]))
 }
 
 /** A function host has no disk for a database, nor for an addon: libSQL's client for remote ones takes the place of the other. */

@@ -14,7 +14,8 @@ import { startDemo } from './runtime/demo.ts'
 import { functionClient, ways } from './runtime/function-client.ts'
 
 const root = join(import.meta.dirname, '..')
-const NAME = 'ops-panel-fetch.mjs'
+/** The file for function hosts, and the one of the program, which is that too when it is imported. */
+const [NAME, PROGRAM] = ['ops-panel-fetch.mjs', 'ops-panel.mjs'] as const
 /** The project's own Node, and the machine's. */
 const machine = (process.env.PATH ?? '')
   .split(delimiter)
@@ -24,9 +25,9 @@ const nodes = [...new Set([process.execPath, machine ?? process.execPath])]
 
 let alone: string
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(root, 'build.mjs'), 'fetch'])
+  await promisify(execFile)(process.execPath, [join(root, 'build.mjs')])
   alone = await mkdtemp(join(tmpdir(), 'ops-panel-fetch-'))
-  await copyFile(join(root, 'dist', NAME), join(alone, NAME))
+  for (const name of [NAME, PROGRAM]) await copyFile(join(root, 'dist', name), join(alone, name))
 }, 60_000)
 afterAll(() => rm(alone, { recursive: true, force: true }))
 
@@ -51,19 +52,21 @@ test('it imports what Node brings, and has no addon inside', async () => {
 })
 
 /** Imports the file as a host of functions does, and answers messages with what its exports give. */
-const HOST = `
-  import entry, { handler } from './${NAME}'
+const hostOf = (name: string) => `
+  import entry, { handler } from './${name}'
   process.on('message', async ({ path, event }) => {
     if (event) return process.send({ result: await handler(event) })
     const response = await entry.fetch(new Request('https://panel.test' + path))
     process.send({ result: { status: response.status, body: await response.json() } })
   })`
 
-test.for(nodes)('copied alone into an empty folder it serves, on %s, and writes nothing', async (node) => {
+const each = nodes.flatMap((node) => [NAME, PROGRAM].map((name): [string, string] => [name, node]))
+
+test.for(each)('%s, copied alone into an empty folder, serves on %s, and writes nothing', async ([name, node]) => {
   const demo = await startDemo()
   const server = await startLibsqlServer()
   onTestFinished(server.stop)
-  const child = spawn(node, ['--input-type=module', '-e', HOST], {
+  const child = spawn(node, ['--input-type=module', '-e', hostOf(name)], {
     cwd: alone,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
@@ -95,5 +98,5 @@ test.for(nodes)('copied alone into an empty folder it serves, on %s, and writes 
   while (!poller.ended()) await poller.poll()
 
   expect(poller.text()).toContain('upgraded')
-  expect(await readdir(alone)).toEqual([NAME])
+  expect((await readdir(alone)).sort()).toEqual([NAME, PROGRAM])
 })
