@@ -90,7 +90,8 @@ const Together = Environment.refine(({ PANEL_TLS_CERT, PANEL_TLS_KEY }) => !PANE
   message: 'les deux fichiers PEM ensemble, ou aucun',
 })
 
-const VARIABLES = new Set(Object.keys(Environment.shape))
+/** The name of every variable that the service knows. */
+export const VARIABLES: ReadonlySet<string> = new Set(Object.keys(Environment.shape))
 
 export interface Config {
   host: string

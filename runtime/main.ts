@@ -5,7 +5,9 @@ import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { detectDeployer } from './detect-deployer.ts'
 import { runSwap } from './docker-swap.ts'
+import { installedEnvironment } from './installed.ts'
 import { startServer } from './server.ts'
+import { serviceManager } from './service-manager.ts'
 import { isWorker, succession } from './succession.ts'
 import { complain, explain, print } from './terminal.ts'
 import { typeCommand } from './typed-command.ts'
@@ -23,7 +25,7 @@ ${describeCommands(commands)}
 Le service et ses commandes se configurent par l’environnement :
 
   PANEL_HOST, PANEL_PORT        adresse et port d’écoute (127.0.0.1, 8080)
-  PANEL_DATA_DIR                dossier des données (./data)
+  PANEL_DATA_DIR                dossier des données (./data ; paquet Debian : /var/lib/ops-panel)
   PANEL_SSH_HOST                hôte administré : hôte, hôte:port ou [IPv6]:port
   PANEL_SSH_USERNAME            compte de service sur cet hôte
   PANEL_SSH_PASSWORD            son mot de passe (chiffré dans la base)
@@ -69,13 +71,13 @@ async function main(args: readonly string[]): Promise<void> {
   process.umask(0o077)
   if (first === REPLACE || first === ASK) return beside(first, args[1] ?? '')
   // The arguments of a worker are not what was typed.
-  if (first !== undefined && !isWorker) {
-    return typeCommand(commands, args, { environment: process.env, clock: () => new Date() })
-  }
+  if (first !== undefined && !isWorker) return typed(args)
   try {
-    const deployer = await detectDeployer(readConfig(process.env), process.env, process.pid)
-    if (deployer === 'process' && !isWorker) process.exit(await runWorkers((text) => complain(0, text)))
-    const environment = { ...process.env, PANEL_DEPLOYER: deployer }
+    const own = await installedEnvironment(process.env, process.execPath)
+    const deployer = await detectDeployer(readConfig(own), own, process.pid)
+    const manager = serviceManager(isWorker ? {} : process.env, (text) => complain(0, text))
+    if (deployer === 'process' && !isWorker) process.exit(await runWorkers((text) => complain(0, text), manager))
+    const environment = { ...own, PANEL_DEPLOYER: deployer }
     const line = deployer === 'process' ? succession(process.env) : undefined
     const starting = startServer(environment, undefined, line)
     let asked = 0
@@ -83,6 +85,7 @@ async function main(args: readonly string[]): Promise<void> {
       // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
       if (asked !== 0 && performance.now() - asked > 500) process.exit(130)
       asked ||= performance.now()
+      void manager.stopping()
       starting.then(
         async ({ stop }) => {
           await stop().catch((error: unknown) =>
@@ -101,6 +104,7 @@ async function main(args: readonly string[]): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
     void line?.followed.then(end)
     await starting
+    await manager.ready()
   } catch (error) {
     const reason = explain(error, 'le service n’a pas pu démarrer')
     complain(1, reason)
@@ -108,6 +112,15 @@ async function main(args: readonly string[]): Promise<void> {
     if (!line) return
     await line.fail(reason)
     process.exit(1)
+  }
+}
+
+async function typed(args: readonly string[]): Promise<void> {
+  try {
+    const environment = await installedEnvironment(process.env, process.execPath)
+    await typeCommand(commands, args, { environment, clock: () => new Date() })
+  } catch (error) {
+    complain(1, explain(error, 'la commande a échoué'))
   }
 }
 

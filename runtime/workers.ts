@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ServiceManager } from './service-manager.ts'
 import { Said, type Told, WITHOUT_MODULES } from './succession.ts'
 
 /** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
@@ -23,7 +24,7 @@ const MOST_SOON = 3
  * listens: the old one leaves when the new one serves. One that ends by itself is started again, in the end without the code
  * of modules. Settles with the exit code when the service has been stopped, or does not start.
  */
-export async function runWorkers(log: (line: string) => void): Promise<number> {
+export async function runWorkers(log: (line: string) => void, manager: ServiceManager): Promise<number> {
   const services = new Set<Service>()
   let current: Service | undefined
   /** Told that another one is the current one now. */
@@ -37,6 +38,7 @@ export async function runWorkers(log: (line: string) => void): Promise<number> {
     // A second wish means: at once.
     if (stopping.signal.aborted) return killAll()
     stopping.abort()
+    void manager.stopping()
     for (const { worker } of services) worker.process.kill('SIGTERM')
     setTimeout(killAll, LEAVE_MS).unref()
   }
@@ -85,6 +87,7 @@ export async function runWorkers(log: (line: string) => void): Promise<number> {
       continue
     }
     current = service
+    void manager.ready()
     service.onReplace = () => void replace(service)
     service.answer({ alone: true })
     let code = 0

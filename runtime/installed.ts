@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { ConfigError } from './config.ts'
+import { parseEnvironmentFile } from './environment-file.ts'
+import { isCode } from './whole-file.ts'
+
+/** What the Debian package installs: a program at this place is the package's. */
+export const INSTALLED = {
+  program: '/usr/bin/ops-panel',
+  environment: '/etc/ops-panel/ops-panel.env',
+  data: '/var/lib/ops-panel',
+}
+
+/**
+ * The environment of the package's service, for who types a command of the package's program: what its unit would give. What
+ * is set already wins, and who names a data folder means another service: nothing is read then. Throws a ConfigError when
+ * the file may not be read.
+ */
+export async function installedEnvironment(
+  environment: Record<string, string | undefined>,
+  program: string,
+  installed = INSTALLED,
+): Promise<Record<string, string | undefined>> {
+  if (program !== installed.program || environment.PANEL_DATA_DIR) return environment
+  const variables = parseEnvironmentFile(await readIfAllowed(installed.environment))
+  return { PANEL_DATA_DIR: installed.data, ...variables, ...environment }
+}
+
+async function readIfAllowed(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return ''
+    throw new ConfigError(`${file} ne peut pas être lu par ce compte. Tapez la commande en root (sudo ops-panel …).`, {
+      cause: error,
+    })
+  }
+}
