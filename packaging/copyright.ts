@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+
+const Person = z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)])
+const Package = z.object({
+  name: z.string(),
+  version: z.string(),
+  license: z.string().optional(),
+  author: Person.optional(),
+  repository: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]).optional(),
+})
+
+/** Debian has it on every machine, and does not want it again in each package. */
+const APACHE = /^.*Apache License\n[^\n]*Version 2\.0, January 2004\n[\s\S]*?END OF TERMS AND CONDITIONS/gm
+const APACHE_THERE = 'Apache License, Version 2.0: see /usr/share/common-licenses/Apache-2.0'
+
+const INTRODUCTION = `ops-panel, and what its executable consists of.
+
+The panel itself comes without a licence: all rights are its authors'. Inside the
+executable are Node.js and the npm packages below, each under its own licence, in
+the words of its own files.
+`
+
+/** The package's copyright file: the licences of all that the executable holds, from the folders that it was made from. */
+export function copyright(root: string, folders: readonly string[]): string {
+  return [INTRODUCTION, ...folders.map((folder) => notice(join(root, folder)))].join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+function notice(folder: string): string {
+  const of = Package.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)\b/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim())
+  if (texts.length === 0 && of.license === undefined) throw new Error(`${folder} says nothing of its licence`)
+  const stated = [`Licence: ${of.license ?? 'see below'}`, of.author && `Author: ${of.author}`]
+  // Without a text of their own they name one.
+  const where = texts.length === 0 && of.repository && `Source: ${of.repository}`
+  const head = [`${of.name} ${of.version}`, ...stated, where].filter(Boolean)
+  return `${[head.join('\n'), ...texts].join('\n\n').replaceAll(APACHE, APACHE_THERE)}\n`
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig, VARIABLES } from '../../runtime/config.ts'
+import { parseEnvironmentFile } from '../../runtime/environment-file.ts'
+
+const DEBIAN = join(import.meta.dirname, '../../packaging/debian')
+const file = readFileSync(join(DEBIAN, 'ops-panel.env'), 'utf8')
+const unit = readFileSync(join(DEBIAN, 'ops-panel.service'), 'utf8')
+
+test('as it is shipped it sets nothing', () => {
+  expect(parseEnvironmentFile(file)).toEqual({})
+})
+
+test('it has every variable that the service knows, and no other', () => {
+  const variables = parseEnvironmentFile(file.replaceAll(/^#(?=PANEL_)/gm, ''))
+
+  expect(Object.keys(variables).sort()).toEqual([...VARIABLES].sort())
+})
+
+test('its values are the defaults of the installed service', () => {
+  const { isTrustedProxy: _, ...shown } = readConfig(parseEnvironmentFile(file.replaceAll(/^#(?=PANEL_)/gm, '')))
+  const [, folder = ''] = /^Environment=PANEL_DATA_DIR=(.*)$/m.exec(unit) ?? []
+  const { isTrustedProxy: __, ...defaults } = readConfig({ PANEL_DATA_DIR: folder })
+
+  expect(shown).toEqual(defaults)
+})
