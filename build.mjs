@@ -2,7 +2,8 @@
 //   node build.mjs           ops-panel.mjs, the service, its packages and libSQL's native addon in one file that Node >= 20 runs
 //                            and ops-panel-fetch.mjs, the same for a function host: a remote database, no addon
 //   node build.mjs fetch     the latter alone
-//   node build.mjs binary    ops-panel, the same with Node in one executable, for a Debian without Node
+//   node build.mjs binary    ops-panel, the same with Node in one executable, for a Debian without Node; and
+//                            ops-panel.packages, the folders of the packages inside
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -131,6 +132,22 @@ async function bundle(entry, target, format, plugins, alias = {}) {
   return outputFiles[0].contents
 }
 
+/** Adds the folders of the packages that files of a bundle are from. */
+const listing = (packages) => ({
+  name: 'listing',
+  setup({ initialOptions, onEnd }) {
+    initialOptions.metafile = true
+    onEnd(({ metafile }) => {
+      for (const file of Object.keys(metafile?.inputs ?? {})) addPackage(packages, file)
+    })
+  },
+})
+
+function addPackage(packages, file) {
+  const [folder] = /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file) ?? []
+  if (folder !== undefined) packages.add(folder)
+}
+
 /** Has `make` write a file of that name; it is renamed into place, so that nobody ever starts half of one. */
 async function output(path, make) {
   const started = performance.now()
@@ -179,7 +196,9 @@ function compiled(bundled, folder) {
 async function makeExecutable(path) {
   const folder = mkdtempSync(join(tmpdir(), 'ops-panel-build-'))
   try {
-    const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', [libsql(asset)])).toString('latin1')
+    const packages = new Set()
+    const plugins = [libsql(asset), listing(packages)]
+    const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
     compiled(Buffer.from(`(function (require, __dirname) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
@@ -198,6 +217,9 @@ async function makeExecutable(path) {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
     })
+    // Their licences go with the executable.
+    for (const file of [ADDON, process.execPath]) addPackage(packages, file)
+    writeFileSync('dist/ops-panel.packages', `${[...packages].sort().join('\n')}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

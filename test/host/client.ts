@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Account, PASSWORDS } from './rig.ts'
-import type { Service } from './service.ts'
+import type { Address } from './service.ts'
 
 export interface Answer {
   status: number
@@ -12,7 +12,7 @@ export interface Answer {
 
 /** Somebody who is signed in. */
 export interface Caller {
-  service: Service
+  service: Address
   token: string
   /** What a browser sends along: the refresh token. */
   cookie: string
@@ -58,7 +58,7 @@ export function freshAddress(): string {
 
 /** Tries to sign in. */
 export function login(
-  service: Service,
+  service: Address,
   username: string,
   password: string,
   address: string = freshAddress(),
@@ -67,12 +67,12 @@ export function login(
 }
 
 /** Signs in as one of the rig's accounts. */
-export async function signIn(service: Service, account: Account): Promise<Caller> {
+export async function signIn(service: Address, account: Account): Promise<Caller> {
   return signedIn(service, await login(service, account, PASSWORDS[account]))
 }
 
 /** Who was let in, as the service's caller. */
-export function signedIn(service: Service, { status, body, headers }: Answer): Caller {
+export function signedIn(service: Address, { status, body, headers }: Answer): Caller {
   if (status !== 200) throw new Error(`not let in: ${status} ${JSON.stringify(body)}`)
   const token = SignedIn.parse(body).access_token
   const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
@@ -80,7 +80,7 @@ export function signedIn(service: Service, { status, body, headers }: Answer): C
 }
 
 /** The same person at any service: one that shares its data with the other, perhaps. */
-export function caller(service: Service, token: string, cookie: string): Caller {
+export function caller(service: Address, token: string, cookie: string): Caller {
   const credentials = { authorization: `Bearer ${token}`, cookie }
   return {
     service,
@@ -94,12 +94,12 @@ export function caller(service: Service, token: string, cookie: string): Caller 
 }
 
 /** Asks as nobody, from an address of its own. */
-export function ask(service: Service, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
+export function ask(service: Address, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
   return send(service, method, path, { 'x-forwarded-for': freshAddress() }, body)
 }
 
 /** Asks for a new access token with the refresh token alone. */
-export function refresh(service: Service, cookie: string): Promise<Answer> {
+export function refresh(service: Address, cookie: string): Promise<Answer> {
   return send(service, 'POST', '/api/auth/refresh', { cookie })
 }
 
@@ -124,7 +124,7 @@ export async function record(caller: Caller, jobId: string) {
 }
 
 async function send(
-  { url }: Service,
+  { url }: Address,
   method: string,
   path: string,
   headers: Record<string, string>,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
-import type { Service } from './service.ts'
+import type { Address } from './service.ts'
 
 const Envelope = { topic: z.string(), seq: z.number().int() }
 const Frame = z.discriminatedUnion('type', [
@@ -36,7 +36,7 @@ interface Options {
 
 /** Subscribes to a job as a browser does: the token travels as a subprotocol. Settles when the socket is open. */
 export async function follow(
-  { url }: Service,
+  { url }: Address,
   jobId: string,
   { token, from, withinMs = 90_000 }: Options = {},
 ): Promise<Follower> {

@@ -179,6 +179,7 @@ usage() {
 rig.sh up | down | reset [ID]         a new host; with an ID (101, 102, 103) that container alone is new
 rig.sh status | users | log | purge   state; names and passwords; sshd's log; delete all data
 rig.sh in host|ID COMMAND...          run a command as root there, past ssh
+rig.sh base                           build the tree that they start from; where it is
 rig.sh fail on|off [WHERE]            rig-fail's postinst fails               WHERE: host, ID or all (default)
 rig.sh conffile on|off [WHERE]        a locally changed conffile: its upgrade asks a question
 rig.sh slow LINES MS [WHERE]          rig-slow's postinst: how many lines, how far apart
@@ -195,7 +196,7 @@ U
 [ "$(id -u)" = 0 ] || die 'needs root'
 command=${1:-help}
 shift || true
-case $command in up | down | reset | purge)
+case $command in up | down | reset | purge | base)
   mkdir -p "$DATA"
   exec 9>"$DATA/.lock"
   flock 9
@@ -203,6 +204,7 @@ case $command in up | down | reset | purge)
 esac
 case $command in
   up) up ;;
+  base) build >&2; echo "$BASE" ;;
   down) down ;;
   reset) if [ -n "${1:-}" ]; then reset_container "$1"; else down; up; fi ;;
   purge) down; rm -rf "$DATA" ;;

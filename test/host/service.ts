@@ -17,8 +17,12 @@ const START_MS = 15_000
 /** What a service manager is promised. */
 const STOP_MS = 5_000
 
-export interface Service {
+/** Where a service listens. */
+export interface Address {
   url: string
+}
+
+export interface Service extends Address {
   /** Its data. */
   folder: string
   /** Everything that it has written so far. */

@@ -20,7 +20,7 @@ bootstrap() {
   mkdir -p "$CACHE"
   rm -rf "$TREE"
   http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --cache-dir="$CACHE" \
-    --include=openssh-server,sudo,locales,apt-utils,lxc,procps bookworm "$TREE" $mirror
+    --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd bookworm "$TREE" $mirror
 }
 
 # ---------------------------------------------------------------------------------------------- made-up packages
