@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lchown, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { lchown, link, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The text of a file; undefined when it is not there. */
@@ -98,10 +98,12 @@ export interface Owner {
 /**
  * Only root can give files away; for others every file they make is theirs, as it should be. Never what a link leads to,
  * which who may write in the folder could lay for root; and without opening the file: closing it again would end the
- * locks that SQLite holds on it in this process.
+ * locks that SQLite holds on it in this process. What is theirs already is left alone: root may have been deprived of that right.
  */
 export async function giveTo(file: string, { uid, gid }: Owner): Promise<void> {
-  if (process.getuid?.() === 0) await lchown(file, uid, gid)
+  if (process.getuid?.() !== 0) return
+  const now = await lstat(file)
+  if (now.uid !== uid || now.gid !== gid) await lchown(file, uid, gid)
 }
 
 async function writeDurably(file: string, text: string): Promise<void> {
