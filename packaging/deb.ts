@@ -60,9 +60,11 @@ try {
   put('DEBIAN/md5sums', checksums)
   for (const script of ['postinst', 'prerm', 'postrm']) put(`DEBIAN/${script}`, source(script), 0o755)
 
+  // dpkg-deb itself only takes later times down to that one.
+  run('find', [tree, '-exec', 'touch', '-h', '-d', `@${seconds}`, '{}', '+'])
   const target = join(ROOT, 'dist', `ops-panel_${version}_${architecture}.deb`)
   const part = `${target}.${process.pid}`
-  // A quarter of the file's size is a ninth of the time with xz's own default.
+  // A seventh larger than with xz's own default, in an eighth of the time.
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '-z1', '--build', tree, part], { SOURCE_DATE_EPOCH: seconds })
   renameSync(part, target)
   const megabytes = (statSync(target).size / 1e6).toFixed(1)

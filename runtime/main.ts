@@ -22,7 +22,8 @@ Sans commande, le service démarre et écoute sur http://127.0.0.1:8080. Les com
 
 ${describeCommands(commands)}
 
-Le service et ses commandes se configurent par l’environnement :
+Le service et ses commandes se configurent par l’environnement, et pour le paquet Debian par
+/etc/ops-panel/ops-panel.env :
 
   PANEL_HOST, PANEL_PORT        adresse et port d’écoute (127.0.0.1, 8080)
   PANEL_DATA_DIR                dossier des données (./data ; paquet Debian : /var/lib/ops-panel)

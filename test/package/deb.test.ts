@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../db/folder.ts'
+import { AGAIN, DEB } from './packages.ts'
+
+const run = promisify(execFile)
+const BIG = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
+
+test('lintian finds nothing that is not explained', async () => {
+  const { stdout } = await run('lintian', ['--allow-root', '--fail-on=none', '--display-info', DEB])
+
+  expect(stdout.split('\n').filter((line) => !line.startsWith('I:') && line !== '')).toEqual([])
+  // An explanation of what is not there any more.
+  expect(stdout).not.toContain('mismatched-override')
+  expect(stdout).not.toContain('unused-override')
+})
+
+test('built in another folder, elsewhere in the world and by somebody with another umask, it is the same', async () => {
+  const [one, other] = await Promise.all([DEB, AGAIN].map((deb) => readFile(deb)))
+  const sha256 = (bytes: Buffer | undefined) =>
+    createHash('sha256')
+      .update(bytes ?? '')
+      .digest('hex')
+
+  expect(sha256(one)).toBe(sha256(other))
+})
+
+test('it needs what the executable is linked with, and calls itself what the executable does', async () => {
+  const { stdout } = await run('dpkg-deb', ['-f', DEB, 'Depends', 'Version'])
+
+  for (const library of ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6', 'adduser']) expect(stdout).toContain(library)
+  const { stdout: version } = await run(process.env.TEST_BINARY ?? '', ['--version'])
+  expect(stdout).toContain(`Version: ${version}`)
+})
+
+test('every file is root’s, and no folder of the system’s is anything but 755', async () => {
+  const { stdout } = await run('dpkg-deb', ['-c', DEB])
+  const lines = stdout.trim().split('\n')
+
+  expect(lines.filter((line) => !/^(drwxr-xr-x|-rw-r--r--) root\/root /.test(line))).toEqual([
+    expect.stringMatching(/^-rw-r----- root\/root .* \.\/etc\/ops-panel\/ops-panel\.env$/),
+    expect.stringMatching(/^-rwxr-xr-x root\/root .* \.\/usr\/bin\/ops-panel$/),
+  ])
+})
+
+test('its manual page is shown without a complaint, with every line of the help', async () => {
+  const page = gunzipSync(await contents('./usr/share/man/man1/ops-panel.1.gz'))
+  const file = join(await temporaryFolder(), 'ops-panel.1')
+  await writeFile(file, page)
+  const env = { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '200' }
+  const { stdout, stderr } = await run('man', ['--warnings', '-l', file], { env })
+  const { stdout: help } = await run(process.env.TEST_BINARY ?? '', ['--help'])
+  const words = (line: string) => line.trim().replaceAll(/\s+/g, ' ')
+  const shown = stdout.split('\n').map(words)
+
+  expect(stderr).toBe('')
+  expect(help.split('\n').slice(1).map(words)).toSatisfy((lines: string[]) => lines.every((it) => shown.includes(it)))
+})
+
+test('its copyright file names the packages inside and Node, and only these', async () => {
+  const copyright = String(await contents('./usr/share/doc/ops-panel/copyright'))
+
+  for (const name of ['node-linux-', 'hono ', 'ssh2 ', '@libsql/linux-', 'zod '])
+    expect(copyright).toContain(`\n${name}`)
+  for (const name of ['vitest', 'esbuild', '@grpc/grpc-js', 'typescript']) expect(copyright).not.toContain(`\n${name} `)
+  expect(copyright).toContain('Copyright Node.js contributors')
+})
+
+async function contents(path: string): Promise<Buffer> {
+  const { stdout } = await run('bash', ['-c', `dpkg-deb --fsys-tarfile "$0" | tar xO "$1"`, DEB, path], BIG)
+  return stdout
+}
