@@ -8,7 +8,8 @@ HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
 export RIG_PORT=${RIG_PORT:-2222} RIG_DATA=${RIG_DATA:-/var/tmp/ops-panel-rig} RIG_QUIET=
 export TEST_REPORT=${TEST_REPORT:-$RIG_DATA/report.json}
-export TMPDIR=$RIG_DATA/tmp
+# By its port: another one of these may run beside it.
+export TMPDIR=$RIG_DATA/tmp-$RIG_PORT
 export PATH=$PWD/node_modules/.bin:$PATH
 
 fail() { echo "test:host: $*" >&2; exit 1; }
@@ -41,9 +42,9 @@ PANEL_UNDER_TEST=$(readlink -f "$tried")
 case $tried in
   dist/*)
     # Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
-    mkdir -p "$RIG_DATA/service"
-    cp "$tried" "$RIG_DATA/service/"
-    PANEL_UNDER_TEST=$RIG_DATA/service/$(basename "$tried")
+    mkdir -p "$TMPDIR/service"
+    cp "$tried" "$TMPDIR/service/"
+    PANEL_UNDER_TEST=$TMPDIR/service/$(basename "$tried")
     ;;
 esac
 export PANEL_UNDER_TEST

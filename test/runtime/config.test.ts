@@ -23,6 +23,7 @@ test('has a default for everything', () => {
     adminGroups: ['sudo', 'wheel', 'admin'],
     refreshDays: 7,
     keepJobs: 500,
+    outputBytes: 1024 * 1024,
     terminalIdleMs: 1_800_000,
     origins: new Set(),
     anonymousOutput: true,
