@@ -1,13 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  type Client,
-  type Config,
-  createClient,
-  type InStatement,
-  type InValue,
-  LibsqlError,
-} from '@libsql/client/sqlite3'
+import { type Client, createClient, type InStatement, type InValue, LibsqlError } from '@libsql/client/sqlite3'
 import * as z from 'zod'
+import { connectRemote, remoteCalls } from './remote-calls.ts'
 
 /** The database refused or did not answer; `cause` is libSQL's own error. */
 export class StorageError extends Error {
@@ -30,6 +24,11 @@ export interface Database {
   script(sql: string): Promise<void>
   /** Leaves the connection to a remote server, which may have died without a word, for another one. */
   reconnect(): Promise<void>
+  /**
+   * Whether it answers and takes a change, which reading does not tell of a full disk or a lock: the version of its schema
+   * then. What is asked while an answer is awaited shares that, and one change a second is enough for all.
+   */
+  probe(): Promise<number>
   /** Waits for what is under way; a local database is then whole in its one file. */
   close(): Promise<void>
 }
@@ -38,8 +37,8 @@ export interface Database {
 const BUSY_FOR_MS = 5_000
 /** libSQL waits synchronously, which stops the event loop: so briefly, then again from here. */
 const BUSY_TIMEOUT_MS = 20
-/** A remote server that says nothing for so long is taken for dead. */
-const REMOTE_TIMEOUT_MS = 10_000
+/** A change that only shows that changes are taken is made no more often than this. */
+const PROBE_MS = 1_000
 
 /**
  * Opens `file:…`, `:memory:` or a remote libSQL address. A local database works one call at a time, in the order of
@@ -50,8 +49,8 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
   const local = inMemory || url.startsWith('file:')
   const client = local
     ? createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS })
-    : await connectRemote({ url, ...(authToken && { authToken }) })
-  const guard = local ? inOrder(inMemory ? (work) => work() : retryWhenBusy(client)) : withDeadline
+    : await connectRemote(url, authToken)
+  const guard = local ? inOrder(inMemory ? (work) => work() : retryWhenBusy(client)) : remoteCalls()
   if (local && !inMemory) await guard(() => applyPragmas(client))
   const storage = async <result>(work: () => Promise<result>): Promise<result> => {
     try {
@@ -61,10 +60,28 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     }
   }
   const statement = (sql: string, args: InValue[] = []): InStatement => ({ sql, args })
+  const query: Database['query'] = async (row, sql, args) => {
+    const { rows } = await storage(() => client.execute(statement(sql, args)))
+    return rows.map((raw) => row.parse(raw))
+  }
+  const probe = async (): Promise<number> => {
+    // A table, not a constant: without reading a page, a database that is gone would answer too.
+    const [row] = await query(Version, 'SELECT max(version) AS version FROM schema_version')
+    if (performance.now() - changedAt > PROBE_MS) {
+      await storage(() => client.batch(CHANGE, 'write'))
+      changedAt = performance.now()
+    }
+    return row?.version ?? 0
+  }
+  let changedAt = Number.NEGATIVE_INFINITY
+  let probing: Promise<number> | undefined
   return {
-    async query(row, sql, args) {
-      const { rows } = await storage(() => client.execute(statement(sql, args)))
-      return rows.map((raw) => row.parse(raw))
+    query,
+    probe() {
+      probing ??= probe().finally(() => {
+        probing = undefined
+      })
+      return probing
     },
     async run(sql, args) {
       const { rowsAffected } = await storage(() => client.execute(statement(sql, args)))
@@ -88,11 +105,6 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
       client.close()
     },
   }
-}
-
-/** Loaded where it is used alone: the others need none of it. */
-async function connectRemote(config: Config): Promise<Client> {
-  return (await import('@libsql/client/web')).createClient(config)
 }
 
 /** `asked` is when the call was made, on the clock of `performance.now`. */
@@ -145,28 +157,15 @@ function isBusy(error: unknown): boolean {
   return error instanceof LibsqlError && error.code.startsWith('SQLITE_BUSY')
 }
 
-const withDeadline: Guard = async (work) => {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${REMOTE_TIMEOUT_MS} ms`)), REMOTE_TIMEOUT_MS)
-  })
-  try {
-    return await Promise.race([work(), deadline])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
+/** There and back: SQLite does not write what is the same already. */
+const CHANGE = [`applied_at || ' '`, 'rtrim(applied_at)'].map(
+  (value) => `UPDATE schema_version SET applied_at = ${value} WHERE version = 1`,
+)
+const Version = z.object({ version: z.number() })
 const Verdict = z.object({ quick_check: z.string() })
 
 /** What is wrong with a local database as a file; undefined when nothing is. */
 export async function quickCheck(db: Database): Promise<string | undefined> {
   const [row] = await db.query(Verdict, 'PRAGMA quick_check(1)')
   return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? '').replaceAll(/\s+/g, ' ')
-}
-
-/** Whether the database answers; throws a StorageError when it does not. */
-export async function ping(db: Database): Promise<void> {
-  // A table, not a constant: without reading a page, a database that is gone would answer too.
-  await db.query(z.unknown(), 'SELECT max(version) FROM schema_version')
 }

@@ -24,6 +24,7 @@ import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
 import health from './health/health.get.ts'
+import watchDatabase from './health/watch-database.task.ts'
 import containerAction from './hypervisor/action.post.ts'
 import { containerJob } from './hypervisor/container-job.ts'
 import containers from './hypervisor/containers.get.ts'
@@ -130,6 +131,7 @@ export const tasks: readonly Task[] = [
   forgetSessions, // every hour
   learnEnds, //      every 20 s
   tendJobs, //       every 2 s
+  watchDatabase, //  every 20 s
 ]
 
 /** What the command line offers beside starting the service. */

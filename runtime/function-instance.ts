@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { openDatabase, ping } from '../db/client.ts'
+import { openDatabase } from '../db/client.ts'
 import { countJobs } from '../db/jobs.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, schemaVersion } from '../db/migrate.ts'
 import { type App, createApp } from './app.ts'
 import { assemble, type Opened } from './assembly.ts'
 import type { ModuleProblem } from './backend-modules.ts'
@@ -77,7 +77,7 @@ export async function startFunctionInstance(
         // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.
         await turn()
         await db.reconnect()
-        await ping(db)
+        await schemaVersion(db)
         await jobs.tend()
       } catch (error) {
         failed(error)

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { ping, StorageError } from '../../db/client.ts'
 import { defineFunction } from '../../runtime/function.ts'
+import { databaseProblem } from './database-problem.ts'
 
-/** Whether the service and its database answer. `boot_id` changes with every start. */
+/** Whether the service and its database are in order. `boot_id` changes with every start. */
 export default defineFunction({
   method: 'GET',
   path: '/api/health',
@@ -16,15 +16,8 @@ export default defineFunction({
     started_at: z.string(),
   }),
 
-  async handler(_, { db, boot, log }) {
-    const status = await ping(db).then(
-      () => 'ok' as const,
-      (error: unknown) => {
-        if (!(error instanceof StorageError)) throw error
-        log.error({ err: error }, 'the database does not answer')
-        return 'degraded' as const
-      },
-    )
+  async handler(_, { db, boot }) {
+    const status = (await databaseProblem(db)) ? ('degraded' as const) : ('ok' as const)
     return { status, version: boot.version, boot_id: boot.id, started_at: boot.startedAt }
   },
 })

@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
-import { ping, quickCheck } from '../../db/client.ts'
+import { quickCheck } from '../../db/client.ts'
 import { filePath } from '../../db/file-url.ts'
+import { schemaVersion } from '../../db/migrate.ts'
 import { type BareContext, defineCommand } from '../../runtime/command-line.ts'
 import { type Config, ConfigError } from '../../runtime/config.ts'
 import { Failure } from '../../runtime/errors.ts'
@@ -63,7 +64,7 @@ function adviceFor(error: unknown): string {
 
 async function checkDatabase({ db }: Storage, { databaseUrl }: Config): Promise<Finding> {
   try {
-    await ping(db)
+    await schemaVersion(db)
     const broken = filePath(databaseUrl) === undefined ? undefined : await quickCheck(db)
     if (broken === undefined) return { ok: true, message: 'La base de données répond.' }
     return { ok: false, message: `La base de données est abîmée (${broken}). Voir « restore ».` }

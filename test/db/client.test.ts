@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, ping, StorageError } from '../../db/client.ts'
-import { migrate } from '../../db/migrate.ts'
+import { type Database, StorageError } from '../../db/client.ts'
+import { migrate, SCHEMA_VERSION } from '../../db/migrate.ts'
 import { open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -128,9 +128,9 @@ test('a failure is a StorageError with libSQL’s own behind it; a closed databa
   expect(error).toMatchObject({ cause: { code: expect.stringContaining('SQLITE') } })
 
   // Without the schema it is no database of the service's, whatever else answers.
-  await expect(ping(db)).rejects.toThrow(StorageError)
+  await expect(db.probe()).rejects.toThrow(StorageError)
   await migrate(db, new Date(0))
-  await ping(db)
+  expect(await db.probe()).toBe(SCHEMA_VERSION)
   await db.close()
-  await expect(ping(db)).rejects.toThrow(StorageError)
+  await expect(db.probe()).rejects.toThrow(StorageError)
 })

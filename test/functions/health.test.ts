@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { SCHEMA_VERSION } from '../../db/migrate.ts'
 import health from '../../functions/health/health.get.ts'
+import watchDatabase from '../../functions/health/watch-database.task.ts'
 import { START, testApp } from '../app.ts'
 import { answered, audited } from './answers.ts'
 
@@ -37,6 +40,37 @@ test('is degraded with 503, in the same shape, when the database does not answer
     boot_id: 'boot-1',
     started_at: START.toISOString(),
   })
+})
+
+test('is degraded while the database can be read and not changed, and no longer', async () => {
+  const app = await testApp([health])
+  await app.db.script("CREATE TRIGGER full BEFORE UPDATE ON schema_version BEGIN SELECT raise(ABORT, 'disk full'); END")
+  const statuses = [(await app.request('GET', PATH)).status, (await app.request('GET', PATH)).status]
+  await app.db.script('DROP TRIGGER full')
+
+  expect(statuses).toEqual([503, 503])
+  expect((await app.request('GET', PATH)).status).toBe(200)
+})
+
+test('is degraded once a newer program has changed the database, and the log says so', async () => {
+  const app = await testApp([health])
+  await app.db.script(`INSERT INTO schema_version VALUES (${SCHEMA_VERSION + 1}, '2026-03-01T12:00:00.000Z')`)
+
+  expect((await app.request('GET', PATH)).status).toBe(503)
+  await watchDatabase.run(app.services)
+  expect(app.lines().at(-1)).toContain(`newer than this program (${SCHEMA_VERSION})`)
+})
+
+test('asked often, it changes the database about once a second', async () => {
+  const app = await testApp([health])
+  await app.db.script(`CREATE TABLE changes (n INTEGER);
+    CREATE TRIGGER counted AFTER UPDATE ON schema_version BEGIN INSERT INTO changes VALUES (1); END`)
+
+  for (let n = 0; n < 200; n++) await app.request('GET', PATH)
+
+  const changes = await app.db.query(z.unknown(), 'SELECT n FROM changes')
+  expect(changes.length).toBeGreaterThan(0)
+  expect(changes.length).toBeLessThan(100)
 })
 
 test('is not limited: many clients poll it every 3 s', async () => {
