@@ -123,6 +123,19 @@ export async function endJob(
   return changed > 0
 }
 
+/** Ends those of these jobs that nobody has begun, as errors. */
+export async function withdrawJobs(
+  db: Database,
+  ids: readonly string[],
+  { error, error_code, now }: { error: string; error_code: string; now: string },
+): Promise<void> {
+  await db.run(
+    `UPDATE jobs SET status = 'error', error = ?, error_code = ?, finished_at = ?, owner = NULL
+     WHERE id IN (SELECT value FROM json_each(?)) AND epoch = 1 AND launched = 0 AND status = 'running'`,
+    [storedText(error), error_code, now, JSON.stringify(ids)],
+  )
+}
+
 const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })
 
 /** How many jobs there are of a kind in a status. */

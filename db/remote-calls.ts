@@ -35,7 +35,9 @@ export function remoteCalls({
       }
       const timer = setTimeout(() => {
         reject(new Error(`no answer within ${timeoutMs} ms`))
-        leave()
+        waiting.delete(begin)
+        // Those that have waited for as long are given up first.
+        setImmediate(leave)
       }, timeoutMs)
       waiting.add(begin)
       if (underWay < most) begin()

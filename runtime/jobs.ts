@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Statement } from '../db/client.ts'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
@@ -8,12 +7,14 @@ import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
 import type { Instance } from './instance.ts'
 import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
+import { newJobId } from './job-id.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { createOutputWriter } from './job-output.ts'
 import { createJobQueue } from './job-queue.ts'
 import { type JobRun, runJob } from './job-run.ts'
 import { createJobTail } from './job-tail.ts'
 import type { Log } from './log.ts'
+import { createRefusedJobs } from './refused-jobs.ts'
 
 export interface NewJobRequest {
   kind: string
@@ -87,6 +88,7 @@ export function createJobs({
   /** How far the jobs that are seen to here are told. */
   const told = new Map<string, { topic: string; event: string; at: number }>()
   const lease = { owner: instance.id, leaseMs: LEASE_MS }
+  const refused = createRefusedJobs({ db, clock, elapsed })
   let stopped = false
 
   const writer = createOutputWriter(db, (id, text) => {
@@ -131,7 +133,7 @@ export function createJobs({
   }
 
   const take = async (id: string, gone?: string): Promise<void> => {
-    if (stopped || runs.has(id)) return
+    if (stopped || runs.has(id) || refused.has(id)) return
     const epoch = await takeJob(db, id, { ...lease, gone })
     const row = epoch === undefined ? undefined : await findJob(db, id)
     if (!row || stopped || row.epoch !== epoch || runs.has(id)) return
@@ -155,6 +157,7 @@ export function createJobs({
 
   const tend = async (): Promise<void> => {
     await keep()
+    await refused.withdraw()
     const orphans: { id: string; gone?: string }[] = (await lapsedJobs(db)).map((id) => ({ id }))
     for (const { id, owner } of await ownedJobs(db)) {
       if (owner !== instance.id && (await instance.isGone(owner))) orphans.push({ id, gone: owner })
@@ -174,10 +177,15 @@ export function createJobs({
       const row = { id: newJobId(now), kind: name, args: JSON.stringify(args), queue: kind.queue(args), target }
       const started_at = timestamp(now)
       const more = announce ? [announce(row.id)] : []
-      const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more)
-      const found = await findJob(db, row.id)
-      // A database that took longer than the lease: somebody has taken it.
-      if (found?.epoch === job.epoch && !stopped) run(found)
+      try {
+        const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more)
+        const found = await findJob(db, row.id)
+        // A database that took longer than the lease: somebody has taken it.
+        if (found?.epoch === job.epoch && !stopped) run(found)
+      } catch (error) {
+        refused.add(row.id)
+        throw error
+      }
       const begun = runs.get(row.id)?.begun
       if (onDemand && begun) await Promise.race([begun, pause(BEGIN_MS, undefined, { ref: false })])
       return row.id
@@ -201,17 +209,10 @@ export function createJobs({
       tail.stop()
       for (const job of runs.values()) job.release()
       await Promise.allSettled(Array.from(runs.values(), ({ done }) => done))
-      await releaseLeases(db, instance.id).catch((error: unknown) =>
+      const released = refused.withdraw().then(() => releaseLeases(db, instance.id))
+      await released.catch((error: unknown) =>
         log.warn({ err: error }, 'running jobs could not be given up; others take them in a moment'),
       )
     },
   }
-}
-
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
-
-/** `<unix seconds>-<8 of a-z, 0-9>` */
-function newJobId(now: Date): string {
-  const random = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-  return `${Math.floor(now.getTime() / 1000)}-${random}`
 }

@@ -209,6 +209,44 @@ test('a database that fails for a while costs no byte and none twice', async () 
   expect(await stored(id)).toBe(output.text())
 })
 
+test.each([
+  ['before the answer', 0],
+  ['late', 1],
+])(
+  'a job whose record was stored though its start was refused (%s) never runs, and its record says why',
+  async (_, late) => {
+    const demo = await startDemo()
+    const unread: (() => Promise<unknown>)[] = []
+    let failing = true
+    const wrap = (db: Database): Database => ({
+      ...db,
+      async batch(statements) {
+        if (!failing) return db.batch(statements)
+        failing = false
+        if (late) unread.push(() => db.batch(statements))
+        else await db.batch(statements)
+        throw new StorageError('no answer')
+      },
+    })
+    const { jobs, again, start, db, lapse } = await jobService(demo, { wrap })
+    const before = demo.commands.length
+
+    await expect(start(jobs, 'lxc:101')).rejects.toThrow('no answer')
+    await jobs.tend()
+    for (const read of unread) await read()
+    await jobs.tend()
+    await lapse()
+    await again().jobs.tend()
+
+    const rows = await db.query(z.unknown(), 'SELECT status, launched, error, error_code FROM jobs')
+    expect(rows).toEqual([
+      { status: 'error', launched: 0, error: 'La base de données ne répond pas.', error_code: 'storage_failed' },
+    ])
+    expect(demo.commands).toHaveLength(before)
+    expect(await start(jobs, 'lxc:101')).toMatch(/^\d+-/)
+  },
+)
+
 test('what a failing database held up is stored soon, though the job prints nothing more', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
