@@ -14,6 +14,8 @@ export interface JobTail {
 
 /** A person sees no difference; ten watched jobs are forty queries a second. */
 const LOOK_MS = 250
+/** After a failure: whoever listens waits anyway. */
+const AGAIN_MS = 1_000
 /** What is read at a time. */
 const PIECE = 256 * 1024
 
@@ -48,6 +50,7 @@ export function createJobTail(
   }
 
   const follow = async (event: string, id: string, from: number): Promise<void> => {
+    let failing = false
     for (let at = from; ; ) {
       if (stopped || hub.subscribers(jobTopic(event, id)) === 0) return
       // What the former one stored to the last is told here, what comes now by who has it.
@@ -56,10 +59,12 @@ export function createJobTail(
         const next = await look(event, id, at)
         if (next === undefined || taken) return
         at = next
+        failing = false
       } catch (error) {
-        log.warn({ job: id, err: error }, 'a job of another instance could not be looked at')
+        if (!failing) log.warn({ job: id, err: error }, 'a job of another instance could not be looked at')
+        failing = true
       }
-      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS).unref())
+      await new Promise<void>((resolve) => setTimeout(resolve, failing ? AGAIN_MS : LOOK_MS).unref())
     }
   }
 

@@ -3,7 +3,7 @@ import { StorageError } from '../db/client.ts'
 import type { Log } from './log.ts'
 
 /** Between two tries; the last one again and again. */
-const PAUSES_MS = [250, 1_000, 5_000, 15_000, 30_000]
+const PAUSES_MS = [250, 1_000, 3_000]
 
 /**
  * Does it again while the database fails, for as long as it takes: what a job puts out is safe at the host, and without
@@ -18,7 +18,8 @@ export async function patiently<result>(
       return await work()
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      log.error({ job, err: error }, 'the database failed; once more in a moment')
+      if (tries === 0) log.error({ job, err: error }, 'the database failed; again and again until it answers')
+      else log.debug({ job, err: error }, 'the database fails still')
       await pause(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)], undefined, { signal })
     }
   }
