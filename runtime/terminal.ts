@@ -1,3 +1,4 @@
+import { StorageError } from '../db/client.ts'
 import { CommandError } from './command-line.ts'
 import { ConfigError } from './config.ts'
 import { PromptClosed } from './prompt.ts'
@@ -26,5 +27,13 @@ export function explain(error: unknown, what: string): string {
     return `la base de données est abîmée (${message}). « doctor » l’examine, « restore » remet une sauvegarde.`
   if (/SQLITE_FULL/.test(message)) return `il n’y a plus de place sur le disque (${message}).`
   if (code === 'EROFS') return `ce disque ne peut pas être écrit (${message}).`
+  if (/SQLITE_BUSY/.test(message)) return `un autre programme tient la base de données verrouillée (${message}).`
+  if (error instanceof StorageError)
+    return `${what} : la base de données ne peut pas être utilisée (${rootOf(error).message}).`
   return `${what} : ${message}`
+}
+
+/** Node says of a connection that failed only that it did; what it was is the cause of the cause. */
+function rootOf(error: Error): Error {
+  return error.cause instanceof Error ? rootOf(error.cause) : error
 }

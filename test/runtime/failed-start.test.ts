@@ -36,6 +36,18 @@ test('a start that fails after the port was taken leaves it, and runs no task', 
   await stop()
 })
 
+test('a database server that does not answer is told as such, and why', async () => {
+  const folder = await temporaryFolder()
+  const url = `http://127.0.0.1:${await freePort()}`
+
+  const { code, stderr } = await runProgram({ PANEL_DATA_DIR: folder, PANEL_PORT: '0', PANEL_DATABASE_URL: url })
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^ops-panel : le service n’a pas pu démarrer : la base de données ne peut .*\(connect ECONNREFUSED .*\)\.\n$/,
+  )
+})
+
 test('a database that is damaged is told as such, with what to do', async () => {
   const folder = await temporaryFolder()
   await writeFile(`${folder}/panel.db`, 'no database at all, whatever its name says\n'.repeat(500))
