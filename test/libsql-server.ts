@@ -13,6 +13,12 @@ const START_MS = 15_000
 export interface LibsqlServer {
   /** What `PANEL_DATABASE_URL` is set to. */
   url: string
+  /** Ends it with SIGKILL; its data stay. */
+  kill(): Promise<void>
+  /** Starts it again on the same data and port; settles when it answers. */
+  start(): Promise<void>
+  /** Lets it stand still: it accepts connections and says nothing. Or go on. */
+  freeze(on: boolean): void
   /** Ends it; its data go. */
   stop(): Promise<void>
 }
@@ -21,6 +27,28 @@ export interface LibsqlServer {
 export async function startLibsqlServer(port?: number): Promise<LibsqlServer> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-libsql-'))
   const address = `127.0.0.1:${port ?? (await freePort())}`
+  const url = `http://${address}`
+  let running: ReturnType<typeof run>
+  const start = async () => {
+    running = run(folder, address)
+    const started = performance.now()
+    while (!(await answers(url))) {
+      if (running.hasEnded() || performance.now() - started > START_MS) {
+        await stop()
+        throw new Error(`the libSQL server did not start:\n${running.log()}`)
+      }
+      await pause(50)
+    }
+  }
+  const stop = async () => {
+    await running.kill()
+    await rm(folder, { recursive: true, force: true })
+  }
+  await start()
+  return { url, start, stop, kill: () => running.kill(), freeze: (on) => running.freeze(on) }
+}
+
+function run(folder: string, address: string) {
   const words = ['--db-path', 'data', '--http-listen-addr', address, '--no-welcome']
   const child = spawn(PROGRAM, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
@@ -28,22 +56,16 @@ export async function startLibsqlServer(port?: number): Promise<LibsqlServer> {
   const ended = once(child, 'close')
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
-  const stop = async () => {
-    kill()
-    await ended
-    process.off('exit', kill)
-    await rm(folder, { recursive: true, force: true })
+  return {
+    log: () => log,
+    hasEnded: () => child.exitCode !== null,
+    freeze: (on: boolean) => void child.kill(on ? 'SIGSTOP' : 'SIGCONT'),
+    async kill() {
+      kill()
+      await ended
+      process.off('exit', kill)
+    },
   }
-  const url = `http://${address}`
-  const started = performance.now()
-  while (!(await answers(url))) {
-    if (child.exitCode !== null || performance.now() - started > START_MS) {
-      await stop()
-      throw new Error(`the libSQL server did not start:\n${log}`)
-    }
-    await pause(50)
-  }
-  return { url, stop }
 }
 
 function answers(url: string): Promise<boolean> {

@@ -18,6 +18,7 @@ export interface Caller {
   cookie: string
   get(path: string): Promise<Answer>
   post(path: string, body: unknown): Promise<Answer>
+  put(path: string, body: unknown): Promise<Answer>
   patch(path: string, body: unknown): Promise<Answer>
   delete(path: string): Promise<Answer>
 }
@@ -88,6 +89,7 @@ export function caller(service: Address, token: string, cookie: string): Caller 
     cookie,
     get: (path) => send(service, 'GET', path, credentials),
     post: (path, body) => send(service, 'POST', path, credentials, body),
+    put: (path, body) => send(service, 'PUT', path, credentials, body),
     patch: (path, body) => send(service, 'PATCH', path, credentials, body),
     delete: (path) => send(service, 'DELETE', path, credentials),
   }

@@ -15,6 +15,8 @@ export interface Resuming {
 /** A service that is killed is back within seconds. */
 const BACK_MS = 60_000
 const AGAIN_MS = 25
+/** The connection broke, the service is stopping or cannot read what is stored, or this subscriber was too slow. */
+const COMES_BACK = new Set([1006, 1001, 1011, 1013])
 
 export function followOn({ service, token }: Caller, jobId: string): Resuming {
   const text: string[] = []
@@ -53,8 +55,7 @@ export function followOn({ service, token }: Caller, jobId: string): Resuming {
       current = undefined
       const final = take(one)
       if (code === 1000 && final) return final
-      // The connection broke, or the service is stopping.
-      if (code !== 1006 && code !== 1001) throw new Error(`${jobId}: the service closed with ${code}`)
+      if (!COMES_BACK.has(code)) throw new Error(`${jobId}: the service closed with ${code}`)
     }
   }
 

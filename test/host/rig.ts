@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const SCRIPT = fileURLToPath(new URL('rig.sh', import.meta.url))
+/** Of what is read from the host in one go: the files of jobs, for instance. */
+const MOST_OUTPUT = 64 * 1024 * 1024
 const run = promisify(execFile)
 
 /** Where the rig's sshd listens. */
@@ -26,7 +28,7 @@ export type Account = keyof typeof PASSWORDS
 
 /** Runs `rig.sh`; its stdout, without the line end. Rejects when it fails. */
 export async function rig(...words: string[]): Promise<string> {
-  const { stdout } = await run('bash', [SCRIPT, ...words], { timeout: 60_000 })
+  const { stdout } = await run('bash', [SCRIPT, ...words], { timeout: 60_000, maxBuffer: MOST_OUTPUT })
   return stdout.trimEnd()
 }
 

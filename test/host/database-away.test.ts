@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { createClient, type Transaction } from '@libsql/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type LibsqlServer, startLibsqlServer } from '../libsql-server.ts'
+import { countFolders } from './begun.ts'
+import { type Caller, signIn } from './client.ts'
+import { throughOutage } from './outage.ts'
+import { rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+const cleanUp: (() => unknown)[] = []
+
+beforeAll(async () => {
+  await rig('reset')
+  await countFolders()
+  await rig('slow', '800', '50')
+  // Its job ends while the database is away.
+  await rig('slow', '250', '50', '102')
+})
+afterAll(async () => {
+  for (const step of cleanUp.reverse()) await step()
+})
+
+test.concurrent('a database server that is killed for 30 s in the middle of a job costs no byte of it', async () => {
+  const { server, service, bob } = await withServer()
+  await throughOutage({
+    service,
+    bob,
+    place: '101',
+    begin: server.kill,
+    end: server.start,
+    async meanwhile({ id }) {
+      await expectNoCancel(bob, id)
+      // Whoever restarts it, systemd say, does so until there is a database.
+      await expect(startService({ env: sharing(server) })).rejects.toThrow(
+        'la base de données ne peut pas être utilisée (connect ECONNREFUSED',
+      )
+    },
+  })
+})
+
+test.concurrent('one that accepts and says nothing for 30 s, while the job ends, neither', async () => {
+  const { server, service, bob } = await withServer()
+  await throughOutage({
+    service,
+    bob,
+    place: '102',
+    begin: () => server.freeze(true),
+    end: () => server.freeze(false),
+    async meanwhile() {
+      await expect(startService({ env: sharing(server) })).rejects.toThrow(
+        'la base de données ne peut pas être utilisée (',
+      )
+    },
+  })
+})
+
+test.concurrent('nor does a database file that another program has locked for 30 s', async () => {
+  const service = await startService()
+  cleanUp.push(service.stop)
+  const other = createClient({ url: `file:${service.folder}/panel.db` })
+  cleanUp.push(() => other.close())
+  let lock: Transaction | undefined
+  const bob = await signIn(service, 'bob')
+  await throughOutage({
+    service,
+    bob,
+    place: 'host',
+    readable: true,
+    async begin() {
+      lock = await other.transaction('write')
+    },
+    end: async () => lock?.rollback(),
+    meanwhile: ({ id }) => expectNoCancel(bob, id),
+  })
+})
+
+/** The job goes on, and succeeds in the end. */
+async function expectNoCancel(bob: Caller, id: string): Promise<void> {
+  const { status, body } = await bob.post(`/api/updates/jobs/${id}/cancel`, {})
+  expect({ status, body }).toMatchObject({ status: 500, body: { code: 'storage_failed' } })
+}
+
+const KEY = randomBytes(32).toString('base64')
+
+function sharing({ url }: LibsqlServer): Record<string, string> {
+  return { PANEL_DATABASE_URL: url, PANEL_SECRET_KEY: KEY }
+}
+
+async function withServer(): Promise<{ server: LibsqlServer; service: Service; bob: Caller }> {
+  const server = await startLibsqlServer()
+  cleanUp.push(server.stop)
+  const service = await startService({ env: sharing(server) })
+  cleanUp.push(service.stop)
+  return { server, service, bob: await signIn(service, 'bob') }
+}
