@@ -23,6 +23,7 @@ import backup from './backup/backup.command.ts'
 import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
+import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
 import watchDatabase from './health/watch-database.task.ts'
 import containerAction from './hypervisor/action.post.ts'
@@ -138,6 +139,7 @@ export const tasks: readonly Task[] = [
 export const commands: readonly CliCommand[] = [
   backup, //      ops-panel backup <file>
   doctor, //      ops-panel doctor
+  checkHealth, // ops-panel health
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
   modulesDisable, // ops-panel modules disable <module>

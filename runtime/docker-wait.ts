@@ -38,7 +38,7 @@ const Health = z.object({ status: z.literal('ok'), boot_id: z.string() })
 
 async function serves(engine: Docker, id: string, program: readonly string[], boot: string): Promise<boolean> {
   try {
-    const said = await runInside(engine, id, [...program, 'ask-health'])
+    const said = await runInside(engine, id, [...program, 'health'])
     const health = Health.safeParse(JSON.parse(said))
     return health.success && health.data.boot_id !== boot
   } catch (error) {

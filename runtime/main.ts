@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { commands } from '../functions/index.ts'
-import { askHealth } from './ask-health.ts'
 import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { detectDeployer } from './detect-deployer.ts'
@@ -57,8 +56,8 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
 /** Beside a program that is not ours, but runs this one in a worker (pm2): a message there and back, on a busy machine. */
 const HAND_BACK_MS = 500
 
-/** Not for people: what the helper and the container that it waits for are started with. */
-const [REPLACE, ASK] = ['replace-container', 'ask-health'] as const
+/** Not for people: what the helper is started with that replaces the container. */
+const REPLACE = 'replace-container'
 
 // Who reads what is printed may leave before its end (`| head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -70,7 +69,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   // Database and keys are for the account of the service alone.
   process.umask(0o077)
-  if (first === REPLACE || first === ASK) return beside(first, args[1] ?? '')
+  if (first === REPLACE) return replace(args[1] ?? '')
   // The arguments of a worker are not what was typed.
   if (first !== undefined && !isWorker) return typed(args)
   try {
@@ -125,11 +124,10 @@ async function typed(args: readonly string[]): Promise<void> {
   }
 }
 
-async function beside(command: typeof REPLACE | typeof ASK, argument: string): Promise<void> {
+async function replace(argument: string): Promise<void> {
   try {
-    if (command === REPLACE) await runSwap(argument)
-    else print(await askHealth(readConfig(process.env)))
+    await runSwap(argument)
   } catch (error) {
-    complain(1, explain(error, command))
+    complain(1, explain(error, REPLACE))
   }
 }
