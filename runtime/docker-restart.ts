@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import type { Judge } from './deployment.ts'
+import { reachEngine } from './docker-access.ts'
 import { clean, imageFor, inBody, whoShares } from './docker-attempt.ts'
-import { connectEngine, inspectIfThere, lastLines, ownContainer, unless } from './docker-engine.ts'
+import { inspectIfThere, lastLines, unless } from './docker-engine.ts'
 import {
   BASE_LABEL,
   DEPLOYMENT_LABEL,
@@ -42,9 +43,7 @@ const isBack = ({ step }: Journal) => SWAP_STEPS.indexOf(step) >= BACK
 
 /** Rejects when the engine does not answer, or does not know the container. */
 async function thisContainer(config: Config, program: readonly string[], log: Log): Promise<Containers> {
-  const engine = await connectEngine(config.dockerSocket)
-  const self = await ownContainer(engine)
-  if (!self) throw new Error('le moteur Docker ne connaît pas de conteneur où ce service s’exécuterait')
+  const { engine, self } = await reachEngine(config.dockerSocket)
   const own = `${self.Id}/${self.State.StartedAt}`
 
   const { [DEPLOYMENT_LABEL]: made, [FORMER_LABEL]: former } = self.Config.Labels
@@ -184,7 +183,6 @@ export async function findContainer(config: Config, log: Log): Promise<{ contain
       { err: error, socket: config.dockerSocket },
       'no container to be replaced: modules with code stay as they are',
     )
-    const reason = error instanceof Error ? error.message : String(error)
-    return { missing: `réparez l’accès au moteur Docker par ${config.dockerSocket} (${reason}), puis redémarrez-le.` }
+    return { missing: error instanceof Error ? error.message : String(error) }
   }
 }

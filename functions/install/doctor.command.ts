@@ -14,6 +14,7 @@ import { openExisting, type Storage } from '../../runtime/storage.ts'
 import { isThere } from '../../runtime/whole-file.ts'
 import { checkApi } from '../hypervisor/api.ts'
 import { checkCertificate } from './certificate-check.ts'
+import { checkEngine } from './engine-check.ts'
 import { type Check, checkHost } from './host-check.ts'
 import { describeCheck } from './wizard.ts'
 
@@ -40,6 +41,8 @@ export default defineCommand({
       ...('db' in storage ? await checkAccount(storage, context) : []),
     ]
     if ('db' in storage) await storage.db.close()
+    const engine = await checkEngine(config)
+    if (engine) findings.push(engine)
     const ok = findings.every((finding) => finding.ok || finding.optional)
     const verdict = ok ? 'Tout va bien.' : 'Il reste à corriger ce qui est marqué ✗.'
     return { text: [...findings.map(describeCheck), '', verdict].join('\n'), ok }

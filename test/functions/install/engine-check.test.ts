@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../db/folder.ts'
+import { runProgram } from '../../runtime/program.ts'
+
+// Engines that answer, or refuse an account, are tried in test/docker.
+test.each([
+  ['docker', true],
+  ['process', false],
+  ['none', false],
+] as const)('with PANEL_DEPLOYER=%s doctor looks at the engine: %s', async (deployer, looks) => {
+  const folder = await temporaryFolder()
+  const socket = join(folder, 'docker.sock')
+
+  const env = { PANEL_DATA_DIR: folder, PANEL_DEPLOYER: deployer, PANEL_DOCKER_SOCKET: socket }
+  const { stdout } = await runProgram(env, 'doctor')
+
+  const lines = stdout.split('\n').filter((line) => line.includes('Docker'))
+  expect(lines).toEqual(looks ? [expect.stringMatching(/^✗ Les modules avec du code .* moteur Docker/)] : [])
+})
