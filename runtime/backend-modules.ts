@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { type AnyFunction, defineFunction } from './function.ts'
 import type { Log } from './log.ts'
 import { ModuleError, parseDeclarations } from './module-declarations.ts'
+import { isExecutable } from './own-program.ts'
 
 /** A module whose code is to be loaded: `file` is its backend's name in the folder `<folder>/<id>`. */
 export interface BackendModule {
@@ -81,8 +82,8 @@ async function declarations(path: string): Promise<unknown> {
 }
 
 async function load(path: string): Promise<unknown> {
-  // A single executable cannot import files, but require them. Without `getBuiltinModule` (Node 20.11) it is none.
-  if (process.getBuiltinModule?.('node:sea')?.isSea()) return createRequire(path)(path)
+  // It cannot import files, but require them.
+  if (isExecutable()) return createRequire(path)(path)
   return import(/* @vite-ignore */ pathToFileURL(path).href)
 }
 

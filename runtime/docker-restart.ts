@@ -21,6 +21,7 @@ import {
 import { type Journal, lastTold, leave, type Plan, SWAP_STEPS, settle } from './docker-swap.ts'
 import type { Instance } from './instance.ts'
 import type { Log } from './log.ts'
+import { ownProgram } from './own-program.ts'
 
 /** The service in a container, which is followed by another container. */
 export interface Containers extends Judge {
@@ -174,10 +175,8 @@ const isSystemError = (error: unknown): error is Error => error instanceof Error
 
 /** Without an engine the service serves all the same, and changes no module with code: why is told to who tries. */
 export async function findContainer(config: Config, log: Log): Promise<{ containers?: Containers; missing?: string }> {
-  const [, script = ''] = process.argv
-  const program = [process.execPath, ...process.execArgv, ...(script === process.execPath ? [] : [script])]
   try {
-    return { containers: await thisContainer(config, program, log) }
+    return { containers: await thisContainer(config, ownProgram(), log) }
   } catch (error) {
     log.error(
       { err: error, socket: config.dockerSocket },
