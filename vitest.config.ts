@@ -45,7 +45,7 @@ export default defineConfig({
       {
         test: {
           name: 'docker',
-          globalSetup: ['test/signing-key.ts', 'test/docker/image.ts'],
+          globalSetup: ['test/signing-key.ts'],
           include: ['test/docker/**/*.test.ts'],
           // One engine, which copies the whole image for each container.
           fileParallelism: false,

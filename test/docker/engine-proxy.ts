@@ -1,5 +1,9 @@
+import { chmod, chown } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+
+/** Who may use the socket beside root. */
+export const SOCKET_GROUP = 12_345
 
 /** What is done with a request before the engine has it. */
 export type Meet = (line: string) => Promise<void> | undefined
@@ -38,6 +42,8 @@ export async function engineProxy(path: string, engine: string) {
     upstream.on('end', () => client.end())
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
+  await chown(path, 0, SOCKET_GROUP)
+  await chmod(path, 0o660)
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))

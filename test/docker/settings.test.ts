@@ -20,10 +20,10 @@ test('the new container has the settings of the former one, also after several o
       Labels: { 'traefik.enable': 'true', 'com.docker.compose.project': 'panel' },
       Volumes: { '/unnamed': {} },
       User: '0:0',
-      WorkingDir: '/data',
+      WorkingDir: '/var/lib/ops-panel',
       StopSignal: 'SIGTERM',
       StopTimeout: 20,
-      Healthcheck: { Test: ['CMD', '/node', '--version'], Interval: 60_000_000_000, Retries: 2 },
+      Healthcheck: { Test: ['CMD', '/usr/bin/ops-panel', '--version'], Interval: 60_000_000_000, Retries: 2 },
     },
     hostConfig: {
       RestartPolicy: { Name: 'on-failure', MaximumRetryCount: 7 },
@@ -59,27 +59,33 @@ test('the new container has the settings of the former one, also after several o
   expect((await images()).filter((each) => !former.has(each))).toEqual([after.Image])
 })
 
-test('the example module: installing, disabling, enabling and removing it replace the container', async () => {
-  const service = await startContainer({ env: { PANEL_MODULES_DIR: '/modules' } })
-  service.forge.put(await exampleRepository())
-  for (const [method, path, begun, status] of [
-    ['POST', '/api/registry/modules/hello/install', 202, 200],
-    ['POST', '/api/modules/hello/disable', 200, 404],
-    ['POST', '/api/modules/hello/enable', 200, 200],
-    ['DELETE', '/api/repair/modules/hello', 200, 404],
-  ] as const) {
-    const [boot, { Id }] = [await service.boot(), await service.inspect()]
-    // A moment after its helper has gone a deployment is confirmed; until then it is under way (409).
-    await expect
-      .poll(async () => (await service.ask(method, path)).status, { interval: 200, timeout: 5_000 })
-      .toBe(begun)
-    await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
-    await service.quiet()
-    expect((await service.inspect()).Id).not.toBe(Id)
-    expect((await service.get('/api/modules/hello/greeting')).status).toBe(status)
-  }
-  expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
-})
+test.each([
+  ['root, with its code in the image', { PANEL_MODULES_DIR: '/modules' }],
+  ['an account that may use the engine’s socket, with its code in a volume', {}],
+])(
+  'the example module, as %s: installing, disabling, enabling and removing it replace the container',
+  async (_, env) => {
+    const service = await startContainer({ env })
+    service.forge.put(await exampleRepository())
+    for (const [method, path, begun, status] of [
+      ['POST', '/api/registry/modules/hello/install', 202, 200],
+      ['POST', '/api/modules/hello/disable', 200, 404],
+      ['POST', '/api/modules/hello/enable', 200, 200],
+      ['DELETE', '/api/repair/modules/hello', 200, 404],
+    ] as const) {
+      const [boot, { Id }] = [await service.boot(), await service.inspect()]
+      // A moment after its helper has gone a deployment is confirmed; until then it is under way (409).
+      await expect
+        .poll(async () => (await service.ask(method, path)).status, { interval: 200, timeout: 5_000 })
+        .toBe(begun)
+      await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
+      await service.quiet()
+      expect((await service.inspect()).Id).not.toBe(Id)
+      expect((await service.get('/api/modules/hello/greeting')).status).toBe(status)
+    }
+    expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
+  },
+)
 
 test('a container that is removed when it stops is not replaced, and all is as before', async () => {
   const service = await startContainer({ hostConfig: { AutoRemove: true, RestartPolicy: { Name: 'no' } } })

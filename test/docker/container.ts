@@ -1,0 +1,105 @@
+import type Docker from 'dockerode'
+import { expect, onTestFinished } from 'vitest'
+import * as z from 'zod'
+import { inspectIfThere, lastLines, runInside } from '../../runtime/docker-engine.ts'
+import { lastTold } from '../../runtime/docker-swap.ts'
+import { issue } from '../runtime/service.ts'
+
+const Health = z.object({ boot_id: z.string() })
+const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
+const Begun = z.object({ deployment: z.string() })
+
+/** How long a client waits for what may have to be tried again several times. */
+const LONG = 60_000
+
+/**
+ * A service in a container of that name, as a client at `url` and the engine see it; its data lie in the folder `data`. It
+ * and what it is replaced by are removed when the test ends.
+ */
+export function containerAt(engine: Docker, { name, url, data }: { name: string; url: string; data: string }) {
+  const family = async () => {
+    const all = await engine.listContainers({ all: true })
+    return all.filter(({ Names }) => Names.some((each) => each.startsWith(`/${name}`)))
+  }
+  onTestFinished(async () => {
+    for (const { Id } of await family())
+      await engine
+        .getContainer(Id)
+        .remove({ force: true, v: true })
+        .catch(() => {})
+  })
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state !== 'fail') return
+    for (const { Id, Names, State } of await family()) {
+      const lines = await lastLines(engine, await engine.getContainer(Id).inspect())
+      console.error(`${Names} ${State}\n${lines.join('\n')}`)
+    }
+  })
+  let token: Promise<string> | undefined
+  const ask = async (method: string, path: string) => {
+    token ??= adminToken(data)
+    return fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${await token}` } })
+  }
+  const get = async (path: string) => {
+    const answer = await ask('GET', path)
+    return { status: answer.status, body: await answer.json() }
+  }
+  return {
+    engine,
+    name,
+    data,
+    get,
+    ask,
+    /** Until it answers. */
+    served: () =>
+      expect
+        .poll(
+          () =>
+            fetch(url).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 30_000 },
+        )
+        .toBe(true),
+    inspect: () => engine.getContainer(name).inspect(),
+    /** What a command says that is typed in the container. */
+    type: (...words: string[]) => runInside(engine, name, ['ops-panel', ...words]),
+    /** The names of the containers that there are of it, without the service's own before each. */
+    family: async () => (await family()).map(({ Names }) => Names.join().replace(`/${name}`, '')).sort(),
+    /** What the service has written last. */
+    lines: async () => lastLines(engine, await engine.getContainer(name).inspect()),
+    /** The step that the helper has last told; undefined without one. */
+    async step() {
+      const helper = await inspectIfThere(engine, `${name}.helper`)
+      return helper && lastTold(await lastLines(engine, helper))?.step
+    },
+    helper: () => engine.getContainer(`${name}.helper`).inspect(),
+    boot: async () => Health.parse((await get('/api/health')).body).boot_id,
+    /** Begins the installation of what the forge has. */
+    async begin(id: string) {
+      const answer = await ask('POST', `/api/registry/modules/${id}/install`)
+      const text = await answer.text()
+      expect({ status: answer.status, text }).toEqual({ status: 202, text })
+      return Begun.parse(JSON.parse(text)).deployment
+    },
+    async install(id: string) {
+      return this.end(await this.begin(id))
+    },
+    async end(deployment: string) {
+      let last: z.infer<typeof Deployment> | undefined
+      const look = async () => {
+        last = Deployment.parse((await get(`/api/registry/deployments/${deployment}`)).body)
+        return last.state
+      }
+      await expect
+        .poll(() => look().catch(String), { timeout: LONG, interval: 200 })
+        .toMatch(/^(done|failed|rolled_back)$/)
+      return last
+    },
+    /** Until nothing is left of the change but the service itself. */
+    quiet: () => expect.poll(async () => (await family()).length, { timeout: LONG, interval: 200 }).toBe(1),
+  }
+}
+
+const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
