@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, createClient, type InStatement, type InValue, LibsqlError } from '@libsql/client/sqlite3'
+import { type Client, createClient, type InStatement, type InValue } from '@libsql/client/sqlite3'
 import * as z from 'zod'
-import { connectRemote, remoteCalls } from './remote-calls.ts'
+import { connectRemote, isBusy, remoteCalls, remoteChanges } from './remote-calls.ts'
 
 /** The database refused or did not answer; `cause` is libSQL's own error. */
 export class StorageError extends Error {
@@ -51,10 +51,11 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     ? createClient({ url, concurrency: 1, timeout: BUSY_TIMEOUT_MS })
     : await connectRemote(url, authToken)
   const guard = local ? inOrder(inMemory ? (work) => work() : retryWhenBusy(client)) : remoteCalls()
+  const changing = local ? guard : remoteChanges()
   if (local && !inMemory) await guard(() => applyPragmas(client))
-  const storage = async <result>(work: () => Promise<result>): Promise<result> => {
+  const storage = async <result>(work: () => Promise<result>, by = guard): Promise<result> => {
     try {
-      return await guard(work)
+      return await by(work)
     } catch (cause) {
       throw new StorageError(cause instanceof Error ? cause.message : String(cause), { cause })
     }
@@ -68,7 +69,7 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     // A table, not a constant: without reading a page, a database that is gone would answer too.
     const [row] = await query(Version, 'SELECT max(version) AS version FROM schema_version')
     if (performance.now() - changedAt > PROBE_MS) {
-      await storage(() => client.batch(CHANGE, 'write'))
+      await storage(() => client.batch(CHANGE, 'write'), changing)
       changedAt = performance.now()
     }
     return row?.version ?? 0
@@ -84,17 +85,17 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
       return probing
     },
     async run(sql, args) {
-      const { rowsAffected } = await storage(() => client.execute(statement(sql, args)))
+      const { rowsAffected } = await storage(() => client.execute(statement(sql, args)), changing)
       return rowsAffected
     },
     async batch(statements) {
       if (statements.length === 0) return []
       const list = statements.map(({ sql, args }) => statement(sql, args))
-      const results = await storage(() => client.batch(list, 'write'))
+      const results = await storage(() => client.batch(list, 'write'), changing)
       return results.map(({ rowsAffected }) => rowsAffected)
     },
     async script(sql) {
-      await storage(() => client.executeMultiple(sql))
+      await storage(() => client.executeMultiple(sql), changing)
     },
     async reconnect() {
       if (!local) await storage(async () => client.reconnect())
@@ -151,10 +152,6 @@ function retryWhenBusy(client: Client): Guard {
       }
     }
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof LibsqlError && error.code.startsWith('SQLITE_BUSY')
 }
 
 /** There and back: SQLite does not write what is the same already. */

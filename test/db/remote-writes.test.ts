@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { openDatabase } from '../../db/client.ts'
+import { startLibsqlServer } from '../libsql-server.ts'
+
+const Count = z.object({ count: z.number() })
+
+test('changes by four instances of one server, all at once: every one is made, and once', async () => {
+  const server = await startLibsqlServer()
+  onTestFinished(server.stop)
+  const instances = await Promise.all(Array.from({ length: 4 }, () => openDatabase(server.url)))
+  onTestFinished(async () => {
+    for (const db of instances) await db.close()
+  })
+  const [first] = instances
+  await first?.script(
+    'CREATE TABLE notes (author INTEGER, n INTEGER, text BLOB); CREATE INDEX by_author ON notes(author, n)',
+  )
+  // As output of jobs is: several statements with some 30 KB each. More than four at a time have the server stand still.
+  const change = (author: number, n: number) => [
+    { sql: 'INSERT INTO notes VALUES (?, ?, ?)', args: [author, n, Buffer.alloc(30_000, n)] },
+    { sql: 'UPDATE notes SET text = ? WHERE author = ? AND n < ?', args: [Buffer.alloc(0), author, n - 10] },
+  ]
+
+  const changes = instances.flatMap((db, author) =>
+    Array.from({ length: 100 }, (_, n) => db.batch(change(author, n)).then(String, (error: Error) => error.message)),
+  )
+  const ended = await Promise.all(changes)
+
+  expect(ended.filter((end) => !end.startsWith('1,'))).toEqual([])
+  expect(await first?.query(Count, 'SELECT count(DISTINCT author * 1000 + n) AS count FROM notes')).toEqual([
+    { count: 400 },
+  ])
+  expect(await first?.query(Count, 'SELECT count(*) AS count FROM notes')).toEqual([{ count: 400 }])
+}, 60_000)
