@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net'
 import ssh2 from 'ssh2'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DemoHost } from '../../demo/host.ts'
+import { newHostKey } from '../../demo/host-key.ts'
 import { fingerprint } from '../../runtime/host-key.ts'
 import type { SshAccount } from '../../runtime/settings.ts'
 import { connect, SshError } from '../../runtime/ssh-connection.ts'
@@ -29,7 +30,7 @@ async function listen(server: Server | InstanceType<typeof ssh2.Server>): Promis
 /** A server that lets nobody in, and tells which methods it was asked with. */
 async function refusing(offered: ('password' | 'keyboard-interactive')[]) {
   const tried: string[] = []
-  const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
+  const key = newHostKey()
   const server = new ssh2.Server({ hostKeys: [key] }, (connection) => {
     connection.on('authentication', (context) => {
       tried.push(context.method)
@@ -120,15 +121,14 @@ test('refuses another key than the pinned one, names both, and does not show it 
 })
 
 test('of a host with several keys, asks for the pinned type', async () => {
-  const keys = ['ed25519', 'ecdsa'] as const
-  const pairs = keys.map((type) => ssh2.utils.generateKeyPairSync(type === 'ecdsa' ? 'ecdsa' : type, { bits: 256 }))
-  const server = new ssh2.Server({ hostKeys: pairs.map(({ private: key }) => key) }, (connection) => {
+  const hostKeys = [newHostKey(), ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }).private]
+  const server = new ssh2.Server({ hostKeys }, (connection) => {
     connection.on('authentication', (context) => context.accept())
     connection.on('error', () => {})
   })
   const port = await listen(server)
 
-  for (const { public: text } of pairs) {
+  for (const text of hostKeys) {
     const key = ssh2.utils.parseKey(text)
     if (key instanceof Error) throw key
     const hostKey = fingerprint(key.getPublicSSH())

@@ -82,7 +82,7 @@ test.each(['process', 'none'])(
     output.end()
     expect(await follower.end).toBe(1000)
     expect(follower.text()).toContain('before\nafter\n')
-    const health = await runProgram(env, 'ask-health')
+    const health = await runProgram(env, 'health')
     expect(health).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(health.stdout)).toMatchObject({ status: 'ok' })
   },
