@@ -137,7 +137,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
-  const parsed = Together.safeParse(given)
+  // Once: to compile a parser for it would take longer.
+  const parsed = Together.safeParse(given, { jitless: true })
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} : attendu ${issue.message}`)
     throw new ConfigError(`Configuration invalide :\n${lines.join('\n')}`)
