@@ -15,7 +15,8 @@ export const handler: typeof import('./fetch.ts').handler = async (...call) => (
 if (isRun()) await import('./main.ts')
 
 function isRun(): boolean {
-  const [, program] = process.argv
+  // pm2 runs what it was given inside a program of its own, and says here what that was.
+  const program = process.env.pm_exec_path ?? process.argv[1]
   if (program === undefined) return false
   try {
     return realpathSync(program) === realpathSync(fileURLToPath(import.meta.url))

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -61,6 +61,18 @@ test.for(nodes)('copied alone into an empty folder it serves, and SIGTERM ends i
   service.child.kill('SIGTERM')
   expect(await service.exit).toBe(0)
   expect(performance.now() - stopping).toBeLessThan(5_000)
+})
+
+test.for(nodes)('imported by a program that runs it for others, as pm2 does, it serves, on %s', async (node) => {
+  const port = await freePort()
+  await writeFile(join(alone, 'container.mjs'), 'process.argv.splice(2); import(process.env.pm_exec_path)')
+  const env = {
+    pm_exec_path: join(alone, 'ops-panel.mjs'),
+    PANEL_PORT: String(port),
+    PANEL_DATA_DIR: join(alone, 'data'),
+  }
+  const service = start(node, env, ['container.mjs'])
+  expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
 })
 
 test.for(nodes)('a wrong variable stops the start and is named, on %s', async (node) => {

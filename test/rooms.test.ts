@@ -13,8 +13,14 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   runtime: ['runtime', 'db'],
   db: ['db'],
 }
-/** `main.ts` and `fetch.ts` hand the environment on; of `version.ts` the build puts a constant in the place. */
-const MAY_READ_ENVIRONMENT = ['runtime/config.ts', 'runtime/main.ts', 'runtime/fetch.ts', 'runtime/version.ts']
+/** `main.ts` and `fetch.ts` hand the environment on, `file.ts` asks who has started it; of `version.ts` the build puts a constant in the place. */
+const MAY_READ_ENVIRONMENT = [
+  'runtime/config.ts',
+  'runtime/main.ts',
+  'runtime/fetch.ts',
+  'runtime/file.ts',
+  'runtime/version.ts',
+]
 /** Where a clock is made. */
 const MAY_READ_TIME = [...ENTRIES, 'runtime/log.ts']
 const NO_NAMES = /^(utils?|helpers?|types|common|services?|domain|misc|shared)$/
