@@ -22,7 +22,22 @@ export async function installedEnvironment(
 ): Promise<Record<string, string | undefined>> {
   if (program !== installed.program || environment.PANEL_DATA_DIR) return environment
   const variables = parseEnvironmentFile(await readIfAllowed(installed.environment))
-  return { PANEL_DATA_DIR: installed.data, ...variables, ...environment }
+  // An empty one counts as absent.
+  return { ...variables, ...environment, PANEL_DATA_DIR: variables.PANEL_DATA_DIR || installed.data }
+}
+
+/**
+ * The environment to serve with. Throws a ConfigError where only a command may take the package's: root, who types no more
+ * than the program's name, would run what the service's account has in its folder of modules, and with root's rights.
+ */
+export function serviceEnvironment(
+  environment: Record<string, string | undefined>,
+  program: string,
+): Record<string, string | undefined> {
+  if (program !== INSTALLED.program || environment.PANEL_DATA_DIR) return environment
+  throw new ConfigError(
+    'le service installé est démarré par systemd : « systemctl start ops-panel ». Pour en démarrer un autre, indiquez PANEL_DATA_DIR. Les commandes : ops-panel --help.',
+  )
 }
 
 async function readIfAllowed(file: string): Promise<string> {

@@ -4,7 +4,7 @@ import { describeCommands } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { detectDeployer } from './detect-deployer.ts'
 import { runSwap } from './docker-swap.ts'
-import { installedEnvironment } from './installed.ts'
+import { installedEnvironment, serviceEnvironment } from './installed.ts'
 import { startServer } from './server.ts'
 import { serviceManager } from './service-manager.ts'
 import { isWorker, succession } from './succession.ts'
@@ -73,7 +73,7 @@ async function main(args: readonly string[]): Promise<void> {
   // The arguments of a worker are not what was typed.
   if (first !== undefined && !isWorker) return typed(args)
   try {
-    const own = await installedEnvironment(process.env, process.execPath)
+    const own = serviceEnvironment(process.env, process.execPath)
     const deployer = await detectDeployer(readConfig(own), own, process.pid)
     const manager = serviceManager(isWorker ? {} : process.env, (text) => complain(0, text))
     if (deployer === 'process' && !isWorker) process.exit(await runWorkers((text) => complain(0, text), manager))

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError } from '../../runtime/config.ts'
-import { INSTALLED, installedEnvironment } from '../../runtime/installed.ts'
+import { INSTALLED, installedEnvironment, serviceEnvironment } from '../../runtime/installed.ts'
 import { temporaryFolder } from '../db/folder.ts'
 
 const PROGRAM = INSTALLED.program
@@ -47,4 +47,21 @@ test('without the file the defaults remain; one that cannot be read is told of',
   expect(await installedEnvironment({}, PROGRAM, missing)).toEqual({ PANEL_DATA_DIR: '/var/lib/ops-panel' })
   await expect(installedEnvironment({}, PROGRAM, unreadable)).rejects.toThrow(ConfigError)
   await expect(installedEnvironment({}, PROGRAM, unreadable)).rejects.toThrow(unreadable.environment)
+})
+
+test('only who says where the data are starts a service with the package’s program', () => {
+  const unit = { PANEL_DATA_DIR: '/var/lib/ops-panel' }
+
+  expect(serviceEnvironment(unit, PROGRAM)).toBe(unit)
+  expect(serviceEnvironment({}, '/usr/local/bin/ops-panel')).toEqual({})
+  expect(() => serviceEnvironment({}, PROGRAM)).toThrow(ConfigError)
+  expect(() => serviceEnvironment({ PANEL_DATA_DIR: '' }, PROGRAM)).toThrow('systemctl start ops-panel')
+})
+
+test('a variable that is empty is not set', async () => {
+  const installed = await installedWith('')
+
+  expect(await installedEnvironment({ PANEL_DATA_DIR: '' }, PROGRAM, installed)).toEqual({
+    PANEL_DATA_DIR: '/var/lib/ops-panel',
+  })
 })
