@@ -57,9 +57,12 @@ function unnamed(folder) {
 /** A file that the next start finds again; it is checked, for a full disk or a power cut may have shortened it. */
 function named(folder) {
   const file = path.join(folder, `libsql-${sha256.slice(0, 16)}.node`)
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Who owns it could swap the file once it is checked: root would run what is the service's account's.
+  if (![0, process.getuid()].includes(fs.statSync(folder).uid))
+    throw new Error(`${folder} appartient à un autre compte`)
   if (!isIntact(file)) {
     const part = `${file}.${process.pid}`
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     try {
       fs.writeFileSync(part, read(), { mode: 0o500 })
       fs.renameSync(part, file)

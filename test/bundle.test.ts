@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -82,19 +82,38 @@ test.for(nodes)('a wrong variable stops the start and is named, on %s', async (n
   expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
 })
 
+/** As some file systems do: a preloaded module stands in for them. */
+const NO_UNNAMED = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; const open = fs.openSync
+    fs.openSync = (path, flags, mode) => { if (flags & 0o20000000) throw new Error('refused'); return open(path, flags, mode) }`)}`,
+]
+
 test.for(nodes)('where unnamed files are refused, libSQL is loaded from a file in the cache, on %s', async (node) => {
-  // As some file systems do: a preloaded module stands in for them.
   const home = join(alone, 'home')
   await mkdir(home)
-  const refuse = `import fs from 'node:fs'; const open = fs.openSync
-    fs.openSync = (path, flags, mode) => { if (flags & 0o20000000) throw new Error('refused'); return open(path, flags, mode) }`
-  const preload = `data:text/javascript,${encodeURIComponent(refuse)}`
   const port = await freePort()
   const env = { XDG_CACHE_HOME: home, PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
-  const service = start(node, env, ['--import', preload])
+  const service = start(node, env, NO_UNNAMED)
   expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
   expect(await readdir(join(home, 'ops-panel'))).toEqual([expect.stringMatching(/^libsql-[0-9a-f]{16}\.node$/)])
 })
+
+test.runIf(process.getuid?.() === 0).for(nodes)(
+  'no library is loaded from a folder of another account, on %s',
+  async (node) => {
+    const [home, data] = [join(alone, 'home'), join(alone, 'data')]
+    for (const folder of [join(home, 'ops-panel'), data]) {
+      await mkdir(folder, { recursive: true })
+      await chown(folder, 12_345, 12_345)
+    }
+    const service = start(node, { XDG_CACHE_HOME: home, PANEL_DATA_DIR: data, PANEL_PORT: '0' }, NO_UNNAMED)
+
+    expect(await service.exit).toBe(1)
+    expect(service.stderr()).toContain(`${data} appartient à un autre compte`)
+    expect(await readdir(join(home, 'ops-panel'))).toEqual([])
+  },
+)
 
 test.for(nodes)('beside the running service, the command line lists and rotates its keys, on %s', async (node) => {
   const port = await freePort()
