@@ -19,8 +19,6 @@ const MEBIBYTES = 20
 const FOLLOWERS = 1_000
 const LOAD_MS = 3_000
 const READERS = 8
-/** More of them, and the server begins to refuse some ("database is locked"). */
-const WRITERS = 2
 const GO = '/var/tmp/bench-go'
 
 /** Lines as apt writes them, so many bytes of them. */
@@ -116,8 +114,7 @@ async function statements(): Promise<Row[]> {
     return [
       told('libSQL server: reads, one at a time', await rate(read, 1), '/s', 1),
       told(`libSQL server: reads, ${READERS} at a time`, await rate(read, READERS), '/s', 1),
-      told('libSQL server: writes, one at a time', await rate(write, 1), '/s', 1),
-      told(`libSQL server: writes, ${WRITERS} at a time`, await rate(write, WRITERS), '/s', 1),
+      told('libSQL server: writes', await rate(write, 1), '/s', 1),
     ]
   } finally {
     await db.close()
