@@ -97,7 +97,8 @@ function inlined() {
 /** Inside the executable: as bytes, which the system maps into memory when they are read. */
 function asset() {
   return `exports.sha256 = '${sha256(readFileSync(ADDON))}'
-    exports.read = () => new Uint8Array(require('node:sea').getRawAsset('${ASSET}'))`
+    exports.read = () => new Uint8Array(require('node:sea').getRawAsset('${ASSET}'))
+    exports.written = addon`
 }
 
 function sha256(bytes) {
@@ -201,7 +202,7 @@ async function makeExecutable(path) {
     const packages = new Set()
     const plugins = [libsql(asset), listing(packages)]
     const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
-    compiled(Buffer.from(`(function (require, __dirname) {${bundled}\n})`, 'latin1'), folder)
+    compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
     const settings = {

@@ -6,7 +6,7 @@ const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { sha256, read } = require('libsql-addon')
+const { sha256, read, written } = require('libsql-addon')
 
 const O_TMPFILE = 0o20000000 | fs.constants.O_DIRECTORY // Node has no name for it; O_DIRECTORY differs between CPUs
 
@@ -45,9 +45,11 @@ function load() {
 
 /** Leaves nothing behind, and nobody else can swap what is loaded. */
 function unnamed(folder) {
-  const file = fs.openSync(folder, O_TMPFILE | fs.constants.O_RDWR, 0o600)
+  // The executable may have written it already.
+  const ready = written?.()
+  const file = ready ?? fs.openSync(folder, O_TMPFILE | fs.constants.O_RDWR, 0o600)
   try {
-    fs.writeFileSync(file, read())
+    if (ready === undefined) fs.writeFileSync(file, read())
     return open(`/proc/self/fd/${file}`)
   } finally {
     fs.closeSync(file)
