@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import type { Server } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Clock } from './clock.ts'
@@ -21,6 +21,9 @@ export interface Pair {
  * link in its path that is made to lead elsewhere (certbot, Kubernetes), and times can be set.
  */
 const LOOK_MS = 5_000
+
+/** A chain has a few KiB. */
+const MOST_BYTES = 256 * 1024
 
 const DAY_MS = 86_400_000
 /** Whoever renews has done so by then: certbot begins thirty days before the end. */
@@ -130,6 +133,10 @@ export function keepRenewed(
 async function readTexts({ cert, key }: Files): Promise<Pick<Pair, 'cert' | 'key'>> {
   const read = async (name: string, file: string) => {
     try {
+      // A pipe would never end, and a device might not: neither can be read again and again.
+      const found = await stat(file)
+      if (!found.isFile()) throw new Error('ce n’est pas un fichier ordinaire')
+      if (found.size > MOST_BYTES) throw new Error(`il dépasse ${MOST_BYTES / 1024} Kio`)
       return await readFile(file, 'utf8')
     } catch (cause) {
       throw new ConfigError(`${name} : ${file} ne peut pas être lu (${messageOf(cause)})`, { cause })

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { filePath } from '../db/file-url.ts'
 import { countJobs } from '../db/jobs.ts'
 import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
 import { createApp } from './app.ts'
@@ -7,6 +8,7 @@ import { readConfig, unknownVariables } from './config.ts'
 import type { Services } from './context.ts'
 import { createDeployer, noDeployer } from './deployer.ts'
 import { confirmDeployment } from './deployment.ts'
+import { derivedSetupToken } from './derived-setup-token.ts'
 import { findContainer } from './docker-restart.ts'
 import { speakFrench } from './french.ts'
 import { closeServer, createHttpServer, listen } from './http-server.ts'
@@ -66,7 +68,10 @@ export async function startServer(
     const assembly = await assemble({ config, db, secrets, clock, log, jobKinds: manifest.jobKinds }, opened)
     const { instance, filled } = assembly
     const { host, hub, jobs, settings, boot } = assembly.services
-    const setupToken = createSetupToken(config.dataDir)
+    // Instances that share a server share its key: whichever is asked knows the token of any.
+    const isShared = filePath(config.databaseUrl) === undefined
+    const setupToken =
+      isShared && config.secretKey ? derivedSetupToken(config.secretKey) : createSetupToken(config.dataDir)
     const { containers, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
     const about = { db, folder: config.modulesDir, hub, clock, log, judge: containers }
     const deployments = { ...about, instance: containers?.instance ?? instance }

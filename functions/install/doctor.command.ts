@@ -1,7 +1,6 @@
 import { stat, statfs } from 'node:fs/promises'
 import { quickCheck } from '../../db/client.ts'
 import { filePath } from '../../db/file-url.ts'
-import { schemaVersion } from '../../db/migrate.ts'
 import { type BareContext, defineCommand } from '../../runtime/command-line.ts'
 import { type Config, ConfigError } from '../../runtime/config.ts'
 import { Failure } from '../../runtime/errors.ts'
@@ -54,8 +53,23 @@ async function openedOrNot(config: Config): Promise<Storage | Finding> {
     return await openExisting(config)
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, message: capitalized(error.message) }
-    return { ok: false, message: `La base de données ne s’ouvre pas (${messageOf(error)}). ${adviceFor(error)}` }
+    return {
+      ok: false,
+      message: `La base de données ne s’ouvre pas (${reasonOf(error)}). ${adviceForDatabase(config, error)}`,
+    }
   }
+}
+
+/** What a network says is in the cause of what the client says. */
+function reasonOf(error: unknown): string {
+  let last = error
+  while (last instanceof Error && last.cause instanceof Error) last = last.cause
+  return messageOf(last)
+}
+
+function adviceForDatabase({ databaseUrl }: Config, error: unknown): string {
+  if (filePath(databaseUrl) !== undefined) return adviceFor(error)
+  return `Vérifiez le serveur libSQL ${new URL(databaseUrl).host}, PANEL_DATABASE_URL et PANEL_DATABASE_TOKEN.`
 }
 
 function adviceFor(error: unknown): string {
@@ -67,12 +81,13 @@ function adviceFor(error: unknown): string {
 
 async function checkDatabase({ db }: Storage, { databaseUrl }: Config): Promise<Finding> {
   try {
-    await schemaVersion(db)
+    // It takes changes, too: a disk may have become read-only.
+    await db.probe()
     const broken = filePath(databaseUrl) === undefined ? undefined : await quickCheck(db)
     if (broken === undefined) return { ok: true, message: 'La base de données répond.' }
     return { ok: false, message: `La base de données est abîmée (${broken}). Voir « restore ».` }
   } catch (error) {
-    return { ok: false, message: `La base de données ne répond pas (${messageOf(error)}).` }
+    return { ok: false, message: `La base de données ne répond pas, ou ne prend rien (${reasonOf(error)}).` }
   }
 }
 

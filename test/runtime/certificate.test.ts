@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { connect as connectInClear } from 'node:net'
@@ -187,6 +188,22 @@ test.each([
   await look(2)
   expect(await shown()).toBe('second')
   expect(logged()).toEqual([KEPT, RENEWED])
+})
+
+test.each([
+  ['a pipe', async (file: string) => void execFileSync('mkfifo', [file]), 'ce n’est pas un fichier ordinaire'],
+  ['a device', (file: string) => symlink('/dev/zero', file), 'ce n’est pas un fichier ordinaire'],
+  ['a very long file', (file: string) => writeFile(file, 'x'.repeat(300_000)), 'il dépasse 256 Kio'],
+])('%s in the place of the key is not read, and told once', async (_, lay, why) => {
+  const { tls, look, shown, logged, lines } = await serve()
+
+  await rm(tls.key)
+  await lay(tls.key)
+  await look(3)
+
+  expect(await shown()).toBe('first')
+  expect(logged()).toEqual([KEPT])
+  expect(lines().join('\n')).toContain(why)
 })
 
 test('files that become what they were are no renewal', async () => {

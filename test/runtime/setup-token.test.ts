@@ -1,8 +1,11 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { createSetupToken } from '../../runtime/setup-token.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { startLibsqlServer } from '../libsql-server.ts'
+import { startProgram } from './program.ts'
 
 async function place() {
   const folder = await temporaryFolder()
@@ -84,3 +87,23 @@ test('removing what is not there does no harm', async () => {
 
   expect(await token.matches('')).toBe(false)
 })
+
+test('instances of one libSQL server have one token, and keep it in no folder', async () => {
+  const server = await startLibsqlServer()
+  onTestFinished(server.stop)
+  const shared = {
+    PANEL_DATABASE_URL: server.url,
+    PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
+    PANEL_PORT: '0',
+  }
+  const told: (string | undefined)[] = []
+  for (const folder of [await temporaryFolder(), await temporaryFolder()]) {
+    const program = startProgram({ ...shared, PANEL_DATA_DIR: folder, PANEL_JWT_KEY: inject('signingKey').pem })
+    await program.said('jeton d’installation')
+    told.push(/jeton d’installation : ([\w-]{24}) /.exec(program.stdout())?.[1])
+    expect(await readdir(folder)).not.toContain('setup-token')
+  }
+
+  expect(told[0]).toMatch(/^[\w-]{24}$/)
+  expect(told[1]).toBe(told[0])
+}, 60_000)

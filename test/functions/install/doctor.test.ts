@@ -11,6 +11,7 @@ import type { SettingValues } from '../../../runtime/setting-keys.ts'
 import { createSettings } from '../../../runtime/settings.ts'
 import { openStorage } from '../../../runtime/storage.ts'
 import { temporaryFolder } from '../../db/folder.ts'
+import { freePort } from '../../free-port.ts'
 import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { runProgram } from '../../runtime/program.ts'
@@ -437,4 +438,21 @@ test.runIf(process.getuid?.() === 0)('modules of another account than the data a
   const { wrong } = await doctor()
 
   expect(wrong).toEqual([`✗ ${modules} appartient à un autre compte que le dossier des données : chown 0 ${modules}`])
+})
+
+test('a libSQL server that is away is named, with what was said by the network', async () => {
+  const port = await freePort()
+  const folder = await temporaryFolder()
+  const env = {
+    PANEL_DATA_DIR: folder,
+    PANEL_DATABASE_URL: `http://127.0.0.1:${port}`,
+    PANEL_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+
+  const { code, stdout } = await runProgram(env, 'doctor')
+
+  expect(code).toBe(1)
+  expect(stdout).toMatch(
+    /^✗ La base de données ne s’ouvre pas \(.*ECONNREFUSED.*\)\. Vérifiez le serveur libSQL 127\.0\.0\.1:/m,
+  )
 })
