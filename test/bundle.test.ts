@@ -1,26 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from './free-port.ts'
 import { testHypervisor } from './hypervisor.ts'
+import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
 
 const root = join(import.meta.dirname, '..')
-/** The project's own Node, and the machine's, which npm scripts hide behind it. */
-const machine = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'node'))
-  .find((file) => !file.includes('node_modules') && existsSync(file))
-const nodes = [...new Set([process.execPath, machine ?? process.execPath])]
 
 let temp: string
 let alone: string

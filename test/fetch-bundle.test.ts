@@ -1,27 +1,21 @@
 import { execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startLibsqlServer } from './libsql-server.ts'
+import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
 import { functionClient, ways } from './runtime/function-client.ts'
+import { functionEnvironment } from './runtime/function-environment.ts'
 
 const root = join(import.meta.dirname, '..')
 /** The file for function hosts, and the one of the program, which is that too when it is imported. */
 const [NAME, PROGRAM] = ['ops-panel-fetch.mjs', 'ops-panel.mjs'] as const
-/** The project's own Node, and the machine's. */
-const machine = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'node'))
-  .find((file) => !file.includes('node_modules') && existsSync(file))
-const nodes = [...new Set([process.execPath, machine ?? process.execPath])]
 
 let alone: string
 beforeAll(async () => {
@@ -69,15 +63,7 @@ test.for(each)('%s, copied alone into an empty folder, serves on %s, and writes 
   const child = spawn(node, ['--input-type=module', '-e', hostOf(name)], {
     cwd: alone,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      HOME: alone,
-      PANEL_DATABASE_URL: server.url,
-      PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
-      PANEL_JWT_KEY: inject('signingKey').pem,
-      PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
-      PANEL_SSH_USERNAME: demo.service.username,
-      PANEL_SSH_PASSWORD: demo.service.password,
-    },
+    env: { HOME: alone, ...functionEnvironment(server.url, demo) },
   })
   onTestFinished(async () => {
     const ended = once(child, 'exit')

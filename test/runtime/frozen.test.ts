@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
 import { startDemo } from './demo.ts'
 import { frozenInstance } from './frozen-instance.ts'
 import { functionClient, type Send } from './function-client.ts'
+import { functionEnvironment } from './function-environment.ts'
 import { beforeScript, outputOf, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
 
@@ -54,12 +54,7 @@ async function world(scheme: 'http' | 'ws' = 'http') {
   const toDatabase = await relay(Number(new URL(server.url).port))
   onTestFinished(() => db.close())
   const env = {
-    PANEL_DATABASE_URL: `${scheme}://127.0.0.1:${toDatabase.port}`,
-    PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
-    PANEL_JWT_KEY: inject('signingKey').pem,
-    PANEL_SSH_HOST: `127.0.0.1:${way.port}`,
-    PANEL_SSH_USERNAME: demo.service.username,
-    PANEL_SSH_PASSWORD: demo.service.password,
+    ...functionEnvironment(`${scheme}://127.0.0.1:${toDatabase.port}`, { ...demo, port: way.port }),
     PANEL_LOG_LEVEL: 'silent',
   }
   return {

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, inject, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { type Database, openDatabase } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
@@ -11,6 +10,7 @@ import { freePort } from '../free-port.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
 import { startDemo } from './demo.ts'
 import { type Entry, functionClient, type Send, ways } from './function-client.ts'
+import { functionEnvironment } from './function-environment.ts'
 import { outputOf, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
 
@@ -28,12 +28,7 @@ beforeEach(async () => {
   db = await openDatabase(server.url)
   onTestFinished(() => db.close())
   env = {
-    PANEL_DATABASE_URL: server.url,
-    PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
-    PANEL_JWT_KEY: inject('signingKey').pem,
-    PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
-    PANEL_SSH_USERNAME: demo.service.username,
-    PANEL_SSH_PASSWORD: demo.service.password,
+    ...functionEnvironment(server.url, demo),
     PANEL_TRUSTED_PROXIES: '127.0.0.1',
     PANEL_LOG_LEVEL: 'silent',
   }

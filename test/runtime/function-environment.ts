@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto'
+import { inject } from 'vitest'
+import type { DemoHost } from '../../demo/host.ts'
+
+/** What a function host is given of a database and of an imitated host, which may be reached by another port. */
+export function functionEnvironment(databaseUrl: string, { service, port }: Pick<DemoHost, 'service' | 'port'>) {
+  return {
+    PANEL_DATABASE_URL: databaseUrl,
+    PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
+    PANEL_JWT_KEY: inject('signingKey').pem,
+    PANEL_SSH_HOST: `127.0.0.1:${port}`,
+    PANEL_SSH_USERNAME: service.username,
+    PANEL_SSH_PASSWORD: service.password,
+  }
+}
