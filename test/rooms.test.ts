@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, posix, relative } from 'node:path'
 import { expect, test } from 'vitest'
+import { importsOf, sources, withoutComments } from './imports.ts'
 
-const ROOT = join(import.meta.dirname, '..')
 const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
 /** The entries: they compose, and alone import the manifest. */
@@ -45,27 +43,6 @@ function wrongs(path: string, source: string): string[] {
   const names = path.replace(/\.ts$/, '').split('/')
   if (names.some((name) => NO_NAMES.test(name))) found.push(`${path} is not named for what it holds`)
   return found
-}
-
-/** The files of the project that a source imports, types included. */
-function importsOf(path: string, code: string): string[] {
-  const named = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]+)\1/g)
-  return [...named].map(([, , target = '']) => posix.join(posix.dirname(path), target))
-}
-
-function withoutComments(source: string): string {
-  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
-}
-
-function sources(...rooms: string[]): [path: string, source: string][] {
-  return rooms.flatMap((room) =>
-    readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file): [string, string] => {
-        const full = join(ROOT, room, file)
-        return [relative(ROOT, full), readFileSync(full, 'utf8')]
-      }),
-  )
 }
 
 test('functions, runtime and db import downwards, no endpoint, and read neither time nor environment', () => {

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** The files of the project that a source imports, types included. */
+export function importsOf(path: string, code: string): string[] {
+  const named = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]+)\1/g)
+  return [...named].map(([, , target = '']) => posix.join(posix.dirname(path), target))
+}
+
+export function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+export function sources(...rooms: string[]): [path: string, source: string][] {
+  return rooms.flatMap((room) =>
+    readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file): [string, string] => {
+        const full = join(ROOT, room, file)
+        return [relative(ROOT, full), readFileSync(full, 'utf8')]
+      }),
+  )
+}
+
+/** The files that a source needs when it runs: what is imported for its types alone is gone by then. */
+export function neededBy(path: string, source: string): string[] {
+  const code = withoutComments(source)
+    .replace(/\b(?:import|export)\s+type\s[^'"]*?from\s*(['"])[^'"\n]+\1/g, '')
+    .replace(
+      /\b(?:import|export)\s*\{(?:\s*type\s+[\w$]+(?:\s+as\s+[\w$]+)?\s*,?)+\s*\}\s*from\s*(['"])[^'"\n]+\1/g,
+      '',
+    )
+  return importsOf(path, code)
+}
