@@ -112,6 +112,17 @@ function usage({ name, args = [] }: CliCommand): string {
   return [name, ...args.map((arg) => (arg.endsWith('?') ? `[${arg.slice(0, -1)}]` : `<${arg}>`))].join(' ')
 }
 
+/** Help about the command that the words name, or about those that begin with the first; undefined when that is none. */
+export function helpFor(commands: readonly CliCommand[], words: readonly string[]): string | undefined {
+  const named = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  const [first] = words
+  const meant = named ? [named] : commands.filter(({ name }) => name.split(' ')[0] === first)
+  if (meant.length === 0) return undefined
+  const how = named ? `${usage(named)}${named.flags ? ' [options]' : ''}` : `${first} …`
+  const all = 'Toutes les commandes et les variables : ops-panel --help'
+  return `Usage : ops-panel ${how}\n\n${describeCommands(meant)}\n\n${all}\n`
+}
+
 /** The commands with their flags, a line each, for `--help`. */
 export function describeCommands(commands: readonly CliCommand[]): string {
   const lines = commands.flatMap((command) => [

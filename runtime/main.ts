@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { commands } from '../functions/index.ts'
-import { describeCommands } from './command-line.ts'
+import { describeCommands, helpFor } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { detectDeployer } from './detect-deployer.ts'
 import { runSwap } from './docker-swap.ts'
@@ -65,7 +65,8 @@ void main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<void> {
   const [first] = args
-  if (args.includes('--help') || args.includes('-h')) return print(HELP)
+  const words = args.filter((word) => !word.startsWith('-'))
+  if (args.includes('--help') || args.includes('-h')) return print(helpFor(commands, words) ?? HELP)
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   // Database and keys are for the account of the service alone.
   process.umask(0o077)

@@ -6,6 +6,7 @@ import {
   type CliCommand,
   defineCommand,
   describeCommands,
+  helpFor,
   parseCommandLine,
   runCommand,
   UsageError,
@@ -113,6 +114,33 @@ test('for help each command has its line, with what it needs, and each flag has 
 
 const get = command('settings get', { args: ['réglage?'] })
 const set = command('settings set', { args: ['réglage', 'valeur?'], flags: { quiet: 'se taire' } })
+
+test('help about a command, or about all that begin with a word, is about these alone', () => {
+  expect(helpFor(commands, ['keys', 'rotate'])).toBe(
+    [
+      'Usage : ops-panel keys rotate [options]',
+      '',
+      '  keys rotate  ce que fait keys rotate',
+      '    --revoke   retirer les autres',
+      '    --quiet    se taire',
+      '',
+      'Toutes les commandes et les variables : ops-panel --help',
+      '',
+    ].join('\n'),
+  )
+  expect(helpFor(commands, ['sessions', 'end', 'alice'])).toMatch(/^Usage : ops-panel sessions end <utilisateur>\n/)
+  const both = helpFor(commands, ['keys']) ?? ''
+  expect(both).toMatch(/^Usage : ops-panel keys …\n/)
+  expect(both).toContain('keys list')
+  expect(both).toContain('keys rotate')
+  expect(both).not.toContain('sessions end')
+})
+
+test('where no command is meant there is no help about one', () => {
+  expect(helpFor(commands, [])).toBeUndefined()
+  expect(helpFor(commands, ['key'])).toBeUndefined()
+  expect(helpFor(commands, ['unknown', 'keys'])).toBeUndefined()
+})
 
 test('what a command may take can be left out, and nothing stands in its place', () => {
   const parseOptional = (...words: string[]) => parseCommandLine([get, set], words).typed.args
