@@ -20,7 +20,11 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const Environment = z.object({
-  PANEL_HOST: z.string().default('127.0.0.1'),
+  // IPv6 as in an address too.
+  PANEL_HOST: z
+    .string()
+    .transform((text) => /^\[(.*)\]$/.exec(text)?.[1] ?? text)
+    .default('127.0.0.1'),
   PANEL_PORT: wholeNumber(0, 65_535).default(8080),
   PANEL_DATA_DIR: z.string().default('./data'),
   PANEL_DATABASE_URL: z

@@ -50,6 +50,17 @@ test('brings an empty database up to date, and says when', async () => {
   expect(await versions(db)).toEqual(applied(NOW))
 })
 
+test('leaves the database of another program alone, and says what it found', async () => {
+  const db = await open()
+  await db.script('CREATE TABLE invoices (id INTEGER); CREATE TABLE customers (id INTEGER)')
+
+  await expect(migrate(db, AT)).rejects.toThrow(
+    'la base est celle d’un autre programme (tables customers, invoices) : indiquez une autre PANEL_DATABASE_URL',
+  )
+
+  expect(await tables(db)).toEqual(['customers', 'invoices'])
+})
+
 test('changes nothing the second time', async () => {
   const db = await open()
   await migrate(db, AT)

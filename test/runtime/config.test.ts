@@ -45,6 +45,8 @@ test('an empty variable counts as absent', () => {
 
 test.each([
   ['PANEL_HOST', '::', { host: '::' }],
+  ['PANEL_HOST', '[::1]', { host: '::1' }],
+  ['PANEL_HOST', 'localhost', { host: 'localhost' }],
   ['PANEL_PORT', '0', { port: 0 }],
   ['PANEL_PORT', '65535', { port: 65_535 }],
   [
