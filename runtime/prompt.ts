@@ -4,11 +4,15 @@ import type { ReadStream } from 'node:tty'
 
 /** Asks the person at the terminal, or reads lines where there is none. */
 export interface Prompt {
+  /** Whether somebody sits there, who can be asked again. */
+  interactive: boolean
   ask(question: string): Promise<string>
   /** What is typed is not shown. */
   askSecret(question: string): Promise<string>
   /** A line that wants no answer. */
   say(text: string): void
+  /** The same where an answer was wrong: what was typed or pasted ahead answers other questions, and is forgotten. */
+  startOver(text: string): void
   close(): void
 }
 
@@ -62,6 +66,7 @@ export function createPrompt(
   }
 
   return {
+    interactive: terminal,
     ask(question) {
       // What was typed ahead stays hidden.
       if (!terminal || closed || lines.length > 0)
@@ -84,6 +89,10 @@ export function createPrompt(
       }
     },
     say: (text) => void output.write(`${text}\n`),
+    startOver(text) {
+      lines.length = 0
+      output.write(`${text}\n`)
+    },
     close: () => reader.close(),
   }
 }

@@ -53,9 +53,11 @@ function lazyPrompt(): Prompt {
   let made: Prompt | undefined
   const prompt = () => (made ??= createPrompt(process.stdin, process.stderr))
   return {
+    interactive: process.stdin.isTTY === true,
     ask: (question) => prompt().ask(question),
     askSecret: (question) => prompt().askSecret(question),
     say: (text) => prompt().say(text),
+    startOver: (text) => prompt().startOver(text),
     close: () => made?.close(),
   }
 }

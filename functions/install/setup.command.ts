@@ -22,24 +22,20 @@ export default defineCommand({
     if (await settings.hasSshHost())
       throw new CommandError('l’installation est déjà faite. Voir « settings get » et « settings set ».')
     speakFrench()
-    const ssh_host = await askUntil(prompt, 'Hôte (hôte, hôte:port ou [IPv6]:port) : ', SshHost)
-    const server = parseAddress(ssh_host)
-    if (!server) throw new CommandError('adresse invalide.')
-    // Before any password is typed: whoever answers there would be given it.
-    const hostKey = await readHostKey(server).catch((error: Error): never => {
-      throw new CommandError(`aucun serveur SSH ne répond à ${ssh_host} (${error.message}).`)
-    })
+    const { ssh_host, server, hostKey } = await untilRight(prompt, () => askHost(prompt))
     if (!(await agrees(prompt, `Clé de l’hôte : ${hostKey}\nEst-ce bien la sienne ?`)))
       throw new CommandError('rien n’a été enregistré.')
-    const ssh_username = await askUntil(prompt, 'Compte de service (root, par exemple) : ', SshUsername)
-    const ssh_password = await prompt.askSecret(`Mot de passe de ${ssh_username} : `)
-    if (!SshPassword.min(1).safeParse(ssh_password).success) throw new CommandError('il faut un mot de passe.')
-
-    const account = { address: ssh_host, ...server, hostKey, username: ssh_username, password: ssh_password }
-    prompt.say('Vérification de l’hôte…')
-    const { checks } = await checkHost(account, log)
-    const text = checks.map(describeCheck).join('\n')
-    if (checks.some(({ id, ok }) => !ok && (id === 'reachable' || id === 'authenticated'))) return { text, ok: false }
+    const { ssh_username, ssh_password, checks, text, refused } = await untilRight(prompt, async () => {
+      const asked = await askAccount(prompt)
+      const { ssh_username: username, ssh_password: password } = asked
+      prompt.say('Vérification de l’hôte…')
+      const { checks } = await checkHost({ address: ssh_host, ...server, hostKey, username, password }, log)
+      const text = checks.map(describeCheck).join('\n')
+      const refused = checks.some(({ id, ok }) => !ok && (id === 'reachable' || id === 'authenticated'))
+      if (refused && prompt.interactive) throw new CommandError(text)
+      return { ...asked, checks, text, refused }
+    })
+    if (refused) return { text, ok: false }
     if (
       checks.some(({ ok, optional }) => !ok && !optional) &&
       !(await agrees(prompt, `${text}\nInstaller quand même ?`))
@@ -53,6 +49,36 @@ export default defineCommand({
     return `${text}\nInstallation terminée : connectez-vous avec un compte de l’hôte.`
   },
 })
+
+/** At a terminal, tells what was wrong and asks again; from a pipe the next line is the answer to another question. */
+async function untilRight<result>(prompt: Prompt, work: () => Promise<result>): Promise<result> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof CommandError && prompt.interactive)) throw error
+      prompt.startOver(error.message)
+    }
+  }
+}
+
+/** The key is read before any password is typed: whoever answers there would be given it. */
+async function askHost(prompt: Prompt) {
+  const ssh_host = await askUntil(prompt, 'Hôte (hôte, hôte:port ou [IPv6]:port) : ', SshHost)
+  const server = parseAddress(ssh_host)
+  if (!server) throw new CommandError('adresse invalide.')
+  const hostKey = await readHostKey(server).catch((error: Error): never => {
+    throw new CommandError(`aucun serveur SSH ne répond à ${ssh_host} (${error.message}).`)
+  })
+  return { ssh_host, server, hostKey }
+}
+
+async function askAccount(prompt: Prompt) {
+  const ssh_username = await askUntil(prompt, 'Compte de service (root, par exemple) : ', SshUsername)
+  const ssh_password = await prompt.askSecret(`Mot de passe de ${ssh_username} : `)
+  if (!SshPassword.min(1).safeParse(ssh_password).success) throw new CommandError('il faut un mot de passe.')
+  return { ssh_username, ssh_password }
+}
 
 async function agrees(prompt: Prompt, question: string): Promise<boolean> {
   return /^(o|oui|y|yes)$/i.test((await prompt.ask(`${question} (oui/non) `)).trim())

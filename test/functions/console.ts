@@ -15,9 +15,11 @@ export function answering(...answers: string[]) {
     return answer
   }
   const prompt: Prompt = {
+    interactive: false,
     ask: (question) => next(question, false),
     askSecret: (question) => next(question, true),
     say() {},
+    startOver() {},
     close() {},
   }
   return { prompt, asked }

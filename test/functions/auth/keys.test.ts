@@ -20,7 +20,7 @@ const start = () => testApp([login, me, refresh, jwks])
 
 /** Nothing is asked. */
 const never = () => Promise.reject(new Error('a question'))
-const NO_PROMPT = { ask: never, askSecret: never, say() {}, close() {} }
+const NO_PROMPT = { interactive: false, ask: never, askSecret: never, say() {}, startOver() {}, close() {} }
 
 /** Types a command beside the running service of the test. */
 async function type(app: App, line: string, more: Partial<CommandContext> = {}): Promise<string> {

@@ -9,6 +9,7 @@ import { createSecrets, loadSecretKey } from '../../../runtime/secrets.ts'
 import { createSettings } from '../../../runtime/settings.ts'
 import { createSetupToken } from '../../../runtime/setup-token.ts'
 import { temporaryFolder } from '../../db/folder.ts'
+import { freePort } from '../../free-port.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startAtTerminal, startProgram } from '../../runtime/program.ts'
 import { audited } from '../answers.ts'
@@ -273,4 +274,29 @@ test('Ctrl-C at a terminal while the host is tried ends it, and nothing is store
 
   expect(await program.ended).not.toBe(0)
   expect(await stored(folder)).toEqual(NOTHING)
+})
+
+test('at a terminal a silent host and a wrong password are told, and asked for again', async () => {
+  const { demo, folder, env, answers } = await prepare()
+  const nobody = `127.0.0.1:${await freePort()}`
+  const wrong = '4711-zqxj-8812'
+  const program = startAtTerminal(env, 'setup')
+  await program.said('IPv6]:port) : ')
+  // Pasted ahead: the answers to questions that do not come.
+  program.type(`${nobody}\r${['oui', answers.username, answers.password].map((line) => `${line}\r`).join('')}`)
+  await program.said(`aucun serveur SSH ne répond à ${nobody}`)
+
+  await answerUpToPassword(program, answers, '\r')
+  program.type(`${wrong}\r`)
+  await program.said('L’hôte refuse panel avec ce mot de passe')
+  expect(demo.commands).toEqual([])
+  await program.said('par exemple) : ')
+  program.type(`${answers.username}\r`)
+  await program.said(`Mot de passe de ${answers.username} : `)
+  program.type(`${answers.password}\r`)
+
+  expect(await program.ended).toBe(0)
+  expectHidden(program, answers.password)
+  expectHidden(program, wrong)
+  expect((await stored(folder)).account).toMatchObject({ password: answers.password })
 })
