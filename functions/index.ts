@@ -23,6 +23,7 @@ import backup from './backup/backup.command.ts'
 import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
+import openApi from './documents/openapi.get.ts'
 import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
 import watchDatabase from './health/watch-database.task.ts'
@@ -96,6 +97,7 @@ export const functions: readonly AnyFunction[] = [
   modules, //       GET    /api/modules
   disableModule, // POST   /api/modules/:id/disable
   enableModule, //  POST   /api/modules/:id/enable
+  openApi, //       GET    /api/openapi.json
   deployment, //    GET    /api/registry/deployments/:id
   registry, //      GET    /api/registry/modules
   installModule, // POST   /api/registry/modules/:id/install
@@ -115,6 +117,23 @@ export const functions: readonly AnyFunction[] = [
   targets, //       GET    /api/updates/targets
   metrics, //       GET    /metrics
 ]
+
+/** What the areas are for, as the documents tell it. */
+export const areas: Readonly<Record<string, string>> = {
+  auth: 'Signing in with the host’s own accounts; sessions and preferences.',
+  updates: 'What can be upgraded, upgrades as jobs, and their output.',
+  hypervisor: 'The host and its containers.',
+  modules: 'What is installed in the panel.',
+  registry: 'Modules that a forge offers, and their installation.',
+  repair: 'Modules that do not work.',
+  settings: 'How the service reaches its host, and what everybody sees.',
+  dashboard: 'Each user’s own first page.',
+  audit: 'Who did what.',
+  install: 'The first run.',
+  documents: 'This description.',
+  health: 'Whether the service is in order.',
+  metrics: 'For Prometheus.',
+}
 
 export const sockets: readonly AnySocket[] = [
   deploymentProgress, // GET /ws/deployments/:id

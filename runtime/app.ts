@@ -11,7 +11,8 @@ import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
 import type { Caller, Services } from './context.ts'
 import { openTo } from './cors.ts'
-import { type ErrorCode, Failure } from './errors.ts'
+import { codesOf } from './error-codes.ts'
+import { Failure } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 import { single } from './handshake.ts'
 import { readInput } from './input.ts'
@@ -35,18 +36,6 @@ export interface App {
 }
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
-
-/** What a request may be answered with without a word about it in its declaration. */
-const IMPLIED: readonly ErrorCode[] = [
-  'invalid_json',
-  'invalid_request',
-  'unauthenticated',
-  'forbidden',
-  'rate_limited',
-  'body_too_large',
-  'storage_failed',
-  'internal',
-]
 
 /**
  * Makes the router of the functions, and of those that modules add, open to the pages of the configured origins. Each request
@@ -89,14 +78,8 @@ const Status = z.object({ status: z.string() })
 function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict: boolean) {
   const bucket = `${fn.method} ${fn.path}`
   const { count, identify } = createAdmission(services)
-  const { rateLimit: limit, request, errors = [] } = fn
-  const declared = new Set([
-    ...IMPLIED,
-    ...errors,
-    ...(request?.refusal ? [request.refusal] : []),
-    ...(request?.params ? ['not_found' as const] : []),
-    ...(limit !== false && limit?.refusal ? [limit.refusal] : []),
-  ])
+  const { rateLimit: limit, request } = fn
+  const declared = codesOf(fn)
   const { status: success = 200 } = fn
   const RequestContext = requestContext(services)
 

@@ -2,6 +2,7 @@ import type { Database, Statement } from '../db/client.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Deployer } from './deployer.ts'
+import type { Documents } from './documents.ts'
 import type { Failure, FailureOptions } from './errors.ts'
 import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
@@ -25,6 +26,7 @@ export interface Services {
   /** Restarts the service with a changed module. */
   deployer: Deployer
   settings: Settings
+  documents: Documents
   setupToken: SetupToken
   sessions: Sessions
   limiter: Limiter

@@ -1,8 +1,12 @@
-import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
+import { areas, functions, jobKinds, sockets, tasks } from '../functions/index.ts'
 import { createFunctionHost } from './function-host.ts'
 import { createLambdaHandler } from './lambda.ts'
 
-const { fetch, scheduled } = createFunctionHost({ functions, sockets, jobKinds, tasks }, process.env, () => new Date())
+const { fetch, scheduled } = createFunctionHost(
+  { functions, sockets, jobKinds, tasks, areas },
+  process.env,
+  () => new Date(),
+)
 
 /** For hosts that call `fetch` with a web request, and `scheduled` by the clock. */
 export default { fetch: (request: Request) => fetch(request), scheduled: () => scheduled() }

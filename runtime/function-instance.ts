@@ -9,6 +9,7 @@ import type { Clock } from './clock.ts'
 import type { Services } from './context.ts'
 import { noDeployer } from './deployer.ts'
 import { derivedSetupToken } from './derived-setup-token.ts'
+import { createDocuments } from './documents.ts'
 import type { Log, LogSink } from './log.ts'
 import type { Manifest } from './manifest.ts'
 import { createMetrics } from './metrics.ts'
@@ -61,7 +62,8 @@ export async function startFunctionInstance(
     opened.push(() => modules.stop())
     const setupToken = derivedSetupToken(config.secretKey)
     const deployer = noDeployer('installez-le par un service démarré sur une machine, avec la même base.')
-    const services: Services = { ...shared, modules, deployer, setupToken, logLines: lines, metrics }
+    const documents = createDocuments(manifest, VERSION)
+    const services: Services = { ...shared, modules, deployer, setupToken, logLines: lines, metrics, documents }
     metrics?.look({
       sockets: () => 0,
       sshConnections: host.connections,

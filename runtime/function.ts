@@ -67,6 +67,8 @@ export type FunctionDefinition<
   RequestField<path, request> & {
     method: method
     path: path
+    /** The group that it belongs to in the documents, where its address does not say so. */
+    area?: string
     auth: auth
     /** `false` is a decision too. */
     rateLimit: DeclaredLimit | false
@@ -75,6 +77,8 @@ export type FunctionDefinition<
     /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
     status?: StatusOf<response>
     response: response
+    /** What the answer's headers mean that it may have beside those of every answer. */
+    headers?: Readonly<Record<string, string>>
     /** Of an answer that is a text and no JSON. */
     contentType?: z.output<response> extends string ? string : never
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
@@ -100,13 +104,17 @@ type StatusOf<response extends z.ZodType> =
 export interface AnyFunction {
   method: Method
   path: string
+  area?: string
+  summary?: string
+  description?: string
   auth: Auth
   rateLimit: DeclaredLimit | false
   audit?: readonly AuditAction[] | false
-  request?: { params?: z.ZodType; query?: z.ZodType; cookies?: z.ZodType; body?: z.ZodType; refusal?: ErrorCode }
+  request?: { params?: z.ZodObject; query?: z.ZodObject; cookies?: z.ZodObject; body?: z.ZodType; refusal?: ErrorCode }
   precondition?(context: never): Promise<void>
   status?: Status
   response: z.ZodType
+  headers?: Readonly<Record<string, string>>
   contentType?: string
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown

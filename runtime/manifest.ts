@@ -9,4 +9,6 @@ export interface Manifest {
   sockets: readonly AnySocket[]
   jobKinds: readonly AnyJobKind[]
   tasks: readonly Task[]
+  /** What each group of functions is for, in the documents. */
+  areas?: Readonly<Record<string, string>>
 }

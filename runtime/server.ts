@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { filePath } from '../db/file-url.ts'
 import { countJobs } from '../db/jobs.ts'
-import { functions, jobKinds, sockets, tasks } from '../functions/index.ts'
+import { areas, functions, jobKinds, sockets, tasks } from '../functions/index.ts'
 import { createApp } from './app.ts'
 import { assemble, type Opened } from './assembly.ts'
 import { readConfig, unknownVariables } from './config.ts'
@@ -10,6 +10,7 @@ import { createDeployer, noDeployer } from './deployer.ts'
 import { confirmDeployment } from './deployment.ts'
 import { derivedSetupToken } from './derived-setup-token.ts'
 import { findContainer } from './docker-restart.ts'
+import { createDocuments } from './documents.ts'
 import { speakFrench } from './french.ts'
 import { closeServer, createHttpServer, listen } from './http-server.ts'
 import { createLog } from './log.ts'
@@ -47,7 +48,7 @@ const RELEASE_MS = 2_500
  */
 export async function startServer(
   environment: Record<string, string | undefined>,
-  manifest: Manifest = { functions, sockets, jobKinds, tasks },
+  manifest: Manifest = { functions, sockets, jobKinds, tasks, areas },
   succession?: Succession,
 ): Promise<RunningServer> {
   speakFrench()
@@ -79,7 +80,8 @@ export async function startServer(
     opened.push(() => modules.stop())
     const restart = containers ? (id: string) => containers.replace(id, boot.id) : succession?.replace
     const deployer = restart ? createDeployer(deployments, restart, trial) : noDeployer(missing)
-    const services: Services = { ...assembly.services, modules, deployer, setupToken, logLines, metrics }
+    const documents = createDocuments(manifest, VERSION)
+    const services: Services = { ...assembly.services, modules, deployer, setupToken, logLines, metrics, documents }
 
     const app = createApp(manifest.functions, services)
     const ws = createSockets(manifest.sockets, services)

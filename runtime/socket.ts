@@ -70,7 +70,7 @@ export interface AnySocket {
   auth: Auth
   rateLimit: DeclaredLimit | false
   audit?: readonly AuditAction[]
-  request?: { params?: z.ZodType; query?: z.ZodType }
+  request?: { params?: z.ZodObject; query?: z.ZodObject }
   open(input: never, context: never): unknown
 }
 

@@ -3,13 +3,14 @@ import { type Database, openDatabase } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
-import { jobKinds } from '../functions/index.ts'
+import * as manifest from '../functions/index.ts'
 import { type Bindings, createApp } from '../runtime/app.ts'
 import type { Output } from '../runtime/channel.ts'
 import type { Command } from '../runtime/command.ts'
 import { type Config, readConfig } from '../runtime/config.ts'
 import type { Services } from '../runtime/context.ts'
 import { noDeployer } from '../runtime/deployer.ts'
+import { createDocuments } from '../runtime/documents.ts'
 import type { Elevation, Rights } from '../runtime/elevation.ts'
 import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
@@ -96,7 +97,7 @@ export async function testApp(
   const host = fakeHost(fake, ran, signIns)
   const hub = createHub()
   const instance = { id: 'test', isGone: async () => false, runs: async () => true }
-  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds })
+  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: manifest.jobKinds })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
   const services: Services = {
     db,
@@ -109,6 +110,7 @@ export async function testApp(
     setupToken: createSetupToken(dataDir),
     logLines: lines,
     metrics: undefined,
+    documents: createDocuments(manifest, boot.version),
     sessions,
     limiter: createLimiter(db, clock),
     config,

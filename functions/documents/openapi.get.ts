@@ -1,0 +1,14 @@
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+
+/** Describes every endpoint of the service, for programs: OpenAPI 3.1. */
+export default defineFunction({
+  method: 'GET',
+  path: '/api/openapi.json',
+  area: 'documents',
+  auth: 'none',
+  rateLimit: { limit: 600, seconds: 60, by: 'address' },
+  response: z.looseObject({ openapi: z.string() }),
+
+  handler: async (_, { documents }) => ({ ...(await documents.openApi()) }),
+})

@@ -1,0 +1,55 @@
+import { createDocument } from 'zod-openapi'
+import type { AnyFunction } from './function.ts'
+import { cookiesOf } from './openapi-auth.ts'
+import { operation } from './openapi-operation.ts'
+
+export type OpenApi = ReturnType<typeof createDocument>
+
+const DESCRIPTION = `What the panel's service offers: JSON in and out, UTF-8, names in snake_case. Timestamps are RFC 3339 in UTC.
+
+Every error has a stable \`code\`, from which clients translate, and a sentence in French. Every answer has an \`X-Request-Id\`, under
+which the service's log knows it. What is sent live over WebSockets is described in \`/api/asyncapi.json\`.`
+
+/** The OpenAPI document of some functions; \`areas\` says what each group of them is for. */
+export function createOpenApi(
+  functions: readonly AnyFunction[],
+  { version, areas }: { version: string; areas: Readonly<Record<string, string>> },
+): OpenApi {
+  const paths: Record<string, Record<string, ReturnType<typeof operation>>> = {}
+  for (const fn of functions) {
+    const path = fn.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [fn.method.toLowerCase()]: operation(fn) }
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: { title: 'ops-panel', version, description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    tags: Object.entries(areas).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'What `POST /api/auth/login` gives.',
+        },
+        ...Object.fromEntries(
+          functions.flatMap(cookiesOf).map((name) => [name, { type: 'apiKey' as const, in: 'cookie' as const, name }]),
+        ),
+      },
+      headers: {
+        'X-Request-Id': {
+          description: 'Names the request in the log.',
+          required: true,
+          schema: { type: 'string', format: 'uuid' },
+        },
+        'Retry-After': {
+          description: 'Seconds after which the request is worth repeating.',
+          required: true,
+          schema: { type: 'integer', minimum: 0 },
+        },
+      },
+    },
+  })
+}
