@@ -1,5 +1,14 @@
+import * as z from 'zod'
 import type { Deployment } from '../db/deployments.ts'
 import type { HubEvent } from './hub.ts'
+
+/** Names a deployment. Whether there is one by a name is the database's to say. */
+export const DeploymentId = z.string().meta({
+  id: 'DeploymentId',
+  description: 'Names the deployment of a module.',
+  examples: ['0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31'],
+  override: { format: 'uuid' },
+})
 
 /** What is told of a deployment to those who watch it: all of it, each time. */
 export function deploymentEvent(deployment: Deployment): HubEvent {

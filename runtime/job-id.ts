@@ -1,4 +1,13 @@
 import { randomInt } from 'node:crypto'
+import * as z from 'zod'
+
+/** Names a job. Whether there is one by a name is the database's to say. */
+export const JobId = z.string().meta({
+  id: 'JobId',
+  description: 'Names a job.',
+  examples: ['1772366400-k3x9q2pa'],
+  override: { pattern: '^[0-9]+-[a-z0-9]{8}$' },
+})
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 

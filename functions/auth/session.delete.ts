@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { GivenSessionId } from './session-id.ts'
 
 /** Ends one of the caller's sessions: its tokens are refused from now on, its sockets close. */
 export default defineFunction({
@@ -8,7 +9,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: WRITES,
   audit: ['session_revoked'],
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: GivenSessionId }) },
   response: z.object({ message: z.string() }),
   errors: ['session_missing'],
 

@@ -4,6 +4,7 @@ import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
+import { SessionId } from './session-id.ts'
 
 /** The caller's sessions that have not expired, the one used last first. */
 export default defineFunction({
@@ -14,7 +15,7 @@ export default defineFunction({
   request: { cookies: RefreshCookies },
   response: z.array(
     z.object({
-      id: z.number(),
+      id: SessionId,
       user_agent: z.string(),
       ip: z.string(),
       created_at: z.string(),

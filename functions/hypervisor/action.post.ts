@@ -4,9 +4,9 @@ import { Failure } from '../../runtime/errors.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { listContainers } from '../updates/containers.ts'
 import { API_ERRORS, actByApi } from './api.ts'
-import { IN_TIME, startable, withoutFigures } from './container.ts'
+import { GivenVmid, IN_TIME, startable, withoutFigures } from './container.ts'
 import { containerJob } from './container-job.ts'
-import { ContainerAction } from './container-task.ts'
+import { ContainerAction, TaskId } from './container-task.ts'
 
 const MESSAGES: Readonly<Record<ContainerAction, string>> = {
   start: 'Démarrage demandé.',
@@ -25,9 +25,9 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['container_start', 'container_stop', 'container_shutdown', 'container_reboot'],
-  request: { params: z.object({ vmid: z.string(), action: ContainerAction }) },
+  request: { params: z.object({ vmid: GivenVmid, action: ContainerAction }) },
   status: 202,
-  response: z.object({ task: z.string(), message: z.string() }),
+  response: z.object({ task: TaskId, message: z.string() }),
   errors: [
     ...API_ERRORS,
     'container_missing',

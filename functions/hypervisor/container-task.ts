@@ -3,6 +3,13 @@ import * as z from 'zod'
 export const ContainerAction = z.enum(['start', 'stop', 'shutdown', 'reboot'])
 export type ContainerAction = z.infer<typeof ContainerAction>
 
+/** Names what an action has begun: a task of the hypervisor by its UPID, or a job. */
+export const TaskId = z.string().meta({
+  id: 'TaskId',
+  description: 'Names what an action on a container has begun: a task of the hypervisor by its UPID, or a job.',
+  examples: ['UPID:pve1:0002C5B1:01A3F2C4:65E1B2C3:vzstart:101:root@pam!panel:'],
+})
+
 /** What has become of an action: `exit_status` is `OK`, or why not; null while it runs. */
 export const ContainerTask = z.object({
   status: z.enum(['running', 'stopped']),

@@ -1,6 +1,18 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
+import { shownAs } from '../../runtime/shown-as.ts'
 import type { Container as Listed } from '../updates/containers.ts'
+
+/** Names a container. The container tool gives it as text, of any number of digits. */
+export const Vmid = z.number().meta({
+  id: 'Vmid',
+  description: 'Number of a container.',
+  examples: [101],
+  override: { type: 'integer' },
+})
+
+/** In an address: one that is no number is a container that does not exist. */
+export const GivenVmid = shownAs(Vmid, z.string())
 
 const figure = z.number().nullable()
 
@@ -9,7 +21,7 @@ const figure = z.number().nullable()
  * seconds. What is not known is null; so is the `lock` of one that is not locked.
  */
 export const Container = z.object({
-  vmid: z.number(),
+  vmid: Vmid,
   name: z.string(),
   status: z.string(),
   lock: z.string().nullable(),

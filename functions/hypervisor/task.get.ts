@@ -3,7 +3,7 @@ import { defineFunction, READS } from '../../runtime/function.ts'
 import { API_ERRORS, taskByApi } from './api.ts'
 import { nodeOfTask } from './api-tasks.ts'
 import { findContainerJob } from './container-job.ts'
-import { ContainerTask } from './container-task.ts'
+import { ContainerTask, TaskId } from './container-task.ts'
 
 /**
  * How far a task of a container is, with the last lines of its log: the hypervisor's by its UPID, else a job's by its
@@ -14,7 +14,7 @@ export default defineFunction({
   path: '/api/hypervisor/tasks/:task',
   auth: 'admin',
   rateLimit: READS,
-  request: { params: z.object({ task: z.string() }) },
+  request: { params: z.object({ task: TaskId }) },
   response: ContainerTask,
   errors: [...API_ERRORS, 'job_missing'],
 

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { enableModule, findModule } from '../../db/modules.ts'
 import { timestamp } from '../../runtime/clock.ts'
+import { DeploymentId } from '../../runtime/deployment-events.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { ModuleId } from './module.ts'
 import { restartWithout } from './restart.ts'
 
 /**
@@ -14,8 +16,8 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_disabled'],
-  request: { params: z.object({ id: z.string() }) },
-  response: z.object({ message: z.string(), restart: z.boolean(), deployment: z.string().nullable() }),
+  request: { params: z.object({ id: ModuleId }) },
+  response: z.object({ message: z.string(), restart: z.boolean(), deployment: DeploymentId.nullable() }),
   errors: ['module_missing', 'core_module', 'module_busy'],
 
   async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {

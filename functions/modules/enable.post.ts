@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { enableModule, findModule } from '../../db/modules.ts'
 import { timestamp } from '../../runtime/clock.ts'
+import { DeploymentId } from '../../runtime/deployment-events.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { ModuleId } from './module.ts'
 
 /** Enables a module. One with code that was not loaded at the start of the service takes a restart. */
 export default defineFunction({
@@ -10,8 +12,8 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_enabled'],
-  request: { params: z.object({ id: z.string() }) },
-  response: z.object({ message: z.string(), restart: z.boolean(), deployment: z.string().nullable() }),
+  request: { params: z.object({ id: ModuleId }) },
+  response: z.object({ message: z.string(), restart: z.boolean(), deployment: DeploymentId.nullable() }),
   errors: [
     'module_missing',
     'core_module',

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ENDS, findDeployment, STEPS } from '../../db/deployments.ts'
-import { deploymentView } from '../../runtime/deployment-events.ts'
+import { DeploymentId, deploymentView } from '../../runtime/deployment-events.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { ModuleId } from '../modules/module.ts'
 
 /** How far the deployment of a module has come. */
 export default defineFunction({
@@ -9,10 +10,10 @@ export default defineFunction({
   path: '/api/registry/deployments/:id',
   auth: 'admin',
   rateLimit: READS,
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: DeploymentId }) },
   response: z.object({
-    id: z.string(),
-    module: z.string(),
+    id: DeploymentId,
+    module: ModuleId,
     state: z.enum([...STEPS, ...ENDS]),
     log: z.array(z.string()),
     error: z.string().nullable(),

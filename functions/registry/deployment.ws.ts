@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
-import { deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
+import { DeploymentId, deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
 import { frame } from '../../runtime/hub.ts'
 import { defineSocket } from '../../runtime/socket.ts'
 
@@ -9,7 +9,7 @@ export default defineSocket({
   path: '/ws/deployments/:id',
   auth: 'admin',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: DeploymentId }) },
 
   async open({ params: { id } }, { db, hub, socket }) {
     const topic = deploymentTopic(id)

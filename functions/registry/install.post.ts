@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { findModule, saveModule } from '../../db/modules.ts'
 import { timestamp } from '../../runtime/clock.ts'
+import { DeploymentId } from '../../runtime/deployment-events.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { ModuleId } from '../modules/module.ts'
 import { createForge, ForgeError } from './forge.ts'
 import { recordOf } from './installation.ts'
 
@@ -18,9 +20,9 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_installed'],
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: ModuleId }) },
   status: 202,
-  response: z.object({ message: z.string(), deployment: z.string().nullable() }),
+  response: z.object({ message: z.string(), deployment: DeploymentId.nullable() }),
   errors: [
     'core_module',
     'module_busy',

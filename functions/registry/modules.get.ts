@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { listModules } from '../../db/modules.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { ModuleId } from '../modules/module.ts'
 import { readRegistry } from './registry.ts'
 
 const Offered = z.object({
-  id: z.string(),
+  id: ModuleId,
   name: z.string(),
   description: z.string(),
   version: z.string(),

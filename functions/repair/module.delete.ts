@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { findModule, removeModule } from '../../db/modules.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
+import { ModuleId } from '../modules/module.ts'
 import { restartWithout } from '../modules/restart.ts'
 
 /** Removes a module, its files too. Its endpoints answer 404 at once; a restart follows if it had code. */
@@ -11,7 +12,7 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_removed'],
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: ModuleId }) },
   response: z.object({ message: z.string() }),
   errors: ['module_missing', 'core_module', 'module_busy'],
 

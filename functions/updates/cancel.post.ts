@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { JobId } from '../../runtime/job-id.ts'
 import { findUpgrade } from './job-record.ts'
 
 /** Ends a running job, one's own or, for administrators, anybody's. Its end is told like any other. */
@@ -9,7 +10,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_cancel'],
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: z.object({ id: JobId }) },
   status: 202,
   response: z.object({ message: z.string() }),
   errors: ['job_missing', 'job_ended', 'forbidden'],

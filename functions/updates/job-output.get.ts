@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type OutputChunk, readOutput } from '../../db/output.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { JobId } from '../../runtime/job-id.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { litter } from '../../runtime/litter.ts'
 import { betweenCharacters } from '../../runtime/output-text.ts'
@@ -18,7 +19,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: READS,
   request: {
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: JobId }),
     query: z.object({ offset: z.coerce.number().int().min(0).default(0) }),
   },
   response: Rest.extend({ chunk: z.string() }),

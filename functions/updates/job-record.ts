@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
+import { JobId } from '../../runtime/job-id.ts'
 import { upgradeJob } from './upgrade.ts'
 
 /** A job as the history tells it. */
 export const JobRecord = z.object({
-  job_id: z.string(),
+  job_id: JobId,
   target: z.string(),
   status: z.enum(['running', 'success', 'error']),
   output: z.string().optional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { JobId } from '../../runtime/job-id.ts'
 import { findUpgrade, JobRecord, jobRecord } from './job-record.ts'
 import { jobText } from './job-text.ts'
 
@@ -9,7 +10,7 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   auth: 'user',
   rateLimit: READS,
-  request: { params: z.object({ id: z.string() }), query: z.object({ output: z.literal('none').optional() }) },
+  request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
   response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
   errors: ['job_missing'],
 

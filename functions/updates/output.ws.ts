@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { JobId } from '../../runtime/job-id.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import { defineSocket } from '../../runtime/socket.ts'
 import { findUpgrade } from './job-record.ts'
@@ -10,7 +11,7 @@ export default defineSocket({
   auth: 'optional',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {
-    params: z.object({ jobId: z.string() }),
+    params: z.object({ jobId: JobId }),
     query: z.object({ from: z.coerce.number().int().min(0).default(0) }),
   },
 

@@ -3,7 +3,7 @@ import { defineFunction, READS } from '../../runtime/function.ts'
 import { LIST_UPGRADABLE, parseUpgradable } from './apt.ts'
 import { succeeded } from './command-failure.ts'
 import { inContainer } from './containers.ts'
-import { parseTarget, shortened } from './target.ts'
+import { parseTarget, shortened, Target } from './target.ts'
 
 /** The packages of one target that can be upgraded. */
 export default defineFunction({
@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/updates/packages',
   auth: 'user',
   rateLimit: READS,
-  request: { query: z.object({ target: z.string().min(1) }), refusal: 'target_missing' },
+  request: { query: z.object({ target: Target }), refusal: 'target_missing' },
   response: z.array(z.object({ name: z.string(), version: z.string(), old_version: z.string() })),
   errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 

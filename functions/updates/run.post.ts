@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { findUser } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { JobId } from '../../runtime/job-id.ts'
+import { Target } from './target.ts'
 import { upgradeJob } from './upgrade.ts'
 
 /** Starts an upgrade of one target; its output is followed on topic `update:<job_id>`. */
@@ -10,9 +12,9 @@ export default defineFunction({
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
-  request: { body: z.object({ target: z.string().min(1) }), refusal: 'target_missing' },
+  request: { body: z.object({ target: Target }), refusal: 'target_missing' },
   status: 202,
-  response: z.object({ job_id: z.string(), message: z.string() }),
+  response: z.object({ job_id: JobId, message: z.string() }),
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'profile_missing'],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {

@@ -1,3 +1,15 @@
+import * as z from 'zod'
+
+/** A target as it is written. Which texts mean one is for `parseTarget`. */
+export const Target = z
+  .string()
+  .min(1)
+  .meta({
+    id: 'Target',
+    description: '`host`, `lxc:<id>` for one container, `all` for every container.',
+    examples: ['host', 'lxc:101', 'all'],
+  })
+
 /** What can be upgraded: the host, one container, or every container. */
 export type Target = { kind: 'host' } | { kind: 'container'; id: string } | { kind: 'all' }
 

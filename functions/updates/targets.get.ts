@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
+import { Vmid } from '../hypervisor/container.ts'
 import { listContainers } from './containers.ts'
+import { Target } from './target.ts'
 
 /** What can be upgraded: the host first, then its containers; the host alone when they cannot be listed. */
 export default defineFunction({
@@ -9,7 +11,7 @@ export default defineFunction({
   path: '/api/updates/targets',
   auth: 'user',
   rateLimit: READS,
-  response: z.array(z.object({ id: z.string(), name: z.string(), status: z.string(), vmid: z.number().optional() })),
+  response: z.array(z.object({ id: Target, name: z.string(), status: z.string(), vmid: Vmid.optional() })),
   errors: ['ssh_incomplete', 'ssh_password_unreadable'],
 
   async handler(_, { host, settings, log }) {
