@@ -8,6 +8,8 @@ import { defineJob } from '../runtime/job-kind.ts'
 const withoutQuery = defineFunction({
   method: 'GET',
   path: '/api/bench',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({
@@ -32,6 +34,8 @@ const withoutQuery = defineFunction({
 const startJob = defineFunction({
   method: 'POST',
   path: '/api/bench/jobs',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'user',
   rateLimit: WRITES,
   audit: false,

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { ErrorCode } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 
@@ -5,13 +6,14 @@ type Declared = Pick<AnyFunction, 'auth' | 'rateLimit' | 'request' | 'errors'>
 
 /** The codes that the pipeline can answer a function's callers with: those of its declaration, and those that follow from it. */
 export function codesOf({ auth, rateLimit, request = {}, errors = [] }: Declared): ReadonlySet<ErrorCode> {
-  const { params, query, body, refusal = 'invalid_request' } = request
+  const { params, query, cookies, body, refusal = 'invalid_request' } = request
   return new Set<ErrorCode>([
     ...(rateLimit ? [rateLimit.refusal ?? 'rate_limited'] : []),
     ...(auth === 'user' || auth === 'admin' ? (['unauthenticated'] as const) : []),
     ...(auth === 'admin' ? (['forbidden'] as const) : []),
-    ...(params ? (['not_found'] as const) : []),
-    ...(query || body ? [refusal] : []),
+    ...(params && !Object.values(params.shape).every(takesAnyText) ? (['not_found'] as const) : []),
+    ...(body || (query && !takesAnything(query)) ? [refusal] : []),
+    ...(cookies && !takesAnything(cookies) ? (['invalid_request'] as const) : []),
     ...(body ? (['invalid_json', 'body_too_large'] as const) : []),
     ...errors,
     'storage_failed',
@@ -27,3 +29,12 @@ export const TRANSPORT_CODES: readonly ErrorCode[] = [
   'not_configured',
   'answer_too_large',
 ]
+
+/** Whether no query, or no cookies, can be wrong: what is missing may be, and any text will do. */
+function takesAnything({ shape }: z.ZodObject): boolean {
+  return Object.values(shape).every((each) => each instanceof z.ZodOptional && takesAnyText(each.unwrap()))
+}
+
+function takesAnyText(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodString && (schema.def.checks ?? []).length === 0
+}

@@ -48,6 +48,13 @@ export type Input<request> = {
   >
 }
 
+/** A request as it may be sent, and its answer. */
+export type Example<request, response extends z.ZodType> = {
+  [part in Part & keyof request as request[part] extends z.ZodType ? part : never]?: NoInfer<
+    z.input<Extract<request[part], z.ZodType>>
+  >
+} & { response: NoInfer<z.output<response>> }
+
 export type RequestField<path extends string, request> = [ParamName<path>] extends [never]
   ? { request?: request }
   : { request: request }
@@ -69,6 +76,10 @@ export type FunctionDefinition<
     path: path
     /** The group that it belongs to in the documents, where its address does not say so. */
     area?: string
+    /** Its name in the documents, in a few words. */
+    summary: string
+    /** What it does and what is not to be seen from the schemas, in sentences. */
+    description: string
     auth: auth
     /** `false` is a decision too. */
     rateLimit: DeclaredLimit | false
@@ -79,6 +90,7 @@ export type FunctionDefinition<
     response: response
     /** What the answer's headers mean that it may have beside those of every answer. */
     headers?: Readonly<Record<string, string>>
+    example?: Example<request, response>
     /** Of an answer that is a text and no JSON. */
     contentType?: z.output<response> extends string ? string : never
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
@@ -115,6 +127,7 @@ export interface AnyFunction {
   status?: Status
   response: z.ZodType
   headers?: Readonly<Record<string, string>>
+  example?: { params?: object; query?: object; cookies?: object; body?: unknown; response: unknown }
   contentType?: string
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown

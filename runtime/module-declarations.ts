@@ -93,6 +93,10 @@ const Request = z.strictObject(
   expected('un objet { params?, query?, cookies?, body?, refusal? }'),
 )
 
+const Text = z.string(expected('un texte'))
+
+const Example = z.looseObject({ response: z.unknown() }, expected('un objet { params?, query?, body?, response }'))
+
 /** The one place where a module is taken at its word: of a function, only that it is one can be seen. */
 const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'function', expected('une fonction'))
 
@@ -109,6 +113,9 @@ function declarationOf(root: string) {
           const fault = pathFault(root, path)
           if (fault !== undefined) addIssue(fault)
         }),
+        area: Text.exactOptional(),
+        summary: Text.exactOptional(),
+        description: Text.exactOptional(),
         auth: z.enum(['none', 'optional', 'user', 'admin'], expected('none, optional, user ou admin')),
         rateLimit: z.union([z.literal(false), Limit], expected('{ limit, seconds, by }, ou false')),
         audit: z
@@ -117,6 +124,8 @@ function declarationOf(root: string) {
         request: Request.exactOptional(),
         status: z.literal([200, 201, 202], expected('200, 201 ou 202')).exactOptional(),
         response: Schema,
+        headers: z.record(z.string(), Text, expected('un objet de textes')).exactOptional(),
+        example: Example.exactOptional(),
         // A header's value: anything else in it would fail each request.
         contentType: z
           .string(expected('un texte'))

@@ -22,12 +22,15 @@ const get = (lines: Record<string, string> = {}) =>
   declaration('defineFunction', {
     method: `method: 'GET',`,
     path: `path: '/api/things',`,
+    summary: `summary: 'Things',`,
+    description: `description: 'All there are.',`,
     auth: `auth: 'user',`,
     rateLimit: 'rateLimit: false,',
     audit: '',
     request: '',
     status: '',
     response: 'response: z.object({ id: z.number() }),',
+    example: '',
     errors: '',
     handler: 'handler: () => ({ id: 1 }),',
     ...lines,
@@ -73,6 +76,9 @@ const CORRECT: Record<string, string> = {
   'a function with everything': `export default defineFunction({
   method: 'PATCH',
   path: '/api/things/:id/parts/:part',
+  area: 'things',
+  summary: 'Change a part',
+  description: 'Of a thing.',
   auth: 'admin',
   rateLimit: { limit: 30, seconds: 60, by: 'user', refusal: 'rate_limited', audit: 'login_rate_limited' },
   audit: ['update_start', 'login_failed'],
@@ -84,6 +90,13 @@ const CORRECT: Record<string, string> = {
   },
   status: 202,
   response: z.object({ id: z.number(), name: z.string().optional() }),
+  headers: { 'x-things': 'How many there are.' },
+  example: {
+    params: { id: '1', part: 'lid' },
+    query: { deep: 'yes' },
+    body: { name: 'a' },
+    response: { id: 1 },
+  },
   errors: ['job_missing', 'ssh_failed'],
 
   async handler({ params: { id, part }, query: { deep }, body: { name } }, { user, fail, audit, db }) {
@@ -215,6 +228,17 @@ const WRONG: Record<string, string> = {
   'a field of the request taken for another type': post({
     request: 'request: { body: z.object({ id: z.string() }) },',
     handler: 'handler: ({ body: { id } }) => ({ id }), // TS2322',
+  }),
+  'without a summary': get({ summary: '', opening: ' // TS2345' }),
+  'without a description': get({ description: '', opening: ' // TS2345' }),
+  'an example whose answer is another one': get({ example: `example: { response: { id: 'one' } }, // TS2322` }),
+  'an example without an answer': get({ example: 'example: {}, // TS2322' }),
+  'an example with another body': post({
+    request: 'request: { body: z.object({ name: z.string() }) },',
+    example: 'example: { body: { name: 1 }, response: { id: 1 } }, // TS2322',
+  }),
+  'an example with a part of the request that is not declared': post({
+    example: 'example: { body: {}, response: { id: 1 } }, // TS2353',
   }),
   'a misspelt field': get({ status: 'retries: 3, // TS2353' }),
   'an undeclared status': get({ status: 'status: 299, // TS2322' }),

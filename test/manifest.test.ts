@@ -230,6 +230,8 @@ test.each(limited.filter(([, , { by }]) => by === 'user'))(
 const open = defineFunction({
   method: 'GET',
   path: '/api/probe/open',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: false,
   response: z.object({ ok: z.boolean() }),
@@ -239,6 +241,8 @@ const open = defineFunction({
 const administrators = defineFunction({
   method: 'POST',
   path: '/api/probe/administrators',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'admin',
   rateLimit: { limit: 3, seconds: 10, by: 'user' },
   audit: ['update_start'],
@@ -320,6 +324,8 @@ test('an address with two functions allows both of their methods', async () => {
   const write = defineFunction({
     method: 'PUT',
     path: '/api/probe/open',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     audit: false,
@@ -448,6 +454,8 @@ test('a parameter that the schema refuses is 404 without being declared, as it f
   const byId = defineFunction({
     method: 'GET',
     path: '/api/probe/:id',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     request: { params: z.object({ id: z.coerce.number().int() }) },

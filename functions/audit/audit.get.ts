@@ -12,10 +12,12 @@ const wholeNumber = (max: number) =>
 
 const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
-/** The audit log, newest first; `next`, unless null, is the `before` of the entries that follow. */
 export default defineFunction({
   method: 'GET',
   path: '/api/audit',
+  summary: 'The audit log',
+  description:
+    'Who did what, on what and from where, newest first. `next`, unless null, is the `before` of the entries that follow.',
   auth: 'admin',
   rateLimit: READS,
   request: {
@@ -40,6 +42,23 @@ export default defineFunction({
     ),
     next: z.number().nullable(),
   }),
+  example: {
+    query: { action: 'update_start' },
+    response: {
+      entries: [
+        {
+          id: 41,
+          at: '2026-03-01T12:00:00.000Z',
+          action: 'update_start',
+          username: 'alice',
+          target: 'lxc:101',
+          ip: '192.0.2.7',
+          details: { job_id: '1772366400-k3x9q2pa' },
+        },
+      ],
+      next: null,
+    },
+  },
 
   async handler({ query: { limit, before, action, user } }, { db }) {
     // One more than is asked for tells whether anything follows.

@@ -2,13 +2,29 @@ import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 import { PublicKey } from '../../runtime/signing-keys.ts'
 
-/** The public keys that access tokens are signed with, as a JWK set (RFC 7517). */
 export default defineFunction({
   method: 'GET',
   path: '/.well-known/jwks.json',
+  area: 'auth',
+  summary: 'Public keys',
+  description: 'The public keys that access tokens are signed with, as a JWK set (RFC 7517).',
   auth: 'none',
   rateLimit: false,
   response: z.object({ keys: z.array(PublicKey) }),
+  example: {
+    response: {
+      keys: [
+        {
+          kty: 'RSA',
+          n: 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri',
+          e: 'AQAB',
+          kid: 'NzbLsXh8',
+          alg: 'RS256',
+          use: 'sig',
+        },
+      ],
+    },
+  },
 
   handler: async (_, { sessions }) => ({ keys: await sessions.publishedKeys() }),
 })

@@ -5,17 +5,19 @@ import { FOREIGN_HINT, limitKey } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction } from '../../runtime/function.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
-import { ACCESS_SECONDS } from '../../runtime/tokens.ts'
+import { ACCESS_SECONDS, EXAMPLE_TOKEN } from '../../runtime/tokens.ts'
 import { isAdministrator } from './administrator.ts'
 import { refreshCookie } from './cookie.ts'
 
 /** Most of a full queue is through by then, and who comes again as told never meets the limit of five a minute. */
 const RETRY_SECONDS = 12
 
-/** Signs in with the host's own credentials; the refresh token goes into a cookie that scripts cannot read. */
 export default defineFunction({
   method: 'POST',
   path: '/api/auth/login',
+  summary: 'Sign in',
+  description:
+    'Signs in with the host’s own credentials; the refresh token goes into a cookie that scripts cannot read.',
   auth: 'none',
   rateLimit: {
     limit: 5,
@@ -42,6 +44,15 @@ export default defineFunction({
     expires_in: z.literal(ACCESS_SECONDS),
     user: z.object({ id: z.number(), username: z.string(), is_admin: z.boolean() }),
   }),
+  headers: { 'set-cookie': 'The refresh token, for `/api/auth/` alone.' },
+  example: {
+    body: { username: 'alice', password: 'correct horse battery staple' },
+    response: {
+      access_token: EXAMPLE_TOKEN,
+      expires_in: ACCESS_SECONDS,
+      user: { id: 1, username: 'alice', is_admin: true },
+    },
+  },
   errors: [
     'origin_forbidden',
     'ssh_host_missing',

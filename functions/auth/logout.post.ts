@@ -3,18 +3,21 @@ import { defineFunction } from '../../runtime/function.ts'
 import { tokenHash } from '../../runtime/tokens.ts'
 import { clearedCookie, RefreshCookies } from './cookie.ts'
 
-/**
- * Signs out: of the session whose cookie comes along, or of all without one. It succeeds whatever happens, so that a
- * panel can always forget who was there.
- */
 export default defineFunction({
   method: 'POST',
   path: '/api/auth/logout',
+  summary: 'Sign out',
+  description:
+    'Signs out: of the session whose cookie comes along, or of all without one. It succeeds whatever happens, so that a panel can always forget who was there.',
   auth: 'optional',
   rateLimit: false,
   audit: ['logout'],
   request: { cookies: RefreshCookies },
   response: z.object({ message: z.string() }),
+  headers: { 'set-cookie': 'Takes the refresh token back.' },
+  example: {
+    response: { message: 'Déconnexion réussie.' },
+  },
 
   async handler({ cookies: { svc_refresh: token } }, { user, sessions, caller, audit, header, log }) {
     header('set-cookie', clearedCookie(caller))

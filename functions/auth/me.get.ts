@@ -2,10 +2,11 @@ import * as z from 'zod'
 import { findPreferences } from '../../db/users.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 
-/** Who is signed in: what the token says, with the stored preferences. */
 export default defineFunction({
   method: 'GET',
   path: '/api/auth/me',
+  summary: 'Who is signed in',
+  description: 'What the token says, with the stored preferences.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({
@@ -17,6 +18,17 @@ export default defineFunction({
     sidebar_position: z.string(),
     last_login_at: z.string().optional(),
   }),
+  example: {
+    response: {
+      id: 1,
+      username: 'alice',
+      is_admin: true,
+      lang: 'fr',
+      theme: 'dark',
+      sidebar_position: 'left',
+      last_login_at: '2026-03-01T12:00:00.000Z',
+    },
+  },
   errors: ['profile_missing'],
 
   async handler(_, { db, user: { id, username, isAdmin }, fail }) {

@@ -9,15 +9,20 @@ const PREFERENCES = [
   ['sidebar_position', ['left', 'right']],
 ] as const
 
-/** Changes the caller's preferences, one after the other: what comes before an invalid one stays changed. */
 export default defineFunction({
   method: 'PATCH',
   path: '/api/auth/preferences',
+  summary: 'Change preferences',
+  description: 'Changes the caller’s preferences, one after the other: what comes before an invalid one stays changed.',
   auth: 'user',
   rateLimit: WRITES,
   audit: false,
   request: { body: z.looseObject({ lang: z.unknown(), theme: z.unknown(), sidebar_position: z.unknown() }).partial() },
   response: z.object({ message: z.string() }),
+  example: {
+    body: { theme: 'light' },
+    response: { message: 'Préférences enregistrées.' },
+  },
   errors: ['preference_invalid', 'profile_missing'],
 
   async handler({ body }, { db, user, fail }) {

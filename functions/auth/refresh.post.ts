@@ -4,18 +4,22 @@ import { findUser } from '../../db/users.ts'
 import { FOREIGN_HINT } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction } from '../../runtime/function.ts'
-import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
+import { ACCESS_SECONDS, EXAMPLE_TOKEN, tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
 
-/** Hands out a new access token for the session of the cookie, which stays as it is. */
 export default defineFunction({
   method: 'POST',
   path: '/api/auth/refresh',
+  summary: 'Renew the access token',
+  description: 'Hands out a new access token for the session of the cookie, which stays as it is.',
   auth: 'none',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   audit: false,
   request: { cookies: RefreshCookies },
   response: z.object({ access_token: z.string(), expires_in: z.literal(ACCESS_SECONDS) }),
+  example: {
+    response: { access_token: EXAMPLE_TOKEN, expires_in: ACCESS_SECONDS },
+  },
   errors: ['refresh_missing', 'refresh_invalid', 'session_ended', 'user_missing'],
 
   async handler({ cookies: { svc_refresh: token } }, { db, sessions, clock, caller, log, fail }) {

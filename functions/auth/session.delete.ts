@@ -2,15 +2,19 @@ import * as z from 'zod'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { GivenSessionId } from './session-id.ts'
 
-/** Ends one of the caller's sessions: its tokens are refused from now on, its sockets close. */
 export default defineFunction({
   method: 'DELETE',
   path: '/api/auth/sessions/:id',
+  summary: 'End a session',
+  description: 'Ends one of the caller’s sessions: its tokens are refused from now on, its sockets close.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['session_revoked'],
   request: { params: z.object({ id: GivenSessionId }) },
   response: z.object({ message: z.string() }),
+  example: {
+    response: { message: 'Session révoquée.' },
+  },
   errors: ['session_missing'],
 
   async handler({ params: { id } }, { user, sessions, audit, fail }) {

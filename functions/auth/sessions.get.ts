@@ -6,10 +6,12 @@ import { tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
 import { SessionId } from './session-id.ts'
 
-/** The caller's sessions that have not expired, the one used last first. */
 export default defineFunction({
   method: 'GET',
   path: '/api/auth/sessions',
+  summary: 'The caller’s sessions',
+  description:
+    'Those that have not expired, the one used last first. `is_current` is the one whose cookie comes along.',
   auth: 'user',
   rateLimit: READS,
   request: { cookies: RefreshCookies },
@@ -24,6 +26,19 @@ export default defineFunction({
       is_current: z.boolean(),
     }),
   ),
+  example: {
+    response: [
+      {
+        id: 12,
+        user_agent: 'Mozilla/5.0',
+        ip: '192.0.2.7',
+        created_at: '2026-03-01T12:00:00.000Z',
+        last_used_at: '2026-03-01T12:10:00.000Z',
+        expires_at: '2026-03-08T12:00:00.000Z',
+        is_current: true,
+      },
+    ],
+  },
 
   async handler({ cookies: { svc_refresh: token } }, { db, user, clock }) {
     const current = token && tokenHash(token)

@@ -3,13 +3,17 @@ import { readLayout } from '../../db/dashboard-layouts.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { DEFAULT_LAYOUT, Layout } from './layout.ts'
 
-/** The caller's dashboard: what was stored, or the default. */
 export default defineFunction({
   method: 'GET',
   path: '/api/dashboard/layout',
+  summary: 'The caller’s dashboard',
+  description: 'What was stored, or the default.',
   auth: 'user',
   rateLimit: READS,
   response: Layout,
+  example: {
+    response: DEFAULT_LAYOUT,
+  },
 
   async handler(_, { db, user }) {
     const stored = await readLayout(db, user.id)

@@ -2,20 +2,25 @@ import * as z from 'zod'
 import { saveLayout } from '../../db/dashboard-layouts.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { GivenLayout } from './layout.ts'
+import { DEFAULT_LAYOUT, GivenLayout } from './layout.ts'
 
 /** As JSON text, in bytes. */
 const MAX_LAYOUT = 64 * 1024
 
-/** Stores the caller's dashboard. */
 export default defineFunction({
   method: 'PUT',
   path: '/api/dashboard/layout',
+  summary: 'Store the caller’s dashboard',
+  description: 'Any JSON object, of 64 KiB and 32 levels at most.',
   auth: 'user',
   rateLimit: WRITES,
   audit: false,
   request: { body: GivenLayout },
   response: z.object({ message: z.string() }),
+  example: {
+    body: DEFAULT_LAYOUT,
+    response: { message: 'Tableau de bord enregistré.' },
+  },
   errors: ['profile_missing', 'body_too_large'],
 
   async handler({ body }, { db, user, clock, fail }) {

@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 
-/** Describes every endpoint of the service, for programs: OpenAPI 3.1. */
 export default defineFunction({
   method: 'GET',
   path: '/api/openapi.json',
   area: 'documents',
+  summary: 'This document',
+  description:
+    'Describes every endpoint of the service, for programs: OpenAPI 3.1. The endpoints of installed modules are not in it.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ openapi: z.string() }),

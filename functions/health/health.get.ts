@@ -2,10 +2,12 @@ import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 import { databaseProblem } from './database-problem.ts'
 
-/** Whether the service and its database are in order. `boot_id` changes with every start. */
 export default defineFunction({
   method: 'GET',
   path: '/api/health',
+  summary: 'Whether all is in order',
+  description:
+    '`degraded` when the database does not answer. `boot_id` changes with every start: who waits for a restart compares it.',
   auth: 'none',
   rateLimit: false,
   status: { ok: 200, degraded: 503 },
@@ -15,6 +17,14 @@ export default defineFunction({
     boot_id: z.string(),
     started_at: z.string(),
   }),
+  example: {
+    response: {
+      status: 'ok',
+      version: '1.0.0',
+      boot_id: '7f0c1a52-6a0e-4c5e-9f43-0d5a7f3f6b11',
+      started_at: '2026-03-01T12:00:00.000Z',
+    },
+  },
 
   async handler(_, { db, boot }) {
     const status = (await databaseProblem(db)) ? ('degraded' as const) : ('ok' as const)

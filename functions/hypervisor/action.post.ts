@@ -15,19 +15,22 @@ const MESSAGES: Readonly<Record<ContainerAction, string>> = {
   reboot: 'Redémarrage demandé.',
 }
 
-/**
- * Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else
- * as a job.
- */
 export default defineFunction({
   method: 'POST',
   path: '/api/hypervisor/containers/:vmid/:action',
+  summary: 'Start or stop a container',
+  description:
+    'Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else as a job.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['container_start', 'container_stop', 'container_shutdown', 'container_reboot'],
   request: { params: z.object({ vmid: GivenVmid, action: ContainerAction }) },
   status: 202,
   response: z.object({ task: TaskId, message: z.string() }),
+  example: {
+    params: { vmid: '101', action: 'start' },
+    response: { task: '1772366400-k3x9q2pa', message: MESSAGES.start },
+  },
   errors: [
     ...API_ERRORS,
     'container_missing',

@@ -4,16 +4,33 @@ import { listContainers } from '../updates/containers.ts'
 import { API_ERRORS, containersByApi } from './api.ts'
 import { Container, IN_TIME, withoutFigures } from './container.ts'
 
-/**
- * The containers of the host: with figures from the hypervisor's API when there is a token, else as the container tool
- * lists them.
- */
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/containers',
+  summary: 'Containers',
+  description:
+    'The containers of the host: with figures from the hypervisor’s API when there is a token, else as the container tool lists them.',
   auth: 'user',
   rateLimit: READS,
   response: z.array(Container),
+  example: {
+    response: [
+      {
+        vmid: 101,
+        name: 'web',
+        status: 'running',
+        lock: null,
+        cpu: 0.01,
+        cpus: 2,
+        mem: 74_940_416,
+        maxmem: 536_870_912,
+        disk: 838_225_920,
+        maxdisk: 8_589_934_592,
+        uptime: 81_418,
+        tags: ['prod'],
+      },
+    ],
+  },
   errors: [...API_ERRORS, 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 
   async handler(_, { host, settings }) {

@@ -1,13 +1,30 @@
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { HostFigures, readFigures } from './host-figures.ts'
 
-/** What the host is, how it does, and whether it wants a reboot or a repair of its packages. */
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/host',
+  summary: 'The host',
+  description: 'What it is, how it does, and whether it wants a reboot or a repair of its packages. Seconds and bytes.',
   auth: 'user',
   rateLimit: READS,
   response: HostFigures,
+  example: {
+    response: {
+      hostname: 'pve1',
+      os: 'Debian GNU/Linux 12 (bookworm)',
+      kernel: '6.8.12-4-pve',
+      uptime: 81_418,
+      load: [0.12, 0.2, 0.18],
+      cpus: 8,
+      mem: 4_294_967_296,
+      maxmem: 33_554_432_000,
+      disk: 8_382_259_200,
+      maxdisk: 85_899_345_920,
+      reboot_required: false,
+      dpkg_broken: false,
+    },
+  },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 
   async handler(_, { host, settings }) {

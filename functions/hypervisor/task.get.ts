@@ -5,17 +5,19 @@ import { nodeOfTask } from './api-tasks.ts'
 import { findContainerJob } from './container-job.ts'
 import { ContainerTask, TaskId } from './container-task.ts'
 
-/**
- * How far a task of a container is, with the last lines of its log: the hypervisor's by its UPID, else a job's by its
- * id.
- */
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/tasks/:task',
+  summary: 'How far a container’s task is',
+  description: 'With the last lines of its log: the hypervisor’s by its UPID, else a job’s by its id.',
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ task: TaskId }) },
   response: ContainerTask,
+  example: {
+    params: { task: '1772366400-k3x9q2pa' },
+    response: { status: 'stopped', exit_status: 'OK', log: [] },
+  },
   errors: [...API_ERRORS, 'job_missing'],
 
   async handler({ params: { task } }, { db, jobs, settings, fail }) {

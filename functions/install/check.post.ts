@@ -2,12 +2,13 @@ import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 import { checkHost } from './host-check.ts'
-import { mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
-/** Tries the host and the account that the wizard was given, and stores nothing. */
 export default defineFunction({
   method: 'POST',
   path: '/api/install/check',
+  summary: 'Try a host',
+  description: 'Tries the host and the account that the wizard was given, and stores nothing.',
   auth: 'none',
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,
@@ -23,6 +24,13 @@ export default defineFunction({
       }),
     ),
   }),
+  example: {
+    body: EXAMPLE_SETUP,
+    response: {
+      ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc',
+      checks: [{ id: 'reachable', ok: true, message: 'L’hôte répond.' }],
+    },
+  },
   errors: ['already_installed', 'setup_token_wrong', 'target_invalid'],
 
   async handler({ body: { setup_token, ssh_host, ssh_username: username, ssh_password: password } }, context) {

@@ -3,12 +3,14 @@ import { defineFunction } from '../../runtime/function.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 import { HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
-/** Stores the first settings, once, when the host with the agreed key lets the account in. The token is spent then. */
 export default defineFunction({
   method: 'POST',
   path: '/api/install',
+  summary: 'Install',
+  description:
+    'Stores the first settings, once, when the host with the agreed key lets the account in. The setup token is spent then.',
   auth: 'none',
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: ['installed'],
@@ -22,6 +24,10 @@ export default defineFunction({
   },
   status: 201,
   response: z.object({ message: z.string() }),
+  example: {
+    body: { ...EXAMPLE_SETUP, ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc' },
+    response: { message: 'Installation terminée : connectez-vous avec un compte de l’hôte.' },
+  },
   errors: ['already_installed', 'setup_token_wrong', 'target_invalid', 'host_check_failed'],
 
   async handler({ body }, context) {

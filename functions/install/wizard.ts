@@ -15,6 +15,14 @@ export const SetupBody = z.object({
   ssh_password: SshPassword.min(1, 'le mot de passe du compte de service'),
 })
 
+/** One, for the documents. */
+export const EXAMPLE_SETUP: z.input<typeof SetupBody> = {
+  setup_token: 'k3x9q2pa7m5v1c8z',
+  ssh_host: 'pve1.example',
+  ssh_username: 'panel',
+  ssh_password: 'correct horse battery staple',
+}
+
 /** Before anything else of a request is looked at: once there is a host, the wizard has had its time. */
 export async function notInstalled(
   { settings }: { settings: Settings },

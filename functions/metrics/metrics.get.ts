@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 
-/** What Prometheus asks for, where `PANEL_METRICS` is on; else nothing is here. */
 export default defineFunction({
   method: 'GET',
   path: '/metrics',
+  summary: 'Metrics',
+  description: 'What Prometheus asks for, where `PANEL_METRICS` is on; else nothing is here.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.string(),

@@ -6,18 +6,20 @@ import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { ModuleId } from './module.ts'
 import { restartWithout } from './restart.ts'
 
-/**
- * Disables a module at once: its endpoints answer 404. Its record and its files stay; its code leaves the
- * memory with a restart.
- */
 export default defineFunction({
   method: 'POST',
   path: '/api/modules/:id/disable',
+  summary: 'Disable a module',
+  description:
+    'Disables a module at once: its endpoints answer 404. Its record and its files stay; its code leaves the memory with a restart.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_disabled'],
   request: { params: z.object({ id: ModuleId }) },
   response: z.object({ message: z.string(), restart: z.boolean(), deployment: DeploymentId.nullable() }),
+  example: {
+    response: { message: 'Module « Bonjour » désactivé.', restart: false, deployment: null },
+  },
   errors: ['module_missing', 'core_module', 'module_busy'],
 
   async handler({ params: { id } }, { db, clock, modules, deployer, auditEntry, fail }) {

@@ -5,15 +5,20 @@ import { DeploymentId } from '../../runtime/deployment-events.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { ModuleId } from './module.ts'
 
-/** Enables a module. One with code that was not loaded at the start of the service takes a restart. */
 export default defineFunction({
   method: 'POST',
   path: '/api/modules/:id/enable',
+  summary: 'Enable a module',
+  description:
+    'Enables a module. One with code that was not loaded at the start of the service takes a restart, which `deployment` tells of.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_enabled'],
   request: { params: z.object({ id: ModuleId }) },
   response: z.object({ message: z.string(), restart: z.boolean(), deployment: DeploymentId.nullable() }),
+  example: {
+    response: { message: 'Module « Bonjour » activé.', restart: false, deployment: null },
+  },
   errors: [
     'module_missing',
     'core_module',

@@ -12,6 +12,25 @@ export const ModuleId = z.string().meta({
 /** A module as clients see it. */
 export const Module = ModuleRow.omit({ backend: true }).extend({ id: ModuleId, has_backend: z.boolean() })
 
+/** One, for the documents. */
+export const EXAMPLE_MODULE: z.infer<typeof Module> = {
+  id: 'hello',
+  name: 'Bonjour',
+  description: 'Salue qui est connecté.',
+  version: '1.2.0',
+  is_core: 0,
+  is_enabled: 1,
+  has_backend: true,
+  nav_label: 'Bonjour',
+  nav_icon: null,
+  nav_href: '/modules/hello',
+  nav_order: 10,
+  repository: 'https://forge.example/modules/hello',
+  commit: '4ffe5611f0a1d0c8a25c51a2a1f4f2f7a3f0a111',
+  installed_at: '2026-03-01T12:00:00.000Z',
+  updated_at: '2026-03-01T12:00:00.000Z',
+}
+
 /** `version` is the service's own, which its own modules have too. */
 export function moduleView(row: ModuleRow, version: string): z.infer<typeof Module> {
   const { backend, ...shown } = row

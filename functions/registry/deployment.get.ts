@@ -4,10 +4,11 @@ import { DeploymentId, deploymentView } from '../../runtime/deployment-events.ts
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
 
-/** How far the deployment of a module has come. */
 export default defineFunction({
   method: 'GET',
   path: '/api/registry/deployments/:id',
+  summary: 'How far a deployment has come',
+  description: 'A change of a module that takes a restart, with what it has told so far.',
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ id: DeploymentId }) },
@@ -20,6 +21,18 @@ export default defineFunction({
     started_at: z.string(),
     finished_at: z.string().nullable(),
   }),
+  example: {
+    params: { id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31' },
+    response: {
+      id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31',
+      module: 'hello',
+      state: 'done',
+      log: ['Le service redémarre.'],
+      error: null,
+      started_at: '2026-03-01T12:00:00.000Z',
+      finished_at: '2026-03-01T12:00:04.000Z',
+    },
+  },
   errors: ['deployment_missing'],
 
   async handler({ params: { id } }, { db, fail }) {

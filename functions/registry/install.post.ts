@@ -10,19 +10,22 @@ import { recordOf } from './installation.ts'
 /** As much as the service loads of one file. */
 const MAX_CODE = 5 * 1024 * 1024
 
-/**
- * Installs a module from the forge, or its newest commit over an older one. One without code is usable at once; one with
- * code takes a restart, which `deployment` tells of.
- */
 export default defineFunction({
   method: 'POST',
   path: '/api/registry/modules/:id/install',
+  summary: 'Install a module',
+  description:
+    'Installs a module from the forge, or its newest commit over an older one. One without code is usable at once; one with code takes a restart, which `deployment` tells of.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_installed'],
   request: { params: z.object({ id: ModuleId }) },
   status: 202,
   response: z.object({ message: z.string(), deployment: DeploymentId.nullable() }),
+  example: {
+    params: { id: 'hello' },
+    response: { message: 'Module « Bonjour » 1.2.0 installé.', deployment: null },
+  },
   errors: [
     'core_module',
     'module_busy',

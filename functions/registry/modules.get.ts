@@ -18,14 +18,37 @@ const Offered = z.object({
   is_enabled: z.boolean(),
 })
 
-/** The modules that the forge offers. Always 200: when it cannot be read, `error` says why, beside what was read before. */
 export default defineFunction({
   method: 'GET',
   path: '/api/registry/modules',
+  summary: 'Modules on the forge',
+  description:
+    'The modules that the forge offers. When it cannot be read, `error` says why, beside what was read before. `refresh=1` reads it anew.',
   auth: 'admin',
   rateLimit: READS,
   request: { query: z.object({ refresh: z.string().optional() }) },
   response: z.object({ modules: z.array(Offered), error: z.string().nullable() }),
+  example: {
+    query: { refresh: '1' },
+    response: {
+      modules: [
+        {
+          id: 'hello',
+          name: 'Bonjour',
+          description: 'Salue qui est connecté.',
+          version: '1.2.0',
+          has_backend: true,
+          repository: 'https://forge.example/modules/hello',
+          commit: '4ffe5611f0a1d0c8a25c51a2a1f4f2f7a3f0a111',
+          updated_at: '2026-03-01T12:00:00.000Z',
+          installed: false,
+          installed_version: null,
+          is_enabled: false,
+        },
+      ],
+      error: null,
+    },
+  },
 
   async handler({ query: { refresh } }, context) {
     const { registry, error } = await readRegistry(context, { refresh: refresh === '1' })

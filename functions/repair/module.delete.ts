@@ -5,15 +5,20 @@ import { moduleFiles } from '../../runtime/module-folder.ts'
 import { ModuleId } from '../modules/module.ts'
 import { restartWithout } from '../modules/restart.ts'
 
-/** Removes a module, its files too. Its endpoints answer 404 at once; a restart follows if it had code. */
 export default defineFunction({
   method: 'DELETE',
   path: '/api/repair/modules/:id',
+  summary: 'Remove a module',
+  description: 'Removes a module, its files too. Its endpoints answer 404 at once; a restart follows if it had code.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_removed'],
   request: { params: z.object({ id: ModuleId }) },
   response: z.object({ message: z.string() }),
+  example: {
+    params: { id: 'hello' },
+    response: { message: 'Module « Bonjour » supprimé.' },
+  },
   errors: ['module_missing', 'core_module', 'module_busy'],
 
   async handler({ params: { id } }, { db, config, modules, deployer, auditEntry, fail }) {

@@ -1,13 +1,18 @@
 import * as z from 'zod'
 import { listModules } from '../../db/modules.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { Module, moduleView } from '../modules/module.ts'
+import { EXAMPLE_MODULE, Module, moduleView } from '../modules/module.ts'
 import { namesOnForge, readRegistry } from '../registry/registry.ts'
 
-/** The modules that are not the panel's own, each with what is wrong with it. */
+const NOT_ASKED = { registry: undefined, error: null }
+const NOT_LOADED = { problem: 'load_failed', detail: 'Son code n’est pas chargé : redémarrez le service.' } as const
+const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' } as const
+
 export default defineFunction({
   method: 'GET',
   path: '/api/repair/modules',
+  summary: 'What is wrong with modules',
+  description: 'The modules that are not the panel’s own, each with what is wrong with it.',
   auth: 'admin',
   rateLimit: READS,
   response: z.array(
@@ -16,6 +21,9 @@ export default defineFunction({
       detail: z.string().nullable(),
     }),
   ),
+  example: {
+    response: [{ ...EXAMPLE_MODULE, problem: 'not_in_registry', detail: GONE.detail }],
+  },
 
   async handler(_, context) {
     const { db, boot, modules } = context
@@ -32,7 +40,3 @@ export default defineFunction({
     })
   },
 })
-
-const NOT_ASKED = { registry: undefined, error: null }
-const NOT_LOADED = { problem: 'load_failed', detail: 'Son code n’est pas chargé : redémarrez le service.' } as const
-const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' } as const

@@ -61,6 +61,9 @@ export const DashboardShortcuts = z
     )
   })
 
+/** One, for the documents. */
+export const EXAMPLE_SHORTCUTS = '[{"label":"Proxmox","href":"https://pve1.example:8006"}]'
+
 /** Any subset of the settings. A name that is none is refused: it was meant to be one. */
 export const SettingsChange = z
   .strictObject({

@@ -1,13 +1,17 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
 
-/** The newest 300 lines of the log, the oldest of them first. */
 export default defineFunction({
   method: 'GET',
   path: '/api/settings/logs',
+  summary: 'The log',
+  description: 'The newest 300 lines of the service’s log, the oldest of them first.',
   auth: 'admin',
   rateLimit: READS,
   response: z.object({ lines: z.array(z.string()) }),
+  example: {
+    response: { lines: ['{"level":"info","time":"2026-03-01T12:00:00.000Z","msg":"ready"}'] },
+  },
 
   handler: (_, { logLines }) => ({ lines: logLines() }),
 })

@@ -1,13 +1,18 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { EXAMPLE_SHORTCUTS } from './fields.ts'
 
-/** The settings that everybody who is signed in may read and write. */
 export default defineFunction({
   method: 'GET',
   path: '/api/settings/public',
+  summary: 'Public settings',
+  description: 'The settings that everybody who is signed in may read and write.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({ dashboard_shortcuts: z.string() }),
+  example: {
+    response: { dashboard_shortcuts: EXAMPLE_SHORTCUTS },
+  },
 
   handler: (_, { settings }) => settings.show(),
 })

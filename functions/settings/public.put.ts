@@ -1,16 +1,21 @@
 import * as z from 'zod'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { DashboardShortcuts } from './fields.ts'
+import { DashboardShortcuts, EXAMPLE_SHORTCUTS } from './fields.ts'
 
-/** Writes the public settings. */
 export default defineFunction({
   method: 'PUT',
   path: '/api/settings/public',
+  summary: 'Store public settings',
+  description: 'Replaces the settings that everybody who is signed in may read and write.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['settings_changed'],
   request: { body: z.strictObject({ dashboard_shortcuts: DashboardShortcuts }) },
   response: z.object({ message: z.string() }),
+  example: {
+    body: { dashboard_shortcuts: EXAMPLE_SHORTCUTS },
+    response: { message: 'Raccourcis enregistrés.' },
+  },
 
   async handler({ body }, { settings, auditEntry }) {
     await settings.change(body, (keys) => auditEntry('settings_changed', { details: { keys: keys.join(', ') } }))

@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
+import { EXAMPLE_SHORTCUTS } from './fields.ts'
 
-/** The settings; of a secret only whether there is one. */
 export default defineFunction({
   method: 'GET',
   path: '/api/settings',
+  summary: 'Settings',
+  description: 'How the service reaches its host; of a secret only whether there is one.',
   auth: 'admin',
   rateLimit: READS,
   response: z.object({
@@ -17,6 +19,18 @@ export default defineFunction({
     hypervisor_fingerprint: z.string(),
     dashboard_shortcuts: z.string(),
   }),
+  example: {
+    response: {
+      ssh_host: 'pve1.example',
+      ssh_username: 'panel',
+      ssh_password_set: true,
+      ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc',
+      hypervisor_url: 'https://pve1.example:8006',
+      hypervisor_token_set: false,
+      hypervisor_fingerprint: '',
+      dashboard_shortcuts: EXAMPLE_SHORTCUTS,
+    },
+  },
 
   handler: (_, { settings }) => settings.show(),
 })

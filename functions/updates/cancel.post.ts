@@ -3,16 +3,20 @@ import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { findUpgrade } from './job-record.ts'
 
-/** Ends a running job, one's own or, for administrators, anybody's. Its end is told like any other. */
 export default defineFunction({
   method: 'POST',
   path: '/api/updates/jobs/:id/cancel',
+  summary: 'Cancel a job',
+  description: 'Ends a running job, one’s own or, for administrators, anybody’s. Its end is told like any other.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_cancel'],
   request: { params: z.object({ id: JobId }) },
   status: 202,
   response: z.object({ message: z.string() }),
+  example: {
+    response: { message: 'Annulation demandée.' },
+  },
   errors: ['job_missing', 'job_ended', 'forbidden'],
 
   async handler({ params: { id } }, { db, user, jobs, audit, fail }) {

@@ -3,20 +3,25 @@ import type { Database } from '../../db/client.ts'
 import { type JobRow, latestJobs } from '../../db/jobs.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
-import { JobRecord, jobRecord } from './job-record.ts'
+import { EXAMPLE_JOB, JobRecord, jobRecord } from './job-record.ts'
 import { jobPieces } from './job-text.ts'
 import { upgradeJob } from './upgrade.ts'
 
 const HISTORY = 50
 
-/** The newest 50 jobs, newest first; `null` when there is none. Fifty long outputs are 200 MB: they are sent as they are read. */
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/history',
+  summary: 'The newest jobs',
+  description: 'The newest 50 jobs, newest first; `null` when there is none. `output=none` leaves their outputs out.',
   auth: 'user',
   rateLimit: READS,
   request: { query: z.object({ output: z.literal('none').optional() }) },
   response: z.array(JobRecord).nullable(),
+  example: {
+    query: { output: 'none' },
+    response: [EXAMPLE_JOB],
+  },
 
   async handler({ query: { output } }, { db, jobs }) {
     await jobs.upToDate()

@@ -9,13 +9,12 @@ import { findUpgrade } from './job-record.ts'
 
 const Rest = z.object({ offset: z.number(), next_offset: z.number(), ended: z.boolean() })
 
-/**
- * The output of a job from a byte on, a mebibyte at most (less behind a function host), for who polls: `next_offset` is where to go on, and `ended`
- * says that nothing comes after it. What retention has removed is passed over.
- */
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/jobs/:id/output',
+  summary: 'The output of a job',
+  description:
+    'From a byte on, a mebibyte at most (less behind a function host), for who polls: `next_offset` is where to go on, and `ended` says that nothing comes after it. What retention has removed is passed over.',
   auth: 'user',
   rateLimit: READS,
   request: {
@@ -23,6 +22,11 @@ export default defineFunction({
     query: z.object({ offset: z.coerce.number().int().min(0).default(0) }),
   },
   response: Rest.extend({ chunk: z.string() }),
+  example: {
+    params: { id: '1772366400-k3x9q2pa' },
+    query: { offset: 0 },
+    response: { chunk: 'Reading package lists...\n', offset: 0, next_offset: 25, ended: false },
+  },
   errors: ['job_missing'],
 
   async handler({ params: { id }, query }, { db, jobs, config: { outputBytes }, fail }) {

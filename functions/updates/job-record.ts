@@ -15,6 +15,15 @@ export const JobRecord = z.object({
 })
 export type JobRecord = z.infer<typeof JobRecord>
 
+/** One, for the documents. */
+export const EXAMPLE_JOB = {
+  job_id: '1772366400-k3x9q2pa',
+  target: 'lxc:101',
+  status: 'success',
+  started_at: '2026-03-01T12:00:00.000Z',
+  finished_at: '2026-03-01T12:00:41.000Z',
+} as const satisfies JobRecord
+
 /** The record of a job without its output. */
 export function jobRecord({ id, target, status, started_at, finished_at }: JobRow): JobRecord {
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }

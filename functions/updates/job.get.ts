@@ -1,17 +1,24 @@
 import * as z from 'zod'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
-import { findUpgrade, JobRecord, jobRecord } from './job-record.ts'
+import { EXAMPLE_JOB, findUpgrade, JobRecord, jobRecord } from './job-record.ts'
 import { jobText } from './job-text.ts'
 
-/** One job: its record with the exit code of its command and the size of its output. */
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/jobs/:id',
+  summary: 'A job',
+  description:
+    'Its record with the exit code of its command and the size of its output in bytes. `output=none` leaves the output out.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
   response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
+  example: {
+    params: { id: EXAMPLE_JOB.job_id },
+    query: { output: 'none' },
+    response: { ...EXAMPLE_JOB, exit_code: 0, output_size: 1834 },
+  },
   errors: ['job_missing'],
 
   async handler({ params: { id }, query: { output } }, { db, jobs, fail }) {

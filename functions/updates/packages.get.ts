@@ -5,14 +5,19 @@ import { succeeded } from './command-failure.ts'
 import { inContainer } from './containers.ts'
 import { parseTarget, shortened, Target } from './target.ts'
 
-/** The packages of one target that can be upgraded. */
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/packages',
+  summary: 'Packages of a target',
+  description: 'The packages of the host or of one container that can be upgraded.',
   auth: 'user',
   rateLimit: READS,
   request: { query: z.object({ target: Target }), refusal: 'target_missing' },
   response: z.array(z.object({ name: z.string(), version: z.string(), old_version: z.string() })),
+  example: {
+    query: { target: 'lxc:101' },
+    response: [{ name: 'librig2', version: '1:2.0~rc1-1+deb12u3', old_version: '1.4.2-1+b1' }],
+  },
   errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 
   async handler({ query: { target: text } }, { host, settings, fail }) {

@@ -5,16 +5,22 @@ import { JobId } from '../../runtime/job-id.ts'
 import { Target } from './target.ts'
 import { upgradeJob } from './upgrade.ts'
 
-/** Starts an upgrade of one target; its output is followed on topic `update:<job_id>`. */
 export default defineFunction({
   method: 'POST',
   path: '/api/updates/run',
+  summary: 'Start an upgrade',
+  description:
+    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. A target that does not exist is a job that fails.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
   request: { body: z.object({ target: Target }), refusal: 'target_missing' },
   status: 202,
   response: z.object({ job_id: JobId, message: z.string() }),
+  example: {
+    body: { target: 'lxc:101' },
+    response: { job_id: '1772366400-k3x9q2pa', message: 'Mise à jour lancée.' },
+  },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'profile_missing'],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {

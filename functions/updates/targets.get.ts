@@ -5,13 +5,20 @@ import { Vmid } from '../hypervisor/container.ts'
 import { listContainers } from './containers.ts'
 import { Target } from './target.ts'
 
-/** What can be upgraded: the host first, then its containers; the host alone when they cannot be listed. */
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/targets',
+  summary: 'What can be upgraded',
+  description: 'The host first, then its containers; the host alone when they cannot be listed.',
   auth: 'user',
   rateLimit: READS,
   response: z.array(z.object({ id: Target, name: z.string(), status: z.string(), vmid: Vmid.optional() })),
+  example: {
+    response: [
+      { id: 'host', name: 'Hôte', status: 'running' },
+      { id: 'lxc:101', name: 'web', status: 'running', vmid: 101 },
+    ],
+  },
   errors: ['ssh_incomplete', 'ssh_password_unreadable'],
 
   async handler(_, { host, settings, log }) {

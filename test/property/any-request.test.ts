@@ -103,6 +103,8 @@ const ME = functionTarget(
   defineFunction({
     method: 'GET',
     path: '/api/auth/me',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'user',
     rateLimit: false,
     response: z.object({}),
@@ -171,6 +173,8 @@ test('a function that throws on some input is found, and the report tells how to
   const throwing = defineFunction({
     method: 'POST',
     path: '/api/planted',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     audit: false,
@@ -200,6 +204,8 @@ test('a function that never answers is found', async () => {
   const silent = defineFunction({
     method: 'GET',
     path: '/api/planted',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     request: { query: named },
@@ -223,6 +229,8 @@ test('a function whose answer is not what it declares is found', async () => {
   const garbage = defineFunction({
     method: 'GET',
     path: '/api/planted',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'optional',
     rateLimit: false,
     response: z.object({ count: z.number() }),

@@ -10,6 +10,8 @@ const response = z.object({})
 const logs = defineFunction({
   method: 'POST',
   path: '/api/leaking/log',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: false,
   audit: false,
@@ -25,6 +27,8 @@ const logs = defineFunction({
 const audits = defineFunction({
   method: 'POST',
   path: '/api/leaking/audit',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: false,
   audit: ['login_failed'],
@@ -39,6 +43,8 @@ const audits = defineFunction({
 const tells = defineFunction({
   method: 'POST',
   path: '/api/leaking/error',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: false,
   audit: false,

@@ -8,6 +8,8 @@ import { listening } from './listening.ts'
 const probe = defineFunction({
   method: 'GET',
   path: '/api/probe/cookies',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: false,
   request: { cookies: z.object({ one: z.string().optional(), two: z.string().optional() }) },
@@ -69,6 +71,8 @@ test('cookies that a schema does not take are an invalid request', async () => {
   const strict = defineFunction({
     method: 'GET',
     path: '/api/probe/strict',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     request: { cookies: z.object({ lang: z.enum(['fr', 'en']) }) },

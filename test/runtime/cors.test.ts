@@ -14,6 +14,8 @@ const OPEN = { PANEL_ORIGINS: `${FRIEND}, https://other.example:8443` }
 const limited = defineFunction({
   method: 'GET',
   path: '/api/probe/limited',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'none',
   rateLimit: { limit: 1, seconds: 60, by: 'address' },
   response: z.null(),

@@ -9,6 +9,8 @@ const streaming = (pieces: () => AsyncGenerator<string>) =>
   defineFunction({
     method: 'GET',
     path: '/api/streamed',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'none',
     rateLimit: false,
     response: z.array(z.string()),

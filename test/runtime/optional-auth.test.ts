@@ -12,6 +12,8 @@ const Who = z.object({ name: z.string().nullable() })
 const optional = defineFunction({
   method: 'GET',
   path: '/api/probe/optional',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'optional',
   rateLimit: { limit: 100, seconds: 60, by: 'user' },
   response: Who,
@@ -21,6 +23,8 @@ const optional = defineFunction({
 const required = defineFunction({
   method: 'GET',
   path: '/api/probe/required',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'user',
   rateLimit: false,
   response: Who,

@@ -14,6 +14,8 @@ async function probe(precondition: () => Promise<void>, more: Partial<AnyFunctio
   const fn = defineFunction({
     method: 'POST',
     path: PATH,
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'user',
     rateLimit: { limit: 2, seconds: 60, by: 'user' },
     audit: false,

@@ -46,6 +46,8 @@ export const saying = (id: string, word: string) => `export default ({ z, define
   defineFunction({
     method: 'GET',
     path: '/api/modules/${id}/word',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'user',
     rateLimit: { limit: 60, seconds: 60, by: 'user' },
     response: z.object({ word: z.string() }),
