@@ -48,9 +48,9 @@ export type Input<request> = {
   >
 }
 
-/** A request as it may be sent, and its answer. */
+/** A request as it may be sent, and its answer; the schemas of what stands in the path have examples of their own. */
 export type Example<request, response extends z.ZodType> = {
-  [part in Part & keyof request as request[part] extends z.ZodType ? part : never]?: NoInfer<
+  [part in ('query' | 'body') & keyof request as request[part] extends z.ZodType ? part : never]?: NoInfer<
     z.input<Extract<request[part], z.ZodType>>
   >
 } & { response: NoInfer<z.output<response>> }
@@ -127,7 +127,7 @@ export interface AnyFunction {
   status?: Status
   response: z.ZodType
   headers?: Readonly<Record<string, string>>
-  example?: { params?: object; query?: object; cookies?: object; body?: unknown; response: unknown }
+  example?: { query?: object; body?: unknown; response: unknown }
   contentType?: string
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown

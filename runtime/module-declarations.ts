@@ -95,7 +95,7 @@ const Request = z.strictObject(
 
 const Text = z.string(expected('un texte'))
 
-const Example = z.looseObject({ response: z.unknown() }, expected('un objet { params?, query?, body?, response }'))
+const Example = z.looseObject({ response: z.unknown() }, expected('un objet { query?, body?, response }'))
 
 /** The one place where a module is taken at its word: of a function, only that it is one can be seen. */
 const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'function', expected('une fonction'))

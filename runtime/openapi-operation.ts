@@ -7,7 +7,7 @@ import { responsesOf } from './openapi-responses.ts'
 export function operation(fn: AnyFunction): ZodOpenApiOperationObject {
   const { params, query, cookies, body } = fn.request ?? {}
   const operationId = operationIdOf(fn)
-  const { summary = operationId, description } = fn
+  const { summary = operationId, description, example } = fn
   const path = fn.path.replace(/:(\w+)/g, '{$1}')
   return {
     operationId,
@@ -22,7 +22,12 @@ export function operation(fn: AnyFunction): ZodOpenApiOperationObject {
       ...(query && { query }),
       ...(cookies && { cookie: cookies }),
     },
-    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: body, ...(example && { example: example.body }) } },
+      },
+    }),
     responses: responsesOf(fn, `${fn.method} ${path}`),
   }
 }

@@ -16,17 +16,24 @@ const COME_BACK: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'login_rate_l
 
 /** What a function answers with: its success, then its errors by status, each with the codes that it may have. */
 export function responsesOf(fn: AnyFunction, title: string): ZodOpenApiResponsesObject {
-  const { status = 200, response, contentType = 'application/json', headers: more = {} } = fn
+  const { status = 200, response, contentType = 'application/json', headers: more = {}, example } = fn
   const statuses = typeof status === 'number' ? [status] : [...new Set(Object.values(status))]
   const headers = {
     'X-Request-Id': REQUEST_ID,
     ...Object.fromEntries(
-      Object.entries(more).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
+      Object.entries(more).map(([name, description]) => [
+        name,
+        { description, required: true, schema: { type: 'string' as const } },
+      ]),
     ),
   }
   const answers = statuses.map((each) => [
     String(each),
-    { description: `The answer of ${title}.`, headers, content: { [contentType]: { schema: response } } },
+    {
+      description: `The answer of ${title}.`,
+      headers,
+      content: { [contentType]: { schema: response, ...(example && { example: example.response }) } },
+    },
   ])
   return { ...Object.fromEntries(answers), ...errors(fn) }
 }
@@ -43,7 +50,7 @@ function errors(fn: AnyFunction): ZodOpenApiResponsesObject {
 function refusal(codes: ErrorCode[]) {
   const schema = z.object({ error: z.string(), code: z.enum(codes), details: z.array(Detail).optional() })
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code][1].replace(/\{\w+\}/g, '…')}`).join('\n\n'),
     headers: {
       'X-Request-Id': REQUEST_ID,
       ...(codes.some((code) => COME_BACK.has(code)) && { 'Retry-After': RETRY_AFTER }),

@@ -92,7 +92,6 @@ const CORRECT: Record<string, string> = {
   response: z.object({ id: z.number(), name: z.string().optional() }),
   headers: { 'x-things': 'How many there are.' },
   example: {
-    params: { id: '1', part: 'lid' },
     query: { deep: 'yes' },
     body: { name: 'a' },
     response: { id: 1 },

@@ -3,12 +3,18 @@ import { readAudit } from '../../db/audit.ts'
 import { AUDIT_ACTIONS } from '../../runtime/audit.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 
-const wholeNumber = (max: number) =>
+const wholeNumber = (max: number, more = {}) =>
   z
     .string()
     .regex(/^\d{1,15}$/, `un nombre entier de 1 à ${max}`)
     .transform(Number)
     .refine((n) => n >= 1 && n <= max, `un nombre entier de 1 à ${max}`)
+    .meta({
+      override({ jsonSchema }) {
+        Reflect.deleteProperty(jsonSchema, 'pattern')
+        Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: max, ...more })
+      },
+    })
 
 const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
@@ -22,7 +28,7 @@ export default defineFunction({
   rateLimit: READS,
   request: {
     query: z.object({
-      limit: wholeNumber(500).default(100),
+      limit: wholeNumber(500, { default: 100 }).default(100),
       before: wholeNumber(999_999_999_999_999).optional(),
       action: z.enum(AUDIT_ACTIONS).optional(),
       user: z.string().max(256).optional(),

@@ -9,6 +9,18 @@ const PREFERENCES = [
   ['sidebar_position', ['left', 'right']],
 ] as const
 
+/** Which of them are wrong is for the handler to say: what comes before one is applied. */
+const AnyPreferences = z
+  .looseObject({ lang: z.unknown(), theme: z.unknown(), sidebar_position: z.unknown() })
+  .partial()
+  .meta({
+    override: {
+      properties: Object.fromEntries(
+        PREFERENCES.map(([name, values]) => [name, { type: 'string', enum: [...values] }]),
+      ),
+    },
+  })
+
 export default defineFunction({
   method: 'PATCH',
   path: '/api/auth/preferences',
@@ -17,7 +29,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: WRITES,
   audit: false,
-  request: { body: z.looseObject({ lang: z.unknown(), theme: z.unknown(), sidebar_position: z.unknown() }).partial() },
+  request: { body: AnyPreferences },
   response: z.object({ message: z.string() }),
   example: {
     body: { theme: 'light' },

@@ -28,7 +28,6 @@ export default defineFunction({
   status: 202,
   response: z.object({ task: TaskId, message: z.string() }),
   example: {
-    params: { vmid: '101', action: 'start' },
     response: { task: '1772366400-k3x9q2pa', message: MESSAGES.start },
   },
   errors: [

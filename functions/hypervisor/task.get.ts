@@ -15,7 +15,6 @@ export default defineFunction({
   request: { params: z.object({ task: TaskId }) },
   response: ContainerTask,
   example: {
-    params: { task: '1772366400-k3x9q2pa' },
     response: { status: 'stopped', exit_status: 'OK', log: [] },
   },
   errors: [...API_ERRORS, 'job_missing'],

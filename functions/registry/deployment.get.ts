@@ -22,7 +22,6 @@ export default defineFunction({
     finished_at: z.string().nullable(),
   }),
   example: {
-    params: { id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31' },
     response: {
       id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31',
       module: 'hello',

@@ -23,7 +23,6 @@ export default defineFunction({
   status: 202,
   response: z.object({ message: z.string(), deployment: DeploymentId.nullable() }),
   example: {
-    params: { id: 'hello' },
     response: { message: 'Module « Bonjour » 1.2.0 installé.', deployment: null },
   },
   errors: [

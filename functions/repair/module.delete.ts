@@ -16,7 +16,6 @@ export default defineFunction({
   request: { params: z.object({ id: ModuleId }) },
   response: z.object({ message: z.string() }),
   example: {
-    params: { id: 'hello' },
     response: { message: 'Module « Bonjour » supprimé.' },
   },
   errors: ['module_missing', 'core_module', 'module_busy'],

@@ -23,7 +23,6 @@ export default defineFunction({
   },
   response: Rest.extend({ chunk: z.string() }),
   example: {
-    params: { id: '1772366400-k3x9q2pa' },
     query: { offset: 0 },
     response: { chunk: 'Reading package lists...\n', offset: 0, next_offset: 25, ended: false },
   },

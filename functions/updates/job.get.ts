@@ -15,7 +15,6 @@ export default defineFunction({
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
   response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
   example: {
-    params: { id: EXAMPLE_JOB.job_id },
     query: { output: 'none' },
     response: { ...EXAMPLE_JOB, exit_code: 0, output_size: 1834 },
   },
