@@ -23,6 +23,7 @@ import backup from './backup/backup.command.ts'
 import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
+import asyncApi from './documents/asyncapi.get.ts'
 import openApi from './documents/openapi.get.ts'
 import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
@@ -76,6 +77,7 @@ import { upgradeJob } from './updates/upgrade.ts'
 /** Every endpoint of the service, by address: the public surface on one page. */
 export const functions: readonly AnyFunction[] = [
   jwks, //          GET    /.well-known/jwks.json
+  asyncApi, //      GET    /api/asyncapi.json
   audit, //         GET    /api/audit
   login, //         POST   /api/auth/login
   logout, //        POST   /api/auth/logout

@@ -1,11 +1,47 @@
+import * as z from 'zod'
 import type { JobRow } from '../db/jobs.ts'
 import type { OutputChunk } from '../db/output.ts'
+import { envelope } from './envelope.ts'
 import type { HubEvent } from './hub.ts'
+import { JobId } from './job-id.ts'
 import { cutText } from './output-text.ts'
+import { textFrame } from './socket.ts'
 
 /** The topic of a job's events; `event` is the kind's. */
 export function jobTopic(event: string, id: string): string {
   return `${event}:${id}`
+}
+
+/** The events of one kind of job, as they are sent. */
+export function jobEventFrames(event: string) {
+  const topic = `${event}:<job_id>`
+  return {
+    [`${event}_output`]: textFrame(
+      'A piece of the output; `seq` is the byte offset after it, where `from` goes on.',
+      envelope(`${event}_output`, topic, z.object({ chunk: z.string() })),
+      { type: `${event}_output`, topic: `${event}:1772366400-k3x9q2pa`, seq: 17, data: { chunk: 'Reading package…' } },
+    ),
+    [`${event}_done`]: textFrame(
+      'The job has ended, and was followed to its end. `seq` is the length of its output.',
+      envelope(`${event}_done`, topic, z.object({ job_id: JobId })),
+      {
+        type: `${event}_done`,
+        topic: `${event}:1772366400-k3x9q2pa`,
+        seq: 1834,
+        data: { job_id: '1772366400-k3x9q2pa' },
+      },
+    ),
+    [`${event}_error`]: textFrame(
+      'The job has failed, or was cancelled; `error` says why, in French.',
+      envelope(`${event}_error`, topic, z.object({ error: z.string() })),
+      {
+        type: `${event}_error`,
+        topic: `${event}:1772366400-k3x9q2pa`,
+        seq: 1834,
+        data: { error: 'Annulé par alice' },
+      },
+    ),
+  }
 }
 
 /** How much output is told at a time; OpenSSH's packets are as long. */

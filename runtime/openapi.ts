@@ -1,7 +1,8 @@
-import { createDocument } from 'zod-openapi'
+import { createDocument, type ZodOpenApiObject } from 'zod-openapi'
 import type { AnyFunction } from './function.ts'
 import { cookiesOf } from './openapi-auth.ts'
 import { operation } from './openapi-operation.ts'
+import { SCHEMA_OPTIONS } from './openapi-schema.ts'
 
 export type OpenApi = ReturnType<typeof createDocument>
 
@@ -20,7 +21,7 @@ export function createOpenApi(
     const path = fn.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [fn.method.toLowerCase()]: operation(fn) }
   }
-  return createDocument({
+  const document: ZodOpenApiObject = {
     openapi: '3.1.0',
     info: { title: 'ops-panel', version, description: DESCRIPTION },
     servers: [{ url: '/' }],
@@ -51,5 +52,6 @@ export function createOpenApi(
         },
       },
     },
-  })
+  }
+  return createDocument(document, SCHEMA_OPTIONS)
 }

@@ -2,10 +2,21 @@ import * as z from 'zod'
 import type { Admission } from './admission.ts'
 import type { Services, User } from './context.ts'
 import type { Auth } from './function.ts'
-import type { Message, Socket } from './socket.ts'
+import { type Message, type Socket, textFrame } from './socket.ts'
+import { EXAMPLE_TOKEN } from './tokens.ts'
 import { translate } from './translate.ts'
 
-const Renewal = z.object({ type: z.literal('auth'), token: z.string().catch('') })
+const Renewal = z.object({ type: z.literal('auth'), token: z.string() })
+
+/** One whose token is none is a bad one. */
+const Given = Renewal.extend({ token: Renewal.shape.token.catch('') })
+
+/** What a client sends to go on with another token. */
+export const renewalFrame = textFrame(
+  'From now on this token counts, which is the same user’s. There is no answer.',
+  Renewal,
+  { type: 'auth', token: EXAMPLE_TOKEN },
+)
 
 /**
  * Closes a socket when the token that opened it expires or its session ends. The function it returns reads
@@ -45,7 +56,7 @@ export function keepToken(
   }
   return (message) => {
     if (message.binary || !message.text.includes('"auth"')) return undefined
-    const { data } = Renewal.safeParse(parsed(message.text))
+    const { data } = Given.safeParse(parsed(message.text))
     return data && renew(data.token)
   }
 }

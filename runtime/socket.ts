@@ -18,6 +18,22 @@ export const CLOSE = {
   missing: 4404,
 } as const
 
+/** A kind of frame: text that is JSON of this schema, or bytes where there is none. */
+export interface FrameKind {
+  description: string
+  schema?: z.ZodType
+  example?: unknown
+}
+
+/** Declares a kind of text frame; the example is held to the schema. */
+export function textFrame<schema extends z.ZodType>(
+  description: string,
+  schema: schema,
+  example: NoInfer<z.input<schema>>,
+): FrameKind {
+  return { description, schema, example }
+}
+
 /** What a client has sent. */
 export type Message = { binary: true; bytes: Buffer } | { binary: false; text: string }
 
@@ -46,6 +62,8 @@ export interface SocketContext<user, action extends string = never> extends Serv
   audit(action: action, note?: AuditNote): Promise<void>
 }
 
+export type Closes = Readonly<Partial<Record<keyof typeof CLOSE, string>>>
+
 export type SocketDefinition<
   path extends string,
   auth extends Auth,
@@ -53,11 +71,20 @@ export type SocketDefinition<
   request,
 > = RequestField<path, request> & {
   path: path
+  /** Its name in the documents, in a few words. */
+  summary: string
+  /** What it is for and what is not to be seen from its frames, in sentences. */
+  description: string
   auth: auth
   /** Of attempts to open one. */
   rateLimit: DeclaredLimit | false
   /** What it may write to the audit log. */
   audit?: readonly action[]
+  /** The frames that the service sends, and those that it takes, beside those of every socket. */
+  sends: Readonly<Record<string, FrameKind>>
+  takes?: Readonly<Record<string, FrameKind>>
+  /** When it closes with these, beside what closes every socket. */
+  closes: Closes
   /**
    * Runs once the socket is open; what it throws closes the socket. When the service stops it waits a moment for what is
    * still under way here, after the sockets have closed.
@@ -69,7 +96,12 @@ export interface AnySocket {
   path: string
   auth: Auth
   rateLimit: DeclaredLimit | false
+  summary?: string
+  description?: string
   audit?: readonly AuditAction[]
+  sends: Readonly<Record<string, FrameKind>>
+  takes?: Readonly<Record<string, FrameKind>>
+  closes: Closes
   request?: { params?: z.ZodObject; query?: z.ZodObject }
   open(input: never, context: never): unknown
 }

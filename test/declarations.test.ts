@@ -11,10 +11,10 @@ const ROOT = join(import.meta.dirname, '..')
 
 const IMPORTS = `import * as z from 'zod'
 import { defineFunction } from '${ROOT}/runtime/function.ts'
-import { defineSocket } from '${ROOT}/runtime/socket.ts'
+import { defineSocket, textFrame } from '${ROOT}/runtime/socket.ts'
 import { defineTask } from '${ROOT}/runtime/task.ts'
 import { defineCommand } from '${ROOT}/runtime/command-line.ts'
-export const used = [z, defineFunction, defineSocket, defineTask, defineCommand]
+export const used = [z, defineFunction, defineSocket, defineTask, defineCommand, textFrame]
 `
 
 /** A declaration of which single lines are replaced, left out (`''`) or added. */
@@ -42,9 +42,13 @@ const post = (lines: Record<string, string> = {}) =>
 const socket = (lines: Record<string, string> = {}) =>
   declaration('defineSocket', {
     path: `path: '/ws/things',`,
+    summary: `summary: 'Things',`,
+    description: `description: 'As they come.',`,
     auth: `auth: 'user',`,
     rateLimit: 'rateLimit: false,',
     request: '',
+    sends: 'sends: {},',
+    closes: 'closes: {},',
     open: 'open() {},',
     ...lines,
   })
@@ -126,9 +130,14 @@ const CORRECT: Record<string, string> = {
   }),
   'a socket with everything': `export default defineSocket({
   path: '/ws/things/:id',
+  summary: 'A thing',
+  description: 'As it changes.',
   auth: 'optional',
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   request: { params: z.object({ id: z.string() }), query: z.object({ from: z.coerce.number() }) },
+  sends: { thing: textFrame('It has changed.', z.object({ id: z.string() }), { id: 'a' }), bytes: { description: 'All.' } },
+  takes: { more: { description: 'More.' } },
+  closes: { missing: 'There is none.' },
   open({ params: { id }, query: { from } }, { user, socket }) {
     if (user && id.length > from) socket.close('missing')
   },
@@ -244,6 +253,13 @@ const WRONG: Record<string, string> = {
   'a socket with a body': socket({ request: 'request: { body: z.string() }, // TS2322' }),
   'a socket without auth': socket({ auth: '', opening: ' // TS2345' }),
   'a socket without rateLimit': socket({ rateLimit: '', opening: ' // TS2345' }),
+  'a socket without its frames': socket({ sends: '', opening: ' // TS2345' }),
+  'a socket without its ends': socket({ closes: '', opening: ' // TS2345' }),
+  'a socket that says of an unknown end when it comes': socket({ closes: `closes: { bored: 'Soon.' }, // TS2353` }),
+  'a frame whose example is another one': socket({
+    sends: `sends: { thing: textFrame('It has changed.', z.object({ id: z.string() }), { id: 1 }) }, // TS2322`,
+  }),
+  'a socket without a summary': socket({ summary: '', opening: ' // TS2345' }),
   'a socket outside /ws/': socket({ path: `path: '/api/things', // TS2322` }),
   'a socket with :id without params': socket({ path: `path: '/ws/things/:id',`, opening: ' // TS2345' }),
   'a socket with :id and other params': socket({

@@ -40,6 +40,7 @@ const PUBLIC = [
   'POST /api/install/check',
   'POST /api/install',
   'GET /api/openapi.json',
+  'GET /api/asyncapi.json',
   'GET /api/docs',
   'GET /.well-known/jwks.json',
   // Nothing is there unless the operator asks for it.

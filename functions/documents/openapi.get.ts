@@ -5,7 +5,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/openapi.json',
   area: 'documents',
-  summary: 'This document',
+  summary: 'The endpoints',
   description:
     'Describes every endpoint of the service, for programs: OpenAPI 3.1. The endpoints of installed modules are not in it.',
   auth: 'none',

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { ENDS, findDeployment, STEPS } from '../../db/deployments.ts'
+import { findDeployment } from '../../db/deployments.ts'
 import { DeploymentId, deploymentView } from '../../runtime/deployment-events.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { ModuleId } from '../modules/module.ts'
+import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 
 export default defineFunction({
   method: 'GET',
@@ -12,26 +12,8 @@ export default defineFunction({
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ id: DeploymentId }) },
-  response: z.object({
-    id: DeploymentId,
-    module: ModuleId,
-    state: z.enum([...STEPS, ...ENDS]),
-    log: z.array(z.string()),
-    error: z.string().nullable(),
-    started_at: z.string(),
-    finished_at: z.string().nullable(),
-  }),
-  example: {
-    response: {
-      id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31',
-      module: 'hello',
-      state: 'done',
-      log: ['Le service redémarre.'],
-      error: null,
-      started_at: '2026-03-01T12:00:00.000Z',
-      finished_at: '2026-03-01T12:00:04.000Z',
-    },
-  },
+  response: Deployment,
+  example: { response: EXAMPLE_DEPLOYMENT },
   errors: ['deployment_missing'],
 
   async handler({ params: { id } }, { db, fail }) {

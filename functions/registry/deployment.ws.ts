@@ -1,15 +1,26 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
 import { DeploymentId, deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
+import { envelope } from '../../runtime/envelope.ts'
 import { frame } from '../../runtime/hub.ts'
-import { defineSocket } from '../../runtime/socket.ts'
+import { defineSocket, textFrame } from '../../runtime/socket.ts'
+import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 
-/** A deployment, live: how far it has come, each time that it goes on. Closes at its end, or when the service restarts. */
 export default defineSocket({
   path: '/ws/deployments/:id',
+  summary: 'A deployment, live',
+  description: 'How far it has come, each time that it goes on.',
   auth: 'admin',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: { params: z.object({ id: DeploymentId }) },
+  sends: {
+    deployment: textFrame(
+      'All of the deployment as it is now; `seq` is the number of lines of its log.',
+      envelope('deployment', 'deploy:<id>', Deployment),
+      { type: 'deployment', topic: `deploy:${EXAMPLE_DEPLOYMENT.id}`, seq: 1, data: EXAMPLE_DEPLOYMENT },
+    ),
+  },
+  closes: { done: 'After the end of the deployment.', missing: 'There is no such deployment.' },
 
   async open({ params: { id } }, { db, hub, socket }) {
     const topic = deploymentTopic(id)

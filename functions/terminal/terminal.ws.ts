@@ -1,21 +1,38 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
-import { defineSocket } from '../../runtime/socket.ts'
+import { defineSocket, textFrame } from '../../runtime/socket.ts'
 import { parseTarget, shortened } from '../updates/target.ts'
-import { exitFrame, Size } from './control.ts'
+import { Exit, exitFrame, Resize, Size } from './control.ts'
 import { relay } from './relay.ts'
 import { openShell, whyEnded, whyNone } from './shell.ts'
 
-/**
- * A shell on the host or in a container. Binary frames are the terminal's bytes both ways; text frames are control:
- * `{type:"resize",cols,rows}` comes in, `{type:"exit",code,reason?}` goes out before it closes.
- */
 export default defineSocket({
   path: '/ws/terminal',
+  summary: 'A terminal',
+  description:
+    'A shell on the host or in a container. Binary frames are the terminal’s bytes both ways, and may cut a character in two; text frames are control.',
   auth: 'admin',
   rateLimit: { limit: 300, seconds: 60, by: 'user' },
   audit: ['terminal_open', 'terminal_close'],
   request: { query: z.object({ target: z.string().default(''), cols: Size.default(80), rows: Size.default(24) }) },
+  sends: {
+    output: { description: 'What the terminal shows.' },
+    exit: textFrame(
+      'Once, after the last output: how the shell has ended, or why there is none. `reason` is French.',
+      Exit,
+      { type: 'exit', code: 0 },
+    ),
+  },
+  takes: {
+    input: { description: 'What is typed.' },
+    resize: textFrame('The terminal has another size.', Resize, { type: 'resize', cols: 120, rows: 40 }),
+  },
+  closes: {
+    done: 'After `exit`.',
+    refused:
+      'No such target or size (`target_invalid`, `invalid_request`), or a text frame that is none (`malformed_frame`).',
+    busy: 'Too many terminals are open (`terminals_busy`).',
+  },
 
   async open({ query: { target: name, ...size } }, { host, socket, config, clock, audit }) {
     const refuse = async (why: 'refused' | 'busy', { message, code }: Failure) => {

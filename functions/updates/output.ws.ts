@@ -1,18 +1,27 @@
 import * as z from 'zod'
+import { jobEventFrames } from '../../runtime/job-events.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import { defineSocket } from '../../runtime/socket.ts'
 import { findUpgrade } from './job-record.ts'
 import { UPDATE_EVENT } from './upgrade.ts'
 
-/** The output of an upgrade, live: from byte `from` on for who is signed in, from now on for who is not. */
 export default defineSocket({
   path: '/ws/updates/:jobId',
+  summary: 'The output of a job, live',
+  description:
+    'From byte `from` on for who is signed in, without a gap or a repeat; from now on for who is not. It ends with the job. A job whose target does not exist has no event.',
   auth: 'optional',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {
     params: z.object({ jobId: JobId }),
     query: z.object({ from: z.coerce.number().int().min(0).default(0) }),
+  },
+  sends: jobEventFrames(UPDATE_EVENT),
+  closes: {
+    done: 'After the last event.',
+    missing: 'There is no such job.',
+    tooSlow: 'The client reads too slowly: it comes back with `from`.',
   },
 
   async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {

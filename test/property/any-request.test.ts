@@ -114,9 +114,13 @@ const ME = functionTarget(
 const WS = socketTarget(
   defineSocket({
     path: '/ws/updates/:jobId',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'optional',
     rateLimit: false,
     request: { params: z.object({ jobId: z.string() }) },
+    sends: {},
+    closes: {},
     open() {},
   }),
 )
@@ -245,8 +249,12 @@ test('a function whose answer is not what it declares is found', async () => {
 test('a socket that fails once it is open is found', async () => {
   const failing = defineSocket({
     path: '/ws/planted',
+    summary: 'A probe',
+    description: 'Made for a test.',
     auth: 'optional',
     rateLimit: false,
+    sends: {},
+    closes: {},
     open(_, { user }) {
       if (user) throw new Error('planted')
     },

@@ -10,7 +10,9 @@ import { type Client, signIn } from '../functions/auth/client.ts'
 import { listening } from './listening.ts'
 import { openSocket } from './service.ts'
 
-const silent = defineSocket({ path: '/ws/probe', auth: 'optional', rateLimit: false, open() {} })
+/** Without a frame of its own. */
+const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
+const silent = defineSocket({ ...PROBE, path: '/ws/probe', auth: 'optional', rateLimit: false, open() {} })
 
 /** A service whose sockets stay open, and a way to open one of a client. */
 async function start() {

@@ -33,15 +33,23 @@ const required = defineFunction({
 
 const optionalSocket = defineSocket({
   path: '/ws/probe/optional',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'optional',
   rateLimit: false,
+  sends: {},
+  closes: {},
   open: (_, { user, socket }) => void (user ? socket.close('done') : socket.close('missing')),
 })
 
 const requiredSocket = defineSocket({
   path: '/ws/probe/required',
+  summary: 'A probe',
+  description: 'Made for a test.',
   auth: 'user',
   rateLimit: false,
+  sends: {},
+  closes: {},
   open: (_, { socket }) => socket.close('done'),
 })
 

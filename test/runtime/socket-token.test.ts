@@ -6,9 +6,11 @@ import { START, testApp } from '../app.ts'
 import { listening } from './listening.ts'
 import { openSocket } from './service.ts'
 
-const probe = defineSocket({ path: '/ws/probe', auth: 'user', rateLimit: false, open() {} })
-const optional = defineSocket({ path: '/ws/optional', auth: 'optional', rateLimit: false, open() {} })
-const admin = defineSocket({ path: '/ws/admin', auth: 'admin', rateLimit: false, open() {} })
+/** Without a frame of its own. */
+const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
+const probe = defineSocket({ ...PROBE, path: '/ws/probe', auth: 'user', rateLimit: false, open() {} })
+const optional = defineSocket({ ...PROBE, path: '/ws/optional', auth: 'optional', rateLimit: false, open() {} })
+const admin = defineSocket({ ...PROBE, path: '/ws/admin', auth: 'admin', rateLimit: false, open() {} })
 
 type Verify = Services['sessions']['verify']
 

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/asyncapi.json',
+  area: 'documents',
+  summary: 'The WebSockets',
+  description: 'Describes every WebSocket of the service, for programs: AsyncAPI 3.0.',
+  auth: 'none',
+  rateLimit: { limit: 600, seconds: 60, by: 'address' },
+  response: z.looseObject({ asyncapi: z.string() }),
+
+  handler: (_, { documents }) => documents.asyncApi(),
+})
