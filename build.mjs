@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { assets, inExecutable, instead, inText } from './packaging/assets.mjs'
 import { ADDON, ASSET, addPackage, asset, bundle, inlined, libsql, listing, sha256 } from './packaging/bundle.mjs'
 
 const OWN_NODE = 'node_modules/.bin/node'
@@ -48,13 +49,16 @@ async function output(path, make) {
 }
 
 async function makeFile(path) {
-  writeFileSync(path, await bundle('runtime/file.ts', 'node20.11', 'esm', [libsql(inlined)]))
+  writeFileSync(
+    path,
+    await bundle('runtime/file.ts', 'node20.11', 'esm', [libsql(inlined), instead(inText(await assets()))]),
+  )
 }
 
 /** A function host has no disk for a database, nor for an addon: libSQL's client for remote ones takes the place of the other. */
 async function makeFetch(path) {
   const alias = { '@libsql/client/sqlite3': '@libsql/client/web' }
-  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', [], alias))
+  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', [instead(inText(await assets()))], alias))
 }
 
 /**
@@ -82,11 +86,13 @@ async function makeExecutable(path) {
   const folder = mkdtempSync(join(tmpdir(), 'ops-panel-build-'))
   try {
     const packages = new Set()
-    const plugins = [libsql(asset), listing(packages)]
+    const files = await assets()
+    const plugins = [libsql(asset), instead(inExecutable()), listing(packages)]
     const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
     compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
+    for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes)
     const settings = {
       main: 'ops-panel.js',
       output: resolve(path),
@@ -95,7 +101,12 @@ async function makeExecutable(path) {
       execArgvExtension: 'none',
       // In MiB. A start makes some 20 of garbage: fewer collections take a tenth off it.
       execArgv: ['--min-semi-space-size=16'],
-      assets: { bundle: 'bundle', compiled: 'compiled', [ASSET]: resolve(ADDON) },
+      assets: {
+        bundle: 'bundle',
+        compiled: 'compiled',
+        [ASSET]: resolve(ADDON),
+        ...Object.fromEntries(files.map(({ name }) => [name, name])),
+      },
     }
     writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
     execFileSync(process.execPath, ['--build-sea', 'settings.json'], {
@@ -103,7 +114,7 @@ async function makeExecutable(path) {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     // Their licences go with the executable.
-    for (const file of [ADDON, process.execPath]) addPackage(packages, file)
+    for (const file of [ADDON, process.execPath, ...files.map(({ path }) => path)]) addPackage(packages, file)
     writeFileSync('dist/ops-panel.packages', `${[...packages].sort().join('\n')}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })

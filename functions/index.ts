@@ -24,6 +24,8 @@ import restore from './backup/restore.command.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
 import asyncApi from './documents/asyncapi.get.ts'
+import docs from './documents/docs.get.ts'
+import docsFile from './documents/docs-file.get.ts'
 import openApi from './documents/openapi.get.ts'
 import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
@@ -88,6 +90,8 @@ export const functions: readonly AnyFunction[] = [
   revokeSession, // DELETE /api/auth/sessions/:id
   layout, //        GET    /api/dashboard/layout
   saveLayout, //    PUT    /api/dashboard/layout
+  docs, //          GET    /api/docs
+  docsFile, //      GET    /api/docs/:file
   health, //        GET    /api/health
   containers, //    GET    /api/hypervisor/containers
   containerAction, // POST /api/hypervisor/containers/:vmid/:action

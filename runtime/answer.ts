@@ -19,7 +19,12 @@ export function refuse(log: Log, c: HonoContext, failure: Failure, id: string, h
 }
 
 /** A finished text with the headers of every answer and some more. */
-export function answer(body: string | ReadableStream, status: number, id: string, more: HeaderList): Response {
+export function answer(
+  body: string | ReadableStream | Uint8Array<ArrayBuffer>,
+  status: number,
+  id: string,
+  more: HeaderList,
+): Response {
   const headers = { ...ANSWER_HEADERS, 'x-request-id': id }
   // A plain object takes the short way through the adapter.
   if (more.length === 0) return new Response(body, { status, headers })

@@ -7,6 +7,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
 import { bearer, createAdmission } from './admission.ts'
 import { answer, type HeaderList, refuse } from './answer.ts'
+import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
 import type { Caller, Services } from './context.ts'
@@ -107,6 +108,10 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
       if (result instanceof JsonStream) {
         const body = bodyOf(result, (err) => services.log.error({ id, function: bucket, err }, 'an answer broke off'))
         return answer(body, 200, id, headers)
+      }
+      if (result instanceof AssetAnswer) {
+        const { bytes, headers: more } = await encoded(result, header('accept-encoding'))
+        return answer(bytes, 200, id, more)
       }
       const parsed = fn.response.parse(result)
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)

@@ -116,7 +116,9 @@ function unseen({ url }: Request): NonNullable<Bindings['peer']> {
 /** The answer in one piece; throws a Failure when it is too long, which the host would tell of in words of its own. */
 async function whole(response: Response, mostBytes: number): Promise<Response> {
   const body = Buffer.from(await response.arrayBuffer())
-  if (Buffer.byteLength(JSON.stringify(body.toString())) > mostBytes)
+  // What is compressed goes as base64.
+  const text = response.headers.has('content-encoding') ? body.toString('base64') : body.toString()
+  if (Buffer.byteLength(JSON.stringify(text)) > mostBytes)
     throw new Failure('answer_too_large', { values: { limit: `${mostBytes / 1_000_000} Mo` } })
   return new Response(body.length > 0 ? body : null, response)
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { AssetAnswer } from './asset.ts'
 import type { AuditAction } from './audit.ts'
 import type { Context, User } from './context.ts'
 import type { ErrorCode } from './errors.ts'
@@ -98,7 +99,7 @@ export type FunctionDefinition<
     handler(
       input: Input<request>,
       context: Context<UserOf<auth>, code, action>,
-    ): Promise<NoInfer<z.input<response>> | JsonStream> | NoInfer<z.input<response>>
+    ): Promise<NoInfer<z.input<response>> | JsonStream> | NoInfer<z.input<response>> | AssetAnswer
   }
 
 /** No part of a request is declared, so none is there to be read. */

@@ -42,6 +42,7 @@ const PUBLIC = [
   'GET /api/openapi.json',
   'GET /api/asyncapi.json',
   'GET /api/docs',
+  'GET /api/docs/:file',
   'GET /.well-known/jwks.json',
   // Nothing is there unless the operator asks for it.
   'GET /metrics',

@@ -1,0 +1,18 @@
+import * as z from 'zod'
+import { AssetAnswer } from '../../runtime/asset.ts'
+import { defineFunction } from '../../runtime/function.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/docs/:file',
+  area: 'documents',
+  summary: 'A part of that page',
+  description: 'Its scripts and styles. Kept by browsers: the page names them by their content.',
+  auth: 'none',
+  rateLimit: { limit: 600, seconds: 60, by: 'address' },
+  request: { params: z.object({ file: z.enum(['docs.css', 'docs.js', 'swagger-ui.css', 'swagger-ui.js']) }) },
+  response: z.string(),
+  contentType: 'text/*',
+
+  handler: ({ params: { file } }) => new AssetAnswer(file),
+})

@@ -1,0 +1,44 @@
+import { assetAddress } from '../../runtime/asset.ts'
+
+/** Where the page and its files lie: links are relative to the page. */
+const FOLDER = 'docs'
+
+/** What the page may do: show and use the service itself, and nothing else. Swagger UI sets styles by attribute, and has its icons in its own text. */
+export const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The page that shows the OpenAPI document. */
+export async function docsPage(): Promise<string> {
+  const [ui, own, look, start] = await Promise.all([
+    assetAddress(FOLDER, 'swagger-ui.css'),
+    assetAddress(FOLDER, 'docs.css'),
+    assetAddress(FOLDER, 'swagger-ui.js'),
+    assetAddress(FOLDER, 'docs.js'),
+  ])
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>ops-panel: API</title>
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="${ui}">
+  <link rel="stylesheet" href="${own}">
+</head>
+<body>
+  <nav>ops-panel <a href="openapi.json">openapi.json</a> <a href="asyncapi.json">asyncapi.json (WebSockets)</a></nav>
+  <main id="docs"></main>
+  <script src="${look}"></script>
+  <script src="${start}"></script>
+</body>
+</html>
+`
+}

@@ -1,0 +1,12 @@
+// Shows /api/openapi.json; addresses are relative, for proxies that serve the panel below a path.
+window.SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'none',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+  // Nothing is asked of an outside address.
+  validatorUrl: null,
+})

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliDecompress, gzip } from 'node:zlib'
+import type { HeaderList } from './answer.ts'
+import type { AssetName } from './asset-files.ts'
+import { type StoredAsset, storedAsset } from './asset-source.ts'
+
+const TYPES: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript' }
+
+/** An answer that is a file, as it is. */
+export class AssetAnswer {
+  readonly name: AssetName
+
+  constructor(name: AssetName) {
+    this.name = name
+  }
+}
+
+/** As a browser has been told to keep it, for its address changes with its content. */
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+const stored = kept(storedAsset)
+/** Browsers ask for it where the connection is in clear. */
+const gzipped = kept(async (name) => promisify(gzip)(await plain(await stored(name))))
+const versions = kept(async (name) =>
+  createHash('sha256')
+    .update((await stored(name)).bytes)
+    .digest('hex')
+    .slice(0, 12),
+)
+
+/** The address of a file, from the folder in which it is served. */
+export async function assetAddress(folder: string, name: AssetName): Promise<string> {
+  return `${folder}/${name}?${await versions(name)}`
+}
+
+/** The file's bytes for who says `Accept-Encoding` so, and the headers that go with them. */
+export async function encoded(
+  { name }: AssetAnswer,
+  accepted = '',
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: HeaderList }> {
+  const takes = (encoding: string) =>
+    new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0+)?\\s*(,|$))`, 'i').test(accepted)
+  const asset = await stored(name)
+  const headers: HeaderList = [
+    ['content-type', `${TYPES[name.replace(/^.*\./, '')]}; charset=utf-8`],
+    ['cache-control', FOR_EVER],
+    ['vary', 'accept-encoding'],
+  ]
+  const as = (encoding: string): HeaderList => [...headers, ['content-encoding', encoding]]
+  if (asset.encoding === 'br' && takes('br')) return { bytes: asset.bytes, headers: as('br') }
+  if (takes('gzip')) return { bytes: await gzipped(name), headers: as('gzip') }
+  return { bytes: await plain(asset), headers }
+}
+
+async function plain({ bytes, encoding }: StoredAsset): Promise<Uint8Array<ArrayBuffer>> {
+  return encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes
+}
+
+/** What is made of a file once, when it is first asked for. */
+function kept<made>(make: (name: AssetName) => Promise<made>): (name: AssetName) => Promise<made> {
+  const all = new Map<AssetName, Promise<made>>()
+  return (name) => {
+    const found = all.get(name) ?? make(name)
+    all.set(name, found)
+    return found
+  }
+}
