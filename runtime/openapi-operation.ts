@@ -8,7 +8,6 @@ export function operation(fn: AnyFunction): ZodOpenApiOperationObject {
   const { params, query, cookies, body } = fn.request ?? {}
   const operationId = operationIdOf(fn)
   const { summary = operationId, description, example } = fn
-  const path = fn.path.replace(/:(\w+)/g, '{$1}')
   return {
     operationId,
     tags: [areaOf(fn)],
@@ -28,7 +27,7 @@ export function operation(fn: AnyFunction): ZodOpenApiOperationObject {
         content: { 'application/json': { schema: body, ...(example && { example: example.body }) } },
       },
     }),
-    responses: responsesOf(fn, `${fn.method} ${path}`),
+    responses: responsesOf(fn),
   }
 }
 

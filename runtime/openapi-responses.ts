@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import * as z from 'zod'
 import type { ZodOpenApiResponsesObject } from 'zod-openapi'
 import { codesOf, TRANSPORT_CODES } from './error-codes.ts'
@@ -15,7 +16,7 @@ const RETRY_AFTER = { $ref: '#/components/headers/Retry-After' }
 const COME_BACK: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'login_rate_limited', 'login_busy'])
 
 /** What a function answers with: its success, then its errors by status, each with the codes that it may have. */
-export function responsesOf(fn: AnyFunction, title: string): ZodOpenApiResponsesObject {
+export function responsesOf(fn: AnyFunction): ZodOpenApiResponsesObject {
   const { status = 200, response, contentType = 'application/json', headers: more = {}, example } = fn
   const statuses = typeof status === 'number' ? [status] : [...new Set(Object.values(status))]
   const headers = {
@@ -30,7 +31,7 @@ export function responsesOf(fn: AnyFunction, title: string): ZodOpenApiResponses
   const answers = statuses.map((each) => [
     String(each),
     {
-      description: `The answer of ${title}.`,
+      description: STATUS_CODES[each] ?? String(each),
       headers,
       content: { [contentType]: { schema: response, ...(example && { example: example.response }) } },
     },
