@@ -7,7 +7,8 @@ export async function assets() {
   const { ASSET_FILES } = await import('../runtime/asset-files.ts')
   return Object.entries(ASSET_FILES).map(([name, path]) => {
     const content = readFileSync(path)
-    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+    // The best takes twenty times as long and saves a tenth.
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
     return { name, path, bytes: brotliCompressSync(content, { params }) }
   })
 }

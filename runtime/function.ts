@@ -49,6 +49,9 @@ export type Input<request> = {
   >
 }
 
+/** What a token looks like, for examples. */
+export const EXAMPLE_TOKEN = 'eyJhbGciOiJSUzI1NiIsImtpZCI6Ik56YkxzWGg4In0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
+
 /** A request as it may be sent, and its answer; the schemas of what stands in the path have examples of their own. */
 export type Example<request, response extends z.ZodType> = {
   [part in ('query' | 'body') & keyof request as request[part] extends z.ZodType ? part : never]?: NoInfer<

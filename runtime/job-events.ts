@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import type { JobRow } from '../db/jobs.ts'
 import type { OutputChunk } from '../db/output.ts'
-import { envelope } from './envelope.ts'
+import { envelope, textFrame } from './frame-kind.ts'
 import type { HubEvent } from './hub.ts'
 import { JobId } from './job-id.ts'
 import { cutText } from './output-text.ts'
-import { textFrame } from './socket.ts'
 
 /** The topic of a job's events; `event` is the kind's. */
 export function jobTopic(event: string, id: string): string {

@@ -1,5 +1,6 @@
 import { codesOf } from './error-codes.ts'
-import { type AnySocket, CLOSE, type Closes, type FrameKind } from './socket.ts'
+import type { FrameKind } from './frame-kind.ts'
+import { type AnySocket, CLOSE, type Closes } from './socket.ts'
 import { renewalFrame } from './socket-token.ts'
 
 export type FrameKinds = Readonly<Record<string, FrameKind>>

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import type { Admission } from './admission.ts'
 import type { Services, User } from './context.ts'
+import { textFrame } from './frame-kind.ts'
 import type { Auth } from './function.ts'
-import { type Message, type Socket, textFrame } from './socket.ts'
-import { EXAMPLE_TOKEN } from './tokens.ts'
+import { EXAMPLE_TOKEN } from './function.ts'
+import type { Message, Socket } from './socket.ts'
 import { translate } from './translate.ts'
 
 const Renewal = z.object({ type: z.literal('auth'), token: z.string() })

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { AuditAction } from './audit.ts'
 import type { AuditNote, Caller, Services, User } from './context.ts'
+import type { FrameKind } from './frame-kind.ts'
 import type { Auth, DeclaredLimit, Input, Nothing, Request, RequestField, UserOf } from './function.ts'
 
 /** Why the service closes a socket; contract of every client. */
@@ -17,22 +18,6 @@ export const CLOSE = {
   forbidden: 4403,
   missing: 4404,
 } as const
-
-/** A kind of frame: text that is JSON of this schema, or bytes where there is none. */
-export interface FrameKind {
-  description: string
-  schema?: z.ZodType
-  example?: unknown
-}
-
-/** Declares a kind of text frame; the example is held to the schema. */
-export function textFrame<schema extends z.ZodType>(
-  description: string,
-  schema: schema,
-  example: NoInfer<z.input<schema>>,
-): FrameKind {
-  return { description, schema, example }
-}
 
 /** What a client has sent. */
 export type Message = { binary: true; bytes: Buffer } | { binary: false; text: string }

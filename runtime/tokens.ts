@@ -7,9 +7,6 @@ import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 /** Lifetime of an access token, in seconds. */
 export const ACCESS_SECONDS = 900 as const
 
-/** What a token looks like, for the documents. */
-export const EXAMPLE_TOKEN = 'eyJhbGciOiJSUzI1NiIsImtpZCI6Ik56YkxzWGg4In0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
-
 const ISSUER = 'ops-panel'
 const AUDIENCE = { access: 'ops-panel', refresh: 'ops-panel/refresh' } as const
 type Kind = keyof typeof AUDIENCE

@@ -11,7 +11,8 @@ const ROOT = join(import.meta.dirname, '..')
 
 const IMPORTS = `import * as z from 'zod'
 import { defineFunction } from '${ROOT}/runtime/function.ts'
-import { defineSocket, textFrame } from '${ROOT}/runtime/socket.ts'
+import { defineSocket } from '${ROOT}/runtime/socket.ts'
+import { textFrame } from '${ROOT}/runtime/frame-kind.ts'
 import { defineTask } from '${ROOT}/runtime/task.ts'
 import { defineCommand } from '${ROOT}/runtime/command-line.ts'
 export const used = [z, defineFunction, defineSocket, defineTask, defineCommand, textFrame]

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
+import { checkClose, checkFrame } from './declared-frames.ts'
 
 const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
 
@@ -24,10 +25,16 @@ export async function openTerminal(
   ws.on('error', () => {})
   ws.on('message', (data: Buffer, binary: boolean) => {
     if (binary) pieces.push(data)
-    else exit = Exit.parse(JSON.parse(data.toString()))
+    else {
+      checkFrame('/ws/terminal', data.toString())
+      exit = Exit.parse(JSON.parse(data.toString()))
+    }
   })
   const closed = new Promise<{ code: number; word: string }>((resolve) =>
-    ws.once('close', (code, word) => resolve({ code, word: word.toString() })),
+    ws.once('close', (code, word) => {
+      checkClose('/ws/terminal', code)
+      resolve({ code, word: word.toString() })
+    }),
   )
   await new Promise<void>((resolve, reject) => {
     ws.once('open', resolve)

@@ -3,8 +3,8 @@ import { findSession, touchSession } from '../../db/sessions.ts'
 import { findUser } from '../../db/users.ts'
 import { FOREIGN_HINT } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
-import { defineFunction } from '../../runtime/function.ts'
-import { ACCESS_SECONDS, EXAMPLE_TOKEN, tokenHash } from '../../runtime/tokens.ts'
+import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
+import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
 
 export default defineFunction({

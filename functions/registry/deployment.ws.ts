@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
 import { DeploymentId, deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
-import { envelope } from '../../runtime/envelope.ts'
+import { envelope, textFrame } from '../../runtime/frame-kind.ts'
 import { frame } from '../../runtime/hub.ts'
-import { defineSocket, textFrame } from '../../runtime/socket.ts'
+import { defineSocket } from '../../runtime/socket.ts'
 import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 
 export default defineSocket({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
-import { defineSocket, textFrame } from '../../runtime/socket.ts'
+import { textFrame } from '../../runtime/frame-kind.ts'
+import { defineSocket } from '../../runtime/socket.ts'
 import { parseTarget, shortened } from '../updates/target.ts'
 import { Exit, exitFrame, Resize, Size } from './control.ts'
 import { relay } from './relay.ts'

@@ -9,6 +9,7 @@ import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
 import { startServer } from '../../runtime/server.ts'
 import { createSessions } from '../../runtime/session.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { checkClose, checkFrame } from '../declared-frames.ts'
 
 /** The whole service on a free port, in a folder of its own, for an imitated host. */
 export async function startService(demo: DemoHost, env: Record<string, string> = {}) {
@@ -107,6 +108,7 @@ export function openSocket(
   const output: Buffer[] = []
   ws.on('message', (data: Buffer, binary: boolean) => {
     if (binary) throw new Error('a binary frame')
+    checkFrame(path, data.toString())
     const event = Event.parse(JSON.parse(data.toString()))
     events.push(event)
     if (event.type === 'update_output') output.push(Buffer.from(z.string().parse(event.data.chunk)))
@@ -114,6 +116,7 @@ export function openSocket(
   let close: { code: number; reason: string } | undefined
   let refused: { status: number; body: string; headers: Record<string, unknown> } | undefined
   ws.on('close', (code, reason) => {
+    checkClose(path, code)
     close = { code, reason: reason.toString() }
   })
   ws.on('error', () => {})

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { functions } from '../../../functions/index.ts'
+import { ASSET_FILES } from '../../../runtime/asset-files.ts'
+import { testApp } from '../../app.ts'
+import { refused } from '../answers.ts'
+
+const app = await testApp(functions)
+const page = await app.request('GET', '/api/docs')
+const html = await page.text()
+/** As a browser reads them from /api/docs. */
+const links = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link = '']) => link)
+const files = links.filter((link) => link.startsWith('docs/')).map((link) => `/api/${link}`)
+
+test('the page is one, and may load nothing from elsewhere, nor run a script or a style of its own text', () => {
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  )
+  expect(html).not.toMatch(/<script>|<style|style=| on\w+=|https?:/)
+})
+
+test('it names only what is there: its files, both documents', async () => {
+  expect(links).toEqual(expect.arrayContaining(['openapi.json', 'asyncapi.json']))
+  expect(files).toHaveLength(Object.keys(ASSET_FILES).length)
+  for (const link of ['/api/openapi.json', '/api/asyncapi.json', ...files])
+    expect((await app.request('GET', link)).status).toBe(200)
+})
+
+const inside = Object.entries(ASSET_FILES)
+
+test.each(inside)('%s is served as it is in the project, compressed as the client takes it', async (name, path) => {
+  const content = await readFile(join(import.meta.dirname, '../../..', path))
+  const get = async (accepted?: string) => {
+    const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+    const response = await app.request('GET', `/api/docs/${name}`, { headers })
+    const encoding = response.headers.get('content-encoding')
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return {
+      encoding,
+      type: response.headers.get('content-type'),
+      bytes: encoding === 'gzip' ? gunzipSync(bytes) : bytes,
+    }
+  }
+
+  const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
+  for (const accepted of [undefined, 'identity', 'gzip;q=0', 'deflate, gzip; q=0.0'])
+    expect(await get(accepted)).toEqual({ encoding: null, type, bytes: content })
+  for (const accepted of ['gzip', 'GZIP', 'deflate, gzip;q=0.5', 'gzip, br;q=0'])
+    expect(await get(accepted)).toEqual({ encoding: 'gzip', type, bytes: content })
+})
+
+test('a browser may keep a file, whose address changes with its content', async () => {
+  for (const file of files) {
+    expect(file).toMatch(/^\/api\/docs\/[\w-]+\.(css|js)\?[0-9a-f]{12}$/)
+    const { headers } = await app.request('GET', file)
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(headers.get('vary')).toBe('accept-encoding')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('x-request-id')).not.toBeNull()
+  }
+  expect(page.headers.get('cache-control')).toBe('no-store')
+})
+
+test.each(['nothing.js', '..%2fopenapi.get.ts', 'constructor', 'package.json'])(
+  '%s is no file of the page',
+  async (name) => {
+    await refused(await app.request('GET', `/api/docs/${name}`), 404, 'not_found')
+  },
+)

@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest'
+import { areas, functions } from '../../../functions/index.ts'
+import { TRANSPORT_CODES } from '../../../runtime/error-codes.ts'
+import { type ErrorCode, errorTable, Failure } from '../../../runtime/errors.ts'
+import { mount, testApp } from '../../app.ts'
+import { lint } from '../../lint.ts'
+import { answered } from '../answers.ts'
+import { codesIn, componentOf, OpenApi, type Operation, operationsOf } from './document.ts'
+
+const title = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+const named = functions.map((fn) => [title(fn), fn] as const)
+const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable)
+
+const app = await testApp(functions)
+const served = await answered(await app.request('GET', '/api/openapi.json'), 200)
+const document = OpenApi.parse(served)
+const operations = operationsOf(document)
+
+function operationOf(name: string): Operation {
+  const found = operations.get(name)
+  if (!found) throw new Error(`${name} is not in the document`)
+  return found
+}
+
+test('the document has every function, and nothing else', () => {
+  expect(document.openapi).toBe('3.1.0')
+  expect([...operations.keys()].sort()).toEqual(named.map(([name]) => name).sort())
+})
+
+test('it is the same each time, and is made once', async () => {
+  const again = await app.services.documents.openApi()
+
+  expect(await answered(await app.request('GET', '/api/openapi.json'), 200)).toEqual(served)
+  expect(await app.services.documents.openApi()).toBe(again)
+})
+
+test.each(named)('%s has exactly the codes that the pipeline lets through', async (name, fn) => {
+  let thrown: ErrorCode = 'internal'
+  const throwing = {
+    ...fn,
+    async precondition() {
+      throw new Failure(thrown)
+    },
+  }
+  const { request } = mount([throwing], app.services)
+  const authorization = `Bearer ${await app.tokenFor('admin')}`
+  const passed: string[] = []
+  for (const [at, code] of codes.entries()) {
+    thrown = code
+    const headers = { authorization, 'x-forwarded-for': `192.0.2.${at}` }
+    const response = await request(fn.path.replace(/:\w+/g, '1'), { method: fn.method, headers })
+    if ((await response.text()).includes(`"code":"${code}"`)) passed.push(code)
+  }
+
+  const documented = codesIn(operationOf(name))
+  expect([...documented.keys()].sort()).toEqual([...new Set([...passed, ...TRANSPORT_CODES])].sort())
+  for (const [code, status] of documented) expect([code, status]).toEqual([code, errorTable[OneOf(code)][0]])
+})
+
+function OneOf(code: string): ErrorCode {
+  const found = codes.find((each) => each === code)
+  if (!found) throw new Error(`${code} is no code`)
+  return found
+}
+
+test.each(named)('%s says who may call it, and how often', (name, { auth, rateLimit, request }) => {
+  const operation = operationOf(name)
+  const cookies = Object.keys(request?.cookies?.shape ?? {})
+
+  expect(operation['x-role']).toBe(auth === 'user' || auth === 'admin' ? auth : undefined)
+  expect(operation.security.some((each) => 'accessToken' in each)).toBe(auth !== 'none')
+  expect(operation.security.some((each) => Object.keys(each).length === 0)).toBe(auth === 'optional')
+  expect(operation.security.some((each) => cookies.every((cookie) => cookie in each))).toBe(
+    cookies.length > 0 || operation.security.length > 0,
+  )
+  const limit = rateLimit && { limit: rateLimit.limit, seconds: rateLimit.seconds, by: rateLimit.by }
+  expect(operation['x-rate-limit']).toEqual(limit || undefined)
+})
+
+test.each(named)('%s has its parameters, its body and its answers', (name, fn) => {
+  const { parameters, requestBody, responses } = operationOf(name)
+  const { query, cookies, body } = fn.request ?? {}
+  const named = (place: string) => parameters.filter((each) => each.in === place).map((each) => each.name)
+
+  expect(named('path')).toEqual(Array.from(fn.path.matchAll(/:(\w+)/g), ([, param]) => param))
+  expect(named('query')).toEqual(Object.keys(query?.shape ?? {}))
+  expect(named('cookie')).toEqual(Object.keys(cookies?.shape ?? {}))
+  expect(requestBody !== undefined).toBe(body !== undefined)
+  const { status = 200, contentType = 'application/json' } = fn
+  const wanted = typeof status === 'number' ? [status] : Object.values(status)
+  for (const each of wanted) expect(Object.keys(responses[each]?.content ?? {})).toEqual([contentType])
+  expect(Object.keys(responses).filter((each) => each < '300')).toEqual([
+    String(typeof status === 'number' ? status : 200),
+  ])
+})
+
+test.each(named)('%s is described, in an area that is described too', (name, fn) => {
+  const { summary, description, tags, responses } = operationOf(name)
+
+  expect(summary).toBe(fn.summary)
+  expect(description).toContain(fn.description)
+  expect(tags.map((tag) => areas[tag])).toEqual([expect.stringMatching(/\.$/)])
+  // The documents are their own example.
+  if (tags[0] !== 'documents' && !fn.contentType) {
+    const [, answer] = Object.entries(responses).find(([status]) => status < '300') ?? []
+    expect(answer?.content['application/json']?.example).toBeDefined()
+  }
+})
+
+test('each operation has a name of its own, of its method and path', () => {
+  const names = [...operations.values()].map(({ operationId }) => operationId)
+
+  expect(names).toEqual([...new Set(names)])
+  for (const name of names) expect(name).toMatch(/^(get|post|put|patch|delete)([A-Z][a-z]*)+$/)
+  expect(operationOf('POST /api/auth/login').operationId).toBe('postAuthLogin')
+  expect(operationOf('GET /api/updates/jobs/:id/output').operationId).toBe('getUpdatesJobsByIdOutput')
+})
+
+test.each([
+  ['GET /api/updates/jobs/:id', 'JobId'],
+  ['POST /api/updates/jobs/:id/cancel', 'JobId'],
+  ['DELETE /api/auth/sessions/:id', 'SessionId'],
+  ['POST /api/modules/:id/enable', 'ModuleId'],
+  ['GET /api/registry/deployments/:id', 'DeploymentId'],
+  ['POST /api/hypervisor/containers/:vmid/:action', 'Vmid'],
+  ['GET /api/hypervisor/tasks/:task', 'TaskId'],
+])('the parameter of %s is a %s, as answers have it', (name, component) => {
+  const [parameter] = operationOf(name).parameters
+
+  expect(componentOf(parameter?.schema)).toBe(component)
+  expect(document.components.schemas[component]).toBeDefined()
+})
+
+test('every refusal for haste says when to come back, and every answer has its number', () => {
+  for (const operation of operations.values()) {
+    for (const { headers } of Object.values(operation.responses)) expect(headers).toHaveProperty('X-Request-Id')
+    const tooMany = operation.responses['429']
+    expect(tooMany === undefined).toBe(operation['x-rate-limit'] === undefined)
+    if (tooMany) expect(tooMany.headers).toHaveProperty('Retry-After')
+  }
+})
+
+test('a field that an answer does not declare is not allowed in it', () => {
+  const open = [...operations].filter(([, { responses }]) =>
+    JSON.stringify(responses).includes('"additionalProperties":{}'),
+  )
+
+  expect(open.map(([name]) => name).sort()).toEqual([
+    'GET /api/asyncapi.json',
+    'GET /api/dashboard/layout',
+    'GET /api/openapi.json',
+  ])
+})
+
+test('what a handler judges is in the document as it is judged', () => {
+  const query = operationOf('GET /api/audit').parameters.find(({ name }) => name === 'limit')
+  const preferences = operationOf('PATCH /api/auth/preferences').requestBody?.content['application/json']
+
+  expect(query?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 500, default: 100 })
+  expect(preferences?.schema).toMatchObject({ properties: { lang: { type: 'string', enum: ['fr', 'en'] } } })
+})
+
+test('the linter has nothing to say about the document', async () => {
+  expect(await lint(document)).toEqual([])
+})
+
+/** The document with one operation changed. */
+function damaged(name: string, change: (operation: Operation) => void): OpenApi {
+  const copy = OpenApi.parse(structuredClone(served))
+  const operation = operationsOf(copy).get(name)
+  if (!operation) throw new Error(`${name} is not in the document`)
+  change(operation)
+  return copy
+}
+
+const RUN = 'POST /api/updates/run'
+test.each<[string, OpenApi, string]>([
+  [
+    'an example that is not of its schema',
+    damaged(RUN, ({ requestBody }) =>
+      Object.assign(requestBody?.content['application/json'] ?? {}, { example: { target: 1 } }),
+    ),
+    'no-invalid-media-type-examples',
+  ],
+  [
+    'a reference to nothing',
+    damaged(RUN, ({ requestBody }) =>
+      Object.assign(requestBody?.content['application/json'] ?? {}, {
+        schema: { $ref: '#/components/schemas/Nothing' },
+      }),
+    ),
+    'no-unresolved-refs',
+  ],
+  [
+    'a parameter that the path has and nobody describes',
+    damaged('GET /api/updates/jobs/:id', (operation) => Object.assign(operation, { parameters: [] })),
+    'path-parameters-defined',
+  ],
+  [
+    'two operations of one name',
+    damaged(RUN, (operation) => Object.assign(operation, { operationId: 'postAuthLogin' })),
+    'operation-operationId-unique',
+  ],
+  [
+    'an operation without a word about who may call it',
+    damaged(RUN, (operation) => Reflect.deleteProperty(operation, 'security')),
+    'security-defined',
+  ],
+])('the linter finds %s', async (_, broken, rule) => {
+  expect((await lint(broken)).join('\n')).toContain(rule)
+})
