@@ -7,7 +7,7 @@ const UNSENT = [1005, 1006]
 /** The service's own socket at an address; undefined for one that a test has made. */
 function socketAt(address: string) {
   const [path = ''] = address.split('?')
-  return sockets.find((socket) => new RegExp(`^${socket.path.replace(/:\\w+/g, '[^/]+')}$`).test(path))
+  return sockets.find((socket) => new RegExp(`^${socket.path.replace(/:\w+/g, '[^/]+')}$`).test(path))
 }
 
 /** Throws for a text frame that the socket at this address does not declare. */

@@ -235,6 +235,7 @@ const part = fc.oneof(
 const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ':vmid': one(['101', '102', '103', '999']),
   ':action': one(['start', 'stop', 'shutdown', 'reboot']),
+  ':file': one(['docs.js', 'swagger-ui.css']),
   ':task': fc.oneof(known('task'), fc.constant('UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:')),
 }
 
