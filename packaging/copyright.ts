@@ -27,10 +27,13 @@ export function copyright(root: string, folders: readonly string[]): string {
   return [INTRODUCTION, ...folders.map((folder) => notice(join(root, folder)))].join(`\n${'-'.repeat(80)}\n\n`)
 }
 
+/** A package's own, or that of what is inside one of its files, as webpack writes it. */
+const LICENCE = /^(licen[cs]e|copying|notice)\b|\.licen[cs]e\.txt$/i
+
 function notice(folder: string): string {
   const of = Package.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
-  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)\b/i.test(file))
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim())
+  const files = readdirSync(folder).filter((file) => LICENCE.test(file))
+  const texts = [...new Set(files.map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim()))]
   if (texts.length === 0 && of.license === undefined) throw new Error(`${folder} says nothing of its licence`)
   const stated = [`Licence: ${of.license ?? 'see below'}`, of.author && `Author: ${of.author}`]
   // Without a text of their own they name one.

@@ -13,6 +13,7 @@ import { freePort } from './free-port.ts'
 import { testHypervisor } from './hypervisor.ts'
 import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
+import { expectDocuments } from './served-documents.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -49,6 +50,7 @@ test.for(nodes)('copied alone into an empty folder it serves, and SIGTERM ends i
   const health = await answer(`http://127.0.0.1:${port}/api/health`, service)
   expect(health.status).toBe(200)
   expect(await health.json()).toMatchObject({ status: 'ok' })
+  await expectDocuments(`http://127.0.0.1:${port}`)
   expect(await readdir(alone)).toEqual(['data', 'ops-panel.mjs'])
 
   const stopping = performance.now()

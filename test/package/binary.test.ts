@@ -11,6 +11,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 import { startDemo } from '../runtime/demo.ts'
+import { expectDocuments } from '../served-documents.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -52,6 +53,7 @@ test('with nothing but the C libraries it serves: no HOME, no /tmp, no /proc, no
   const { job_id } = z.object({ job_id: z.string() }).parse(await started.json())
   const job = async () => (await fetch(`${url}/updates/jobs/${job_id}`, { headers })).json()
   await expect.poll(job, { timeout: START_MS }).toMatchObject({ status: 'success', exit_code: 0 })
+  await expectDocuments(`http://127.0.0.1:${port}`)
 
   const ended = once(child, 'close')
   child.kill('SIGTERM')

@@ -57,7 +57,7 @@ test('the copyright: each package in its own words, but for what Debian has on e
   }
   const apache = '  Apache License\n  Version 2.0, January 2004\n  1. Definitions.\n  END OF TERMS AND CONDITIONS'
   add('a', { license: 'Apache-2.0', author: { name: 'Ann' } }, { LICENSE: apache, 'NOTICE.md': 'Made by Ann.\r\n' })
-  add('b', {}, { 'license.txt': 'Do what you like.' })
+  add('b', {}, { 'license.txt': 'Do what you like.', 'b.js.LICENSE.txt': 'Of e.', 'b.min.js.LICENSE.txt': 'Of e.' })
   add('c', { license: 'MIT', repository: { url: 'https://forge.example/c' } }, { 'README.md': 'Licence: none' })
   add('d', {})
 
@@ -66,7 +66,9 @@ test('the copyright: each package in its own words, but for what Debian has on e
   expect(text).toContain('a 1.2.3\nLicence: Apache-2.0\nAuthor: Ann\n\nApache License, Version 2.0: see /usr/share/')
   expect(text).toContain('Made by Ann.\n')
   expect(text).not.toContain('Definitions')
-  expect(text).toContain('b 1.2.3\nLicence: see below\n\nDo what you like.\n')
+  expect(text).toContain('b 1.2.3\nLicence: see below\n\n')
+  expect(text).toContain('\n\nDo what you like.\n')
+  expect(text.match(/Of e\./g)).toHaveLength(1)
   expect(text).toContain('c 1.2.3\nLicence: MIT\nSource: https://forge.example/c\n')
   expect(text).not.toContain('Licence: none')
   expect(() => copyright(root, ['d'])).toThrow('nothing of its licence')

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import * as z from 'zod'
+import { areas, functions, sockets } from '../functions/index.ts'
+import { ASSET_FILES } from '../runtime/asset-files.ts'
+import { createDocuments } from '../runtime/documents.ts'
+
+const About = z.object({ info: z.object({ version: z.string() }) })
+
+/** What is built tells of itself what its sources do, and has the page's files inside, ready for a browser. */
+export async function expectDocuments(url: string): Promise<void> {
+  const get = (path: string) => fetch(`${url}${path}`, { headers: { 'accept-encoding': 'gzip, br' } })
+  const served: unknown = await (await get('/api/openapi.json')).json()
+  const documents = createDocuments({ functions, sockets, areas }, About.parse(served).info.version)
+  expect(served).toEqual(await documents.openApi())
+  expect(await (await get('/api/asyncapi.json')).json()).toEqual(await documents.asyncApi())
+
+  const page = await (await get('/api/docs')).text()
+  for (const [name, path] of Object.entries(ASSET_FILES)) {
+    const [address = ''] = new RegExp(`docs/${name.replace('.', '\\.')}\\?\\w+`).exec(page) ?? []
+    const file = await get(`/api/${address}`)
+    expect(file.headers.get('content-encoding')).toBe('br')
+    expect(await file.text()).toBe(await readFile(join(import.meta.dirname, '..', path), 'utf8'))
+  }
+}
