@@ -37,7 +37,7 @@ export default defineFunction({
   response: z.object({
     entries: z.array(
       z.object({
-        id: z.number(),
+        id: z.int(),
         at: z.string(),
         action: z.string(),
         username: z.string().nullable(),
@@ -46,7 +46,7 @@ export default defineFunction({
         details: Details.nullable(),
       }),
     ),
-    next: z.number().nullable(),
+    next: z.int().nullable(),
   }),
   example: {
     query: { action: 'update_start' },

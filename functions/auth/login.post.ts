@@ -42,7 +42,7 @@ export default defineFunction({
   response: z.object({
     access_token: z.string(),
     expires_in: z.literal(ACCESS_SECONDS),
-    user: z.object({ id: z.number(), username: z.string(), is_admin: z.boolean() }),
+    user: z.object({ id: z.int(), username: z.string(), is_admin: z.boolean() }),
   }),
   headers: { 'set-cookie': 'The refresh token, for `/api/auth/` alone.' },
   example: {

@@ -10,7 +10,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: READS,
   response: z.object({
-    id: z.number(),
+    id: z.int(),
     username: z.string(),
     is_admin: z.boolean(),
     lang: z.string(),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, HostKey, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -15,7 +15,8 @@ export default defineFunction({
   precondition: (context) => notInstalled(context, context.fail),
   request: { body: SetupBody },
   response: z.object({
-    ssh_host_key: z.string(),
+    // Without one when the host does not answer.
+    ssh_host_key: z.union([HostKey, z.literal('')]),
     checks: z.array(
       z.object({
         id: z.enum(['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']),

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
+import { shownAs } from '../../runtime/shown-as.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 import { HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, HostKey, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -17,7 +18,7 @@ export default defineFunction({
   precondition: (context) => notInstalled(context, context.fail),
   request: {
     body: SetupBody.extend({
-      ssh_host_key: SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée'),
+      ssh_host_key: shownAs(HostKey, SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée')),
       hypervisor_url: HypervisorUrl.optional(),
       hypervisor_token: HypervisorToken.optional(),
     }),

@@ -6,6 +6,14 @@ import type { Settings } from '../../runtime/settings.ts'
 import type { SetupToken } from '../../runtime/setup-token.ts'
 import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
 
+/** The fingerprint of a host's key, as the check shows it: a person compares it, and sends it back. */
+export const HostKey = z.string().meta({
+  id: 'HostKey',
+  description: 'The fingerprint of a host’s key, as `ssh-keygen -l` writes it.',
+  examples: ['SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc'],
+  override: { pattern: '^([\\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$' },
+})
+
 /** What the wizard asks for, beside the token of the console. */
 export const SetupBody = z.object({
   // Without one it is a wrong one.

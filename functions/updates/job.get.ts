@@ -13,7 +13,7 @@ export default defineFunction({
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
-  response: JobRecord.extend({ exit_code: z.number().nullable(), output_size: z.number() }),
+  response: JobRecord.extend({ exit_code: z.int().nullable(), output_size: z.int() }),
   example: {
     query: { output: 'none' },
     response: { ...EXAMPLE_JOB, exit_code: 0, output_size: 1834 },

@@ -1,15 +1,18 @@
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { type Database, openDatabase } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
 import type { DemoHost } from '../../demo/host.ts'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
+import { ASSET_FILES } from '../../runtime/asset-files.ts'
 import { createFunctionHost } from '../../runtime/function-host.ts'
 import { createLambdaHandler } from '../../runtime/lambda.ts'
 import { freePort } from '../free-port.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
 import { startDemo } from './demo.ts'
-import { type Entry, functionClient, type Send, ways } from './function-client.ts'
+import { type Entry, functionClient, gatewayEvent, type Send, ways } from './function-client.ts'
 import { functionEnvironment } from './function-environment.ts'
 import { outputOf, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
@@ -251,6 +254,26 @@ test('an answer that the host does not pass on is refused with what to ask for i
   expect(answered.status).toBe(500)
   expect(answered.json()).toMatchObject({ code: 'answer_too_large', error: expect.stringContaining('1 Mo') })
   expect((await client.ask('GET', '/api/updates/history?output=none')).json()).toMatchObject([{ job_id: id }])
+})
+
+const Binary = z.object({ statusCode: z.number(), isBase64Encoded: z.boolean(), body: z.string() })
+
+test('the files of the page are passed on compressed: as bytes, and counted as what they are in text', async () => {
+  const host = createFunctionHost(manifest, env, () => new Date())
+  onTestFinished(host.stop)
+  const asked = { method: 'GET', path: '/api/docs/swagger-ui.js', cookie: undefined, body: undefined }
+  const headers = { 'accept-encoding': 'gzip' }
+  const file = await readFile(ASSET_FILES['swagger-ui.js'])
+
+  const { handler } = instance()
+  const answered = Binary.parse(await handler(gatewayEvent({ ...asked, headers }, '192.0.2.1')))
+  const request = new Request(`https://panel.test${asked.path}`, { headers })
+  const balanced = await host.fetch(request, { mostBytes: 1_000_000 })
+
+  expect(answered).toMatchObject({ statusCode: 200, isBase64Encoded: true })
+  expect(gunzipSync(Buffer.from(answered.body, 'base64')).equals(file)).toBe(true)
+  expect(balanced.status).toBe(200)
+  expect(gunzipSync(await balanced.arrayBuffer()).equals(file)).toBe(true)
 })
 
 const MISSING: [name: string, more: Record<string, string>][] = [

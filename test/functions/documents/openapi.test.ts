@@ -131,6 +131,18 @@ test.each([
   expect(document.components.schemas[component]).toBeDefined()
 })
 
+test('the key that the wizard shows is the one that it wants back', () => {
+  const shown = operationOf('POST /api/install/check').responses['200']?.content['application/json']?.schema
+  const wanted = operationOf('POST /api/install').requestBody?.content['application/json']?.schema
+  const key = { $ref: '#/components/schemas/HostKey' }
+
+  expect(shown).toMatchObject({ properties: { ssh_host_key: { anyOf: [key, { const: '' }] } } })
+  expect(wanted).toMatchObject({
+    properties: { ssh_host_key: key },
+    required: expect.arrayContaining(['ssh_host_key']),
+  })
+})
+
 test('every refusal for haste says when to come back, and every answer has its number', () => {
   for (const operation of operations.values()) {
     for (const { headers } of Object.values(operation.responses)) expect(headers).toHaveProperty('X-Request-Id')
