@@ -3,7 +3,7 @@ import { assetAddress } from '../../runtime/asset.ts'
 /** Where the page and its files lie: links are relative to the page. */
 const FOLDER = 'docs'
 
-/** What the page may do: show and use the service itself, and nothing else. Swagger UI sets styles by attribute, and has its icons in its own text. */
+/** What the page may do: show and use the service itself, and nothing else. Swagger UI has its icons as data in its styles. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
