@@ -21,7 +21,18 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assets, inExecutable, instead, inText } from './packaging/assets.mjs'
-import { ADDON, ASSET, addPackage, asset, bundle, inlined, libsql, listing, sha256 } from './packaging/bundle.mjs'
+import {
+  ADDON,
+  ASSET,
+  addPackage,
+  asset,
+  bundle,
+  inlined,
+  libsql,
+  listing,
+  sha256,
+  withoutAddon,
+} from './packaging/bundle.mjs'
 
 const OWN_NODE = 'node_modules/.bin/node'
 
@@ -55,10 +66,10 @@ async function makeFile(path) {
   )
 }
 
-/** A function host has no disk for a database, nor for an addon: libSQL's client for remote ones takes the place of the other. */
+/** A function host has no disk for a database, nor for an addon. */
 async function makeFetch(path) {
-  const alias = { '@libsql/client/sqlite3': '@libsql/client/web' }
-  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', [instead(inText(await assets()))], alias))
+  const plugins = [withoutAddon, instead(inText(await assets()))]
+  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', plugins))
 }
 
 /**

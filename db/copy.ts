@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
-import { type Client, createClient, LibsqlError } from '@libsql/client/sqlite3'
 import * as z from 'zod'
+import { isBusy } from './busy.ts'
 import type { Database } from './client.ts'
-import { fileUrl } from './file-url.ts'
+import type { Connection } from './connection.ts'
 
 /** Writes a whole copy, as of one moment, into a new file, while others go on writing. Local databases only. */
 export async function copyInto(db: Database, file: string): Promise<void> {
@@ -25,23 +25,23 @@ const Sealed = z.object({ name: z.string(), value: z.string() })
 /** Reads a database file without changing it. Rejects unless it is whole and one of this service. */
 export async function inspectCopy(file: string): Promise<Copy> {
   // Not by `openDatabase`, which makes a write-ahead log of its own for what it opens.
-  const client = createClient({ url: fileUrl(file), concurrency: 1 })
+  const { openConnection } = await import('./connection.ts')
+  const connection = openConnection(file)
+  const one = <row>(form: z.ZodType<row>, sql: string): row => form.parse(connection.rows(sql)[0])
   try {
-    const { rows } = await client.execute('PRAGMA integrity_check')
-    const { integrity_check: verdict } = Verdict.parse(rows[0])
+    const { integrity_check: verdict } = one(Verdict, 'PRAGMA integrity_check')
     if (verdict !== 'ok') throw new Error(verdict)
     // What is missing at the end of the last page may have been of no use to SQLite: the file is cut off all the same.
-    const sizes = await client.execute('SELECT page_size * page_count AS size FROM pragma_page_size, pragma_page_count')
-    const missing = Size.parse(sizes.rows[0]).size - (await stat(file)).size
+    const { size } = one(Size, 'SELECT page_size * page_count AS size FROM pragma_page_size, pragma_page_count')
+    const missing = size - (await stat(file)).size
     if (missing !== 0) throw new Error(`${missing} octets manquent`)
-    const versions = await client.execute('SELECT max(version) AS version FROM schema_version')
-    const { version } = Version.parse(versions.rows[0])
-    const sealed = await client.execute(`
+    const { version } = one(Version, 'SELECT max(version) AS version FROM schema_version')
+    const sealed = connection.rows(`
       SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'hypervisor_token') AND value <> ''
       UNION ALL SELECT 'signing_key:' || kid, private_sealed FROM signing_keys`)
-    return { version, sealed: sealed.rows.map((row) => Sealed.parse(row)) }
+    return { version, sealed: sealed.map((row) => Sealed.parse(row)) }
   } finally {
-    client.close()
+    connection.close()
   }
 }
 
@@ -52,37 +52,45 @@ export interface Claim {
   release(): Promise<void>
 }
 
+/** Connections to broken files: closed before these are moved away, they would remove the logs that lie beside them. */
+const leftOpen: Connection[] = []
+
 /**
  * Takes a database file for this process alone, whole in its one file; undefined when another process has it open: a
  * connection in WAL mode holds a lock for as long as it lives. A file that is no database, or a broken one, is nobody's.
  */
 export async function claimFile(file: string): Promise<Claim | undefined> {
-  const client = createClient({ url: fileUrl(file), concurrency: 1, timeout: 100 })
+  const { openConnection, SqliteError } = await import('./connection.ts')
+  const connection = openConnection(file, 100)
   try {
-    await takeWhole(client)
+    takeWhole(connection)
   } catch (error) {
-    client.close()
-    if (!(error instanceof LibsqlError)) throw error
-    if (error.code.startsWith('SQLITE_BUSY')) return undefined
-    if (!/^SQLITE_(NOTADB|CORRUPT)/.test(error.code)) throw error
-    return { whole: false, release: async () => {} }
+    if (error instanceof SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)) {
+      leftOpen.push(connection)
+      return { whole: false, release: async () => {} }
+    }
+    connection.close()
+    if (isBusy(error)) return undefined
+    throw error
   }
   return {
     whole: true,
     async release() {
-      // libSQL's `close` lets go of the file only when the garbage is collected.
-      await client.executeMultiple('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema;').catch(() => {})
-      client.close()
+      try {
+        // libSQL's `close` lets go of the file only when the garbage is collected.
+        connection.script('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema;')
+      } catch {
+        // Who holds it then lets go of it with its end.
+      }
+      connection.close()
     },
   }
 }
 
-async function takeWhole(client: Client): Promise<void> {
-  await client.executeMultiple(
-    'PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema; BEGIN EXCLUSIVE; COMMIT;',
-  )
+function takeWhole(connection: Connection): void {
+  connection.script('PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema; BEGIN EXCLUSIVE; COMMIT;')
   // Carries the write-ahead log into the file and removes it: beside another database it would be read as that one's.
-  await client.execute('PRAGMA journal_mode = DELETE')
+  connection.rows('PRAGMA journal_mode = DELETE')
   // The lock comes with a read, in the new mode too.
-  await client.executeMultiple('BEGIN EXCLUSIVE; COMMIT;')
+  connection.script('BEGIN EXCLUSIVE; COMMIT;')
 }

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '@libsql/client/web'
+import { isBusy } from './busy.ts'
 
 /** A server that says nothing for so long is taken for dead. */
-const TIMEOUT_MS = 10_000
+export const TIMEOUT_MS = 10_000
 /** As many are under way at a time as in libSQL's own limit. */
 const MOST = 20
 
@@ -64,23 +64,4 @@ export function remoteChanges(): ReturnType<typeof remoteCalls> {
       }
     })
   }
-}
-
-/** Another one's change is under way: this one has not been made. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
-}
-
-/** A client whose calls are to be made by `remoteCalls`. It is loaded where it is used alone: the others need none of it. */
-export async function connectRemote(url: string, authToken: string | undefined): Promise<Client> {
-  const { createClient } = await import('@libsql/client/web')
-  return createClient({ url, ...(authToken && { authToken }), concurrency: UNLIMITED, fetch: fetchInTime })
-}
-
-/** Of the client's own limit, whose queue would make calls that were given up long before. */
-const UNLIMITED = Number.MAX_SAFE_INTEGER
-
-/** Gives its connection up in time as well: one to a server that is gone without a word would be waited for for minutes. */
-function fetchInTime(request: Request): Promise<Response> {
-  return fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
 }

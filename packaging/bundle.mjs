@@ -59,6 +59,14 @@ const absent = {
   },
 }
 
+/** Leaves what opens local databases out. */
+export const withoutAddon = {
+  name: 'without-addon',
+  setup({ onResolve }) {
+    onResolve({ filter: /^libsql$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+  },
+}
+
 /** Inside the one file: as text, compressed. */
 export function inlined() {
   const bytes = readFileSync(ADDON)
@@ -84,7 +92,7 @@ const BANNER =
   "#!/usr/bin/env node\nimport{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__dirname='/';"
 
 /** One module of all that `entry` needs; `target` is what it has to run on. */
-export async function bundle(entry, target, format, plugins, alias = {}) {
+export async function bundle(entry, target, format, plugins) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -98,7 +106,6 @@ export async function bundle(entry, target, format, plugins, alias = {}) {
     legalComments: 'none',
     logLevel: 'warning',
     plugins: [...plugins, absent],
-    alias,
     define: { 'process.env.OPS_PANEL_VERSION': JSON.stringify(version) },
     ...(format === 'esm' && { banner: { js: BANNER } }),
     // For the sources only: what is made here knows its version.

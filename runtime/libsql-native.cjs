@@ -10,19 +10,7 @@ const { sha256, read, written } = require('libsql-addon')
 
 const O_TMPFILE = 0o20000000 | fs.constants.O_DIRECTORY // Node has no name for it; O_DIRECTORY differs between CPUs
 
-let addon
-
-/** The functions of the addon by their names, whatever they are. */
-module.exports = new Proxy(
-  {},
-  {
-    get: (_, name) =>
-      function (...args) {
-        addon ??= load()
-        return Reflect.apply(addon[name], this, args)
-      },
-  },
-)
+module.exports = load()
 
 function load() {
   const { env } = process
