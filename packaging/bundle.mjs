@@ -51,6 +51,8 @@ const absent = {
         contents: `module.exports = () => { throw new Error('${basename(dirname(path))} is left out') }`,
       }),
     )
+    // zod brings what it says in fifty languages; the one that is spoken is imported by itself.
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: '' }))
     // HTTP/2 is not served, but the adapter asks of each request whether it came by that.
     onResolve({ filter: /^node:http2$/ }, () => ({ path: 'http2', namespace: 'unused' }))
     onLoad({ filter: /./, namespace: 'unused' }, () => ({
