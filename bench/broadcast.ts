@@ -27,13 +27,20 @@ export function broadcast(): Promise<Row[]> {
     const bare = await startChild('./bare-broadcast.ts')
     try {
       const rows: Row[] = []
-      for (const subscribers of [100, 1_000]) {
+      for (const subscribers of [100, 1_000] as const) {
         const rates = await measure(ROUNDS, {
           bare: () => writeEach(bare, client, subscribers),
           ours: () => followJob(panel, client, subscribers),
         })
-        const name = `lines to ${subscribers} subscribers / a TCP write each`
-        rows.push(compare(name, { atLeast: 4 }, 'M/s', rates('ours'), rates('bare')))
+        rows.push(
+          compare(
+            `lines to ${subscribers} subscribers / a TCP write each`,
+            { atLeast: 4 },
+            'M/s',
+            rates('ours'),
+            rates('bare'),
+          ),
+        )
       }
       return rows
     } finally {

@@ -36,7 +36,7 @@ export async function http(): Promise<Row[]> {
     })
     return [
       compare('GET without a query / bare node:http', { atLeast: 0.6 }, 'req/s', rates('plain'), rates('bare')),
-      compare('GET with one query / bare node:http', { atLeast: 0.12 }, 'req/s', rates('query'), rates('bare')),
+      compare('GET with one query / bare node:http', { atLeast: 0.35 }, 'req/s', rates('query'), rates('bare')),
     ]
   } finally {
     await rm(tokenFile, { force: true })

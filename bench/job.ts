@@ -18,7 +18,7 @@ head -c ${MIB} ${LARGE} >${SMALL}
 `
 
 interface Size {
-  mebibytes: number
+  mebibytes: 50 | 1000
   /** Whether somebody watches, who gets all of it as frames. */
   watched: boolean
   rounds: number
@@ -74,9 +74,9 @@ function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
       const idleStall = Math.max(...idleStalls)
       return [
         compare(`${mebibytes} MiB job / ssh cat`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('cat')),
-        growth(growths),
+        growth(`${mebibytes} MiB job: the largest growth of memory`, growths),
         {
-          name: 'its longest stall, less that of an idle loop',
+          name: `${mebibytes} MiB job: the longest stall, less that of an idle loop`,
           goal: { atMost: 50 },
           ours: `${short(stall)} ms`,
           anchor: `${short(idleStall)} ms`,

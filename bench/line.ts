@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { startChild } from './child.ts'
+import type { RowName } from './explanations.ts'
 import { ROOT, SSH_PORT, withLocalFolder } from './host.ts'
 import { startPanel } from './panel.ts'
 import { median } from './stats.ts'
@@ -15,11 +16,11 @@ const Times = z.array(z.number())
 export async function line(): Promise<Row[]> {
   return [
     await withLocalFolder(() => measureLines('a line / ssh2 round trip', { atMost: 5 })),
-    await measureLines('the same on an overlay file system', undefined),
+    await measureLines('a line on an overlay file system / ssh2 round trip', undefined),
   ]
 }
 
-async function measureLines(name: string, goal: Goal | undefined): Promise<Row> {
+async function measureLines(name: RowName, goal: Goal | undefined): Promise<Row> {
   const panel = await startPanel()
   const client = await startChild('./line-client.ts')
   const bare = await startChild('./bare-ssh.ts')

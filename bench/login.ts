@@ -25,9 +25,9 @@ export async function login(): Promise<Row[]> {
     return [
       compare('login / ssh true', { atMost: 0.35 }, 'ms', times('user'), times('openssh')),
       compare('login / bare ssh2 with id', { atMost: 1.5 }, 'ms', times('user'), times('ssh2')),
-      compare("an administrator's login / ssh true", { atMost: 0.35 }, 'ms', times('administrator'), times('openssh')),
+      compare('an administrator’s login / ssh true', { atMost: 0.35 }, 'ms', times('administrator'), times('openssh')),
       compare(
-        "an administrator's login / bare ssh2 with id",
+        'an administrator’s login / bare ssh2 with id',
         { atMost: 1.5 },
         'ms',
         times('administrator'),

@@ -1,15 +1,18 @@
+import { parseArgs } from 'node:util'
 import { broadcast } from './broadcast.ts'
 import { http } from './http.ts'
+import { idle } from './idle.ts'
 import { flood, job } from './job.ts'
 import { line } from './line.ts'
 import { login } from './login.ts'
+import { markdown } from './markdown.ts'
 import { size } from './size.ts'
 import { start } from './start.ts'
 import { reached, table } from './table.ts'
 import { terminal } from './terminal.ts'
 
-const all = { login, http, job, flood, line, broadcast, terminal, start, size }
-const asked = process.argv.slice(2)
+const all = { login, http, job, flood, line, broadcast, terminal, start, idle, size }
+const { values, positionals: asked } = parseArgs({ allowPositionals: true, options: { markdown: { type: 'boolean' } } })
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {
   process.stderr.write(`unknown rows: ${unknown.join(' ')}; there are ${Object.keys(all).join(' ')}\n`)
@@ -22,5 +25,5 @@ for (const [name, measureRows] of Object.entries(all)) {
   process.stderr.write(`bench: ${name}\n`)
   rows.push(...(await measureRows()))
 }
-process.stdout.write(`\n${table(rows)}\n`)
+process.stdout.write(`\n${values.markdown ? markdown(rows, new Date()) : table(rows)}\n`)
 if (!rows.every(reached)) process.exitCode = 1

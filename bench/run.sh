@@ -1,6 +1,7 @@
 #!/bin/bash
 # Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
-# the rows: login http job flood line broadcast terminal start size (all of them without arguments). Root on Debian; a few minutes.
+# the rows: login http job flood line broadcast terminal start idle size (all of them without arguments); --markdown prints what
+# docs/performance.md holds. Root on Debian; a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/node_modules/.bin:$PATH

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../db/client.ts'
 import { startService } from '../test/host/service.ts'
 import { startLibsqlServer } from '../test/libsql-server.ts'
 import { startChild } from './child.ts'
+import type { RowName } from './explanations.ts'
 import { awaitNewJob, startJob } from './follow.ts'
 import { onHost, withLocalFolder } from './host.ts'
 import { memory } from './memory.ts'
@@ -135,6 +136,6 @@ async function rate(statement: () => Promise<unknown>, atOnce: number): Promise<
   return done / ((performance.now() - began) / 1000)
 }
 
-function told(name: string, value: number, unit: string, rounds: number): Row {
+function told(name: RowName, value: number, unit: string, rounds: number): Row {
   return { name, goal: undefined, ours: '', anchor: '', result: value, unit, rounds }
 }

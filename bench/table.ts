@@ -1,3 +1,4 @@
+import { EXPLANATIONS, type RowName } from './explanations.ts'
 import { median } from './stats.ts'
 
 /** What the quotient of two medians, ours over the anchor's, must not pass. */
@@ -5,7 +6,7 @@ export type Goal = { atMost: number } | { atLeast: number }
 
 /** One comparison, or one bound: without a goal it is shown for information. */
 export interface Row {
-  name: string
+  name: RowName
   goal: Goal | undefined
   ours: string
   anchor: string
@@ -18,7 +19,7 @@ export interface Row {
 
 /** Compares the medians of two series that were measured in turns. */
 export function compare(
-  name: string,
+  name: RowName,
   goal: Goal | undefined,
   unit: string,
   ours: readonly number[],
@@ -30,9 +31,9 @@ export function compare(
 }
 
 /** How much memory each round has cost, in MiB. */
-export function growth(rounds: readonly number[]): Row {
+export function growth(name: RowName, rounds: readonly number[]): Row {
   return {
-    name: 'its memory: the largest growth',
+    name,
     goal: { atMost: 64 },
     ours: '',
     anchor: '',
@@ -42,9 +43,24 @@ export function growth(rounds: readonly number[]): Row {
   }
 }
 
-/** The rows as a table in plain text. */
+/** The rows as a table in plain text; below it, what limits those that miss their goals. */
 export function table(rows: readonly Row[]): string {
-  const cells = [
+  const cells = cellsOf(rows)
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? []
+  return cells
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .concat(rows.filter((row) => !reached(row)).map(({ name }) => `\nMissed: ${name}\n  ${EXPLANATIONS[name].limit}`))
+    .join('\n')
+}
+
+/** The rows with their heads, as the columns of a table. */
+export function cellsOf(rows: readonly Row[]): string[][] {
+  return [
     ['row', 'goal', 'ours', 'anchor', 'result', 'rounds', 'verdict'],
     ...rows.map((row) => [
       row.name,
@@ -56,15 +72,6 @@ export function table(rows: readonly Row[]): string {
       row.goal ? (reached(row) ? 'ok' : 'MISSED') : 'for information',
     ]),
   ]
-  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? []
-  return cells
-    .map((line) =>
-      line
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }
 
 export function reached({ goal, result }: Row): boolean {

@@ -36,7 +36,7 @@ export async function terminal(): Promise<Row[]> {
     )
     return [
       compare(`${MEBIBYTES} MiB through a terminal / ssh -tt`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('ssh')),
-      growth(growths),
+      growth(`${MEBIBYTES} MiB through a terminal: the largest growth of memory`, growths),
     ]
   } finally {
     await client.stop()
