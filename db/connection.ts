@@ -21,7 +21,7 @@ export interface Connection {
   script(sql: string): void
   /** Ends a transaction that somebody has left open. */
   rollBack(): void
-  /** The file stays locked until the garbage is collected. */
+  /** Lets go of the file when its statements, which are garbage then, have been collected. */
   close(): void
 }
 
