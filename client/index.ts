@@ -1,0 +1,8 @@
+export { ApiError, isFailure } from './api-error.ts'
+export type { FollowOptions, FollowState } from './follow.ts'
+export type { Answer, Api, ClientCode, Code, Input, Operation } from './operation.ts'
+export type * from './operations.ts'
+export { createPanel, type Panel, type PanelOptions } from './panel.ts'
+export type { Fetch } from './request.ts'
+export type { SocketConstructor } from './socket.ts'
+export type { DeploymentEvent, Event, UpdateDone, UpdateError, UpdateEvent, UpdateOutput } from './topics.ts'

@@ -1,0 +1,597 @@
+// Written by `npm run client:types` from the service's OpenAPI document: not by hand.
+
+/** Names the deployment of a module. */
+export type DeploymentId = string
+
+/** One rejected field of a request. */
+export type Detail = { field: string; message: string }
+
+/** Names a job. */
+export type JobId = string
+
+/** Names a module. */
+export type ModuleId = string
+
+/** Names a session. */
+export type SessionId = number
+
+/** `host`, `lxc:<id>` for one container, `all` for every container. */
+export type Target = string
+
+/** Names what an action on a container has begun: a task of the hypervisor by its UPID, or a job. */
+export type TaskId = string
+
+/** Number of a container. */
+export type Vmid = number
+
+/** What any operation may fail with. */
+export type AnyCode =
+  | 'answer_too_large'
+  | 'headers_too_large'
+  | 'internal'
+  | 'malformed_http'
+  | 'not_configured'
+  | 'request_timeout'
+  | 'storage_failed'
+
+/** What each operation takes, answers and fails with. */
+export interface Operations {
+  /** Public keys */
+  'GET /.well-known/jwks.json': {
+    answer: { keys: Array<{ kty: 'RSA'; n: string; e: string; kid: string; alg: 'RS256'; use: 'sig' }> }
+    code: AnyCode
+  }
+  /** The audit log */
+  'GET /api/audit': {
+    query?: {
+      limit?: number
+      before?: number
+      action?:
+        | 'login_rate_limited'
+        | 'login_failed'
+        | 'login_success'
+        | 'logout'
+        | 'session_revoked'
+        | 'sessions_ended'
+        | 'keys_rotated'
+        | 'host_key_changed'
+        | 'installed'
+        | 'settings_changed'
+        | 'update_start'
+        | 'update_cancel'
+        | 'container_start'
+        | 'container_stop'
+        | 'container_shutdown'
+        | 'container_reboot'
+        | 'terminal_open'
+        | 'terminal_close'
+        | 'module_installed'
+        | 'module_enabled'
+        | 'module_disabled'
+        | 'module_removed'
+        | 'module_taken_back'
+      user?: string
+    }
+    answer: {
+      entries: Array<{
+        id: number
+        at: string
+        action: string
+        username: string | null
+        target: string | null
+        ip: string
+        details: Record<string, string | number | boolean | null> | null
+      }>
+      next: number | null
+    }
+    code: 'forbidden' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Sign in */
+  'POST /api/auth/login': {
+    body: { username: string; password: string }
+    answer: { access_token: string; expires_in: 900; user: { id: number; username: string; is_admin: boolean } }
+    code:
+      | 'bad_credentials'
+      | 'body_too_large'
+      | 'credentials_missing'
+      | 'host_key_changed'
+      | 'invalid_json'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'origin_forbidden'
+      | 'ssh_host_missing'
+      | 'ssh_unreachable'
+      | AnyCode
+  }
+  /** Sign out */
+  'POST /api/auth/logout': {
+    answer: { message: string }
+    code: AnyCode
+  }
+  /** Who is signed in */
+  'GET /api/auth/me': {
+    answer: {
+      id: number
+      username: string
+      is_admin: boolean
+      lang: string
+      theme: string
+      sidebar_position: string
+      last_login_at?: string
+    }
+    code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Change preferences */
+  'PATCH /api/auth/preferences': {
+    body: { lang?: 'fr' | 'en'; theme?: 'dark' | 'light'; sidebar_position?: 'left' | 'right' }
+    answer: { message: string }
+    code:
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'preference_invalid'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Renew the access token */
+  'POST /api/auth/refresh': {
+    answer: { access_token: string; expires_in: 900 }
+    code: 'rate_limited' | 'refresh_invalid' | 'refresh_missing' | 'session_ended' | 'user_missing' | AnyCode
+  }
+  /** The caller’s sessions */
+  'GET /api/auth/sessions': {
+    answer: Array<{
+      id: SessionId
+      user_agent: string
+      ip: string
+      created_at: string
+      last_used_at: string | null
+      expires_at: string
+      is_current: boolean
+    }>
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** End a session */
+  'DELETE /api/auth/sessions/{id}': {
+    params: { id: SessionId }
+    answer: { message: string }
+    code: 'rate_limited' | 'session_missing' | 'unauthenticated' | AnyCode
+  }
+  /** The caller’s dashboard */
+  'GET /api/dashboard/layout': {
+    answer: Record<string, unknown>
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Store the caller’s dashboard */
+  'PUT /api/dashboard/layout': {
+    body: Record<string, unknown>
+    answer: { message: string }
+    code:
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Whether all is in order */
+  'GET /api/health': {
+    answer: { status: 'ok' | 'degraded'; version: string; boot_id: string; started_at: string }
+    code: AnyCode
+  }
+  /** Containers */
+  'GET /api/hypervisor/containers': {
+    answer: Array<{
+      vmid: Vmid
+      name: string
+      status: string
+      lock: string | null
+      cpu: number | null
+      cpus: number | null
+      mem: number | null
+      maxmem: number | null
+      disk: number | null
+      maxdisk: number | null
+      uptime: number | null
+      tags: Array<string> | null
+    }>
+    code:
+      | 'container_locked'
+      | 'hypervisor_certificate'
+      | 'hypervisor_forbidden'
+      | 'hypervisor_in_clear'
+      | 'hypervisor_node_unknown'
+      | 'hypervisor_refused'
+      | 'hypervisor_token_unreadable'
+      | 'hypervisor_unauthorized'
+      | 'hypervisor_unreachable'
+      | 'hypervisor_unreadable'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Start or stop a container */
+  'POST /api/hypervisor/containers/{vmid}/{action}': {
+    params: { vmid: Vmid; action: 'start' | 'stop' | 'shutdown' | 'reboot' }
+    answer: { task: TaskId; message: string }
+    code:
+      | 'container_locked'
+      | 'container_missing'
+      | 'forbidden'
+      | 'hypervisor_certificate'
+      | 'hypervisor_forbidden'
+      | 'hypervisor_in_clear'
+      | 'hypervisor_node_unknown'
+      | 'hypervisor_refused'
+      | 'hypervisor_token_unreadable'
+      | 'hypervisor_unauthorized'
+      | 'hypervisor_unreachable'
+      | 'hypervisor_unreadable'
+      | 'not_found'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** The host */
+  'GET /api/hypervisor/host': {
+    answer: {
+      hostname: string
+      os: string
+      kernel: string
+      uptime: number
+      load: [number, number, number]
+      cpus: number
+      mem: number
+      maxmem: number
+      disk: number
+      maxdisk: number
+      reboot_required: boolean
+      dpkg_broken: boolean
+    }
+    code: 'rate_limited' | 'ssh_failed' | 'ssh_incomplete' | 'ssh_password_unreadable' | 'unauthenticated' | AnyCode
+  }
+  /** How far a container’s task is */
+  'GET /api/hypervisor/tasks/{task}': {
+    params: { task: TaskId }
+    answer: { status: 'running' | 'stopped'; exit_status: string | null; log: Array<string> }
+    code:
+      | 'container_locked'
+      | 'forbidden'
+      | 'hypervisor_certificate'
+      | 'hypervisor_forbidden'
+      | 'hypervisor_in_clear'
+      | 'hypervisor_node_unknown'
+      | 'hypervisor_refused'
+      | 'hypervisor_token_unreadable'
+      | 'hypervisor_unauthorized'
+      | 'hypervisor_unreachable'
+      | 'hypervisor_unreadable'
+      | 'job_missing'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Install */
+  'POST /api/install': {
+    body: {
+      setup_token?: string
+      ssh_host: string
+      ssh_username: string
+      ssh_password: string
+      ssh_host_key: string
+      hypervisor_url?: string
+      hypervisor_token?: string
+    }
+    answer: { message: string }
+    code:
+      | 'already_installed'
+      | 'body_too_large'
+      | 'host_check_failed'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'setup_token_wrong'
+      | 'target_invalid'
+      | AnyCode
+  }
+  /** Try a host */
+  'POST /api/install/check': {
+    body: { setup_token?: string; ssh_host: string; ssh_username: string; ssh_password: string }
+    answer: {
+      ssh_host_key: string
+      checks: Array<{
+        id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool'
+        ok: boolean
+        message: string
+      }>
+    }
+    code:
+      | 'already_installed'
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'setup_token_wrong'
+      | 'target_invalid'
+      | AnyCode
+  }
+  /** Whether there is a host */
+  'GET /api/install/status': {
+    answer: { installed: boolean }
+    code: 'rate_limited' | AnyCode
+  }
+  /** Modules */
+  'GET /api/modules': {
+    answer: Array<{
+      id: ModuleId
+      name: string
+      description: string
+      version: string
+      is_core: 0 | 1
+      is_enabled: 0 | 1
+      nav_label: string | null
+      nav_icon: string | null
+      nav_href: string | null
+      nav_order: number
+      repository: string | null
+      commit: string | null
+      installed_at: string
+      updated_at: string
+      has_backend: boolean
+    }>
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Disable a module */
+  'POST /api/modules/{id}/disable': {
+    params: { id: ModuleId }
+    answer: { message: string; restart: boolean; deployment: DeploymentId | null }
+    code: 'core_module' | 'forbidden' | 'module_busy' | 'module_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Enable a module */
+  'POST /api/modules/{id}/enable': {
+    params: { id: ModuleId }
+    answer: { message: string; restart: boolean; deployment: DeploymentId | null }
+    code:
+      | 'core_module'
+      | 'deployer_missing'
+      | 'deployment_busy'
+      | 'forbidden'
+      | 'module_busy'
+      | 'module_missing'
+      | 'modules_folder_unusable'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** This document */
+  'GET /api/openapi.json': {
+    answer: { openapi: string }
+    code: 'rate_limited' | AnyCode
+  }
+  /** How far a deployment has come */
+  'GET /api/registry/deployments/{id}': {
+    params: { id: DeploymentId }
+    answer: {
+      id: DeploymentId
+      module: ModuleId
+      state: 'building' | 'replacing' | 'restarting' | 'done' | 'failed' | 'rolled_back'
+      log: Array<string>
+      error: string | null
+      started_at: string
+      finished_at: string | null
+    }
+    code: 'deployment_missing' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Modules on the forge */
+  'GET /api/registry/modules': {
+    query?: { refresh?: string }
+    answer: {
+      modules: Array<{
+        id: ModuleId
+        name: string
+        description: string
+        version: string
+        has_backend: boolean
+        repository: string
+        commit: string
+        updated_at: string
+        installed: boolean
+        installed_version: string | null
+        is_enabled: boolean
+      }>
+      error: string | null
+    }
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Install a module */
+  'POST /api/registry/modules/{id}/install': {
+    params: { id: ModuleId }
+    answer: { message: string; deployment: DeploymentId | null }
+    code:
+      | 'core_module'
+      | 'deployer_missing'
+      | 'deployment_busy'
+      | 'forbidden'
+      | 'forge_failed'
+      | 'forge_missing'
+      | 'invalid_descriptor'
+      | 'module_busy'
+      | 'modules_folder_unusable'
+      | 'rate_limited'
+      | 'repository_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** What is wrong with modules */
+  'GET /api/repair/modules': {
+    answer: Array<{
+      id: ModuleId
+      name: string
+      description: string
+      version: string
+      is_core: 0 | 1
+      is_enabled: 0 | 1
+      nav_label: string | null
+      nav_icon: string | null
+      nav_href: string | null
+      nav_order: number
+      repository: string | null
+      commit: string | null
+      installed_at: string
+      updated_at: string
+      has_backend: boolean
+      problem: 'files_missing' | 'load_failed' | 'not_in_registry' | null
+      detail: string | null
+    }>
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Remove a module */
+  'DELETE /api/repair/modules/{id}': {
+    params: { id: ModuleId }
+    answer: { message: string }
+    code: 'core_module' | 'forbidden' | 'module_busy' | 'module_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Settings */
+  'GET /api/settings': {
+    answer: {
+      ssh_host: string
+      ssh_username: string
+      ssh_password_set: boolean
+      ssh_host_key: string
+      hypervisor_url: string
+      hypervisor_token_set: boolean
+      hypervisor_fingerprint: string
+      dashboard_shortcuts: string
+    }
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Change settings */
+  'PATCH /api/settings': {
+    body: {
+      ssh_host?: string
+      ssh_username?: string
+      ssh_password?: string
+      ssh_host_key?: string
+      hypervisor_url?: string
+      hypervisor_token?: string
+      hypervisor_fingerprint?: string
+      dashboard_shortcuts?: string
+    }
+    answer: { message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** The log */
+  'GET /api/settings/logs': {
+    answer: { lines: Array<string> }
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Public settings */
+  'GET /api/settings/public': {
+    answer: { dashboard_shortcuts: string }
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Store public settings */
+  'PUT /api/settings/public': {
+    body: { dashboard_shortcuts: string }
+    answer: { message: string }
+    code: 'body_too_large' | 'invalid_json' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** The newest jobs */
+  'GET /api/updates/history': {
+    query?: { output?: 'none' }
+    answer: Array<{
+      job_id: JobId
+      target: string
+      status: 'running' | 'success' | 'error'
+      output?: string
+      started_at: string
+      finished_at?: string
+    }> | null
+    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** A job */
+  'GET /api/updates/jobs/{id}': {
+    params: { id: JobId }
+    query?: { output?: 'none' }
+    answer: {
+      job_id: JobId
+      target: string
+      status: 'running' | 'success' | 'error'
+      output?: string
+      started_at: string
+      finished_at?: string
+      exit_code: number | null
+      output_size: number
+    }
+    code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Cancel a job */
+  'POST /api/updates/jobs/{id}/cancel': {
+    params: { id: JobId }
+    answer: { message: string }
+    code: 'forbidden' | 'job_ended' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** The output of a job */
+  'GET /api/updates/jobs/{id}/output': {
+    params: { id: JobId }
+    query?: { offset?: number }
+    answer: { offset: number; next_offset: number; ended: boolean; chunk: string }
+    code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Packages of a target */
+  'GET /api/updates/packages': {
+    query: { target: Target }
+    answer: Array<{ name: string; version: string; old_version: string }>
+    code:
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'target_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Start an upgrade */
+  'POST /api/updates/run': {
+    body: { target: Target }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** What can be upgraded */
+  'GET /api/updates/targets': {
+    answer: Array<{ id: Target; name: string; status: string; vmid?: Vmid }>
+    code: 'rate_limited' | 'ssh_incomplete' | 'ssh_password_unreadable' | 'unauthenticated' | AnyCode
+  }
+  /** Metrics */
+  'GET /metrics': {
+    answer: string
+    code: 'not_found' | 'rate_limited' | AnyCode
+  }
+}

@@ -1,0 +1,84 @@
+import { ApiError } from './api-error.ts'
+import { type FollowOptions, follow as followTopic } from './follow.ts'
+import type { Answer, Api, Arguments, Operation } from './operation.ts'
+import { createRequest, type Fetch, type Sent } from './request.ts'
+import { createSession } from './session.ts'
+import type { SocketConstructor } from './socket.ts'
+import { type DeploymentEvent, type Event, sourceOf, type UpdateEvent } from './topics.ts'
+
+export interface PanelOptions {
+  /** Where the service is: `https://panel.example`. */
+  url: string
+  /** In the place of the global one. */
+  fetch?: Fetch
+  /** In the place of the global one; `false` does without, and asks again and again instead. */
+  WebSocket?: SocketConstructor | false
+  /** The session is over, and not because of `signOut`: somebody has to sign in again. */
+  onSignedOut?(): void
+}
+
+export interface Panel {
+  /** Asks for an operation. Rejects with an `ApiError`, or with the signal's reason. */
+  api: Api
+  signIn(username: string, password: string): Promise<Answer<'POST /api/auth/login'>>
+  /** Whatever comes of it, this client is signed out then. */
+  signOut(): Promise<void>
+  /** Takes the session of the cookie up again, at the start of a page; false when there is none. */
+  resume(): Promise<boolean>
+  /** The events of a job (`update:<id>`) to its last one, each once, whatever becomes of the connections in between. */
+  follow(topic: `update:${string}`, options?: FollowOptions): AsyncGenerator<UpdateEvent, void, undefined>
+  /** How far a deployment has come (`deploy:<id>`), each time that it goes on, to its end. */
+  follow(topic: `deploy:${string}`, options?: FollowOptions): AsyncGenerator<DeploymentEvent, void, undefined>
+}
+
+/** A client of the service. Its access token lives in here alone, and is renewed as long as the session lasts. */
+export function createPanel({
+  url,
+  fetch = (...asked) => globalThis.fetch(...asked),
+  WebSocket = globalThis.WebSocket,
+  onSignedOut = () => {},
+}: PanelOptions): Panel {
+  const base = url.replace(/\/+$/, '')
+  const request = createRequest(base, fetch)
+  const session = createSession(request, onSignedOut)
+
+  function api<operation extends Operation>(
+    operation: operation,
+    ...input: Arguments<operation>
+  ): Promise<Answer<operation>>
+  async function api(operation: Operation, sent: Sent = {}): Promise<unknown> {
+    const token = await session.token()
+    try {
+      return await request(operation, sent, token)
+    } catch (error) {
+      if (!token || !(error instanceof ApiError) || error.code !== 'unauthenticated') throw error
+      const renewed = await session.renew(token)
+      if (!renewed) throw error
+      return request(operation, sent, renewed)
+    }
+  }
+
+  function follow(topic: `update:${string}`, options?: FollowOptions): AsyncGenerator<UpdateEvent, void, undefined>
+  function follow(topic: `deploy:${string}`, options?: FollowOptions): AsyncGenerator<DeploymentEvent, void, undefined>
+  function follow(topic: string, options: FollowOptions = {}): AsyncGenerator<Event, void, undefined> {
+    return followTopic(topic, sourceOf(topic, api), { url: base, session, WebSocket: WebSocket || undefined }, options)
+  }
+
+  return {
+    api,
+    async signIn(username, password) {
+      const answer = await api('POST /api/auth/login', { body: { username, password } })
+      session.begin(answer)
+      return answer
+    },
+    async signOut() {
+      try {
+        await api('POST /api/auth/logout')
+      } finally {
+        session.end()
+      }
+    },
+    resume: async () => (await session.renew()) !== undefined,
+    follow,
+  }
+}

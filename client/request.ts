@@ -1,0 +1,93 @@
+import { ApiError, type Failure } from './api-error.ts'
+import type { Answer, Operation } from './operation.ts'
+
+/** What is sent of an operation. */
+export interface Sent {
+  params?: Readonly<Record<string, unknown>>
+  query?: Readonly<Record<string, unknown>>
+  body?: unknown
+  signal?: AbortSignal | undefined
+}
+
+export type Request = <operation extends Operation>(
+  operation: operation,
+  sent: Sent,
+  token?: string,
+) => Promise<Answer<operation>>
+
+/** As `fetch` is called here; the global one, or an own. */
+export type Fetch = (
+  url: string,
+  init: {
+    method: string
+    headers: Record<string, string>
+    body?: string
+    signal?: AbortSignal
+    credentials: 'include'
+  },
+) => Promise<Answered>
+
+/** What is read of the answer. */
+interface Answered {
+  ok: boolean
+  status: number
+  headers: { get(name: string): string | null; getSetCookie?(): string[] }
+  text(): Promise<string>
+}
+
+/** Sends operations to the service at `url`. Outside browsers, which do so themselves, it keeps the refresh cookie. */
+export function createRequest(url: string, fetch: Fetch): Request {
+  let cookie = ''
+  return async (operation, { params = {}, query = {}, body, signal }, token) => {
+    const [method = '', path = ''] = operation.split(' ')
+    const asked = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]))
+    const address =
+      path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(`${params[name]}`)) +
+      (asked.length > 0 ? `?${new URLSearchParams(asked)}` : '')
+    const fail = (failure: Failure) => new ApiError(operation, failure)
+    let response: Answered
+    let text: string
+    try {
+      response = await fetch(url + address, {
+        method,
+        credentials: 'include',
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(cookie && path.startsWith('/api/auth/') && { cookie }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      })
+      text = await response.text()
+    } catch (cause) {
+      signal?.throwIfAborted()
+      throw fail({ status: 0, code: 'network_failed', message: 'Le service ne répond pas.', cause })
+    }
+    const { ok, status, headers } = response
+    for (const set of headers.getSetCookie?.() ?? []) {
+      const [given = ''] = set.split(';')
+      if (given.startsWith('svc_refresh=')) cookie = given.endsWith('=') ? '' : given
+    }
+    const parsed = headers.get('content-type')?.includes('json') ? json(text) : ok && text
+    if (ok && parsed !== undefined) return parsed
+    const { code = 'unexpected_answer', error = `Réponse inattendue (${status}).`, details } = parsed || {}
+    throw fail({
+      status,
+      code,
+      message: error,
+      details,
+      requestId: headers.get('x-request-id') ?? undefined,
+      retryAfter: Number(headers.get('retry-after')) || undefined,
+    })
+  }
+}
+
+/** Undefined for what is none. */
+function json(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

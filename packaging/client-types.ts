@@ -1,0 +1,19 @@
+// Writes client/operations.ts, the types of the typed client: node packaging/client-types.ts
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { functions } from '../functions/index.ts'
+import { createOpenApi } from '../runtime/openapi.ts'
+import { operationTypes } from './operation-types.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const FILE = 'client/operations.ts'
+
+/** What that file has to hold. */
+export function currentTypes(): string {
+  const types = operationTypes(createOpenApi(functions, { version: '0', areas: {} }))
+  const format = ['format', `--stdin-file-path=${FILE}`]
+  return execFileSync(join(ROOT, 'node_modules/.bin/biome'), format, { cwd: ROOT, input: types, encoding: 'utf8' })
+}
+
+if (import.meta.main) writeFileSync(join(ROOT, FILE), currentTypes())
