@@ -1,0 +1,308 @@
+import { randomInt } from 'node:crypto'
+import { getEventListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import { WebSocket as WsSocket } from 'ws'
+import { ApiError, createPanel } from '../../client/index.ts'
+import { freePort } from '../free-port.ts'
+import { issue, startService } from '../runtime/service.ts'
+import { randomFrom } from './cutting-proxy.ts'
+import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
+
+/** Reconnecting takes its time, up to fifteen seconds a turn. */
+const LONG = 90_000
+const WAIT = { timeout: 60_000, interval: 10 }
+const SOCKET = 'GET /ws/'
+const POLL = '/output'
+
+/** Lines of one to four bytes a character, so that a wrong offset shows. */
+const line = (n: number) => `Paramétrage de paquet-${n} (1.${n}) … ✓ 🐧\r\n`
+
+test.each([
+  ['the global WebSocket', {}],
+  ['the one of ws', { WebSocket: WsSocket }],
+])(
+  '%s: cut at random bytes, the output is that of the endpoint, each byte once',
+  { timeout: LONG },
+  async (_, options) => {
+    const seed = Number(process.env.CLIENT_SEED ?? randomInt(2 ** 31))
+    console.info(`CLIENT_SEED=${seed}`)
+    const random = randomFrom(seed)
+    const { printed, proxy, panel } = await signedIn(options)
+    const id = await upgrade(panel)
+    // The first bytes are the handshake's.
+    proxy.cut = (asked) => (asked.startsWith(SOCKET) && proxy.cuts < 6 ? 140 + Math.floor(random() * 4_000) : undefined)
+
+    const follower = followed(panel, id)
+    for (let n = 0; proxy.cuts < 6; n += 1) {
+      printed.print(line(n))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    printed.end()
+    await follower.ended
+
+    expect(follower.text()).toBe(await outputOf(panel, id))
+    expect(follower.text()).toContain(printed.text())
+    expect(follower.events.at(-1)).toMatchObject({ type: 'update_done', data: { job_id: id } })
+    let at = 0
+    for (const event of follower.events) {
+      if (event.type === 'update_output') at += Buffer.byteLength(event.data.chunk)
+      expect(event.seq).toBe(at)
+    }
+    expect(proxy.open(SOCKET)).toBe(0)
+  },
+)
+
+test('where there are no sockets it polls, and tells the same', { timeout: LONG }, async () => {
+  const { printed, proxy, panel } = await signedIn({ WebSocket: false })
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+  printed.print(line(2))
+  printed.end()
+  await follower.ended
+
+  expect(follower.text()).toBe(await outputOf(panel, id))
+  expect(follower.states).toEqual(['polling'])
+  expect(follower.events.at(-1)).toMatchObject({
+    type: 'update_done',
+    topic: `update:${id}`,
+    seq: Buffer.byteLength(follower.text()),
+  })
+  expect(proxy.lines.filter((asked) => asked.startsWith(SOCKET))).toEqual([])
+})
+
+test('after three refused sockets it polls from the same byte, and goes back to a socket', {
+  timeout: LONG,
+}, async () => {
+  const { printed, proxy, panel } = await signedIn()
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+
+  proxy.cut = (asked) => (asked.startsWith(SOCKET) ? 1 : undefined)
+  proxy.cutNow(SOCKET)
+  printed.print(line(2))
+  await expect.poll(() => follower.states, WAIT).toContain('polling')
+  await expect.poll(follower.text, WAIT).toContain(line(2))
+  expect(proxy.lines.filter((asked) => asked.includes(POLL)).length).toBeGreaterThan(0)
+
+  proxy.cut = () => undefined
+  await expect.poll(() => follower.states.at(-1), WAIT).toBe('live')
+  printed.print(line(3))
+  printed.end()
+  await follower.ended
+
+  expect(follower.text()).toBe(await outputOf(panel, id))
+  expect(follower.states).toEqual([
+    'connecting',
+    'live',
+    'waiting',
+    'connecting',
+    'waiting',
+    'connecting',
+    'waiting',
+    'connecting',
+    'polling',
+    'live',
+  ])
+})
+
+test('a service that is stopped and started again on its data is followed on', { timeout: LONG }, async () => {
+  const port = await freePort()
+  const { demo, printed, service, panel } = await signedIn({}, { PANEL_PORT: String(port) })
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+
+  await service.stop()
+  await startService(demo, { PANEL_PORT: String(port), PANEL_DATA_DIR: service.folder })
+  printed.print(line(2))
+  printed.end()
+  await follower.ended
+
+  expect(follower.text()).toBe(await outputOf(panel, id))
+  expect(follower.text()).toContain(printed.text())
+  expect(follower.states.slice(0, 3)).toEqual(['connecting', 'live', 'waiting'])
+})
+
+test('a token that is renewed is told to the socket, which outlives the one that opened it', {
+  timeout: LONG,
+}, async () => {
+  const { printed, service, proxy } = await signedIn()
+  const tokens: string[] = []
+  const shortLived = shortLivedTokens(service.folder, 4, tokens)
+  const panel = createPanel({ url: proxy.url, fetch: shortLived })
+  await panel.signIn('demo', 'demo')
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  await expect.poll(() => follower.states, WAIT).toContain('live')
+
+  // Each lives for four seconds and is renewed after two.
+  await expect.poll(() => tokens.length, WAIT).toBeGreaterThanOrEqual(4)
+  printed.print(line(1))
+  printed.end()
+  await follower.ended
+
+  expect(follower.states).toEqual(['connecting', 'live'])
+  expect(proxy.lines.filter((asked) => asked.startsWith(SOCKET)).length).toBe(1)
+  expect(follower.text()).toBe(await outputOf(panel, id))
+})
+
+test('a token that expires in the middle costs one refresh and no byte', { timeout: LONG }, async () => {
+  const { printed, service, proxy } = await signedIn()
+  const { token: expiring } = await issue(service.folder, 3)
+  let refreshes = 0
+  const panel = createPanel({
+    url: proxy.url,
+    fetch: async (url, init) => {
+      if (url.endsWith('/refresh')) refreshes += 1
+      const answer = await fetch(url, init)
+      if (!url.endsWith('/login')) return answer
+      // The service knows better than the client how long it lives.
+      return Response.json({ access_token: expiring, expires_in: 900 }, { headers: answer.headers })
+    },
+  })
+  await panel.signIn('demo', 'demo')
+  const id = await upgrade(panel)
+  const followers = [followed(panel, id), followed(panel, id), followed(panel, id)]
+  printed.print(line(1))
+  for (const { text } of followers) await expect.poll(text, WAIT).toContain(line(1))
+
+  await expect.poll(() => refreshes, WAIT).toBe(1)
+  printed.print(line(2))
+  printed.end()
+
+  for (const follower of followers) {
+    await follower.ended
+    expect(follower.text()).toBe(await outputOf(panel, id))
+    expect(follower.states).toEqual(['connecting', 'live', 'connecting', 'live'])
+  }
+  expect(refreshes).toBe(1)
+})
+
+test('goes on at the byte that is given', async () => {
+  const { printed, panel } = await signedIn()
+  const id = await upgrade(panel)
+  printed.print(line(1))
+  printed.end()
+  const first = followed(panel, id)
+  await first.ended
+  const bytes = Buffer.from(first.text())
+
+  const rest = followed(panel, id, { from: 7 })
+  await rest.ended
+
+  expect(rest.text()).toBe(bytes.subarray(7).toString())
+})
+
+test.each([[{}], [{ WebSocket: false as const }]])('a job that is not there is an ApiError: %j', async (options) => {
+  const { panel } = await signedIn(options)
+
+  await expect(followed(panel, '1700000000-aaaaaaaa').ended).rejects.toMatchObject({
+    constructor: ApiError,
+    status: 404,
+    code: 'job_missing',
+  })
+})
+
+test.each([[{}], [{ WebSocket: false as const }]])(
+  'a target that is invalid ends with an error, also where the service tells none: %j',
+  async (options) => {
+    const { panel } = await signedIn(options)
+    const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'moon' } })
+
+    const follower = followed(panel, job_id)
+    await follower.ended
+
+    expect(follower.events).toEqual([
+      { type: 'update_error', topic: `update:${job_id}`, seq: 0, data: { error: 'Cible invalide : moon' } },
+    ])
+  },
+)
+
+test.each([[{}], [{ WebSocket: false as const }]])('a cancelled job tells by whom: %j', async (options) => {
+  const { printed, panel } = await signedIn(options)
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+
+  await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
+  await follower.ended
+
+  expect(follower.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par demo' } })
+  expect(follower.text()).toBe(await outputOf(panel, id))
+})
+
+test('who is not an administrator may not follow a deployment, and who is learns that there is none', async () => {
+  const { service, proxy, panel: admin } = await signedIn()
+  const guest = createPanel({ url: proxy.url })
+  await guest.signIn('guest', 'guest')
+  const next = (panel: typeof guest) => panel.follow('deploy:nothing').next()
+
+  await expect(next(guest)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
+  await expect(next(admin)).rejects.toMatchObject({ status: 404, code: 'deployment_missing' })
+  await expect(next(createPanel({ url: service.url }))).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
+})
+
+test('who signs out follows nothing any more', async () => {
+  const { proxy, panel } = await signedIn()
+  const follower = followed(panel, await upgrade(panel))
+  await expect.poll(() => follower.states).toContain('live')
+
+  await panel.signOut()
+
+  await expect(follower.ended).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+})
+
+test.each([
+  ['live', {}],
+  ['polling', { WebSocket: false as const }],
+])('aborted while %s, it ends with the reason and leaves nothing open', async (state, options) => {
+  const { proxy, panel } = await signedIn(options)
+  const { signal, abort } = aborting()
+  const follower = followed(panel, await upgrade(panel), { signal })
+  await expect.poll(() => follower.states).toContain(state)
+
+  const reason = new Error('enough')
+  abort(reason)
+
+  await expect(follower.ended).rejects.toBe(reason)
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('who leaves the loop leaves nothing open', async () => {
+  const { printed, proxy, panel } = await signedIn()
+  const { signal } = aborting()
+  const id = await upgrade(panel)
+  printed.print(line(1))
+
+  for await (const event of panel.follow(`update:${id}`, { signal })) {
+    expect(event.type).toBe('update_output')
+    break
+  }
+
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+function aborting() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: (reason: unknown) => controller.abort(reason) }
+}
+
+/** The service's answers, with tokens that live for a few seconds in the place of its own. */
+function shortLivedTokens(folder: string, seconds: number, issued: string[]) {
+  return async (url: string, init: RequestInit) => {
+    const answer = await fetch(url, init)
+    if (!/\/(login|refresh)$/.test(url)) return answer
+    const { token } = await issue(folder, seconds)
+    issued.push(token)
+    return Response.json({ access_token: token, expires_in: seconds }, { headers: answer.headers })
+  }
+}

@@ -1,0 +1,54 @@
+import {
+  createPanel,
+  type Event,
+  type FollowOptions,
+  type FollowState,
+  type Panel,
+  type PanelOptions,
+} from '../../client/index.ts'
+import { startDemo } from '../runtime/demo.ts'
+import { startService } from '../runtime/service.ts'
+import { controlledOutput } from '../runtime/upgrade-output.ts'
+import { startProxy } from './cutting-proxy.ts'
+
+/** The whole service behind a proxy, for an imitated host whose upgrades print what the test says; and somebody who is signed in there. */
+export async function signedIn(options: Partial<PanelOptions> = {}, env: Record<string, string> = {}) {
+  const demo = await startDemo()
+  const printed = controlledOutput(demo)
+  const service = await startService(demo, env)
+  const proxy = await startProxy(service.url)
+  const panel = createPanel({ url: proxy.url, ...options })
+  await panel.signIn('demo', 'demo')
+  return { demo, printed, service, proxy, panel }
+}
+
+/** Starts an upgrade. */
+export async function upgrade(panel: Panel): Promise<string> {
+  return (await panel.api('POST /api/updates/run', { body: { target: 'host' } })).job_id
+}
+
+/** The whole output of a job, as the endpoint tells it to who asks. */
+export async function outputOf(panel: Panel, id: string): Promise<string> {
+  let text = ''
+  for (let offset = 0; ; ) {
+    const piece = await panel.api('GET /api/updates/jobs/{id}/output', { params: { id }, query: { offset } })
+    text += piece.chunk
+    offset = piece.next_offset
+    if (piece.ended) return text
+  }
+}
+
+/** Follows a job in the background and keeps what comes. */
+export function followed(panel: Panel, id: string, options: FollowOptions = {}) {
+  const events: Event[] = []
+  const states: FollowState[] = []
+  let text = ''
+  const run = async () => {
+    const onState = (state: FollowState) => states.push(state)
+    for await (const event of panel.follow(`update:${id}`, { onState, ...options })) {
+      events.push(event)
+      if (event.type === 'update_output') text += event.data.chunk
+    }
+  }
+  return { events, states, text: () => text, ended: run() }
+}
