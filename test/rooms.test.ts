@@ -5,11 +5,12 @@ const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
 /** The entries: they compose, and alone import the manifest. */
 const ENTRIES = ['runtime/server.ts', 'runtime/fetch.ts', 'runtime/main.ts']
-/** Which rooms a room may import from: downwards. */
+/** Which rooms a room may import from: downwards. The client is installed without the others. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   functions: ['functions', 'runtime', 'db'],
   runtime: ['runtime', 'db'],
   db: ['db'],
+  client: ['client'],
 }
 /** `main.ts` and `fetch.ts` hand the environment on, `file.ts` asks who has started it; of `version.ts` the build puts a constant in the place. */
 const MAY_READ_ENVIRONMENT = [
@@ -45,8 +46,8 @@ function wrongs(path: string, source: string): string[] {
   return found
 }
 
-test('functions, runtime and db import downwards, no endpoint, and read neither time nor environment', () => {
-  const files = sources('functions', 'runtime', 'db')
+test('functions, runtime and db import downwards, no endpoint, and read neither time nor environment; the client imports itself', () => {
+  const files = sources('functions', 'runtime', 'db', 'client')
 
   expect(files.length).toBeGreaterThan(30)
   expect(files.flatMap(([path, source]) => wrongs(path, source))).toEqual([])
@@ -66,7 +67,7 @@ test('the imports are really seen: the entry imports the manifest, and the manif
 })
 
 test('what is imported exists', () => {
-  const files = sources('functions', 'runtime', 'db')
+  const files = sources('functions', 'runtime', 'db', 'client')
   const known = new Set(files.map(([path]) => path))
   const missing = files.flatMap(([path, source]) =>
     importsOf(path, withoutComments(source)).filter((target) => target.endsWith('.ts') && !known.has(target)),
@@ -95,6 +96,7 @@ test.each([
   ['runtime/jobs.ts', '// Date.now() and process.env are not for here\n/* import x from "../functions/index.ts" */'],
   ['runtime/config.ts', 'const { env } = process\nread(process.env)'],
   ['db/users.ts', `import type { Database } from './client.ts'`],
+  ['client/panel.ts', `import type { Operations } from './operations.ts'`],
 ])('the check lets pass, in %s: %j', (path, source) => {
   expect(wrongs(path, source)).toEqual([])
 })
@@ -108,6 +110,8 @@ test.each([
   ['db/users.ts', `import '../runtime/clock.ts'`, 'not below'],
   ['db/users.ts', `const clock = await import("../runtime/clock.ts")`, 'not below'],
   ['db/users.ts', `import {\n  timestamp,\n} from '../runtime/clock.ts'`, 'not below'],
+  ['client/panel.ts', `import type { functions } from '../functions/index.ts'`, 'not below'],
+  ['runtime/jobs.ts', `import type { Event } from '../client/topics.ts'`, 'not below'],
   ['functions/auth/cookie.ts', `import { testApp } from '../../test/app.ts'`, 'not below'],
   ['functions/auth/cookie.ts', `import { startDemoHost } from '../../demo/host.ts'`, 'not below'],
   ['functions/auth/cookie.ts', `import login from './login.post.ts'`, 'the endpoint'],

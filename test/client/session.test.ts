@@ -1,0 +1,207 @@
+import { expect, test } from 'vitest'
+import { ApiError, createPanel, isFailure } from '../../client/index.ts'
+import { startDemo } from '../runtime/demo.ts'
+import { issue, startService } from '../runtime/service.ts'
+
+/** A client of a running service, which counts what it asks for; `answer` takes the place of the service's. */
+async function client(answer: (url: string, real: () => Promise<Response>) => Promise<Response> = (_, real) => real()) {
+  const service = await startService(await startDemo())
+  const asked: string[] = []
+  let signedOut = 0
+  const panel = createPanel({
+    url: service.url,
+    fetch: (url, init) => {
+      asked.push(`${init.method} ${url.slice(service.url.length)}`)
+      return answer(url, () => fetch(url, init))
+    },
+    onSignedOut: () => {
+      signedOut += 1
+    },
+  })
+  const count = (operation: string) => asked.filter((each) => each === operation).length
+  return { service, panel, count, signedOut: () => signedOut }
+}
+
+const REFRESH = 'POST /api/auth/refresh'
+
+/** As if the token that the sign-in gives expired at once, which the client does not know. */
+const expired = async (folder: string, real: () => Promise<Response>) => {
+  const { headers } = await real()
+  const { token } = await issue(folder, -1)
+  return Response.json({ access_token: token, expires_in: 900 }, { headers })
+}
+
+/** The same, for a client that has just been made. */
+async function withExpiredToken() {
+  let folder = ''
+  const made = await client((url, real) => (url.endsWith('/login') ? expired(folder, real) : real()))
+  folder = made.service.folder
+  await made.panel.signIn('demo', 'demo')
+  return made
+}
+
+test('twenty calls at once with an expired token cost one refresh, and each its answer', async () => {
+  const { panel, count } = await withExpiredToken()
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => panel.api('GET /api/auth/me')))
+
+  expect(answers.map(({ username }) => username)).toEqual(Array(20).fill('demo'))
+  expect(count(REFRESH)).toBe(1)
+  expect(count('GET /api/auth/me')).toBe(40)
+  await panel.api('GET /api/auth/me')
+  expect(count('GET /api/auth/me')).toBe(41)
+})
+
+test('a token that is about to expire is renewed before it is used', async () => {
+  const { panel, count } = await client(async (url, real) => {
+    const answer = await real()
+    if (!url.endsWith('/login')) return answer
+    return new Response((await answer.text()).replace('900', '0'), { headers: answer.headers })
+  })
+  await panel.signIn('demo', 'demo')
+
+  await Promise.all([panel.api('GET /api/auth/me'), panel.api('GET /api/auth/sessions')])
+
+  expect(count(REFRESH)).toBe(1)
+  expect(count('GET /api/auth/me')).toBe(1)
+})
+
+test('the session of the cookie is taken up again, and without one nobody is signed in', async () => {
+  const { panel, count, signedOut } = await client()
+  expect(await panel.resume()).toBe(false)
+  await panel.signIn('demo', 'demo')
+
+  expect(await panel.resume()).toBe(true)
+  await panel.signOut()
+  expect(await panel.resume()).toBe(false)
+
+  expect(count(REFRESH)).toBe(2)
+  expect(signedOut()).toBe(0)
+  await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
+})
+
+test('a session that was ended elsewhere is told once, however many calls fail for it', async () => {
+  const { service, panel, count, signedOut } = await withExpiredToken()
+  const elsewhere = createPanel({ url: service.url })
+  await elsewhere.signIn('demo', 'demo')
+  for (const { id, is_current } of await elsewhere.api('GET /api/auth/sessions'))
+    if (!is_current) await elsewhere.api('DELETE /api/auth/sessions/{id}', { params: { id } })
+
+  const calls = await Promise.allSettled(Array.from({ length: 5 }, () => panel.api('GET /api/auth/me')))
+
+  for (const call of calls)
+    expect(call).toMatchObject({ status: 'rejected', reason: { status: 401, code: 'unauthenticated' } })
+  expect(signedOut()).toBe(1)
+  expect(count(REFRESH)).toBe(1)
+})
+
+test('who signs out while the token is being renewed stays signed out', async () => {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  let folder = ''
+  const { panel, count, service } = await client(async (url, real) => {
+    if (url.endsWith('/login')) return expired(folder, real)
+    const answer = await real()
+    if (url.endsWith('/refresh')) await held
+    return answer
+  })
+  folder = service.folder
+  await panel.signIn('demo', 'demo')
+  const late = panel.api('GET /api/auth/me')
+  await expect.poll(() => count(REFRESH)).toBe(1)
+
+  await panel.signOut()
+  letGo()
+
+  await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ code: 'unauthenticated' })
+  expect(count(REFRESH)).toBe(1)
+})
+
+test('a refresh that nothing answers ends no session', async () => {
+  let away = true
+  let folder = ''
+  const made = await client((url, real) => {
+    if (url.endsWith('/login')) return expired(folder, real)
+    return away && url.endsWith('/refresh') ? Promise.reject(new TypeError('fetch failed')) : real()
+  })
+  folder = made.service.folder
+  const { panel, signedOut } = made
+  await panel.signIn('demo', 'demo')
+
+  await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ status: 0, code: 'network_failed' })
+  away = false
+
+  expect(await panel.api('GET /api/auth/me')).toMatchObject({ username: 'demo' })
+  expect(signedOut()).toBe(0)
+})
+
+test('an error has what the service says of it', async () => {
+  const { panel } = await client()
+  await panel.signIn('demo', 'demo')
+
+  const failed = panel.api('PATCH /api/settings', { body: { ssh_host: 'http://nowhere' } })
+
+  await expect(failed).rejects.toMatchObject({
+    constructor: ApiError,
+    operation: 'PATCH /api/settings',
+    status: 400,
+    code: 'invalid_request',
+    message: 'La requête est invalide.',
+    details: [{ field: 'ssh_host' }],
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+})
+
+test('who has tried too often is told when to come back', async () => {
+  const { panel } = await client()
+  const tries = Array.from({ length: 6 }, () => panel.signIn('demo', 'wrong').catch((error: unknown) => error))
+
+  const failures = await Promise.all(tries)
+
+  const limited = failures.find((error) => error instanceof ApiError && error.status === 429)
+  expect(limited).toMatchObject({ code: 'login_rate_limited', retryAfter: expect.any(Number) })
+  expect(isFailure(limited, 'POST /api/auth/login')).toBe(true)
+  expect(isFailure(limited, 'POST /api/auth/refresh')).toBe(false)
+})
+
+test('no network, an aborted request and a foreign answer are three different things', async () => {
+  const { service, panel } = await client()
+  await panel.signIn('demo', 'demo')
+  const reason = new Error('enough')
+
+  const aborted = panel.api('GET /api/updates/targets', { signal: AbortSignal.abort(reason) })
+  await expect(aborted).rejects.toBe(reason)
+
+  const foreign = createPanel({ url: service.url, fetch: async () => new Response('<h1>502</h1>', { status: 502 }) })
+  const unexpected = { status: 502, code: 'unexpected_answer' }
+  await expect(foreign.api('GET /api/health')).rejects.toMatchObject(unexpected)
+  const page = createPanel({ url: service.url, fetch: async () => Response.json(null) })
+  expect(await page.api('GET /api/updates/history')).toBe(null)
+
+  await service.stop()
+  await expect(panel.api('GET /api/health')).rejects.toMatchObject({ status: 0, code: 'network_failed' })
+})
+
+test('parameters are written into the address, and what is undefined is left out', async () => {
+  const asked: string[] = []
+  const panel = createPanel({
+    url: 'http://panel.test/',
+    fetch: async (url) => {
+      asked.push(url)
+      return Response.json({})
+    },
+  })
+
+  await panel.api('GET /api/updates/jobs/{id}/output', { params: { id: 'a/b c' }, query: { offset: 3 } })
+  await panel.api('GET /api/updates/history')
+  await panel.api('GET /api/audit', { query: { user: 'é&', limit: 2 } })
+
+  expect(asked).toEqual([
+    'http://panel.test/api/updates/jobs/a%2Fb%20c/output?offset=3',
+    'http://panel.test/api/updates/history',
+    'http://panel.test/api/audit?user=%C3%A9%26&limit=2',
+  ])
+})
