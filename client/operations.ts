@@ -1,5 +1,16 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
+/** How far the deployment of a module has come, with what it has told so far. */
+export type Deployment = {
+  id: DeploymentId
+  module: ModuleId
+  state: 'building' | 'replacing' | 'restarting' | 'done' | 'failed' | 'rolled_back'
+  log: Array<string>
+  error: string | null
+  started_at: string
+  finished_at: string | null
+}
+
 /** Names the deployment of a module. */
 export type DeploymentId = string
 
@@ -40,6 +51,11 @@ export interface Operations {
   'GET /.well-known/jwks.json': {
     answer: { keys: Array<{ kty: 'RSA'; n: string; e: string; kid: string; alg: 'RS256'; use: 'sig' }> }
     code: AnyCode
+  }
+  /** The WebSockets */
+  'GET /api/asyncapi.json': {
+    answer: { asyncapi: string }
+    code: 'rate_limited' | AnyCode
   }
   /** The audit log */
   'GET /api/audit': {
@@ -176,6 +192,17 @@ export interface Operations {
       | 'rate_limited'
       | 'unauthenticated'
       | AnyCode
+  }
+  /** The endpoints, for people */
+  'GET /api/docs': {
+    answer: string
+    code: 'rate_limited' | AnyCode
+  }
+  /** A part of that page */
+  'GET /api/docs/{file}': {
+    params: { file: 'docs.css' | 'docs.js' | 'swagger-ui.css' | 'swagger-ui.js' }
+    answer: string
+    code: 'not_found' | 'rate_limited' | AnyCode
   }
   /** Whether all is in order */
   'GET /api/health': {
@@ -373,7 +400,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** This document */
+  /** The endpoints */
   'GET /api/openapi.json': {
     answer: { openapi: string }
     code: 'rate_limited' | AnyCode
@@ -381,15 +408,7 @@ export interface Operations {
   /** How far a deployment has come */
   'GET /api/registry/deployments/{id}': {
     params: { id: DeploymentId }
-    answer: {
-      id: DeploymentId
-      module: ModuleId
-      state: 'building' | 'replacing' | 'restarting' | 'done' | 'failed' | 'rolled_back'
-      log: Array<string>
-      error: string | null
-      started_at: string
-      finished_at: string | null
-    }
+    answer: Deployment
     code: 'deployment_missing' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Modules on the forge */
