@@ -183,6 +183,29 @@ test('a token that expires in the middle costs one refresh and no byte', { timeo
   expect(refreshes).toBe(1)
 })
 
+test('who is slow keeps little in memory, and misses nothing', { timeout: LONG }, async () => {
+  const { printed, proxy, panel } = await signedIn()
+  const id = await upgrade(panel)
+  // Some 320 events of 32 KiB, more than are kept for whoever does not take them.
+  const block = line(1).repeat(20_000)
+  for (let n = 0; n < 9; n += 1) printed.print(block)
+  printed.end()
+  await expect
+    .poll(async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status, WAIT)
+    .toBe('success')
+  let text = ''
+
+  for await (const event of panel.follow(`update:${id}`)) {
+    if (event.type !== 'update_output') continue
+    // What comes meanwhile is not taken.
+    if (text === '') await expect.poll(() => proxy.open(SOCKET), WAIT).toBe(0)
+    text += event.data.chunk
+  }
+
+  expect(text).toBe(await outputOf(panel, id))
+  expect(proxy.lines.filter((asked) => asked.startsWith(SOCKET)).length).toBeGreaterThan(1)
+})
+
 test('goes on at the byte that is given', async () => {
   const { printed, panel } = await signedIn()
   const id = await upgrade(panel)
