@@ -133,14 +133,14 @@ test('a token that is renewed is told to the socket, which outlives the one that
 }, async () => {
   const { printed, service, proxy } = await signedIn()
   const tokens: string[] = []
-  const shortLived = shortLivedTokens(service.folder, 4, tokens)
+  const shortLived = shortLivedTokens(service.folder, 10, tokens)
   const panel = createPanel({ url: proxy.url, fetch: shortLived })
   await panel.signIn('demo', 'demo')
   const id = await upgrade(panel)
   const follower = followed(panel, id)
   await expect.poll(() => follower.states, WAIT).toContain('live')
 
-  // Each lives for four seconds and is renewed after two.
+  // Each lives for ten seconds and is renewed after five: the one that opened the socket is no longer good.
   await expect.poll(() => tokens.length, WAIT).toBeGreaterThanOrEqual(4)
   printed.print(line(1))
   printed.end()
@@ -153,7 +153,7 @@ test('a token that is renewed is told to the socket, which outlives the one that
 
 test('a token that expires in the middle costs one refresh and no byte', { timeout: LONG }, async () => {
   const { printed, service, proxy } = await signedIn()
-  const { token: expiring } = await issue(service.folder, 3)
+  const { token: expiring } = await issue(service.folder, 8)
   let refreshes = 0
   const panel = createPanel({
     url: proxy.url,
