@@ -1,0 +1,56 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { isRecord, type Schema } from './json-schema.ts'
+
+export type SchemaCheck = ReturnType<typeof createSchemaCheck>
+
+/** What OpenAPI and AsyncAPI say inside of a schema and JSON Schema does not know. */
+const ANNOTATIONS = ['example', 'discriminator', 'xml', 'externalDocs']
+
+/**
+ * Judges values by the schemas of a document. `closed`: an object has what its schema names and nothing else, unless the
+ * schema itself says what else.
+ */
+export function createSchemaCheck(document: Record<string, unknown>, { closed = false } = {}) {
+  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, validateFormats: true })
+  formats.default(ajv)
+  ajv.addVocabulary(ANNOTATIONS)
+  const components = isRecord(document.components) ? document.components.schemas : {}
+  ajv.addSchema({ $id: 'document', components: { schemas: closed ? shut(components) : components } })
+  const compiled = new Map<Schema, ReturnType<typeof ajv.compile>>()
+
+  return {
+    /** What is wrong with the value, as sentences. */
+    complaints(schema: Schema, value: unknown): string[] {
+      const known = compiled.get(schema)
+      const own = closed ? shut(schema) : schema
+      const check = known ?? ajv.compile(isRecord(own) ? Object(absolute(own)) : {})
+      compiled.set(schema, check)
+      if (check(value)) return []
+      return (check.errors ?? []).map(({ instancePath, message, params }) =>
+        [instancePath || 'the whole', message, JSON.stringify(params)].join(' '),
+      )
+    },
+  }
+}
+
+/** A schema outside of its document, whose references still lead into it. */
+function absolute(node: unknown): unknown {
+  return mapped(node, (each) => ('$ref' in each ? { ...each, $ref: `document${each.$ref}` } : each))
+}
+
+function shut(node: unknown): unknown {
+  return mapped(node, (each) =>
+    'properties' in each && !('additionalProperties' in each) ? { ...each, additionalProperties: false } : each,
+  )
+}
+
+/** Copies a schema with each object of it changed; what only shows values is left as it is. */
+function mapped(node: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((each) => mapped(each, change))
+  if (!isRecord(node)) return node
+  const inner = Object.entries(node).map(([key, value]) => [key, VALUES.has(key) ? value : mapped(value, change)])
+  return change(Object.fromEntries(inner))
+}
+
+const VALUES = new Set(['example', 'examples', 'default', 'const', 'enum'])

@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { type Components, componentOf, resolved, type Schema, typesOf } from './json-schema.ts'
+import { FromPool } from './pool.ts'
+
+/** Longest text that is made where nothing bounds it, or only far away. */
+const LONG = 60
+
+/** Any value of the schema: its examples, its bounds, what the service has told of its component, and whatever else. */
+export function valid(schema: Schema, components: Components): fc.Arbitrary<unknown> {
+  const name = componentOf(schema)
+  const meant = resolved(schema, components)
+  const any = withExamples(meant, made(meant, components))
+  const isScalar = typesOf(meant).some((type) => type === 'string' || type === 'integer')
+  if (name === undefined || !isScalar) return any
+  const told = fc.tuple(fc.nat(MANY), any).map(([nth, otherwise]) => new FromPool(name, nth, otherwise))
+  return fc.oneof({ arbitrary: told, weight: 3 }, { arbitrary: any, weight: 1 })
+}
+
+/** Which of the values told is meant: as many as a pool may keep. */
+const MANY = 199
+
+function withExamples(schema: Schema, any: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const given = [...(schema.examples ?? []), ...('default' in schema ? [schema.default] : [])]
+  return given.length === 0 ? any : fc.oneof({ arbitrary: any, weight: 3 }, fc.constantFrom(...given))
+}
+
+function made(schema: Schema, components: Components): fc.Arbitrary<unknown> {
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const alternatives = schema.anyOf ?? schema.oneOf
+  if (alternatives) return fc.oneof(...alternatives.map((each) => valid(each, components)))
+  if (schema.allOf) throw new Error('no values are made for allOf')
+  const types = typesOf(schema)
+  if (types.length === 0) return fc.jsonValue({ maxDepth: 2 })
+  return fc.oneof(...types.map((type) => ofType(type, schema, components)))
+}
+
+function ofType(type: string, schema: Schema, components: Components): fc.Arbitrary<unknown> {
+  switch (type) {
+    case 'null':
+      return fc.constant(null)
+    case 'boolean':
+      return fc.boolean()
+    case 'string':
+      return text(schema, components)
+    case 'integer':
+      return fc.integer(bounds(schema, 1))
+    case 'number':
+      return fc.double({ ...bounds(schema, Number.EPSILON), noNaN: true, noDefaultInfinity: true })
+    case 'array':
+      return fc.array(valid(schema.items ?? {}, components), {
+        ...(schema.minItems !== undefined && { minLength: schema.minItems }),
+        maxLength: Math.min(schema.maxItems ?? 4, (schema.minItems ?? 0) + 4),
+      })
+    case 'object':
+      return object(schema, components)
+    default:
+      throw new Error(`no values are made of type ${type}`)
+  }
+}
+
+/** The bounds of a number; an open end is one `step` inside. */
+function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, step: number) {
+  const min = Math.max(minimum ?? Number.MIN_SAFE_INTEGER, (exclusiveMinimum ?? Number.MIN_SAFE_INTEGER) + step)
+  const max = Math.min(maximum ?? Number.MAX_SAFE_INTEGER, (exclusiveMaximum ?? Number.MAX_SAFE_INTEGER) - step)
+  // fc.integer knows 32 bits unless it is told more.
+  return { min: Math.ceil(min), max: Math.floor(max) }
+}
+
+function text(schema: Schema, components: Components): fc.Arbitrary<string> {
+  const {
+    pattern,
+    format,
+    contentMediaType,
+    contentSchema,
+    minLength = 0,
+    maxLength = Number.POSITIVE_INFINITY,
+  } = schema
+  // Characters by Unicode's count and by JavaScript's: between the two the document would be right, and so would the service.
+  const fits = (each: string) => [...each].length >= minLength && each.length <= maxLength
+  if (contentMediaType === 'application/json' && contentSchema)
+    return valid(contentSchema, components)
+      .map((value) => JSON.stringify(value))
+      .filter(fits)
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, 'u')).filter(fits)
+  if (format !== undefined) return formatted(format).filter(fits)
+  const most = Math.min(maxLength, Math.max(minLength, LONG))
+  const any = fc.oneof(
+    { arbitrary: fc.string({ minLength, maxLength: most }), weight: 3 },
+    { arbitrary: fc.string({ unit: 'binary', minLength, maxLength: most }).filter(fits), weight: 1 },
+  )
+  if (maxLength > LONGEST) return any
+  return fc.oneof({ arbitrary: any, weight: 8 }, fc.constant('x'.repeat(maxLength)))
+}
+
+/** The longest text that is made for the sake of its length. */
+const LONGEST = 100_000
+
+function formatted(format: string): fc.Arbitrary<string> {
+  switch (format) {
+    case 'uuid':
+      return fc.uuid()
+    case 'date-time':
+      return fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((each) => each.toISOString())
+    case 'uri':
+      return fc.webUrl()
+    default:
+      throw new Error(`no texts are made of format ${format}`)
+  }
+}
+
+/** With what is required, some of what is optional, and, where more is allowed, some of that. */
+function object(schema: Schema, components: Components): fc.Arbitrary<Record<string, unknown>> {
+  const { properties = {}, required = [], additionalProperties = true } = schema
+  const own = fc.record(
+    Object.fromEntries(Object.entries(properties).map(([key, each]) => [key, valid(each, components)])),
+    { requiredKeys: required.filter((key) => key in properties) },
+  )
+  if (additionalProperties === false) return own
+  const value = additionalProperties === true ? fc.jsonValue({ maxDepth: 1 }) : valid(additionalProperties, components)
+  const key = fc.string({ minLength: 1, maxLength: 8 }).filter((each) => !(each in properties) && each !== '__proto__')
+  const more = fc.array(fc.tuple(key, value), { maxLength: 2 })
+  return fc.tuple(more, own).map(([extra, right]) => ({ ...Object.fromEntries(extra), ...right }))
+}

@@ -1,0 +1,68 @@
+import type { Answer } from '../property/client.ts'
+import { isRecord } from './json-schema.ts'
+import { type OpenApi, type Operation, responseOf } from './openapi.ts'
+import { createSchemaCheck } from './schema-check.ts'
+
+export type Verdict = ReturnType<typeof createVerdict>
+
+/** What a right request is never told: that it is wrong itself, that a good token is none, or that the service failed. */
+const WRONG_REQUEST = new Set([400, 405, 406, 408, 411, 413, 414, 415, 431, 500, 501])
+
+/** Says what of an answer is not as the document promises. */
+export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCodes?: readonly string[] } = {}) {
+  const check = createSchemaCheck(raw, { closed: true })
+
+  /** Whatever was asked: status, content type, headers, body. */
+  const answer = (operation: Operation, { status, headers, body }: Answer): string[] => {
+    const promised = responseOf(operation, status)
+    if (!promised) return [`status ${status} is not declared`]
+    const wrong: string[] = []
+    for (const [name, { required, schema }] of Object.entries(promised.headers)) {
+      const value = [headers[name.toLowerCase()]].flat()[0]
+      if (value === undefined && required) wrong.push(`no ${name} header`)
+      const read = schema.type === 'integer' && /^\d+$/.test(value ?? '') ? Number(value) : value
+      if (value !== undefined) wrong.push(...check.complaints(schema, read).map((each) => `header ${name}: ${each}`))
+    }
+    const names = new Set(Object.keys(promised.headers).map((name) => name.toLowerCase()))
+    if (headers['set-cookie'] && !names.has('set-cookie')) wrong.push('a cookie is set that is not declared')
+    const type = headers['content-type']?.split(';')[0]?.trim() ?? 'no content type'
+    const content = promised.content[type]
+    if (!content) return [...wrong, `${type} is not declared for status ${status}`]
+    const value = type === 'application/json' ? json(body) : body
+    return [...wrong, ...check.complaints(content.schema, value)]
+  }
+
+  return {
+    answer,
+    /** What a right request may be told beside its success is what the state of things forbids. */
+    toValid(operation: Operation, got: Answer): string[] {
+      const excused = WRONG_REQUEST.has(got.status) && !stateCodes.includes(codeOf(got) ?? '')
+      return [
+        ...answer(operation, got),
+        ...(excused ? [`a right request was refused as a wrong one with ${got.status}`] : []),
+      ]
+    },
+    toBroken(operation: Operation, got: Answer, expected: { status: number; first: boolean }): string[] {
+      const wrong = answer(operation, got)
+      if (got.status < 400) wrong.push(`a wrong request succeeded with ${got.status}`)
+      else if (got.status >= 500) wrong.push(`a wrong request was a failure, ${got.status}`)
+      else if (expected.first && got.status !== expected.status)
+        wrong.push(`refused with ${got.status} rather than ${expected.status}`)
+      return wrong
+    },
+  }
+}
+
+export function codeOf({ body }: Answer): string | undefined {
+  const value = json(body)
+  return isRecord(value) && typeof value.code === 'string' ? value.code : undefined
+}
+
+/** The value of a text, or undefined, which no schema allows. */
+export function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
