@@ -5,7 +5,7 @@ import { shown } from './broken-values.ts'
 import { bodyOf, type OpenApi, type Operation, responseOf } from './openapi.ts'
 import { componentsIn, createPool } from './pool.ts'
 import { createSending, type Given, type Sent } from './sending.ts'
-import { createVerdict } from './verdict.ts'
+import { createVerdict, json } from './verdict.ts'
 
 export interface Reached {
   /** How often a right request was answered with which status. */
@@ -42,17 +42,28 @@ export function createDriver(
   const send = createSending(service, given, pool)
   const verdict = createVerdict(openapi, { stateCodes })
 
-  const ask = async (operation: Operation, asked: Ask, judge: (sent: Sent) => string[]): Promise<number> => {
+  const ask = async (
+    operation: Operation,
+    asked: Ask,
+    judge: (answer: Sent['answer']) => string[],
+  ): Promise<number> => {
     const sent = await send(operation, asked)
-    const { answer } = sent
-    const wrong = judge(sent)
+    const wrong = judge(sent.answer)
     if (wrong.length > 0) throw new Error(`${wrong.join('; ')}\n${told(sent)}`)
+    learn(operation, sent)
+    return sent.answer.status
+  }
+  const learn = (operation: Operation, { answer }: Sent) => {
     const schema = responseOf(operation, answer.status)?.content['application/json']?.schema
-    if (schema && answer.status < 300) pool.harvest(schema, JSON.parse(answer.body))
-    return answer.status
+    if (schema && answer.status < 300) pool.harvest(schema, json(answer.body))
+  }
+  /** Only for what the answers tell; they are judged when it is their turn. */
+  const listen = async (operation: Operation, times: number, seed: number) => {
+    for (const asked of fc.sample(validAsk(operation, openapi), { numRuns: times, seed }))
+      learn(operation, await send(operation, asked))
   }
   const askRightly = (operation: Operation, asked: Ask) =>
-    ask(operation, asked, ({ answer }) => verdict.toValid(operation, answer))
+    ask(operation, asked, (answer) => verdict.toValid(operation, answer))
 
   const right = (operation: Operation, runs: number, { seed, shrink = true }: Runs, found: Map<number, number>) =>
     fc.assert(
@@ -69,10 +80,7 @@ export function createDriver(
     fc
       .assert(
         fc.asyncProperty(validAsk(operation, openapi), async (asked) =>
-          count(
-            found,
-            await ask(operation, way.change(asked), ({ answer }) => verdict.toBroken(operation, answer, way)),
-          ),
+          count(found, await ask(operation, way.change(asked), (answer) => verdict.toBroken(operation, answer, way))),
         ),
         { numRuns: broken, seed, endOnFailure: !shrink },
       )
@@ -87,17 +95,17 @@ export function createDriver(
 
   return {
     /** Reads what can be read without a name, so that the answers name what other requests need. */
-    async explore(runs: Runs): Promise<void> {
+    async explore({ seed }: Runs): Promise<void> {
       for (const operation of operations)
         if (operation.method === 'GET' && operation.parameters.every(({ required }) => !required))
-          await right(operation, 1, runs, new Map())
+          await listen(operation, 1, seed)
     },
     /** Asks for what makes the things that the operation names, where nothing has told of any. */
     async prepare(operation: Operation, runs: Runs): Promise<void> {
       for (const name of lacks(operation))
         for (const maker of operations)
           if (maker.method !== 'DELETE' && !pool.has(name) && tells(maker, name, openapi))
-            await right(maker, runs.valid, runs, new Map())
+            await listen(maker, runs.valid, runs.seed)
     },
     /** Asks all that is right and all that is wrong. Rejects with fast-check's report. */
     async drive(operation: Operation, runs: Runs): Promise<Reached> {

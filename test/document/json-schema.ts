@@ -12,7 +12,8 @@ export interface Schema {
   properties?: Record<string, Schema> | undefined
   required?: string[] | undefined
   additionalProperties?: boolean | Schema | undefined
-  items?: Schema | undefined
+  items?: boolean | Schema | undefined
+  prefixItems?: Schema[] | undefined
   minItems?: number | undefined
   maxItems?: number | undefined
   minLength?: number | undefined
@@ -41,7 +42,8 @@ export const Schema: z.ZodType<Schema> = z.lazy(() =>
     properties: z.record(z.string(), Schema).optional(),
     required: z.array(z.string()).optional(),
     additionalProperties: z.union([z.boolean(), Schema]).optional(),
-    items: Schema.optional(),
+    items: z.union([z.boolean(), Schema]).optional(),
+    prefixItems: z.array(Schema).optional(),
     minItems: count,
     maxItems: count,
     minLength: count,
@@ -80,4 +82,9 @@ export function typesOf({ type }: Schema): readonly string[] {
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The schema of what stands at a place of a list. */
+export function itemOf({ items, prefixItems }: Schema, at: number): Schema | undefined {
+  return prefixItems?.[at] ?? (typeof items === 'object' ? items : undefined)
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Components, isRecord, Schema } from './json-schema.ts'
 
 const Header = z.looseObject({ required: z.boolean().default(false), schema: Schema })
-const Content = z.record(z.string(), z.looseObject({ schema: Schema, example: z.unknown() }))
+const Content = z.record(z.string(), z.looseObject({ schema: Schema, example: z.unknown().optional() }))
 const Response = z.looseObject({ headers: z.record(z.string(), Header).default({}), content: Content.default({}) })
 const Parameter = z.looseObject({
   name: z.string(),
@@ -81,6 +81,6 @@ export function responseOf({ responses }: Operation, status: number): z.infer<ty
 }
 
 /** The schema of the body, and the example that the document gives of it. */
-export function bodyOf({ requestBody }: Operation): { schema: Schema; example: unknown } | undefined {
+export function bodyOf({ requestBody }: Operation): { schema: Schema; example?: unknown } | undefined {
   return requestBody?.content['application/json']
 }

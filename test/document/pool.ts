@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Components, componentOf, isRecord, resolved, type Schema, typesOf } from './json-schema.ts'
+import { type Components, componentOf, isRecord, itemOf, resolved, type Schema, typesOf } from './json-schema.ts'
 
 /** Stands in a request for a value of a component that the service has told, or for another where it has told none. */
 export class FromPool {
@@ -36,10 +36,15 @@ export function createPool(components: Components, seeds: Readonly<Record<string
   const harvest = (schema: Schema, value: unknown): void => {
     const name = componentOf(schema)
     if (name !== undefined && (typeof value === 'string' || typeof value === 'number')) add(name, value)
-    const { anyOf, oneOf, allOf, items, properties, additionalProperties } = resolved(schema, components)
+    const meant = resolved(schema, components)
+    const { anyOf, oneOf, allOf, properties, additionalProperties } = meant
     for (const each of [anyOf, oneOf, allOf].flatMap((list) => list ?? []))
       if (fits(resolved(each, components), value)) harvest(each, value)
-    if (items && Array.isArray(value)) for (const each of value) harvest(items, each)
+    if (Array.isArray(value))
+      for (const [at, each] of value.entries()) {
+        const item = itemOf(meant, at)
+        if (item) harvest(item, each)
+      }
     if (!isRecord(value)) return
     for (const [key, each] of Object.entries(value)) {
       const more = typeof additionalProperties === 'object' ? additionalProperties : undefined
@@ -79,9 +84,9 @@ function fits(schema: Schema, value: unknown): boolean {
 export function componentsIn(schema: Schema, components: Components, seen: ReadonlySet<string> = new Set()): string[] {
   const name = componentOf(schema)
   if (name !== undefined && seen.has(name)) return []
-  const { anyOf, oneOf, allOf, items, properties, additionalProperties } = resolved(schema, components)
-  const inner = [anyOf, oneOf, allOf].flatMap((list) => list ?? [])
-  if (items) inner.push(items)
+  const { anyOf, oneOf, allOf, prefixItems, items, properties, additionalProperties } = resolved(schema, components)
+  const inner = [anyOf, oneOf, allOf, prefixItems].flatMap((list) => list ?? [])
+  if (typeof items === 'object') inner.push(items)
   if (typeof additionalProperties === 'object') inner.push(additionalProperties)
   inner.push(...Object.values(properties ?? {}))
   const within = name === undefined ? seen : new Set([...seen, name])

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { isRecord, type Schema } from './json-schema.ts'
+import { componentOf, isRecord, type Schema } from './json-schema.ts'
 
 export type SchemaCheck = ReturnType<typeof createSchemaCheck>
 
@@ -16,7 +16,7 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
   formats.default(ajv)
   ajv.addVocabulary(ANNOTATIONS)
   const components = isRecord(document.components) ? document.components.schemas : {}
-  ajv.addSchema({ $id: 'document', components: { schemas: closed ? shut(components) : components } })
+  ajv.addSchema({ $id: 'document', $defs: placed(closed ? shut(components) : components) })
   const compiled = new Map<Schema, ReturnType<typeof ajv.compile>>()
 
   return {
@@ -24,7 +24,7 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
     complaints(schema: Schema, value: unknown): string[] {
       const known = compiled.get(schema)
       const own = closed ? shut(schema) : schema
-      const check = known ?? ajv.compile(isRecord(own) ? Object(absolute(own)) : {})
+      const check = known ?? ajv.compile(Object(placed(own)))
       compiled.set(schema, check)
       if (check(value)) return []
       return (check.errors ?? []).map(({ instancePath, message, params }) =>
@@ -34,9 +34,12 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
   }
 }
 
-/** A schema outside of its document, whose references still lead into it. */
-function absolute(node: unknown): unknown {
-  return mapped(node, (each) => ('$ref' in each ? { ...each, $ref: `document${each.$ref}` } : each))
+/** With references that lead to the components where Ajv keeps them. */
+function placed(node: unknown): unknown {
+  return mapped(node, (each) => {
+    const name = typeof each.$ref === 'string' ? componentOf({ $ref: each.$ref }) : undefined
+    return name === undefined ? each : { ...each, $ref: `document#/$defs/${name}` }
+  })
 }
 
 function shut(node: unknown): unknown {

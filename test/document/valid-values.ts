@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Components, componentOf, resolved, type Schema, typesOf } from './json-schema.ts'
+import { type Components, componentOf, itemOf, resolved, type Schema, typesOf } from './json-schema.ts'
 import { FromPool } from './pool.ts'
 
 /** Longest text that is made where nothing bounds it, or only far away. */
@@ -48,7 +48,8 @@ function ofType(type: string, schema: Schema, components: Components): fc.Arbitr
     case 'number':
       return fc.double({ ...bounds(schema, Number.EPSILON), noNaN: true, noDefaultInfinity: true })
     case 'array':
-      return fc.array(valid(schema.items ?? {}, components), {
+      if (schema.prefixItems) return fc.tuple(...schema.prefixItems.map((each) => valid(each, components)))
+      return fc.array(valid(itemOf(schema, 0) ?? {}, components), {
         ...(schema.minItems !== undefined && { minLength: schema.minItems }),
         maxLength: Math.min(schema.maxItems ?? 4, (schema.minItems ?? 0) + 4),
       })

@@ -25,8 +25,8 @@ export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCode
     }
     const names = new Set(Object.keys(promised.headers).map((name) => name.toLowerCase()))
     if (headers['set-cookie'] && !names.has('set-cookie')) wrong.push('a cookie is set that is not declared')
-    const type = headers['content-type']?.split(';')[0]?.trim() ?? 'no content type'
-    const content = promised.content[type]
+    const type = essence(headers['content-type'] ?? 'no content type')
+    const [, content] = Object.entries(promised.content).find(([each]) => essence(each) === type) ?? []
     if (!content) return [...wrong, `${type} is not declared for status ${status}`]
     const value = type === 'application/json' ? json(body) : body
     return [...wrong, ...check.complaints(content.schema, value)]
@@ -51,6 +51,11 @@ export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCode
       return wrong
     },
   }
+}
+
+/** A media type without its parameters. */
+function essence(type: string): string {
+  return type.replace(/;.*/, '').trim().toLowerCase()
 }
 
 export function codeOf({ body }: Answer): string | undefined {

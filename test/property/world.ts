@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
@@ -31,16 +32,18 @@ interface WorldOptions {
   installed?: boolean
   /** Whether half of the jobs have not ended yet. */
   running?: boolean
+  /** Whether modules and deployments are called as the service calls them, and not by numbers, which are easy to guess. */
+  called?: boolean
 }
 
 /**
  * The whole service, or one with another manifest, for an imitated host: with users, administrators, their sessions,
  * and jobs that have ended, or some of them not, all of which requests can name.
  */
-export async function startWorld({ manifest, installed = true, running = false }: WorldOptions = {}) {
+export async function startWorld({ manifest, installed = true, running = false, called = false }: WorldOptions = {}) {
   const demo = await startDemo({ wrongMs: 0, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
-  const populated = await populate(folder, running)
+  const populated = await populate(folder, running, called ? CALLED : NUMBERED)
   const forge = await testForge()
   const modules = ['notes', 'links', 'clock']
   for (const id of modules) {
@@ -85,6 +88,8 @@ export async function startWorld({ manifest, installed = true, running = false }
     url,
     agent,
     known,
+    /** Those of modules that are called as the service calls them. */
+    deployments: CALLED.map(([, deployment]) => deployment),
     /** What the service says of itself. */
     health: async () => Health.parse(await ask('/api/health')).status,
     installed: async () => Installed.parse(await ask('/api/install/status')).installed,
@@ -106,7 +111,11 @@ function openConnections(): number {
 
 type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task', string[]>
 
-async function populate(folder: string, running: boolean): Promise<Populated> {
+async function populate(
+  folder: string,
+  running: boolean,
+  modules: readonly (readonly [string, string])[],
+): Promise<Populated> {
   const db = await openDatabase(`file:${folder}/panel.db`)
   const clock = () => new Date()
   const now = timestamp(clock())
@@ -151,16 +160,28 @@ async function populate(folder: string, running: boolean): Promise<Populated> {
   const followed = await addJob(db, task, { owner: 'nobody', leaseMs: 0 })
   await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
   known.task.push(task.id)
-  for (let n = 1; n <= NUMBERS; n += 1) await populateModule(db, String(n), now)
+  for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
 }
 
-/** A module by that id, which a real one could not have, and a deployment that has ended. */
-async function populateModule(db: Database, id: string, now: string): Promise<void> {
+/** Ids of modules, each with one of a deployment; a real one could not have these. */
+const NUMBERED = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1}`] as const)
+const CALLED = Array.from({ length: 30 }, (_, n) => [`module-${n}`, randomUUID()] as const)
+
+/** A module by that id, and a deployment that has ended. */
+async function populateModule(db: Database, id: string, deployment: string, now: string): Promise<void> {
   const record = { id, name: id, description: '', version: '1', backend: null, nav_label: null, nav_icon: null }
-  const begun = { id, module: id, place: id, owner: '', before: undefined, files_before: false, started_at: now }
+  const begun = {
+    id: deployment,
+    module: id,
+    place: id,
+    owner: '',
+    before: undefined,
+    files_before: false,
+    started_at: now,
+  }
   await db.batch([saveModule({ ...record, nav_href: null, nav_order: 1, repository: null, commit: null }, now)])
   await addDeployment(db, begun)
-  await db.batch([endDeployment(id, 'done', 'Fini.', null, now)])
+  await db.batch([endDeployment(deployment, 'done', 'Fini.', null, now)])
 }
