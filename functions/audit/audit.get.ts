@@ -2,19 +2,7 @@ import * as z from 'zod'
 import { readAudit } from '../../db/audit.ts'
 import { AUDIT_ACTIONS } from '../../runtime/audit.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-
-const wholeNumber = (max: number, more = {}) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, `un nombre entier de 1 à ${max}`)
-    .transform(Number)
-    .refine((n) => n >= 1 && n <= max, `un nombre entier de 1 à ${max}`)
-    .meta({
-      override({ jsonSchema }) {
-        Reflect.deleteProperty(jsonSchema, 'pattern')
-        Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: max, ...more })
-      },
-    })
+import { wholeNumber } from '../../runtime/whole-number.ts'
 
 const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
@@ -28,8 +16,8 @@ export default defineFunction({
   rateLimit: READS,
   request: {
     query: z.object({
-      limit: wholeNumber(500, { default: 100 }).default(100),
-      before: wholeNumber(999_999_999_999_999).optional(),
+      limit: wholeNumber({ min: 1, max: 500 }).default(100),
+      before: wholeNumber({ min: 1 }).optional(),
       action: z.enum(AUDIT_ACTIONS).optional(),
       user: z.string().max(256).optional(),
     }),

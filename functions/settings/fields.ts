@@ -8,7 +8,11 @@ const Shortcuts = z
   .array(
     z.object({
       label: z.string().min(1).max(80),
-      href: z.string().max(2_000).refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:'),
+      href: z
+        .string()
+        .max(2_000)
+        .refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:')
+        .meta({ format: 'link', examples: ['/updates', 'https://pve1.example:8006'] }),
       icon: z.string().max(80).optional(),
     }),
   )
@@ -21,30 +25,36 @@ const text = (max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0'), 'caractère interdit')
 
-export const SshHost = text(255).refine(
-  (value) => parseAddress(value) !== undefined,
-  'hôte, hôte:port ou [adresse IPv6]:port',
-)
+/** A token of the hypervisor, with what `text` leaves out of it. */
+const TOKEN = '^$|^[^\\s\\u0000@!=]+@[^\\s\\u0000@!=]+![^\\s\\u0000@!=]+=[0-9a-fA-F-]{36}$'
+/** Some characters, none of them a control character, blanks only between others. */
+const TRIMMED = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$'
+
+export const SshHost = text(255)
+  .refine((value) => parseAddress(value) !== undefined, 'hôte, hôte:port ou [adresse IPv6]:port')
+  .meta({ format: 'ssh-address', examples: ['pve1.example', 'pve1.example:2222', '[2001:db8::7]:22'] })
 export const SshUsername = z
   .string()
   .max(256)
   .min(1, 'un nom d’utilisateur')
   .regex(/^[^\p{Cc}]*$/u, 'sans caractère de contrôle')
   .refine((value) => value === value.trim(), 'sans blanc au début ni à la fin')
-export const SshPassword = text(1_024)
+  .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { pattern: TRIMMED }) })
+export const SshPassword = text(1_024).meta({ pattern: '^[^\\u0000]*$' })
 /** A fingerprint as `ssh-keygen -l` writes it, with or without the key's type before it; empty for the next one seen. */
 export const SshHostKey = z
   .string()
   .regex(/^$|^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
-export const HypervisorUrl = text(2_000).refine(
-  (value) => value === '' || isBareAddress(value),
-  'une adresse https://hôte:port (ou http:), sans identifiants',
-)
+export const HypervisorUrl = text(2_000)
+  .refine(
+    (value) => value === '' || isBareAddress(value),
+    'une adresse https://hôte:port (ou http:), sans identifiants',
+  )
+  .meta({ format: 'url-without-credentials', examples: ['https://pve1.example:8006', ''] })
 /** `user@realm!tokenid=uuid` of Proxmox VE. */
-export const HypervisorToken = text(256).regex(
-  /^$|^[^\s@!=]+@[^\s@!=]+![^\s@!=]+=[0-9a-fA-F-]{36}$/,
-  'un jeton utilisateur@royaume!nom=uuid',
-)
+export const HypervisorToken = text(256)
+  .regex(/^$|^[^\s@!=]+@[^\s@!=]+![^\s@!=]+=[0-9a-fA-F-]{36}$/, 'un jeton utilisateur@royaume!nom=uuid')
+  .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { pattern: TOKEN }) })
 /** SHA-256 of a certificate, in pairs of hexadecimal digits. */
 const Fingerprint = z.string().regex(/^$|^([0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}$/, 'une empreinte SHA-256 (AA:BB:…)')
 
@@ -59,6 +69,12 @@ export const DashboardShortcuts = z
     addIssue(
       `le texte JSON d’une liste de {label, href, icon?} (${issue?.path.join('.') || 'liste'} : ${issue?.message})`,
     )
+  })
+  .meta({
+    override({ jsonSchema }) {
+      const { $schema, ...contentSchema } = z.toJSONSchema(Shortcuts, { io: 'input' })
+      Object.assign(jsonSchema, { contentMediaType: 'application/json', contentSchema })
+    },
   })
 
 /** One, for the documents. */

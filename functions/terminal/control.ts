@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { wholeNumber } from '../../runtime/whole-number.ts'
 
 const MOST = 1000
 
 /** Columns or rows of a terminal, in an address. */
-export const Size = z.coerce.number().int().min(1).max(MOST)
+export const Size = wholeNumber({ min: 1, max: MOST })
 
 const Length = z.int().min(1).max(MOST)
 /** The terminal of a client has another size. */

@@ -5,6 +5,7 @@ import { JobId } from '../../runtime/job-id.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { litter } from '../../runtime/litter.ts'
 import { betweenCharacters } from '../../runtime/output-text.ts'
+import { wholeNumber } from '../../runtime/whole-number.ts'
 import { findUpgrade } from './job-record.ts'
 
 const Rest = z.object({ offset: z.number(), next_offset: z.number(), ended: z.boolean() })
@@ -19,7 +20,7 @@ export default defineFunction({
   rateLimit: READS,
   request: {
     params: z.object({ id: JobId }),
-    query: z.object({ offset: z.coerce.number().int().min(0).default(0) }),
+    query: z.object({ offset: wholeNumber({ min: 0 }).default(0) }),
   },
   response: Rest.extend({ chunk: z.string() }),
   example: {

@@ -3,6 +3,7 @@ import { jobEventFrames } from '../../runtime/job-events.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import { defineSocket } from '../../runtime/socket.ts'
+import { wholeNumber } from '../../runtime/whole-number.ts'
 import { findUpgrade } from './job-record.ts'
 import { UPDATE_EVENT } from './upgrade.ts'
 
@@ -15,7 +16,7 @@ export default defineSocket({
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {
     params: z.object({ jobId: JobId }),
-    query: z.object({ from: z.coerce.number().int().min(0).default(0) }),
+    query: z.object({ from: wholeNumber({ min: 0 }).default(0) }),
   },
   sends: jobEventFrames(UPDATE_EVENT),
   closes: {
