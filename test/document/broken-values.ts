@@ -20,6 +20,7 @@ const LONGEST = 200_000
 export function breakages(schema: Schema, components: Components, check: SchemaCheck): Breakage[] {
   const meant = resolved(schema, components)
   const wrong = [...STRANGERS, ...nearlyRight(meant)].filter((value) => check.complaints(schema, value).length > 0)
+  wrong.push(...wrongTexts(meant, components, check))
   const whole = wrong.map((value) => ({ what: `is ${shown(value)}`, at: [], value }))
   const { properties = {}, required = [], additionalProperties } = meant
   const missing = required.map((key) => ({ what: `${key} is missing`, at: [key], value: undefined }))
@@ -32,6 +33,13 @@ export function breakages(schema: Schema, components: Components, check: SchemaC
   )
   const more = additionalProperties === false ? [{ what: 'undeclared is there', at: ['undeclared'], value: 1 }] : []
   return [...whole, ...missing, ...inner, ...more]
+}
+
+/** What is no JSON, or not the right one, in a text that should hold some. */
+function wrongTexts({ contentMediaType, contentSchema }: Schema, components: Components, check: SchemaCheck): string[] {
+  if (contentMediaType !== 'application/json' || !contentSchema) return []
+  const wholes = breakages(contentSchema, components, check).filter(({ at }) => at.length === 0)
+  return ['', '{', ...wholes.map(({ value }) => JSON.stringify(value))]
 }
 
 /** Beside each bound of the schema, on the wrong side. */

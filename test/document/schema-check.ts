@@ -7,6 +7,9 @@ export type SchemaCheck = ReturnType<typeof createSchemaCheck>
 /** What OpenAPI and AsyncAPI say inside of a schema and JSON Schema does not know. */
 const ANNOTATIONS = ['example', 'discriminator', 'xml', 'externalDocs']
 
+/** What these mean only the service can judge; their schemas have examples. */
+const OWN_FORMATS = ['ssh-address', 'url-without-credentials', 'link']
+
 /**
  * Judges values by the schemas of a document. `closed`: an object has what its schema names and nothing else, unless the
  * schema itself says what else.
@@ -15,6 +18,7 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, validateFormats: true })
   formats.default(ajv)
   ajv.addVocabulary(ANNOTATIONS)
+  for (const format of OWN_FORMATS) ajv.addFormat(format, true)
   const components = isRecord(document.components) ? document.components.schemas : {}
   ajv.addSchema({ $id: 'document', $defs: placed(closed ? shut(components) : components) })
   const compiled = new Map<Schema, ReturnType<typeof ajv.compile>>()
