@@ -16,7 +16,8 @@ export interface Ask {
   path: Readonly<Record<string, unknown>>
   query: Readonly<Record<string, unknown>>
   body: { json: unknown } | { text: string } | undefined
-  contentType: string
+  /** Headers beside those that the rest of the request needs. */
+  headers: readonly (readonly [name: string, value: string])[]
   /** Whether what was given from outside stands in the body, where it has properties of that name. */
   given: boolean
 }
@@ -82,12 +83,19 @@ export function validAsk(operation: Operation, openapi: OpenApi): fc.Arbitrary<A
       body: withExample ? withExample.map((json) => ({ json })) : fc.constant(undefined),
       given: fc.boolean(),
     })
-    .map(({ asking: who, ...rest }) => ({ ...rest, ...who, contentType: 'application/json' }))
+    .map(({ asking: who, ...rest }) => ({ ...rest, ...who, headers: [] }))
 }
 
 /** Every way to ask wrongly, each in one thing. */
 export function brokenAsks(operation: Operation, openapi: OpenApi): BrokenAsk[] {
-  return [...strangers(operation), ...wrongBodies(operation, openapi), ...wrongParameters(operation, openapi)]
+  return [...strangers(operation), ...wrongBodies(operation, openapi), ...wrongParameters(operation, openapi), TOO_LONG]
+}
+
+const TOO_LONG: BrokenAsk = {
+  what: 'the headers are far too long',
+  status: 431,
+  first: true,
+  change: (ask) => ({ ...ask, headers: [['X-Padding', 'x'.repeat(100_000)]] }),
 }
 
 function strangers(operation: Operation): BrokenAsk[] {

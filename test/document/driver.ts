@@ -65,7 +65,7 @@ export function createDriver(
   const askRightly = (operation: Operation, asked: Ask) =>
     ask(operation, asked, (answer) => verdict.toValid(operation, answer))
 
-  const right = (operation: Operation, runs: number, { seed, shrink = true }: Runs, found: Map<number, number>) =>
+  const right = (operation: Operation, { valid: runs, seed, shrink = true }: Runs, found: Map<number, number>) =>
     fc.assert(
       fc.asyncProperty(validAsk(operation, openapi), async (asked) => count(found, await askRightly(operation, asked))),
       { numRuns: runs, seed, endOnFailure: !shrink },
@@ -90,6 +90,20 @@ export function createDriver(
         })
       })
 
+  /** Once more than the limit allows from one address, where that is few. */
+  const exhaust = async (operation: Operation, { seed }: Runs) => {
+    const { limit, by } = operation['x-rate-limit'] ?? { limit: Number.POSITIVE_INFINITY, by: 'user' }
+    if (limit > FEW || by === 'user') return
+    const statuses: number[] = []
+    for (const asked of fc.sample(validAsk(operation, openapi), { numRuns: limit + 1, seed })) {
+      const sent = await send(operation, asked, 0)
+      const wrong = verdict.answer(operation, sent.answer)
+      if (wrong.length > 0) throw new Error(`${wrong.join('; ')}\n${told(sent)}`)
+      statuses.push(sent.answer.status)
+    }
+    if (statuses.indexOf(429) !== limit) throw new Error(`of ${statuses.length} requests from one address, ${statuses}`)
+  }
+
   /** Whether all that the operation names has been told already. */
   const lacks = (operation: Operation) => named(operation, openapi).filter((name) => !pool.has(name))
 
@@ -111,10 +125,25 @@ export function createDriver(
     async drive(operation: Operation, runs: Runs): Promise<Reached> {
       const reached: Reached = { valid: new Map(), broken: new Map() }
       for (const way of brokenAsks(operation, openapi)) await wrong(operation, way, runs, reached.broken)
-      await right(operation, runs.valid, runs, reached.valid)
+      // What is asked for by chance may be there only rarely.
+      for (let round = 0; round < ROUNDS && !succeeded(reached); round += 1)
+        await right(operation, { ...runs, seed: runs.seed + round }, reached.valid)
+      await exhaust(operation, runs)
       return reached
     },
   }
+}
+
+/** The most requests that are sent only to meet a limit. */
+const FEW = 60
+const ROUNDS = 10
+
+export function succeeded({ valid }: Reached): boolean {
+  return [...valid.keys()].some((status) => status < 300)
+}
+
+export function refused({ broken }: Reached): boolean {
+  return [...broken.keys()].some((status) => status >= 400)
 }
 
 /** The components of the parameters and of the body. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { areas, functions } from '../../functions/index.ts'
 import { createOpenApi } from '../../runtime/openapi.ts'
 import { startWorld } from '../property/world.ts'
-import { createDriver } from './driver.ts'
+import { createDriver, refused, succeeded } from './driver.ts'
 import { type Operation, readOpenApi } from './openapi.ts'
 
 const FILE = 'test/document/every-operation.test.ts'
@@ -31,13 +31,10 @@ test.each(OPERATIONS)(
     await driver.explore(runs)
     await driver.prepare(expectOperation(operation), runs)
 
-    const { valid, broken } = await driver.drive(expectOperation(operation), runs)
+    const reached = await driver.drive(expectOperation(operation), runs)
 
-    console.info(name, [...valid], [...broken])
-    expect(
-      [...valid.keys()].some((status) => status < 300),
-      'some requests succeed',
-    ).toBe(true)
+    expect(succeeded(reached), 'some requests succeed').toBe(true)
+    expect(refused(reached), 'some are refused').toBe(true)
   },
   60_000,
 )
@@ -48,7 +45,6 @@ function expectOperation(operation: Operation | undefined): Operation {
 }
 
 function givenOf({ known, deployments }: Awaited<ReturnType<typeof startWorld>>) {
-  let address = 0
   const [setup_token] = known.setup
   const [ssh_host] = known.host
   const [ssh_password] = known.password
@@ -62,11 +58,7 @@ function givenOf({ known, deployments }: Awaited<ReturnType<typeof startWorld>>)
         ...{ username: 'demo', password: 'demo' },
         ...{ setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key },
       },
-      // Each from another address, so that no limit is met.
-      headers: () => {
-        address += 1
-        return [['X-Forwarded-For', `10.${address >> 16}.${(address >> 8) & 255}.${address & 255}`] as const]
-      },
+      address: (n: number) => [['X-Forwarded-For', `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`] as const],
     },
   }
 }

@@ -11,8 +11,8 @@ export interface Given {
   cookies: Readonly<Record<string, readonly string[]>>
   /** Secrets and addresses that bodies ask for, by the name of the property. */
   values: Readonly<Record<string, unknown>>
-  /** What each request carries beside. */
-  headers?: () => readonly (readonly [name: string, value: string])[]
+  /** Headers by which a request comes from this address, so that limits are met when they should be. */
+  address?: (n: number) => readonly (readonly [name: string, value: string])[]
 }
 
 /** No answer of this API takes longer. */
@@ -48,7 +48,7 @@ export function createSending(
     const schema = bodyOf(operation)?.schema
     return JSON.stringify(ask.given && schema ? withGiven(json, schema, given.values) : json) ?? ''
   }
-  const headersOf = (ask: Ask) => {
+  const headersOf = (ask: Ask, address: number) => {
     const token = tokenOf(ask.caller)
     const secrets = ask.cookies.map((name) => `${name}=${nextOf(given.cookies[name] ?? []) ?? ''}`)
     const cookies = secrets.join('; ')
@@ -56,17 +56,19 @@ export function createSending(
       ['Host', new URL(service.url).host] as const,
       ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
       ...(cookies === '' ? [] : [['Cookie', cookies] as const]),
-      ...(ask.body ? [['Content-Type', ask.contentType] as const] : []),
-      ...(given.headers?.() ?? []),
+      ...(ask.body ? [['Content-Type', 'application/json'] as const] : []),
+      ...ask.headers,
+      ...(given.address?.(address) ?? []),
     ]
   }
 
-  return async (operation: Operation, ask: Ask): Promise<Sent> => {
+  /** From an address of its own, unless one is given. */
+  return async (operation: Operation, ask: Ask, address?: number): Promise<Sent> => {
     turn += 1
     const wire: WireRequest = {
       method: operation.method,
       target: target(operation, ask),
-      headers: headersOf(ask),
+      headers: headersOf(ask, address ?? turn),
       body: textOf(operation, ask),
       framing: ask.body ? 'length' : 'none',
     }

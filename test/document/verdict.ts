@@ -26,7 +26,7 @@ export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCode
     const names = new Set(Object.keys(promised.headers).map((name) => name.toLowerCase()))
     if (headers['set-cookie'] && !names.has('set-cookie')) wrong.push('a cookie is set that is not declared')
     const type = essence(headers['content-type'] ?? 'no content type')
-    const [, content] = Object.entries(promised.content).find(([each]) => essence(each) === type) ?? []
+    const [, content] = Object.entries(promised.content).find(([each]) => covers(essence(each), type)) ?? []
     if (!content) return [...wrong, `${type} is not declared for status ${status}`]
     const value = type === 'application/json' ? json(body) : body
     return [...wrong, ...check.complaints(content.schema, value)]
@@ -51,6 +51,11 @@ export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCode
       return wrong
     },
   }
+}
+
+/** Whether a declared type, which may be a range, means this one. */
+function covers(declared: string, type: string): boolean {
+  return declared.endsWith('/*') ? type.startsWith(declared.slice(0, -1)) : declared === type
 }
 
 /** A media type without its parameters. */

@@ -167,7 +167,7 @@ async function populate(
 
 /** Ids of modules, each with one of a deployment; a real one could not have these. */
 const NUMBERED = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1}`] as const)
-const CALLED = Array.from({ length: 30 }, (_, n) => [`module-${n}`, randomUUID()] as const)
+const CALLED = Array.from({ length: 12 }, (_, n) => [`module-${n}`, randomUUID()] as const)
 
 /** A module by that id, and a deployment that has ended. */
 async function populateModule(db: Database, id: string, deployment: string, now: string): Promise<void> {
