@@ -7,6 +7,8 @@ import { Exit, exitFrame, Resize, Size } from './control.ts'
 import { relay } from './relay.ts'
 import { openShell, whyEnded, whyNone } from './shell.ts'
 
+const Wanted = z.string().meta({ description: '`host`, or `lxc:<id>` for a container.', examples: ['host', 'lxc:101'] })
+
 export default defineSocket({
   path: '/ws/terminal',
   summary: 'A terminal',
@@ -15,7 +17,7 @@ export default defineSocket({
   auth: 'admin',
   rateLimit: { limit: 300, seconds: 60, by: 'user' },
   audit: ['terminal_open', 'terminal_close'],
-  request: { query: z.object({ target: z.string().default(''), cols: Size.default(80), rows: Size.default(24) }) },
+  request: { query: z.object({ target: Wanted.default(''), cols: Size.default(80), rows: Size.default(24) }) },
   sends: {
     output: { description: 'What the terminal shows.' },
     exit: textFrame(
