@@ -107,7 +107,11 @@ export function createDriver(
   /** Whether all that the operation names has been told already. */
   const lacks = (operation: Operation) => named(operation, openapi).filter((name) => !pool.has(name))
 
+  const makers = (component: string) =>
+    operations.filter((each) => each.method !== 'DELETE' && tells(each, component, openapi))
+
   return {
+    pool,
     /** Reads what can be read without a name, so that the answers name what other requests need. */
     async explore({ seed }: Runs): Promise<void> {
       for (const operation of operations)
@@ -117,9 +121,11 @@ export function createDriver(
     /** Asks for what makes the things that the operation names, where nothing has told of any. */
     async prepare(operation: Operation, runs: Runs): Promise<void> {
       for (const name of lacks(operation))
-        for (const maker of operations)
-          if (maker.method !== 'DELETE' && !pool.has(name) && tells(maker, name, openapi))
-            await listen(maker, runs.valid, runs.seed)
+        for (const maker of makers(name)) if (!pool.has(name)) await listen(maker, runs.valid, runs.seed)
+    },
+    /** Makes some of what this component names, even if there are some. */
+    async make(component: string, { seed }: Runs): Promise<void> {
+      for (const maker of makers(component)) await listen(maker, FEW_MADE, seed)
     },
     /** Asks all that is right and all that is wrong. Rejects with fast-check's report. */
     async drive(operation: Operation, runs: Runs): Promise<Reached> {
@@ -137,6 +143,7 @@ export function createDriver(
 /** The most requests that are sent only to meet a limit. */
 const FEW = 60
 const ROUNDS = 10
+const FEW_MADE = 3
 
 export function succeeded({ valid }: Reached): boolean {
   return [...valid.keys()].some((status) => status < 300)

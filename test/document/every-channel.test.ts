@@ -1,0 +1,45 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { sockets } from '../../functions/index.ts'
+import { readAsyncApi } from './asyncapi.ts'
+import { startServedWorld } from './served-world.ts'
+import { createSocketDriver } from './socket-driver.ts'
+
+const FILE = 'test/document/every-channel.test.ts'
+const seed = Number(process.env.PROPERTY_SEED ?? randomInt(2 ** 31))
+console.info(`seed ${seed}; the same sockets again: PROPERTY_SEED=${seed} npx vitest run --project unit ${FILE}`)
+
+/** Sockets for each channel; more of them by hand. */
+const runs = Number(process.env.DOCUMENT_RUNS ?? 30)
+const TEST_MS = 60_000 + 2_000 * runs
+
+/** What each must have said, so that it is known to have been heard: a document that forbids everything is no help. */
+const SAYS: Readonly<Record<string, string>> = {
+  '/ws/deployments/{id}': 'deployment',
+  '/ws/terminal': 'output',
+  '/ws/updates/{jobId}': 'update_done',
+}
+
+test('there is a channel for each socket', () => {
+  expect(Object.keys(SAYS)).toEqual(sockets.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')).sort())
+})
+
+test.each(Object.keys(SAYS))(
+  '%s says nothing but what its document declares, and is closed only as it declares',
+  async (address) => {
+    const { url, driver, given } = await startServedWorld()
+    const asyncapi = readAsyncApi(await (await fetch(`${url}/api/asyncapi.json`)).json())
+    const channel = asyncapi.channels.find((each) => each.address === address)
+    if (!channel) throw new Error(`${address} is not in the served document`)
+    await driver.explore({ valid: runs, broken: 1, seed })
+    // Something that goes on while it is listened to.
+    await driver.make('JobId', { valid: runs, broken: 1, seed })
+
+    const heard = await createSocketDriver(url, asyncapi, { given, pool: driver.pool }).drive(channel, { runs, seed })
+
+    console.info(address, [...heard.messages], [...heard.codes])
+    expect([...heard.messages.keys()]).toContain(SAYS[address])
+    expect(heard.codes.get(4401)).toBeGreaterThan(0)
+  },
+  TEST_MS,
+)

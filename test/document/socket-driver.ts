@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import { WebSocket } from 'ws'
+import type { Caller } from './asks.ts'
+import { type AsyncApi, type Channel, componentLike, type Message } from './asyncapi.ts'
+import { isRecord } from './json-schema.ts'
+import { FromPool, type Pool } from './pool.ts'
+import { createSchemaCheck } from './schema-check.ts'
+import type { Given } from './sending.ts'
+import { valid } from './valid-values.ts'
+import { json } from './verdict.ts'
+
+/** A socket as it is asked for, and what is said over it once it is open. */
+interface Call {
+  caller: Caller
+  path: Readonly<Record<string, unknown>>
+  query: unknown
+  frames: readonly Frame[]
+}
+type Frame = { json: unknown } | { bytes: Uint8Array } | { text: string }
+
+export interface Heard {
+  /** How often each message came. */
+  messages: Map<string, number>
+  /** How often each code closed a socket. */
+  codes: Map<number, number>
+}
+
+/** How long a socket is listened to that nobody closes, once it has opened. */
+const LISTENING_MS = 150
+/** No socket takes longer to open. */
+const OPENING_MS = 10_000
+
+/** Closed by no frame at all, which is what a client sees that has cut the connection itself. */
+const CUT = 1006
+
+/** Opens sockets as the document allows and forbids, says what may be said and rubbish, and judges all that is heard. */
+export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, pool }: { given: Given; pool: Pool }) {
+  const check = createSchemaCheck(asyncapi.raw, { closed: true })
+  let turn = 0
+
+  /** What a frame of the service is, by its schema. */
+  const named = ({ sends, address }: Channel, data: Buffer, isBinary: boolean): string => {
+    const kind = isBinary ? 'application/octet-stream' : 'application/json'
+    const candidates = [...sends].filter(([, { contentType }]) => contentType === kind)
+    const value = isBinary ? undefined : json(data.toString())
+    const wrong: string[] = []
+    for (const [name, { payload }] of candidates) {
+      const complaints = isBinary ? [] : check.complaints(payload, value)
+      if (complaints.length === 0) return name
+      wrong.push(`${name}: ${complaints.join('; ')}`)
+    }
+    throw new Error(
+      `${address} declares no such frame (${kind})\n${data.toString().slice(0, 500)}\n${wrong.join('\n')}`,
+    )
+  }
+
+  const call = async (channel: Channel, { caller, path, query, frames }: Call, heard: Heard): Promise<void> => {
+    turn += 1
+    const { address, 'x-subprotocol': protocol } = channel
+    const filled = address.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(String(pool.settled(path[name]))),
+    )
+    const pairs = isRecord(query)
+      ? Object.entries(query).map(([name, value]) => [name, String(pool.settled(value))])
+      : []
+    const token = caller === 'nobody' ? [] : [`bearer.${caller === 'rubbish' ? 'a.b.c' : given.tokens[caller][0]}`]
+    const ws = new WebSocket(
+      `${url.replace('http', 'ws')}${filled}?${new URLSearchParams(pairs)}`,
+      [protocol, ...token],
+      {
+        handshakeTimeout: OPENING_MS,
+        headers: Object.fromEntries(given.address?.(turn) ?? []),
+      },
+    )
+    await new Promise<void>((resolve, reject) => {
+      ws.on('error', reject)
+      ws.on('open', () => {
+        for (const frame of frames) ws.send(said(frame))
+        setTimeout(() => ws.terminate(), LISTENING_MS)
+      })
+      ws.on('message', (data: Buffer, isBinary: boolean) => {
+        try {
+          count(heard.messages, named(channel, data, isBinary))
+        } catch (error) {
+          reject(error)
+        }
+      })
+      ws.on('close', (code) => {
+        count(heard.codes, code)
+        const isDeclared = channel['x-close-codes'].some((each) => each.code === code)
+        if (code === CUT || isDeclared) resolve()
+        else reject(new Error(`${address} does not declare that it is closed with ${code}`))
+      })
+    }).finally(() => ws.terminate())
+  }
+
+  return {
+    /** Rejects with fast-check's report at what is not declared. */
+    async drive(
+      channel: Channel,
+      { runs, seed, shrink = true }: { runs: number; seed: number; shrink?: boolean },
+    ): Promise<Heard> {
+      const heard: Heard = { messages: new Map(), codes: new Map() }
+      const property = fc.asyncProperty(anyCall(channel, asyncapi), (each) => call(channel, each, heard))
+      await fc.assert(property, { numRuns: runs, seed, endOnFailure: !shrink })
+      return heard
+    },
+  }
+}
+
+function anyCall(channel: Channel, { components }: AsyncApi): fc.Arbitrary<Call> {
+  const path = Object.entries(channel.parameters).map(([name, parameter]) => {
+    const component = componentLike(parameter, components)
+    const rubbish = fc.constantFrom('0', 'x', ...(parameter.examples ?? []))
+    const told = fc.tuple(fc.nat(99), rubbish).map(([nth, otherwise]) => new FromPool(component ?? '', nth, otherwise))
+    return [name, fc.oneof({ arbitrary: told, weight: 4 }, { arbitrary: rubbish, weight: 1 })] as const
+  })
+  const query = channel.bindings.ws.query
+  const wrongQuery = fc.dictionary(fc.constantFrom(...Object.keys(query?.properties ?? { x: 1 })), fc.string(), {
+    maxKeys: 3,
+  })
+  return fc.record({
+    caller: fc.constantFrom<Caller>('admin', 'admin', 'user', 'nobody', 'rubbish'),
+    path: fc.record(Object.fromEntries(path)),
+    query: query
+      ? fc.oneof({ arbitrary: valid(query, components), weight: 4 }, { arbitrary: wrongQuery, weight: 1 })
+      : fc.constant({}),
+    frames: fc.array(fc.oneof(...[...channel.takes.values()].map((each) => saying(each, components)), RUBBISH), {
+      maxLength: 3,
+    }),
+  })
+}
+
+function saying({ contentType, payload }: Message, components: AsyncApi['components']): fc.Arbitrary<Frame> {
+  if (contentType !== 'application/json')
+    return fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) => ({ bytes }))
+  return valid(payload, components).map((value) => ({ json: value }))
+}
+
+const RUBBISH: fc.Arbitrary<Frame> = fc.constantFrom<Frame>(
+  { text: '' },
+  { text: '{' },
+  { text: '{"type":"nonsense"}' },
+  { text: 'x'.repeat(70_000) },
+  { bytes: new Uint8Array(70_000) },
+)
+
+function said(frame: Frame): string | Uint8Array {
+  if ('bytes' in frame) return frame.bytes
+  return 'text' in frame ? frame.text : JSON.stringify(frame.json)
+}
+
+function count<key>(found: Map<key, number>, at: key): void {
+  found.set(at, (found.get(at) ?? 0) + 1)
+}
