@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sockets } from '../../functions/index.ts'
+import { sockets as declared } from '../../functions/index.ts'
 import { readAsyncApi } from './asyncapi.ts'
 import { startServedWorld } from './served-world.ts'
 import { createSocketDriver } from './socket-driver.ts'
@@ -21,7 +21,7 @@ const SAYS: Readonly<Record<string, string>> = {
 }
 
 test('there is a channel for each socket', () => {
-  expect(Object.keys(SAYS)).toEqual(sockets.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')).sort())
+  expect(Object.keys(SAYS)).toEqual(declared.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')).sort())
 })
 
 test.each(Object.keys(SAYS))(
@@ -35,9 +35,10 @@ test.each(Object.keys(SAYS))(
     // Something that goes on while it is listened to.
     await driver.make('JobId', { valid: runs, broken: 1, seed })
 
-    const heard = await createSocketDriver(url, asyncapi, { given, pool: driver.pool }).drive(channel, { runs, seed })
+    const sockets = createSocketDriver(url, asyncapi, { given, pool: driver.pool })
 
-    console.info(address, [...heard.messages], [...heard.codes])
+    const heard = await sockets.drive(channel, { runs, seed, until: SAYS[address] })
+
     expect([...heard.messages.keys()]).toContain(SAYS[address])
     expect(heard.codes.get(4401)).toBeGreaterThan(0)
   },

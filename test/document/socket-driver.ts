@@ -25,13 +25,20 @@ export interface Heard {
   codes: Map<number, number>
 }
 
+export interface SocketRuns {
+  runs: number
+  seed: number
+  /** Whether a counterexample is made smaller. */
+  shrink?: boolean
+  until?: string | undefined
+}
+
+/** What is asked for by chance may be there only rarely. */
+const ROUNDS = 10
 /** How long a socket is listened to that nobody closes, once it has opened. */
 const LISTENING_MS = 150
 /** No socket takes longer to open. */
 const OPENING_MS = 10_000
-
-/** Closed by no frame at all, which is what a client sees that has cut the connection itself. */
-const CUT = 1006
 
 /** Opens sockets as the document allows and forbids, says what may be said and rubbish, and judges all that is heard. */
 export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, pool }: { given: Given; pool: Pool }) {
@@ -72,11 +79,15 @@ export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, poo
         headers: Object.fromEntries(given.address?.(turn) ?? []),
       },
     )
+    let isCut = false
     await new Promise<void>((resolve, reject) => {
       ws.on('error', reject)
       ws.on('open', () => {
         for (const frame of frames) ws.send(said(frame))
-        setTimeout(() => ws.terminate(), LISTENING_MS)
+        setTimeout(() => {
+          isCut = ws.readyState === WebSocket.OPEN
+          ws.terminate()
+        }, LISTENING_MS)
       })
       ws.on('message', (data: Buffer, isBinary: boolean) => {
         try {
@@ -88,21 +99,23 @@ export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, poo
       ws.on('close', (code) => {
         count(heard.codes, code)
         const isDeclared = channel['x-close-codes'].some((each) => each.code === code)
-        if (code === CUT || isDeclared) resolve()
+        if (isCut || isDeclared) resolve()
         else reject(new Error(`${address} does not declare that it is closed with ${code}`))
       })
     }).finally(() => ws.terminate())
   }
 
   return {
-    /** Rejects with fast-check's report at what is not declared. */
-    async drive(
-      channel: Channel,
-      { runs, seed, shrink = true }: { runs: number; seed: number; shrink?: boolean },
-    ): Promise<Heard> {
+    /** Once more, and again, until this message was heard. Rejects with fast-check's report at what is not declared. */
+    async drive(channel: Channel, { runs, seed, shrink = true, until }: SocketRuns): Promise<Heard> {
       const heard: Heard = { messages: new Map(), codes: new Map() }
       const property = fc.asyncProperty(anyCall(channel, asyncapi), (each) => call(channel, each, heard))
-      await fc.assert(property, { numRuns: runs, seed, endOnFailure: !shrink })
+      for (
+        let round = 0;
+        round === 0 || (round < ROUNDS && until !== undefined && !heard.messages.has(until));
+        round += 1
+      )
+        await fc.assert(property, { numRuns: runs, seed: seed + round, endOnFailure: !shrink })
       return heard
     },
   }
