@@ -17,6 +17,9 @@ export type DeploymentId = string
 /** One rejected field of a request. */
 export type Detail = { field: string; message: string }
 
+/** The fingerprint of a host’s key, as `ssh-keygen -l` writes it. */
+export type HostKey = string
+
 /** Names a job. */
 export type JobId = string
 
@@ -315,7 +318,7 @@ export interface Operations {
       ssh_host: string
       ssh_username: string
       ssh_password: string
-      ssh_host_key: string
+      ssh_host_key: HostKey
       hypervisor_url?: string
       hypervisor_token?: string
     }
@@ -335,7 +338,7 @@ export interface Operations {
   'POST /api/install/check': {
     body: { setup_token?: string; ssh_host: string; ssh_username: string; ssh_password: string }
     answer: {
-      ssh_host_key: string
+      ssh_host_key: HostKey | ''
       checks: Array<{
         id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool'
         ok: boolean

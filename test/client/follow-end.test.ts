@@ -1,0 +1,122 @@
+import { getEventListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import { ApiError, createPanel } from '../../client/index.ts'
+import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
+
+const WAIT = { timeout: 60_000, interval: 10 }
+const SOCKET = 'GET /ws/'
+
+const line = (n: number) => `Paramétrage de paquet-${n} (1.${n}) … ✓ 🐧\r\n`
+
+test('goes on at the byte that is given', async () => {
+  const { printed, panel } = await signedIn()
+  const id = await upgrade(panel)
+  printed.print(line(1))
+  printed.end()
+  const first = followed(panel, id)
+  await first.ended
+  const bytes = Buffer.from(first.text())
+
+  const rest = followed(panel, id, { from: 7 })
+  await rest.ended
+
+  expect(rest.text()).toBe(bytes.subarray(7).toString())
+})
+
+test.each([[{}], [{ WebSocket: false as const }]])('a job that is not there is an ApiError: %j', async (options) => {
+  const { panel } = await signedIn(options)
+
+  await expect(followed(panel, '1700000000-aaaaaaaa').ended).rejects.toMatchObject({
+    constructor: ApiError,
+    status: 404,
+    code: 'job_missing',
+  })
+})
+
+test.each([[{}], [{ WebSocket: false as const }]])(
+  'a target that is invalid ends with an error, also where the service tells none: %j',
+  async (options) => {
+    const { panel } = await signedIn(options)
+    const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'moon' } })
+
+    const follower = followed(panel, job_id)
+    await follower.ended
+
+    expect(follower.events).toEqual([
+      { type: 'update_error', topic: `update:${job_id}`, seq: 0, data: { error: 'Cible invalide : moon' } },
+    ])
+  },
+)
+
+test.each([[{}], [{ WebSocket: false as const }]])('a cancelled job tells by whom: %j', async (options) => {
+  const { printed, panel } = await signedIn(options)
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+
+  await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
+  await follower.ended
+
+  expect(follower.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par demo' } })
+  expect(follower.text()).toBe(await outputOf(panel, id))
+})
+
+test('who is not an administrator may not follow a deployment, and who is learns that there is none', async () => {
+  const { service, proxy, panel: admin } = await signedIn()
+  const guest = createPanel({ url: proxy.url })
+  await guest.signIn('guest', 'guest')
+  const next = (panel: typeof guest) => panel.follow('deploy:nothing').next()
+
+  await expect(next(guest)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
+  await expect(next(admin)).rejects.toMatchObject({ status: 404, code: 'deployment_missing' })
+  await expect(next(createPanel({ url: service.url }))).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
+})
+
+test('who signs out follows nothing any more', async () => {
+  const { proxy, panel } = await signedIn()
+  const follower = followed(panel, await upgrade(panel))
+  await expect.poll(() => follower.states).toContain('live')
+
+  await panel.signOut()
+
+  await expect(follower.ended).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+})
+
+test.each([
+  ['live', {}],
+  ['polling', { WebSocket: false as const }],
+])('aborted while %s, it ends with the reason and leaves nothing open', async (state, options) => {
+  const { proxy, panel } = await signedIn(options)
+  const { signal, abort } = aborting()
+  const follower = followed(panel, await upgrade(panel), { signal })
+  await expect.poll(() => follower.states).toContain(state)
+
+  const reason = new Error('enough')
+  abort(reason)
+
+  await expect(follower.ended).rejects.toBe(reason)
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('who leaves the loop leaves nothing open', async () => {
+  const { printed, proxy, panel } = await signedIn()
+  const { signal } = aborting()
+  const id = await upgrade(panel)
+  printed.print(line(1))
+
+  for await (const event of panel.follow(`update:${id}`, { signal })) {
+    expect(event.type).toBe('update_output')
+    break
+  }
+
+  await expect.poll(() => proxy.open(SOCKET)).toBe(0)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+function aborting() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: (reason: unknown) => controller.abort(reason) }
+}
