@@ -5,7 +5,7 @@ import { commands, functions, sockets } from '../functions/index.ts'
 import { VARIABLES } from '../runtime/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDERS = ['.', 'docs', 'docs/decisions', 'examples', 'examples/module-hello']
+const FOLDERS = ['.', 'docs', 'docs/decisions', 'client', 'examples', 'examples/module-hello']
 
 const pages = new Map(
   FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
