@@ -44,6 +44,7 @@ export async function* follow(
   /** When polling: the next time for a socket. */
   let socketAt = 0
   let closedDone = false
+  let silent = false
   let wait = 0
 
   const become = (next: FollowState) => {
@@ -61,7 +62,8 @@ export async function* follow(
   }
 
   async function* live(WebSocket: SocketConstructor, token: string) {
-    if (failures < FAILURES) become('connecting')
+    // In the place of a silent one: nobody need know.
+    if (failures < FAILURES && !silent) become('connecting')
     const address = `${url.replace(/^http/, 'ws')}${source.path}${at > 0 ? `?from=${at}` : ''}`
     const onOpen = () => become('live')
     const connection = connect<Event>({ WebSocket, address, token, session, signal, onOpen })
@@ -80,7 +82,8 @@ export async function* follow(
     if (code === CLOSE.missing) throw fail(404, source.missing.code, source.missing.message)
     if (code === CLOSE.refused) throw fail(400, 'invalid_request', 'La requête est invalide.')
     closedDone = code === CLOSE.done
-    if (closedDone) return
+    silent = code === CLOSE.silent
+    if (closedDone || silent) return
     if (!heard) failures += 1
     wait = heard && code === CLOSE.behind ? 0 : backOff(failures)
     socketAt = performance.now() + wait

@@ -70,14 +70,16 @@ export function createRequest(url: string, fetch: Fetch): Request {
       if (given.startsWith('svc_refresh=')) cookie = given.endsWith('=') ? '' : given
     }
     const parsed = headers.get('content-type')?.includes('json') ? json(text) : ok && text
-    if (ok && parsed !== undefined) return parsed
+    const requestId = headers.get('x-request-id') ?? undefined
+    // What the service says with a status of errors but without a code is an answer too: that it is not well.
+    if (parsed !== undefined && (ok || (requestId && parsed && !parsed.code))) return parsed
     const { code = 'unexpected_answer', error = `Réponse inattendue (${status}).`, details } = parsed || {}
     throw fail({
       status,
       code,
       message: error,
       details,
-      requestId: headers.get('x-request-id') ?? undefined,
+      requestId,
       retryAfter: Number(headers.get('retry-after')) || undefined,
     })
   }

@@ -14,6 +14,8 @@ interface OpenedSocket {
 
 /** Why a socket was closed, by the service or here. */
 export const CLOSE = {
+  /** Here: it said nothing for too long. */
+  silent: 0,
   done: 1000,
   lost: 1006,
   refused: 1008,
@@ -25,6 +27,8 @@ export const CLOSE = {
 
 /** A proxy that swallows the handshake would else hold it for as long as it likes. */
 const OPEN_MS = 10_000
+/** One that says nothing for so long may be dead without either end knowing, and is replaced by another. */
+const SILENT_MS = 45_000
 /** Of messages that nobody has taken yet, 32 KiB each at most: then the rest is fetched later. */
 const MOST_WAITING = 256
 const OPEN = 1
@@ -64,7 +68,11 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
   }
   const close = () => end(CLOSE.done)
   const present = () => socket?.send(JSON.stringify({ type: 'auth', token: newest }))
-  const timer = setTimeout(() => end(CLOSE.lost), OPEN_MS)
+  let timer = setTimeout(() => end(CLOSE.lost), OPEN_MS)
+  const heard = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => end(CLOSE.silent), SILENT_MS)
+  }
   const forget = session.watch((next) => {
     newest = next
     if (!next) end(CLOSE.unauthenticated)
@@ -75,12 +83,13 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
     socket = new WebSocket(address, ['panel.v1', `bearer.${token}`])
     socket.addEventListener('open', () => {
       if (code !== undefined) return
-      clearTimeout(timer)
+      heard()
       if (newest !== token) present()
       onOpen()
     })
     socket.addEventListener('message', ({ data }) => {
       if (code !== undefined) return
+      heard()
       waiting.push(JSON.parse(String(data)))
       if (waiting.length > MOST_WAITING) end(CLOSE.behind)
       wake()

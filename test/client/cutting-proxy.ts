@@ -17,11 +17,14 @@ export interface CuttingProxy {
   open(part: string): number
   /** Cuts those that are open now. */
   cutNow(part: string): void
+  /** Lets no byte of those that are open now through any more, and tells neither end. */
+  silence(part: string): void
 }
 
 export async function startProxy(target: string): Promise<CuttingProxy> {
   const lines: string[] = []
   const open = new Map<Socket, string>()
+  const silent = new WeakSet<Socket>()
   let cuts = 0
   const server = createServer((client) => {
     const { hostname, port } = new URL(proxy.target)
@@ -46,7 +49,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
       service.write(bytes)
     })
     service.on('data', (bytes: Buffer) => {
-      if (left <= 0) return
+      if (left <= 0 || silent.has(client)) return
       client.write(bytes.subarray(0, left))
       left -= bytes.length
       if (left > 0) return
@@ -72,6 +75,9 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
       return cuts
     },
     open: (part) => [...open.values()].filter((line) => line.includes(part)).length,
+    silence(part) {
+      for (const [client, line] of open) if (line.includes(part)) silent.add(client)
+    },
     cutNow(part) {
       for (const [client, line] of open) if (line.includes(part)) client.destroy()
     },

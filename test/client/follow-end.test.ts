@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ApiError, createPanel } from '../../client/index.ts'
 import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
 
@@ -120,3 +120,25 @@ function aborting() {
   const controller = new AbortController()
   return { signal: controller.signal, abort: (reason: unknown) => controller.abort(reason) }
 }
+
+test('a socket that died without a word is replaced, and no byte is missing', async () => {
+  // What the client waits for silence to end, in less time; everything else takes its own.
+  const real = globalThis.setTimeout
+  const sooner = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => sooner.mockRestore())
+  sooner.mockImplementation((run: () => void, ms?: number) => real(run, ms === 45_000 ? 300 : ms))
+  const { printed, proxy, panel } = await signedIn()
+  const id = await upgrade(panel)
+  const follower = followed(panel, id)
+  printed.print(line(1))
+  await expect.poll(follower.text, WAIT).toContain(line(1))
+
+  proxy.silence(SOCKET)
+  printed.print(line(2))
+  await expect.poll(follower.text, WAIT).toContain(line(2))
+  printed.end()
+  await follower.ended
+
+  expect(follower.text()).toBe(await outputOf(panel, id))
+  expect(follower.states).toEqual(['connecting', 'live'])
+})

@@ -205,3 +205,14 @@ test('parameters are written into the address, and what is undefined is left out
     'http://panel.test/api/audit?user=%C3%A9%26&limit=2',
   ])
 })
+
+test('that the service is not well is an answer, as its document says, and no error', async () => {
+  const body = { status: 'degraded', version: '1.0.0', boot_id: 'b', started_at: '2026-03-01T12:00:00.000Z' }
+  const headers = { 'x-request-id': '7f0c1a52-6a0e-4c5e-9f43-0d5a7f3f6b11' }
+  const panel = createPanel({
+    url: 'https://panel.example',
+    fetch: async () => Response.json(body, { status: 503, headers }),
+  })
+
+  expect(await panel.api('GET /api/health')).toEqual(body)
+})
