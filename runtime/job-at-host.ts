@@ -45,7 +45,7 @@ export function createJobAtHost(
           if (code !== 0) throw new NotStarted(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
         } catch (error) {
           // Whether the host has begun it is not known, and asking once more does no harm. Before that, it has not.
-          asked ||= start !== undefined && error instanceof SshError && mayHaveHeard(error)
+          asked ||= start !== undefined && error instanceof SshError && error.mayHaveBegun
           // What cannot be prepared because of what it is does not mend by itself.
           const unfit = start === undefined && !(error instanceof SshError)
           const ours = error instanceof Error && !(error instanceof LeaseLost || error instanceof NotStarted)
@@ -78,11 +78,6 @@ export function createJobAtHost(
       }
     },
   }
-}
-
-/** Whether a command may have reached the host before this came in between. */
-function mayHaveHeard({ reason }: SshError): boolean {
-  return reason === 'lost' || reason === 'unanswered'
 }
 
 /** The host could not begin a job: what it left is for who wants to look. */

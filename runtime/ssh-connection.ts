@@ -14,12 +14,20 @@ export class SshError extends Error {
   readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'unanswered' | 'lost'
   /** The key that answered, when one did before it came to this. */
   readonly hostKey: string | undefined
+  /** Whether the host may have begun what it was asked to do, before it came to this. */
+  readonly mayHaveBegun: boolean
 
-  constructor(reason: SshError['reason'], message: string, options: ErrorOptions & { hostKey?: string } = {}) {
+  constructor(reason: SshError['reason'], message: string, options: SshErrorOptions = {}) {
     super(message, options)
     this.reason = reason
     this.hostKey = options.hostKey
+    this.mayHaveBegun = options.mayHaveBegun ?? (reason === 'lost' || reason === 'unanswered')
   }
+}
+
+interface SshErrorOptions extends ErrorOptions {
+  hostKey?: string | undefined
+  mayHaveBegun?: boolean
 }
 
 export interface SshConnection {
@@ -162,21 +170,6 @@ export async function connect(
       settle(new SshError('unreachable', cause instanceof Error ? cause.message : String(cause), { cause }))
     }
   })
-}
-
-/** No key has this fingerprint, so that nothing is said to who answers. */
-const NO_KEY = 'SHA256:'
-
-/** The key that answers there, as `ssh-ed25519 SHA256:…`; no name and no password is sent. Rejects with an SshError. */
-export async function readHostKey(server: { host: string; port: number }): Promise<string> {
-  try {
-    const connection = await connect({ ...server, address: '', username: 'nobody', password: '', hostKey: NO_KEY })
-    connection.destroy()
-  } catch (error) {
-    if (error instanceof SshError && error.reason === 'host_key_changed' && error.hostKey) return error.hostKey
-    throw error
-  }
-  throw new SshError('unreachable', 'aucune clé n’a été présentée')
 }
 
 function openChannel(

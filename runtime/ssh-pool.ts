@@ -163,8 +163,10 @@ export function createSshPool(
 
   return {
     async open(account, command, pty) {
-      for (let retried = false; ; ) {
-        const member = await reserve(account)
+      for (let lost = false; ; ) {
+        const member = await reserve(account).catch((error: unknown) => {
+          throw lost ? afterLoss(error) : error
+        })
         try {
           const channel = await member.connection.open(command, pty)
           owners.set(channel, member)
@@ -175,12 +177,12 @@ export function createSshPool(
           if (!(error instanceof SshError)) throw error
           if (error.reason !== 'refused') {
             // A connection that nobody used may have died unnoticed: once more, over another one.
-            if (error.reason !== 'lost' || retried) throw error
-            retried = true
+            if (error.reason !== 'lost' || lost) throw error
+            lost = true
             continue
           }
           // The host allows fewer channels than Debian does: believe it, as long as there is at least one.
-          if (member.channels === 0) throw error
+          if (member.channels === 0) throw lost ? afterLoss(error) : error
           member.room = member.channels
         }
       }
@@ -204,6 +206,13 @@ export function createSshPool(
       for (const resolve of waiting.splice(0)) resolve()
     },
   }
+}
+
+/** What kept a command from being sent again, over another connection, when the first one was lost with it under way. */
+function afterLoss(error: unknown): unknown {
+  if (!(error instanceof SshError) || error instanceof OutdatedError) return error
+  const { reason, message, hostKey } = error
+  return new SshError(reason, message, { cause: error, hostKey, mayHaveBegun: true })
 }
 
 function stopping(): SshError {
