@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Random } from './random.ts'
+
+/** A network between the clients and the service that is worse than any. */
+export interface CuttingProxy {
+  url: string
+  /** Cuts every connection. */
+  cut(): void
+  /** Passes nothing on, and says nothing of it, until it is called with false. */
+  stall(on: boolean): void
+  /** Connections that it has cut. */
+  cuts(): number
+  stop(): Promise<void>
+}
+
+/** Of all connections so many are cut by themselves, after that many bytes to the client: in the middle of a frame. */
+const DOOMED = 0.15
+const FEW_BYTES = 100
+const MANY_BYTES = 200_000
+
+export async function startCuttingProxy(port: number, random: Random): Promise<CuttingProxy> {
+  const pairs = new Set<readonly [client: Socket, service: Socket]>()
+  let stalled = false
+  let cuts = 0
+
+  const server = createServer({ noDelay: true }, (client) => {
+    const service = connect({ port, host: '127.0.0.1', noDelay: true })
+    const pair = [client, service] as const
+    pairs.add(pair)
+    // As often short as long.
+    const budget = FEW_BYTES * (MANY_BYTES / FEW_BYTES) ** random.next()
+    let left = random.chance(DOOMED) ? Math.floor(budget) : Number.POSITIVE_INFINITY
+    const end = () => {
+      client.destroy()
+      service.destroy()
+    }
+    const pass = (from: Socket, to: Socket) => {
+      from.on('data', (data: Buffer) => {
+        if (from === service && data.length > left) {
+          cuts += 1
+          to.write(data.subarray(0, left), end)
+          from.pause()
+          return
+        }
+        if (from === service) left -= data.length
+        if (to.write(data) || stalled) return
+        from.pause()
+        to.once('drain', () => {
+          if (!stalled) from.resume()
+        })
+      })
+      from.on('end', () => to.end())
+      from.on('error', end)
+      from.on('close', () => {
+        // After an end, what was passed on last may still be on its way.
+        if (!from.readableEnded) end()
+        if (to.destroyed) pairs.delete(pair)
+      })
+    }
+    pass(client, service)
+    pass(service, client)
+    if (stalled) for (const socket of pair) socket.pause()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+
+  const cut = () => {
+    for (const [client, service] of pairs) {
+      cuts += 1
+      client.resetAndDestroy()
+      service.resetAndDestroy()
+    }
+  }
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    cut,
+    stall(on) {
+      stalled = on
+      for (const socket of [...pairs].flat()) {
+        if (on) socket.pause()
+        else socket.resume()
+      }
+    },
+    cuts: () => cuts,
+    async stop() {
+      if (!server.listening) return
+      server.close()
+      cut()
+      await once(server, 'close')
+    },
+  }
+}

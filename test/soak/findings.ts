@@ -1,0 +1,55 @@
+/** What must not happen, each with how the report names it. */
+const titles = {
+  lost: 'bytes of output lost',
+  repeated: 'bytes of output repeated',
+  different: 'outputs that differ from what the host printed',
+  finals: 'ends of a job told twice or not at all',
+  jobMissing: 'acknowledged jobs that are not recorded',
+  jobStuck: 'jobs that did not come to an end',
+  jobFailed: 'jobs that failed for no reason of the host',
+  jobTwice: 'commands that the host ran twice, or for no job',
+  forgotten: 'acknowledged writes that were forgotten',
+  undeclared: 'answers out of the declared forms',
+  unexpected: 'answers, or closed sockets, without a reason',
+  hung: 'requests and followers that came to no end',
+  stopped: 'ends of the service that nobody asked for, or that were not clean',
+  socketLeak: 'leaked sockets of clients',
+  hostLeak: 'leaked connections to the host',
+  fileLeak: 'leaked open files',
+  timerLeak: 'leaked timers',
+  memory: 'MiB that memory grew beyond its bound',
+} as const
+
+export type Wrong = keyof typeof titles
+
+/** All of them with their titles, in the order of the report. */
+export const WRONGS: readonly { wrong: Wrong; title: string }[] = Object.keys(titles)
+  .filter((name): name is Wrong => Object.hasOwn(titles, name))
+  .map((wrong) => ({ wrong, title: titles[wrong] }))
+
+/** Counts what went wrong, and keeps the first cases of each. */
+export interface Findings {
+  add(wrong: Wrong, example: string, count?: number): void
+  count(wrong: Wrong): number
+  examples(wrong: Wrong): readonly string[]
+  /** Whether nothing went wrong. */
+  none(): boolean
+}
+
+const EXAMPLES = 5
+
+export function createFindings(): Findings {
+  const found = new Map<Wrong, { count: number; examples: string[] }>()
+  return {
+    add(wrong, example, count = 1) {
+      if (count <= 0) return
+      const known = found.get(wrong) ?? { count: 0, examples: [] }
+      found.set(wrong, known)
+      known.count += count
+      if (known.examples.length < EXAMPLES) known.examples.push(example)
+    },
+    count: (wrong) => found.get(wrong)?.count ?? 0,
+    examples: (wrong) => found.get(wrong)?.examples ?? [],
+    none: () => found.size === 0,
+  }
+}

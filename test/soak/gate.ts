@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Where clients wait between two things that they do, so that the service can be looked at in peace. */
+export interface Gate {
+  /** Settles once it is open: true to go on, false to leave. */
+  pass(): Promise<boolean>
+  /** Waits so long, or until the gate closes. */
+  rest(ms: number): Promise<void>
+  close(): void
+  open(): void
+  /** Lets them leave, from wherever they are. */
+  dismiss(): void
+  /** How many wait here. */
+  waiting(): number
+}
+
+export function createGate(): Gate {
+  let closed = new AbortController()
+  let letThrough: (on: boolean) => void = () => {}
+  let opened: Promise<boolean> = Promise.resolve(true)
+  let waiting = 0
+  return {
+    async pass() {
+      waiting += 1
+      const on = await opened
+      waiting -= 1
+      return on
+    },
+    rest: (ms) => pause(ms, undefined, { signal: closed.signal }).catch(() => {}),
+    close() {
+      opened = new Promise((resolve) => {
+        letThrough = resolve
+      })
+      closed.abort()
+    },
+    open() {
+      closed = new AbortController()
+      letThrough(true)
+    },
+    dismiss() {
+      closed.abort()
+      letThrough(false)
+      opened = Promise.resolve(false)
+    },
+    waiting: () => waiting,
+  }
+}

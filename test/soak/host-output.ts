@@ -1,0 +1,67 @@
+import type { Random } from './random.ts'
+
+/** A piece of what a command prints, and how long it then says nothing. */
+export interface Printed {
+  bytes: Buffer
+  pauseMs: number
+}
+
+const WORDS = [
+  'paquet',
+  'déballé',
+  'œuvre',
+  '設定',
+  '🙂',
+  'libc6:amd64',
+  '2.36-9+deb12u10',
+  '100 %',
+  '\t',
+  'naïve',
+] as const
+/** Followers with little room must be told to come back, and miss nothing. */
+const FLOOD = 1536 * 1024
+/** Longer than any pause between two faults, so that some come in the middle of it. */
+const SILENCE_MS = 6_000
+/** No character at all, which is stored as U+FFFD. */
+const INVALID = Buffer.from([0xff])
+
+/**
+ * What an upgrade prints: words of one to four bytes a character, progress with CR, bytes that are no character, in pieces
+ * that are cut anywhere. Most are a few seconds long; some say nothing for a while, some print more than anybody reads.
+ */
+export function* hostOutput(random: Random, title: string): Generator<Printed> {
+  yield { bytes: Buffer.from(`${title}\n`), pauseMs: 0 }
+  if (random.chance(0.03)) {
+    yield* pieces(random, text(random, FLOOD), { least: 20_000, most: 60_000, pauseMs: 0 })
+    return
+  }
+  const silentAt = random.chance(0.15) ? random.between(1, 4) : undefined
+  for (let part = 0; part < 5; part += 1) {
+    yield* pieces(random, text(random, random.between(200, 20_000)), { least: 1, most: 3_000, pauseMs: 120 })
+    if (part === silentAt) yield { bytes: Buffer.alloc(0), pauseMs: SILENCE_MS }
+  }
+}
+
+function text(random: Random, size: number): Buffer {
+  const parts: Buffer[] = []
+  for (let length = 0; length < size; ) {
+    const word = Buffer.from(random.pick(WORDS))
+    const end = random.chance(0.1) ? Buffer.from(random.pick(['\n', '\r\n', '\r'])) : Buffer.from(' ')
+    const part = Buffer.concat(random.chance(0.01) ? [word, INVALID, end] : [word, end])
+    parts.push(part)
+    length += part.length
+  }
+  return Buffer.concat(parts)
+}
+
+function* pieces(
+  random: Random,
+  bytes: Buffer,
+  { least, most, pauseMs }: { least: number; most: number; pauseMs: number },
+): Generator<Printed> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = Math.min(bytes.length, at + random.between(least, most))
+    yield { bytes: bytes.subarray(at, end), pauseMs: random.between(0, pauseMs) }
+    at = end
+  }
+}

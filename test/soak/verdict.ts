@@ -1,0 +1,129 @@
+import type { Census } from './census.ts'
+import type { Findings } from './findings.ts'
+import type { HostRun } from './host.ts'
+import type { Followed, Ledger } from './ledger.ts'
+import type { StoredJob } from './stored.ts'
+import type { Weather } from './weather.ts'
+
+/** Compares what was promised and seen with what is stored, and that with what the host printed. */
+export function judgeJobs(
+  {
+    ledger,
+    stored,
+    runs,
+    weather,
+  }: { ledger: Ledger; stored: readonly StoredJob[]; runs: readonly HostRun[]; weather: Weather },
+  findings: Findings,
+): void {
+  const byId = new Map(stored.map((job) => [job.id, job]))
+  for (const id of ledger.jobs.keys()) if (!byId.has(id)) findings.add('jobMissing', id)
+  for (const job of stored) {
+    const wrong = wrongEnd(job, { ledger, weather })
+    if (wrong) findings.add(wrong, described(job, weather))
+    const run = job.run === undefined ? undefined : runs[job.run]
+    if (run) judgeOutput(job, run, findings)
+  }
+  for (const one of ledger.followed) judgeFollowed(one, byId.get(one.id), findings)
+  for (const { number, place } of runs) {
+    const ids = stored.filter(({ run }) => run === number).map(({ id }) => id)
+    if (ids.length !== 1) findings.add('jobTwice', `run ${number} in ${place}: ${ids.join(', ') || 'of no job'}`)
+  }
+}
+
+/** A job and what it met, for who looks into it. */
+function described({ id, status, error, run, startedAt, endedAt }: StoredJob, weather: Weather): string {
+  const seconds = ((endedAt - startedAt) / 1000).toFixed(3)
+  const near = weather.near(startedAt, endedAt).join(', ')
+  return `${id}: ${status} after ${seconds} s (${error ?? 'no error'}), run ${run ?? 'of none'}; near: ${near || 'nothing'}`
+}
+
+/** What is wrong with the way that a job ended, if anything. */
+function wrongEnd(
+  { id, status, errorCode, run, startedAt, endedAt }: StoredJob,
+  { ledger, weather }: { ledger: Ledger; weather: Weather },
+): 'jobStuck' | 'jobFailed' | undefined {
+  if (status === 'running') return 'jobStuck'
+  if (status === 'success') return run === undefined ? 'jobFailed' : undefined
+  if (errorCode === 'cancelled' && ledger.cancelled.has(id)) return undefined
+  // Its caller was told that it was not begun.
+  if (errorCode === 'storage_failed' && run === undefined && !ledger.jobs.has(id)) return undefined
+  // A host that lets nobody in when it is the job's turn ends it.
+  const turnedAway = run === undefined && weather.met(['host', 'freeze'], startedAt, endedAt)
+  return turnedAway ? undefined : 'jobFailed'
+}
+
+const CANCELLED = /^\n?(?:[^\n]*\n)*Annulé par [\w-]+$/
+
+function judgeOutput({ id, status, hostSize, hostSha256, rest }: StoredJob, run: HostRun, findings: Findings): void {
+  findings.add('lost', `${id}: of run ${run.number}`, run.size - hostSize)
+  if (hostSize === run.size && hostSha256 !== run.sha256)
+    findings.add('different', `${id}: not as run ${run.number} printed it`)
+  if (status === 'error' ? !CANCELLED.test(rest) : rest !== '')
+    findings.add('different', `${id}: after run ${run.number} comes ${JSON.stringify(rest.slice(0, 200))}`)
+}
+
+function judgeFollowed({ id, how, output }: Followed, job: StoredJob | undefined, findings: Findings): void {
+  const who = `${id}, by ${how}`
+  if (!output) {
+    findings.add('hung', `${who}: the end was never told`)
+    return
+  }
+  const { size, sha256, lost, repeated, finals } = output
+  findings.add('lost', who, lost + Math.max(0, (job?.size ?? 0) - size))
+  findings.add('repeated', who, repeated)
+  if (finals !== 1) findings.add('finals', `${who}: ${finals}`)
+  if (job && sha256 !== job.sha256) findings.add('different', `${who}: not as it is stored`)
+}
+
+/** Every sign-in that was acknowledged is in the audit log, and none that nobody has asked for. */
+export function judgeSignIns({ signIns }: Ledger, recorded: ReadonlyMap<string, number>, findings: Findings): void {
+  for (const [username, { acknowledged, unanswered }] of signIns) {
+    const count = recorded.get(username) ?? 0
+    const text = `${count} sign-ins of ${username} in the audit log, ${acknowledged} acknowledged, ${unanswered} unanswered`
+    if (count < acknowledged) findings.add('forgotten', text, acknowledged - count)
+    if (count > acknowledged + unanswered) findings.add('unexpected', text)
+  }
+}
+
+/** Connections that the service may keep to its host while nobody wants anything: those of its pools. */
+const KEPT = 8 + 32
+/** Of a process between two moments of the same work, in MiB. A leak of 1 KiB a request would be 20 in five minutes. */
+const HEAP_GROWTH = 12
+/** The allocator gives back late what a flood of output has taken. */
+const PSS_GROWTH = 96
+/** Of pools, tasks and limits; one for each request or socket would be thousands. */
+const TIMER_GROWTH = 60
+/** A file that is read or a cache that is grown at the moment. */
+const FILE_GROWTH = 2
+/**
+ * While the database is locked every try needs another connection, which is closed when its statements are collected. SQLite
+ * keeps their descriptors as long as anybody of the process has the file open, and uses them again.
+ */
+const DATABASE_GROWTH = 200
+
+/**
+ * Compares what the service held half way with what it holds at the end of the same life; `left` is taken when the clients
+ * have gone, and `seen` is how many connections the host sees then.
+ */
+export function judgeCensus(
+  { half, end, left, seen }: { half: Census; end: Census; left: Census; seen: number },
+  findings: Findings,
+): void {
+  findings.add('socketLeak', `${left.clientSockets} connections of clients who have gone`, left.clientSockets)
+  const many = left.hostSockets - KEPT
+  findings.add('hostLeak', `${left.hostSockets} connections to the host, ${KEPT} at most are kept`, many)
+  findings.add('hostLeak', `${seen} at the host, ${left.hostSockets} here`, Math.abs(seen - left.hostSockets))
+  const grown = (
+    wrong: 'fileLeak' | 'timerLeak' | 'memory',
+    name: string,
+    before: number,
+    after: number,
+    bound: number,
+  ) =>
+    findings.add(wrong, `${name}: ${Math.round(before)}, then ${Math.round(after)}`, Math.ceil(after - before - bound))
+  grown('fileLeak', 'open files', half.files, left.files, FILE_GROWTH)
+  grown('fileLeak', 'descriptors of the database', half.database, left.database, DATABASE_GROWTH)
+  grown('timerLeak', 'timers', half.timers, left.timers, TIMER_GROWTH)
+  grown('memory', 'heap', half.heap ?? 0, end.heap ?? 0, HEAP_GROWTH)
+  grown('memory', 'memory', half.pss, end.pss, PSS_GROWTH)
+}
