@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
+import { followByClient } from './client-follower.ts'
 import { createClientSession } from './client-session.ts'
 import { followByPolling, followBySocket } from './follower.ts'
 import type { Gate } from './gate.ts'
@@ -29,6 +30,15 @@ const History = z
   .nullable()
 const Sessions = z.array(z.object({ id: z.number(), is_current: z.boolean() }))
 
+/** A way to follow a job, and its name. */
+type Way = readonly [how: string, follow: typeof followBySocket]
+
+const WAYS: readonly [Way, ...Way[]] = [
+  ['socket', followBySocket],
+  ['polling', followByPolling],
+  ['the client', followByClient],
+]
+
 /** How long somebody reads before the next click. */
 const THINK_MS = [200, 2_500] as const
 /** A cancel comes while there is something to cancel. */
@@ -45,7 +55,14 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
   const keeper = number < ACCOUNTS.length
   const layout = createRegister(`the dashboard of ${account.username}`, '', world.findings)
   const theme = createRegister(`the theme of ${account.username}`, 'dark', world.findings)
-  const follower = { world, line, address, token: () => session.token() ?? '', given }
+  const follower = {
+    world,
+    line,
+    address,
+    token: () => session.token() ?? '',
+    cookie: () => session.cookie() ?? '',
+    given,
+  }
   let writes = 0
 
   const get = async <body>(path: string, schema: z.ZodType<body>): Promise<body | undefined> => {
@@ -58,9 +75,8 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
   }
 
   const follow = async (id: string) => {
-    const bySocket = random.chance(0.7)
-    const output = await (bySocket ? followBySocket : followByPolling)(follower, id)
-    ledger.followed.push({ id, how: bySocket ? 'socket' : 'polling', output })
+    const [how, followJob] = random.pick(WAYS)
+    ledger.followed.push({ id, how, output: await followJob(follower, id) })
   }
 
   const runJob = async () => {

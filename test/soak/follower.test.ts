@@ -39,7 +39,11 @@ async function followerOf({
   onTestFinished(line.close)
   const given = new AbortController()
   onTestFinished(() => given.abort())
-  return { follower: { world, line, address: '10.66.0.1', token: () => 'token', given: given.signal }, asked, findings }
+  return {
+    follower: { world, line, address: '10.66.0.1', token: () => 'token', cookie: () => '', given: given.signal },
+    asked,
+    findings,
+  }
 }
 
 const output = (chunk: string, seq: number) => JSON.stringify({ type: 'update_output', seq, data: { chunk } })

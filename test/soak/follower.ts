@@ -10,6 +10,7 @@ export interface Follower {
   line: Line
   address: string
   token(): string
+  cookie(): string
   /** Aborted when nobody waits any more: what has not ended by then is stuck. */
   given: AbortSignal
 }
