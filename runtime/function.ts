@@ -6,7 +6,7 @@ import type { ErrorCode } from './errors.ts'
 import type { JsonStream } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** Who may call: anybody, anybody (a valid token is used if there is one), who is signed in, administrators. */
+/** Who may call, in this order: anybody; anybody, and a valid token tells who; who is signed in; administrators. */
 export type Auth = 'none' | 'optional' | 'user' | 'admin'
 
 /** The user that a handler gets under each `auth`. */
@@ -92,7 +92,7 @@ export type FunctionDefinition<
     /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
     status?: StatusOf<response>
     response: response
-    /** What the answer's headers mean that it may have beside those of every answer. */
+    /** The headers that the answer may have beside those of every answer, each with what it means. */
     headers?: Readonly<Record<string, string>>
     example?: Example<request, response>
     /** Of an answer that is a text and no JSON. */

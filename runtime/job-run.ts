@@ -143,21 +143,21 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     return outcome
   }
 
-  const outcome = async (): Promise<{ end: JobEnd; wholly: boolean }> => {
+  const outcome = async (): Promise<{ end: JobEnd; allRead: boolean }> => {
     try {
       const { code } = await run()
-      return { end: { status: 'success', error: null, error_code: null, exit_code: code }, wholly: true }
+      return { end: { status: 'success', error: null, error_code: null, exit_code: code }, allRead: true }
     } catch (error) {
       if (released.aborted || error instanceof LeaseLost) throw error
       const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
       // Before it was its turn.
-      if (cancelled.aborted && error === cancelled.reason) return { end, wholly: false }
+      if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false }
       const cause = error instanceof NotBegun ? error.cause : error
       const { message, code } = failureOf(cause)
       // What the host or the caller is to blame for needs no stack.
       const foreseen = cause instanceof Failure || cause instanceof SshError || cause instanceof JobLost
       log.warn({ job: id, code, ...(foreseen ? { reason: message } : { err: error }) }, 'job failed')
-      return { end: { ...end, error: message, error_code: code }, wholly: error instanceof JobLost }
+      return { end: { ...end, error: message, error_code: code }, allRead: error instanceof JobLost }
     }
   }
 
@@ -166,12 +166,12 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     end,
     async toItsEnd(): Promise<void> {
       try {
-        const { end, wholly } = await outcome()
+        const { end, allRead } = await outcome()
         const at = await record.end(end, there.leftovers)
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
         // What could not be read to its end stays, for who wants to look.
-        if (wholly) await there.clean()
+        if (allRead) await there.clean()
       } catch (error) {
         if (!(released.aborted || error instanceof LeaseLost)) throw error
         log.info({ job: id }, 'job let go')

@@ -35,9 +35,7 @@ export interface Jobs {
   start(job: NewJobRequest): Promise<string>
   /** Ends a running job, whichever instance sees to it; false when it is not running. */
   cancel(id: string, username: string): Promise<boolean>
-  /**
-   * Sees to it that what a running job puts out from that byte on is told on its topic, whichever instance sees to it.
-   */
+  /** Publishes what a running job prints from that byte on to its topic, whichever instance follows it. */
   tell(event: string, id: string, from: number): void
   /**
    * To be called every few seconds: keeps the jobs that are seen to here, lets go of those that another instance has
@@ -46,7 +44,7 @@ export interface Jobs {
   tend(): Promise<void>
   /**
    * Where the process stands still between requests: takes up what nobody sees to, and settles when what the host has put out
-   * of that job, or of every one that is seen to here, is stored. Elsewhere that is so by itself.
+   * of that job, or of every one that is seen to here, is stored. A process that runs on does so by itself.
    */
   upToDate(id?: string): Promise<void>
   /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
@@ -142,9 +140,9 @@ export function createJobs({
     run(row)
   }
 
-  let kept = Number.NEGATIVE_INFINITY
+  let keptAt = Number.NEGATIVE_INFINITY
   const keep = async (): Promise<void> => {
-    kept = elapsed()
+    keptAt = elapsed()
     const ids = [...runs.keys()]
     if (ids.length === 0) return
     const held = new Map((await renewLeases(db, ids, lease)).map((job) => [job.id, job]))
@@ -164,7 +162,7 @@ export function createJobs({
     }
     for (const { id, gone } of orphans) {
       // Taking many from a slow database must not cost those that are seen to already.
-      if (elapsed() - kept > RENEW_MS) await keep()
+      if (elapsed() - keptAt > RENEW_MS) await keep()
       await take(id, gone)
     }
   }
@@ -199,7 +197,7 @@ export function createJobs({
     tend,
     async upToDate(id) {
       if (!onDemand) return
-      if (elapsed() - kept > RENEW_MS) await tend()
+      if (elapsed() - keptAt > RENEW_MS) await tend()
       queue.review()
       const asked = [...runs].filter(([own]) => id === undefined || own === id)
       await Promise.all(asked.map(([, job]) => job.caughtUp()))

@@ -2,7 +2,7 @@ import type { Command } from '../../runtime/command.ts'
 import type { Host } from '../../runtime/host.ts'
 import { succeeded } from './command-failure.ts'
 
-/** Its path on the host. */
+/** The path on the host of what lists containers and runs commands in them. */
 export const CONTAINER_TOOL = '/usr/sbin/pct'
 
 export interface Container {

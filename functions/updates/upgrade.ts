@@ -41,7 +41,7 @@ export const upgradeJob = defineJob({
   },
 })
 
-/** `all` goes with every container, and not with the host. */
+/** Jobs of one queue run one after another. `lxc/*` shares with every container's; the host has its own. */
 function queueOf(text: string): string {
   const target = parseTarget(text)
   if (!target) return ''
