@@ -116,7 +116,7 @@ export async function startServer(
     if (filled) host.renew()
     if (token !== undefined)
       announce.warn(
-        `Pas encore installé. Adresse : ${url} — jeton d’installation : ${token} (ou tapez « ops-panel setup »)`,
+        `Pas encore installé. Adresse : ${url} — jeton d’installation : ${token} (ou, dans un terminal, la commande « setup »)`,
       )
 
     const stop = async () => {

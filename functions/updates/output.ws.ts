@@ -11,7 +11,7 @@ export default defineSocket({
   path: '/ws/updates/:jobId',
   summary: 'The output of a job, live',
   description:
-    'From byte `from` on for who is signed in, without a gap or a repeat; from now on for who is not. It ends with the job. A job whose target does not exist has no event.',
+    'From byte `from` on for who is signed in, without a gap or a repeat; from now on for who is not. It ends with the job. A job whose target was none of `host`, `lxc:<id>` and `all` has no event.',
   auth: 'optional',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {

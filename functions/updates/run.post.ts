@@ -10,7 +10,7 @@ export default defineFunction({
   path: '/api/updates/run',
   summary: 'Start an upgrade',
   description:
-    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. A target that does not exist is a job that fails.',
+    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. Any other target is a job that fails at once; of a container that does not exist the job’s `exit_code` tells.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
