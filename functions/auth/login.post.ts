@@ -34,7 +34,8 @@ export default defineFunction({
         .string()
         .min(1)
         .max(256)
-        .refine((name) => !name.includes('\0'), 'caractère interdit'),
+        .refine((name) => !name.includes('\0'), 'caractère interdit')
+        .meta({ pattern: '^[^\\u0000]*$' }),
       password: z.string().min(1).max(1024),
     }),
     refusal: 'credentials_missing',

@@ -24,9 +24,9 @@ export interface Ask {
 
 export interface BrokenAsk {
   what: string
-  /** The status with which this is refused, unless something else is noticed first. */
+  /** The status with which this is refused. */
   status: number
-  /** Whether it is refused before anything else is looked at. */
+  /** Whether it is refused before anything else is looked at: a limit for users that has been passed, too. */
   first: boolean
   change: (ask: Ask) => Ask
 }

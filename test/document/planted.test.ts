@@ -112,6 +112,11 @@ test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
     'a wrong request succeeded with 201',
   ],
   [
+    'a wrong body that is taken, and refused for another reason',
+    spoiling('POST /items', 400, refusal(401, 'unauthenticated')),
+    'refused with 401 rather than 400',
+  ],
+  [
     'a wrong query that is accepted',
     spoiling('GET /items', 400, { status: 200, body: [] }),
     'limit in the query is "": ',
