@@ -204,6 +204,7 @@ export interface Operations {
   /** A part of that page */
   'GET /api/docs/{file}': {
     params: { file: 'docs.css' | 'docs.js' | 'swagger-ui.css' | 'swagger-ui.js' }
+    query?: { v?: string }
     answer: string
     code: 'not_found' | 'rate_limited' | AnyCode
   }

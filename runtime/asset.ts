@@ -7,16 +7,18 @@ import { type StoredAsset, storedAsset } from './asset-source.ts'
 
 const TYPES: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript' }
 
-/** An answer that is a file, as it is. */
+/** An answer that is a file, as it is; `version` is the one that was asked for. */
 export class AssetAnswer {
   readonly name: AssetName
+  readonly version: string | undefined
 
-  constructor(name: AssetName) {
+  constructor(name: AssetName, version?: string) {
     this.name = name
+    this.version = version
   }
 }
 
-/** As a browser has been told to keep it, for its address changes with its content. */
+/** Of the version that was asked for alone: another instance may have named one that is not here, or is here no more. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 const stored = kept(storedAsset)
@@ -31,12 +33,12 @@ const versions = kept(async (name) =>
 
 /** The address of a file, from the folder in which it is served. */
 export async function assetAddress(folder: string, name: AssetName): Promise<string> {
-  return `${folder}/${name}?${await versions(name)}`
+  return `${folder}/${name}?v=${await versions(name)}`
 }
 
 /** The file's bytes for who says `Accept-Encoding` so, and the headers that go with them. */
 export async function encoded(
-  { name }: AssetAnswer,
+  { name, version }: AssetAnswer,
   accepted = '',
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: HeaderList }> {
   const takes = (encoding: string) =>
@@ -44,9 +46,9 @@ export async function encoded(
   const asset = await stored(name)
   const headers: HeaderList = [
     ['content-type', `${TYPES[name.replace(/^.*\./, '')]}; charset=utf-8`],
-    ['cache-control', FOR_EVER],
     ['vary', 'accept-encoding'],
   ]
+  if (version === (await versions(name))) headers.push(['cache-control', FOR_EVER])
   const as = (encoding: string): HeaderList => [...headers, ['content-encoding', encoding]]
   if (asset.encoding === 'br' && takes('br')) return { bytes: asset.bytes, headers: as('br') }
   if (takes('gzip')) return { bytes: await gzipped(name), headers: as('gzip') }

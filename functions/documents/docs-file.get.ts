@@ -10,9 +10,12 @@ export default defineFunction({
   description: 'Its scripts and styles. Kept by browsers: the page names them by their content.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
-  request: { params: z.object({ file: z.enum(['docs.css', 'docs.js', 'swagger-ui.css', 'swagger-ui.js']) }) },
+  request: {
+    params: z.object({ file: z.enum(['docs.css', 'docs.js', 'swagger-ui.css', 'swagger-ui.js']) }),
+    query: z.object({ v: z.string().optional() }),
+  },
   response: z.string(),
   contentType: 'text/*',
 
-  handler: ({ params: { file } }) => new AssetAnswer(file),
+  handler: ({ params: { file }, query: { v } }) => new AssetAnswer(file, v),
 })

@@ -55,7 +55,7 @@ test.each(inside)('%s is served as it is in the project, compressed as the clien
 
 test('a browser may keep a file, whose address changes with its content', async () => {
   for (const file of files) {
-    expect(file).toMatch(/^\/api\/docs\/[\w-]+\.(css|js)\?[0-9a-f]{12}$/)
+    expect(file).toMatch(/^\/api\/docs\/[\w-]+\.(css|js)\?v=[0-9a-f]{12}$/)
     const { headers } = await app.request('GET', file)
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(headers.get('vary')).toBe('accept-encoding')
@@ -63,6 +63,11 @@ test('a browser may keep a file, whose address changes with its content', async 
     expect(headers.get('x-request-id')).not.toBeNull()
   }
   expect(page.headers.get('cache-control')).toBe('no-store')
+})
+
+test('a file of another version than was asked for is not kept: another instance may have named it', async () => {
+  for (const address of ['/api/docs/docs.js', '/api/docs/docs.js?v=', '/api/docs/docs.js?v=0123456789ab'])
+    expect((await app.request('GET', address)).headers.get('cache-control')).toBe('no-store')
 })
 
 test.each(['nothing.js', '..%2fopenapi.get.ts', 'constructor', 'package.json'])(
