@@ -11,6 +11,8 @@ const Detail = z
 
 const REQUEST_ID = { $ref: '#/components/headers/X-Request-Id' }
 const RETRY_AFTER = { $ref: '#/components/headers/Retry-After' }
+/** Where the same status has refusals that do not say it. */
+const PERHAPS = { $ref: '#/components/headers/Retry-After-Perhaps' }
 
 /** Refusals that say when to come back. */
 const COME_BACK: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'login_rate_limited', 'login_busy'])
@@ -54,7 +56,9 @@ function refusal(codes: ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code][1].replace(/\{\w+\}/g, '…')}`).join('\n\n'),
     headers: {
       'X-Request-Id': REQUEST_ID,
-      ...(codes.some((code) => COME_BACK.has(code)) && { 'Retry-After': RETRY_AFTER }),
+      ...(codes.some((code) => COME_BACK.has(code)) && {
+        'Retry-After': codes.every((code) => COME_BACK.has(code)) ? RETRY_AFTER : PERHAPS,
+      }),
     },
     content: { 'application/json': { schema } },
   }

@@ -11,6 +11,11 @@ const DESCRIPTION = `What the panel's service offers: JSON in and out, UTF-8, na
 Every error has a stable \`code\`, from which clients translate, and a sentence in French. Every answer has an \`X-Request-Id\`, under
 which the service's log knows it. What is sent live over WebSockets is described in \`/api/asyncapi.json\`.`
 
+const RETRY_AFTER = {
+  description: 'Seconds after which the request is worth repeating.',
+  schema: { type: 'integer' as const, minimum: 0 },
+}
+
 /** The OpenAPI document of some functions; \`areas\` says what each group of them is for. */
 export function createOpenApi(
   functions: readonly AnyFunction[],
@@ -45,11 +50,8 @@ export function createOpenApi(
           required: true,
           schema: { type: 'string', format: 'uuid' },
         },
-        'Retry-After': {
-          description: 'Seconds after which the request is worth repeating.',
-          required: true,
-          schema: { type: 'integer', minimum: 0 },
-        },
+        'Retry-After': { ...RETRY_AFTER, required: true },
+        'Retry-After-Perhaps': RETRY_AFTER,
       },
     },
   }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { areas, functions } from '../../../functions/index.ts'
 import { TRANSPORT_CODES } from '../../../runtime/error-codes.ts'
 import { type ErrorCode, errorTable, Failure } from '../../../runtime/errors.ts'
+import { createHost } from '../../../runtime/host.ts'
 import { mount, testApp } from '../../app.ts'
 import { answered } from '../answers.ts'
 import { codesIn, componentOf, OpenApi, type Operation, operationsOf } from './document.ts'
@@ -149,6 +150,19 @@ test('every refusal for haste says when to come back, and every answer has its n
     expect(tooMany === undefined).toBe(operation['x-rate-limit'] === undefined)
     if (tooMany) expect(tooMany.headers).toHaveProperty('Retry-After')
   }
+})
+
+test('a status that only some refusals of which say when to come back does not promise it', async () => {
+  const body = { username: 'alice', password: 'secret' }
+  const { services } = await testApp(functions, { ssh: { host: '' } })
+  const { request } = mount(functions, { ...services, host: createHost(services) })
+  const nowhere = await request('/api/auth/login', { method: 'POST', body: JSON.stringify(body) })
+
+  expect(nowhere.status).toBe(503)
+  expect(nowhere.headers.get('retry-after')).toBeNull()
+  expect(operationOf('POST /api/auth/login').responses['503']?.headers['Retry-After']).toEqual({
+    $ref: '#/components/headers/Retry-After-Perhaps',
+  })
 })
 
 test('a field that an answer does not declare is not allowed in it', () => {
