@@ -137,6 +137,11 @@ test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
     'a right request was refused as a wrong one with 400',
   ],
   [
+    'a good token that is refused',
+    spoiling('GET /items/{id}', 200, refusal(401, 'unauthenticated')),
+    'a right request was refused as a wrong one with 401',
+  ],
+  [
     'a wrong request that makes the service fail',
     spoiling('POST /items', 400, refusal(500, 'internal')),
     'a wrong request was a failure, 500',

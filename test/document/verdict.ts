@@ -9,7 +9,7 @@ export type Verdict = ReturnType<typeof createVerdict>
 const WRONG_REQUEST = new Set([400, 405, 406, 408, 411, 413, 414, 415, 431, 500, 501])
 
 /** Says what of an answer is not as the document promises. */
-export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCodes?: readonly string[] } = {}) {
+export function createVerdict({ raw, schemes }: OpenApi, { stateCodes = [] }: { stateCodes?: readonly string[] } = {}) {
   const check = createSchemaCheck(raw, { closed: true })
 
   /** Whatever was asked: status, content type, headers, body. */
@@ -32,14 +32,20 @@ export function createVerdict({ raw }: OpenApi, { stateCodes = [] }: { stateCode
     return [...wrong, ...check.complaints(content.schema, value)]
   }
 
+  /** Whether nobody gets through without a token, so that a right request has brought one. */
+  const hasToken = ({ security }: Operation) =>
+    security.length > 0 && security.every((way) => Object.keys(way).some((name) => schemes[name]?.type === 'http'))
+
   return {
     answer,
     /** What a right request may be told beside its success is what the state of things forbids. */
     toValid(operation: Operation, got: Answer): string[] {
-      const excused = WRONG_REQUEST.has(got.status) && !stateCodes.includes(codeOf(got) ?? '')
+      const isAccused = WRONG_REQUEST.has(got.status) || (got.status === 401 && hasToken(operation))
       return [
         ...answer(operation, got),
-        ...(excused ? [`a right request was refused as a wrong one with ${got.status}`] : []),
+        ...(isAccused && !stateCodes.includes(codeOf(got) ?? '')
+          ? [`a right request was refused as a wrong one with ${got.status}`]
+          : []),
       ]
     },
     toBroken(operation: Operation, got: Answer, expected: { status: number; first: boolean }): string[] {
