@@ -10,7 +10,8 @@ const About = z.object({ info: z.object({ version: z.string() }) })
 
 /** What is built tells of itself what its sources do, and has the page's files inside, ready for a browser. */
 export async function expectDocuments(url: string): Promise<void> {
-  const get = (path: string) => fetch(`${url}${path}`, { headers: { 'accept-encoding': 'gzip, br' } })
+  const get = (path: string, accepted = 'gzip, br') =>
+    fetch(`${url}${path}`, { headers: { 'accept-encoding': accepted } })
   const served: unknown = await (await get('/api/openapi.json')).json()
   const documents = createDocuments({ functions, sockets, areas }, About.parse(served).info.version)
   expect(served).toEqual(await documents.openApi())
@@ -18,9 +19,17 @@ export async function expectDocuments(url: string): Promise<void> {
 
   const page = await (await get('/api/docs')).text()
   for (const [name, path] of Object.entries(ASSET_FILES)) {
-    const [address = ''] = new RegExp(`docs/${name.replace('.', '\\.')}\\?\\w+`).exec(page) ?? []
-    const file = await get(`/api/${address}`)
-    expect(file.headers.get('content-encoding')).toBe('br')
-    expect(await file.text()).toBe(await readFile(join(import.meta.dirname, '..', path), 'utf8'))
+    const [address = ''] = new RegExp(`docs/${name.replace('.', '\\.')}\\?v=\\w+`).exec(page) ?? []
+    const content = await readFile(join(import.meta.dirname, '..', path), 'utf8')
+    for (const [accepted, encoding] of [
+      ['gzip, br', 'br'] as const,
+      ['gzip', 'gzip'] as const,
+      ['identity', null] as const,
+    ]) {
+      const file = await get(`/api/${address}`, accepted)
+      expect(file.headers.get('content-encoding')).toBe(encoding)
+      expect(file.headers.get('cache-control')).toContain('immutable')
+      expect(await file.text()).toBe(content)
+    }
   }
 }

@@ -51,8 +51,11 @@ function ofType(type: string, schema: Schema, components: Components): fc.Arbitr
       return fc.boolean()
     case 'string':
       return text(schema, components)
-    case 'integer':
-      return fc.integer(bounds(schema, 1))
+    case 'integer': {
+      const { min, max } = bounds(schema, 1)
+      // Both ends often: there a document errs.
+      return fc.oneof({ arbitrary: fc.integer({ min, max }), weight: 2 }, fc.constantFrom(min, max))
+    }
     case 'number':
       return fc.double({ ...bounds(schema, Number.EPSILON), noNaN: true, noDefaultInfinity: true })
     case 'array':
