@@ -111,7 +111,7 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
       }
       if (result instanceof AssetAnswer) {
         const { bytes, headers: more } = await encoded(result, header('accept-encoding'))
-        return answer(bytes, 200, id, more)
+        return answer(bytes, 200, id, [...headers, ...more])
       }
       const parsed = fn.response.parse(result)
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)

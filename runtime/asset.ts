@@ -24,6 +24,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable'
 const stored = kept(storedAsset)
 /** Browsers ask for it where the connection is in clear. */
 const gzipped = kept(async (name) => promisify(gzip)(await plain(await stored(name))))
+const unpacked = kept(async (name) => plain(await stored(name)))
 const versions = kept(async (name) =>
   createHash('sha256')
     .update((await stored(name)).bytes)
@@ -52,19 +53,22 @@ export async function encoded(
   const as = (encoding: string): HeaderList => [...headers, ['content-encoding', encoding]]
   if (asset.encoding === 'br' && takes('br')) return { bytes: asset.bytes, headers: as('br') }
   if (takes('gzip')) return { bytes: await gzipped(name), headers: as('gzip') }
-  return { bytes: await plain(asset), headers }
+  return { bytes: await unpacked(name), headers }
 }
 
 async function plain({ bytes, encoding }: StoredAsset): Promise<Uint8Array<ArrayBuffer>> {
   return encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes
 }
 
-/** What is made of a file once, when it is first asked for. */
+/** What is made of a file once, when it is first asked for; what failed is tried again. */
 function kept<made>(make: (name: AssetName) => Promise<made>): (name: AssetName) => Promise<made> {
   const all = new Map<AssetName, Promise<made>>()
   return (name) => {
-    const found = all.get(name) ?? make(name)
-    all.set(name, found)
-    return found
+    const found = all.get(name)
+    if (found) return found
+    const making = make(name)
+    all.set(name, making)
+    making.catch(() => all.delete(name))
+    return making
   }
 }

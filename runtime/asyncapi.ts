@@ -8,7 +8,8 @@ const DESCRIPTION = `What the panel's service sends and takes over WebSockets.
 A browser sends its access token as a subprotocol, \`new WebSocket(url, ['${PROTOCOL}', 'bearer.' + token])\`, and the service selects
 \`${PROTOCOL}\`; other clients may send it as \`Authorization: Bearer …\`. Never in the address. A foreign \`Origin\` and a passed limit are
 refused by HTTP, in the form of every error of \`/api/openapi.json\`; everything else is accepted and then closed with a code, which
-\`x-close-codes\` of each channel explains. The service pings every 25 s, and takes 64 KiB a frame.`
+\`x-close-codes\` of each channel explains. The service pings every 25 s, and takes 64 KiB a frame. Behind
+a function host there are no sockets: they are refused with 501 \`sockets_missing\`, and the output of a job is read by polling.`
 
 const TOKEN = `An access token: as the subprotocol \`bearer.<token>\` beside \`${PROTOCOL}\`, or in \`Authorization\`.`
 

@@ -13,11 +13,16 @@ export function createDocuments(
   { functions, sockets, areas = {} }: Pick<Manifest, 'functions' | 'sockets' | 'areas'>,
   version: string,
 ): Documents {
-  let openApi: Promise<OpenApi> | undefined
-  let asyncApi: Promise<AsyncApi> | undefined
+  let openApi: OpenApi | undefined
+  let asyncApi: AsyncApi | undefined
   return {
-    openApi: () =>
-      (openApi ??= import('./openapi.ts').then((made) => made.createOpenApi(functions, { version, areas }))),
-    asyncApi: () => (asyncApi ??= import('./asyncapi.ts').then((made) => made.createAsyncApi(sockets, version))),
+    async openApi() {
+      openApi ??= (await import('./openapi.ts')).createOpenApi(functions, { version, areas })
+      return openApi
+    },
+    async asyncApi() {
+      asyncApi ??= (await import('./asyncapi.ts')).createAsyncApi(sockets, version)
+      return asyncApi
+    },
   }
 }

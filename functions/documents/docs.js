@@ -1,4 +1,4 @@
-// Shows /api/openapi.json; addresses are relative, for proxies that serve the panel below a path.
+// Shows /api/openapi.json.
 window.SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#docs',

@@ -8,7 +8,7 @@ import { betweenCharacters } from '../../runtime/output-text.ts'
 import { wholeNumber } from '../../runtime/whole-number.ts'
 import { findUpgrade } from './job-record.ts'
 
-const Rest = z.object({ offset: z.number(), next_offset: z.number(), ended: z.boolean() })
+const Rest = z.object({ offset: z.int().min(0), next_offset: z.int().min(0), ended: z.boolean() })
 
 export default defineFunction({
   method: 'GET',
