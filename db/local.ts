@@ -93,7 +93,12 @@ export async function openLocal(url: string): Promise<Engine> {
     async reconnect() {},
     async close() {
       // Without this the newest changes would lie beside the file, where a copy of it misses them.
-      if (file !== undefined) await inOrder((db) => db.rows('PRAGMA wal_checkpoint(TRUNCATE)')).catch(nothing)
+      const carry = (db: Connection) => {
+        if (file !== undefined) db.rows('PRAGMA wal_checkpoint(TRUNCATE)')
+        // In the same turn: a change that came after it would be taken and lie there after all.
+        closed = true
+      }
+      await inOrder(carry).catch(nothing)
       closed = true
       drop()
     },

@@ -127,6 +127,15 @@ test('what a database was asked before it was closed it does not answer afterwar
   await expect(db.script('SELECT 1')).rejects.toThrow(StorageError)
 })
 
+test('a change that is asked for once a database is being closed is refused', async () => {
+  const db = await open(`file:${join(await temporaryFolder(), 'panel.db')}`)
+
+  const closed = db.close()
+
+  await expect(db.script('CREATE TABLE late (id INTEGER)')).rejects.toThrow(StorageError)
+  await closed
+})
+
 test('texts that are never asked again do not stay', async () => {
   setFlagsFromString('--expose-gc')
   const collect = z.custom<() => void>().parse(runInNewContext('gc'))
