@@ -55,6 +55,8 @@ export async function* follow(
 
   /** Whether an event has not been told yet. The last one may have the number of the one before it. */
   const take = (event: Event): boolean => {
+    // Of a later service, and of no topic: what has no place in it.
+    if (!Number.isSafeInteger(event.seq)) return false
     const fresh = !begun || event.seq > at || isLast(event)
     begun = true
     at = Math.max(at, event.seq)
@@ -133,6 +135,7 @@ function backOff(failures: number): number {
 /** Is over early when the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
     const done = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', done)

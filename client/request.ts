@@ -45,6 +45,15 @@ export function createRequest(url: string, fetch: Fetch): Request {
       path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(`${params[name]}`)) +
       (asked.length > 0 ? `?${new URLSearchParams(asked)}` : '')
     const fail = (failure: Failure) => new ApiError(operation, failure)
+    // `fetch` takes these as steps in the path, encoded or not, to another operation.
+    if (
+      /\{\w+}/.test(path) &&
+      address
+        .split('?')[0]
+        ?.split('/')
+        .some((step, n) => n > 0 && /^\.{0,2}$/.test(step))
+    )
+      throw fail({ status: 400, code: 'invalid_request', message: 'La requête est invalide.' })
     let response: Answered
     let text: string
     try {
@@ -69,7 +78,10 @@ export function createRequest(url: string, fetch: Fetch): Request {
       const [given = ''] = set.split(';')
       if (given.startsWith('svc_refresh=')) cookie = given.endsWith('=') ? '' : given
     }
-    const parsed = headers.get('content-type')?.includes('json') ? json(text) : ok && text
+    // Of a proxy that wants somebody to sign in there, say.
+    const isPage = headers.get('content-type')?.includes('html') && !path.startsWith('/api/docs')
+    const plain = ok && !isPage ? text : undefined
+    const parsed = headers.get('content-type')?.includes('json') ? json(text) : plain
     const requestId = headers.get('x-request-id') ?? undefined
     // What the service says with a status of errors but without a code is an answer too: that it is not well.
     if (parsed !== undefined && (ok || (requestId && parsed && !parsed.code))) return parsed

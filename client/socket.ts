@@ -90,7 +90,12 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
     socket.addEventListener('message', ({ data }) => {
       if (code !== undefined) return
       heard()
-      waiting.push(JSON.parse(String(data)))
+      try {
+        waiting.push(JSON.parse(String(data)))
+      } catch {
+        // Not the service's. Thrown in a listener, it would end a program of Node.
+        return end(CLOSE.lost)
+      }
       if (waiting.length > MOST_WAITING) end(CLOSE.behind)
       wake()
     })

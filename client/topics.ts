@@ -47,7 +47,8 @@ export interface Source {
 }
 
 export function isLast(event: Event): boolean {
-  return event.type === 'deployment' ? event.data.finished_at !== null : event.type !== 'update_output'
+  if (event.type === 'deployment') return event.data.finished_at !== null
+  return event.type === 'update_done' || event.type === 'update_error'
 }
 
 /** `update:<id>` or `deploy:<id>`. */
