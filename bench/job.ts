@@ -24,6 +24,7 @@ interface Size {
   rounds: number
 }
 
+const Stall = z.object({ stall: z.number(), collection: z.number(), database: z.number() })
 const Ran = z.object({ ms: z.number(), size: z.number() })
 
 /** A job that prints 50 MiB, to the database and to one subscriber, beside `ssh host cat` of the same file. */
@@ -48,18 +49,18 @@ function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
       const [token = ''] = tokens
       const run = (file: string) => client.ask(Ran, { url, token, watched, program: 'cat', args: [file] })
       const growths: number[] = []
-      const stalls: number[] = []
+      const stalls: z.infer<typeof Stall>[] = []
       const idleStalls: number[] = []
 
       const large = async () => {
         await child.ask(z.null(), { what: 'collect' })
         const before = await memory(child.pid)
         await forgetPeak(child.pid)
-        await child.ask(z.number(), { what: 'stall' })
+        await child.ask(Stall, { what: 'stall' })
         await idle.ask(z.number())
         const { ms, size } = await run(LARGE)
         if (size !== bytes) throw new Error(`${size} bytes of output instead of ${bytes}`)
-        stalls.push(await child.ask(z.number(), { what: 'stall' }))
+        stalls.push(await child.ask(Stall, { what: 'stall' }))
         idleStalls.push(await idle.ask(z.number()))
         growths.push((await memory(child.pid)).peak - before.now)
         return mebibytes / (ms / 1000)
@@ -70,7 +71,7 @@ function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
         { warmUp: 1, rounds },
         { cat: async () => mebibytes / ((await ssh(ROOT, `cat ${LARGE}`)) / 1000), ours: large },
       )
-      const stall = Math.max(...stalls)
+      const worst = stalls.toSorted((a, b) => b.stall - a.stall)[0] ?? { stall: 0, collection: 0, database: 0 }
       const idleStall = Math.max(...idleStalls)
       return [
         compare(`${mebibytes} MiB job / ssh cat`, { atLeast: 0.5 }, 'MiB/s', rates('ours'), rates('cat')),
@@ -78,9 +79,9 @@ function jobOf({ mebibytes, watched, rounds }: Size): Promise<Row[]> {
         {
           name: `${mebibytes} MiB job: the longest stall, less that of an idle loop`,
           goal: { atMost: 50 },
-          ours: `${short(stall)} ms`,
+          ours: `${short(worst.stall)} ms (in that round a collection of ${short(worst.collection)}, a call of the database of ${short(worst.database)})`,
           anchor: `${short(idleStall)} ms`,
-          result: stall - idleStall,
+          result: worst.stall - idleStall,
           unit: 'ms',
           rounds: stalls.length,
         },

@@ -24,6 +24,8 @@ export type Fetch = (
     body?: string
     signal?: AbortSignal
     credentials: 'include'
+    /** A redirection would carry a password to wherever it leads. */
+    redirect: 'error'
   },
 ) => Promise<Answered>
 
@@ -60,6 +62,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
       response = await fetch(url + address, {
         method,
         credentials: 'include',
+        redirect: 'error',
         headers: {
           ...(token && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -25,7 +25,8 @@ async function withStranger(talk: (socket: WebSocket) => void = () => {}, page?:
     server.closeAllConnections()
   })
   const { port } = z.object({ port: z.number() }).parse(server.address())
-  return { panel: createPanel({ url: `http://127.0.0.1:${port}` }), asked }
+  const url = `http://127.0.0.1:${port}`
+  return { panel: createPanel({ url }), asked, url }
 }
 
 async function told(panel: Panel): Promise<string[]> {
@@ -62,4 +63,20 @@ test.each(['..', '.', ''])('a parameter that would lead to another operation is 
 
   await expect(answer).rejects.toMatchObject({ code: 'invalid_request' })
   expect(asked).toEqual([])
+})
+
+test('a redirection is not followed: the password would go wherever it leads', async () => {
+  const elsewhere = await withStranger()
+  const server = createServer((_, response) => {
+    response.writeHead(307, { location: `${elsewhere.url}/api/auth/login` }).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port: from } = z.object({ port: z.number() }).parse(server.address())
+
+  await expect(createPanel({ url: `http://127.0.0.1:${from}` }).signIn('alice', 'secret')).rejects.toMatchObject({
+    code: 'network_failed',
+  })
+
+  expect(elsewhere.asked).toEqual([])
 })
