@@ -11,7 +11,7 @@ const ADMINISTRATOR_LIMIT = `${LOGIN_LIMIT} An administrator is confirmed by one
 const MEMORY_LIMIT =
   'Node’s heap grows before it is collected: the deciphered packets lie outside it, and V8 does not count them at once.'
 const STALL_LIMIT =
-  'neither V8’s collections nor the database, whose longest stand beside the figure: the rest of such a turn deciphers and compresses what has come in, and waits for one of the two cores, which this row keeps busy with sshd, the host’s own commands and the follower. How much of it is waiting was not told apart.'
+  'neither V8’s collections nor the database, whose longest stand beside the figure. The row without a follower stands still for a fifth of it, so most of such a turn is the frames for the follower, who wants one of the two cores at the same time; how much of it is waiting for a core was not told apart.'
 const CAT_LIMIT = 'deciphering, compressing and storing share one thread; `cat` only deciphers, in native code.'
 const SERVER_LIMIT = 'the round trip over HTTP to the libSQL server, and that it makes one change after the other.'
 

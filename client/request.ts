@@ -56,6 +56,9 @@ export function createRequest(url: string, fetch: Fetch): Request {
         .some((step, n) => n > 0 && /^\.{0,2}$/.test(step))
     )
       throw fail({ status: 400, code: 'invalid_request', message: 'La requête est invalide.' })
+    const kept = cookie
+    // Whatever comes of it, nobody is signed in here then.
+    if (operation === 'POST /api/auth/logout') cookie = ''
     let response: Answered
     let text: string
     try {
@@ -66,7 +69,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
         headers: {
           ...(token && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(cookie && path.startsWith('/api/auth/') && { cookie }),
+          ...(kept && path.startsWith('/api/auth/') && { cookie: kept }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),

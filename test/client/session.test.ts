@@ -80,6 +80,16 @@ test('the session of the cookie is taken up again, and without one nobody is sig
   await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
 })
 
+test('who signs out while nothing answers is signed out here all the same', async () => {
+  const { panel } = await client((url, real) => (url.endsWith('/logout') ? Promise.reject(new Error('away')) : real()))
+  await panel.signIn('demo', 'demo')
+
+  await expect(panel.signOut()).rejects.toMatchObject({ code: 'network_failed' })
+
+  expect(await panel.resume()).toBe(false)
+  await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ code: 'unauthenticated' })
+})
+
 test('a session that was ended elsewhere is told once, however many calls fail for it', async () => {
   const { service, panel, count, signedOut } = await withExpiredToken()
   const elsewhere = createPanel({ url: service.url })
