@@ -59,7 +59,6 @@ export interface Host {
 const EXEC_MS = 60_000
 /** A rule of sudo that was added or taken away is noticed within this time. */
 const ELEVATION_MS = 300_000
-
 export function createHost({
   settings,
   log,
