@@ -1,0 +1,21 @@
+import type { PageName } from './routes.ts'
+import type { Words } from './words/fr.ts'
+
+/** The pages of the menu in their order, each with its address. The account stands apart, below them. */
+export const MENU = [
+  { page: 'dashboard', path: '/' },
+  { page: 'updates', path: '/updates' },
+  { page: 'containers', path: '/containers' },
+  { page: 'terminal', path: '/terminal' },
+  { page: 'modules', path: '/modules' },
+  { page: 'settings', path: '/settings' },
+  { page: 'logs', path: '/logs' },
+  { page: 'audit', path: '/audit' },
+] as const satisfies readonly { page: PageName; path: string }[]
+
+/** These may be seen by administrators alone. */
+export const FOR_ADMINS: ReadonlySet<PageName> = new Set(['audit', 'logs', 'settings', 'terminal'])
+
+export function titleOf(page: PageName, words: Words): string {
+  return words[page].title
+}

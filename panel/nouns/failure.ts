@@ -1,0 +1,34 @@
+import { ApiError } from '../../client/index.ts'
+
+/** What people are told of a failure. */
+export interface Told {
+  sentence: string
+  /** What the service said of its cause, in its own words. */
+  reason?: string
+  requestId?: string
+  /** Seconds after which it is worth trying again. */
+  retryAfter?: number
+}
+
+/** These sentences of the service say more than their code. */
+const WITH_REASON =
+  /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_check_failed|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|modules_folder_unusable|ssh_failed)$/
+
+/** What to say of an error, in the words of `sentences`, by code; `unexpected` of one that has none. */
+export function told(error: unknown, sentences: Readonly<Record<string, string>>, unexpected: string): Told {
+  if (!(error instanceof ApiError)) return { sentence: unexpected, reason: String(error) }
+  const { code, message, requestId, retryAfter } = error
+  const sentence = sentences[code]
+  return {
+    sentence: sentence ?? unexpected,
+    ...((!sentence || WITH_REASON.test(code)) && { reason: message }),
+    ...(requestId && { requestId }),
+    ...(retryAfter && { retryAfter }),
+  }
+}
+
+/** The message of each rejected field. */
+export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
+  if (!(error instanceof ApiError)) return {}
+  return Object.fromEntries(error.details.map(({ field, message }) => [field, message]))
+}

@@ -1,0 +1,71 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
+
+export interface Act<given extends readonly unknown[]> {
+  /** Nothing while it is under way already. Never rejects: see `error`. */
+  run(...given: given): Promise<void>
+  busy: ReadonlySignal<boolean>
+  /** Of the last time; undefined again as soon as it is tried anew. */
+  error: ReadonlySignal<unknown>
+  /** Takes the error away. */
+  forget(): void
+}
+
+/** Something that people have done: once at a time, its failure kept for where it is to be shown. */
+export function createAct<given extends readonly unknown[]>(does: (...given: given) => Promise<unknown>): Act<given> {
+  const busy = signal(false)
+  const error = signal<unknown>()
+  return {
+    busy,
+    error,
+    forget() {
+      error.value = undefined
+    },
+    async run(...given) {
+      if (busy.value) return
+      busy.value = true
+      error.value = undefined
+      try {
+        await does(...given)
+      } catch (reason) {
+        error.value = reason
+      } finally {
+        busy.value = false
+      }
+    },
+  }
+}
+
+export function useAct<given extends readonly unknown[]>(does: (...given: given) => Promise<unknown>): Act<given> {
+  const newest = useRef(does)
+  newest.current = does
+  const kept = useRef<Act<given>>(undefined)
+  kept.current ??= createAct((...given) => newest.current(...given))
+  return kept.current
+}
+
+interface ActionProps {
+  act: Act<[]>
+  /** Also `primary`, `danger`, `small`, `plain`. */
+  class?: string
+  label?: string
+  type?: 'button' | 'submit'
+  children: ComponentChildren
+}
+
+/** A button that does `act`. It keeps the focus while that is under way. */
+export function Action({ act, class: kind = '', label, type = 'button', children }: ActionProps) {
+  return (
+    <button
+      type={type}
+      class={`button ${kind}`}
+      aria-label={label}
+      aria-busy={act.busy.value}
+      aria-disabled={act.busy.value}
+      onClick={type === 'button' ? () => void act.run() : undefined}
+    >
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,171 @@
+import { LogOut, Menu as MenuIcon, Search } from 'lucide'
+import { useEffect, useState } from 'preact/hooks'
+import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
+import { PAGES } from '../pages.ts'
+import { route, visits } from '../router.ts'
+import type { PageName } from '../routes.ts'
+import { connected } from '../wire/connection.ts'
+import { hostname, readHost } from '../wire/host.ts'
+import { readJobs, running } from '../wire/jobs.ts'
+import { waiting } from '../wire/packages.ts'
+import { isAdmin, me, signOut } from '../wire/panel.ts'
+import { words } from '../words/words.ts'
+import { Dialog, Questions } from './dialog.tsx'
+import { Heading } from './heading.tsx'
+import { Icon } from './icon.tsx'
+import { Keys } from './keys.tsx'
+import { openPalette, Palette } from './palette.tsx'
+import { Status } from './status.tsx'
+import { Toasts } from './toast.tsx'
+
+/** On a phone the bar has these; the others are behind its button. */
+const IN_BAR: ReadonlySet<PageName> = new Set(['dashboard', 'updates', 'containers', 'terminal'])
+
+/** Everything around a page, for who is signed in. */
+export function Shell() {
+  const { shell } = words()
+  const name = me.value?.username
+  useEffect(() => {
+    void readJobs()
+    // The page says it where it matters; here its name is left out.
+    readHost().catch(() => {})
+  }, [name])
+  return (
+    <div class="shell" data-side={me.value?.sidebar_position}>
+      <a class="skip" href="#content">
+        {shell.skip}
+      </a>
+      <Sidebar />
+      <main id="content" tabIndex={-1}>
+        <Away />
+        <Content />
+      </main>
+      <Toasts />
+      <Questions />
+      <Palette />
+      <Keys />
+    </div>
+  )
+}
+
+/** The page of this address, if one may see it. A navigation begins it anew. */
+function Content() {
+  const { shell } = words()
+  const at = route.value
+  const page = at?.page
+  const allowed = page && (isAdmin.value || !FOR_ADMINS.has(page))
+  if (page && allowed) {
+    const { Content } = PAGES[page]
+    return <Content key={visits.value} />
+  }
+  return (
+    <>
+      <Heading title={page ? titleOf(page, words()) : shell.missing} />
+      {page && <p>{shell.forbidden}</p>}
+      <p>
+        <a href="/">{shell.toDashboard}</a>
+      </p>
+    </>
+  )
+}
+
+/** That the service does not answer: said as long as that lasts. */
+function Away() {
+  return (
+    <div class="away" role="status">
+      {!connected.value && (
+        <p>
+          <Status is="warn" hidden />
+          {words().shell.away}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Sidebar() {
+  const [more, showMore] = useState(false)
+  const { shell } = words()
+  const visit = visits.value
+  // A link that leads away closes it.
+  useEffect(() => showMore(false), [visit])
+  return (
+    <nav class="side" aria-label={shell.navigation}>
+      <p class="host">{hostname.value ?? shell.product}</p>
+      <button type="button" class="find" onClick={openPalette} aria-keyshortcuts="Control+K">
+        <Icon of={Search} />
+        <span>{shell.palette}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <Entries />
+      <a class="account" href="/account" aria-current={current('account')}>
+        {PAGES.account.icon && <Icon of={PAGES.account.icon} />}
+        <span>{me.value?.username}</span>
+      </a>
+      <button type="button" class="more" aria-haspopup="dialog" onClick={() => showMore(true)}>
+        <Icon of={MenuIcon} />
+        <span>{shell.more}</span>
+      </button>
+      {more && (
+        <Dialog title={shell.menu} class="sheet" onClose={() => showMore(false)}>
+          <div class="entries">
+            <Entries all />
+            <a href="/account" aria-current={current('account')}>
+              {PAGES.account.icon && <Icon of={PAGES.account.icon} />}
+              <span>{words().account.title}</span>
+            </a>
+            <button type="button" onClick={() => void signOut()}>
+              <Icon of={LogOut} />
+              <span>{shell.signOut}</span>
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </nav>
+  )
+}
+
+function current(page: PageName): 'page' | undefined {
+  const shown = route.value?.page === 'job' ? 'updates' : route.value?.page
+  return shown === page ? 'page' : undefined
+}
+
+function Entries({ all = false }: { all?: boolean }) {
+  const allowed = MENU.filter(({ page }) => isAdmin.value || !FOR_ADMINS.has(page))
+  return (
+    <ul>
+      {allowed.map(({ page, path }) => {
+        const { icon } = PAGES[page]
+        return (
+          <li key={page} class={all || IN_BAR.has(page) ? undefined : 'wide'}>
+            <a href={path} aria-current={current(page)}>
+              {icon && <Icon of={icon} />}
+              <span>{titleOf(page, words())}</span>
+              {page === 'updates' && <Waiting />}
+            </a>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** What waits or runs, beside the entry of the updates. */
+function Waiting() {
+  const { shell } = words()
+  if (running.value.length > 0)
+    return (
+      <span class="count">
+        <Status is="run" hidden>
+          {shell.jobsRunning(running.value.length)}
+        </Status>
+      </span>
+    )
+  if (waiting.value === 0) return null
+  return (
+    <span class="count">
+      <span aria-hidden="true">{waiting.value}</span>
+      <span class="unseen">{shell.packagesWaiting(waiting.value)}</span>
+    </span>
+  )
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { words } from '../words/words.ts'
+
+export type StatusKind = 'ok' | 'warn' | 'err' | 'run' | 'off' | 'unknown'
+
+/** Each has a shape of its own: colour alone says nothing to many people. */
+const SHAPES = {
+  ok: (
+    <>
+      <circle cx="8" cy="8" r="6.5" />
+      <path d="m5 8 2 2 4-4" />
+    </>
+  ),
+  warn: <path d="M8 2 14.5 14h-13zM8 6.5v3.5M8 12v.01" />,
+  err: (
+    <>
+      <path d="M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3z" />
+      <path d="m6 6 4 4m0-4-4 4" />
+    </>
+  ),
+  run: <path d="M14.5 8A6.5 6.5 0 1 1 8 1.5" />,
+  off: <rect x="3" y="3" width="10" height="10" rx="1" />,
+  unknown: <circle cx="8" cy="8" r="6.5" stroke-dasharray="3 2.4" />,
+}
+
+interface StatusProps {
+  is: StatusKind
+  /** The word; without one, that of the kind. */
+  children?: ComponentChildren
+  /** Whether the word is read by screen readers alone, because it stands beside it in another sentence. */
+  hidden?: boolean
+}
+
+/** How something is: a shape, a word and a colour. */
+export function Status({ is, children, hidden = false }: StatusProps) {
+  return (
+    <span class={`status ${is}`}>
+      <svg class="shape" viewBox="0 0 16 16" aria-hidden="true">
+        {SHAPES[is]}
+      </svg>
+      <span class={hidden ? 'unseen' : 'word'}>{children ?? words().shell.status[is]}</span>
+    </span>
+  )
+}

@@ -1,0 +1,33 @@
+import { type Language, speak } from './words/words.ts'
+
+export const THEMES = ['dark', 'light'] as const
+const KEPT = 'ops-panel.preferences'
+
+interface Preferences {
+  lang: string | undefined
+  theme: string | undefined
+}
+
+/** Shows the panel so, and remembers it in this browser for who signs in next. */
+export async function show({ lang, theme }: Preferences): Promise<void> {
+  const spoken: Language = lang === 'en' ? 'en' : 'fr'
+  const shown = THEMES.find((each) => each === theme)
+  if (shown) document.documentElement.dataset.theme = shown
+  try {
+    localStorage.setItem(KEPT, JSON.stringify({ lang: spoken, theme: shown }))
+  } catch {
+    // Not allowed here: it is asked for again.
+  }
+  await speak(spoken)
+}
+
+/** What was shown last in this browser; else what it asks for. */
+export function remembered(): Preferences {
+  try {
+    const { lang, theme } = JSON.parse(localStorage.getItem(KEPT) ?? '{}')
+    if (lang) return { lang: String(lang), theme: theme && String(theme) }
+  } catch {
+    // Not ours.
+  }
+  return { lang: /^fr/i.test(navigator.language) ? 'fr' : 'en', theme: undefined }
+}

@@ -1,0 +1,22 @@
+import { signal } from '@preact/signals'
+import type { Answer } from '../../client/index.ts'
+import { api, atSignOut } from './panel.ts'
+
+export type Host = Answer<'GET /api/hypervisor/host'>
+
+/** The host as it said itself last. */
+export const host = signal<Host>()
+/** Its name, also while it does not answer. */
+export const hostname = signal<string>()
+
+export async function readHost(signal?: AbortSignal): Promise<Host> {
+  const found = await api('GET /api/hypervisor/host', { signal })
+  host.value = found
+  hostname.value = found.hostname
+  return found
+}
+
+atSignOut(() => {
+  host.value = undefined
+  hostname.value = undefined
+})

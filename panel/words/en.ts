@@ -1,0 +1,39 @@
+import { account } from './en/account.ts'
+import { audit } from './en/audit.ts'
+import { containers } from './en/containers.ts'
+import { dashboard } from './en/dashboard.ts'
+import { errors } from './en/errors.ts'
+import { job } from './en/job.ts'
+import { keys } from './en/keys.ts'
+import { logs } from './en/logs.ts'
+import { modules } from './en/modules.ts'
+import { output } from './en/output.ts'
+import { palette } from './en/palette.ts'
+import { settings } from './en/settings.ts'
+import { setup } from './en/setup.ts'
+import { shell } from './en/shell.ts'
+import { signIn } from './en/signIn.ts'
+import { terminal } from './en/terminal.ts'
+import { updates } from './en/updates.ts'
+import type { Words } from './fr.ts'
+
+/** English: fetched by who speaks it. */
+export const en: Words = {
+  account,
+  audit,
+  containers,
+  dashboard,
+  job,
+  keys,
+  logs,
+  modules,
+  output,
+  palette,
+  settings,
+  setup,
+  signIn,
+  terminal,
+  updates,
+  errors,
+  shell,
+}

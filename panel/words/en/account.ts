@@ -1,0 +1,5 @@
+import type { account as fr } from '../fr/account.ts'
+
+export const account: typeof fr = {
+  title: 'My account',
+}

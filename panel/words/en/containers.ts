@@ -1,0 +1,5 @@
+import type { containers as fr } from '../fr/containers.ts'
+
+export const containers: typeof fr = {
+  title: 'Containers',
+}

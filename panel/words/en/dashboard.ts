@@ -1,0 +1,5 @@
+import type { dashboard as fr } from '../fr/dashboard.ts'
+
+export const dashboard: typeof fr = {
+  title: 'Dashboard',
+}

@@ -1,0 +1,5 @@
+import type { logs as fr } from '../fr/logs.ts'
+
+export const logs: typeof fr = {
+  title: 'Logs',
+}

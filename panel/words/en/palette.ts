@@ -1,0 +1,5 @@
+import type { palette as fr } from '../fr/palette.ts'
+
+export const palette: typeof fr = {
+  title: 'Commands',
+}

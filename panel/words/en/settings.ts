@@ -1,0 +1,5 @@
+import type { settings as fr } from '../fr/settings.ts'
+
+export const settings: typeof fr = {
+  title: 'Settings',
+}

@@ -1,0 +1,5 @@
+import type { setup as fr } from '../fr/setup.ts'
+
+export const setup: typeof fr = {
+  title: 'Set up',
+}

@@ -1,0 +1,16 @@
+import type { signIn as fr } from '../fr/signIn.ts'
+
+export const signIn: typeof fr = {
+  title: 'Sign in',
+  with: 'Use your account on the host, the one of your SSH logins.',
+  username: 'User name',
+  password: 'Password',
+  submit: 'Sign in',
+  usernameMissing: 'Enter your user name.',
+  passwordMissing: 'Enter your password.',
+  show: 'Show',
+  showPassword: 'Show the password',
+  expired: 'Your session has ended. Sign in again to go on where you were.',
+  signedOut: 'You are signed out.',
+  again: (seconds: number) => `Try again in ${seconds} s.`,
+}

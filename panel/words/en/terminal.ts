@@ -1,0 +1,5 @@
+import type { terminal as fr } from '../fr/terminal.ts'
+
+export const terminal: typeof fr = {
+  title: 'Terminal',
+}

@@ -1,0 +1,40 @@
+import { account } from './fr/account.ts'
+import { audit } from './fr/audit.ts'
+import { containers } from './fr/containers.ts'
+import { dashboard } from './fr/dashboard.ts'
+import { errors } from './fr/errors.ts'
+import { job } from './fr/job.ts'
+import { keys } from './fr/keys.ts'
+import { logs } from './fr/logs.ts'
+import { modules } from './fr/modules.ts'
+import { output } from './fr/output.ts'
+import { palette } from './fr/palette.ts'
+import { settings } from './fr/settings.ts'
+import { setup } from './fr/setup.ts'
+import { shell } from './fr/shell.ts'
+import { signIn } from './fr/signIn.ts'
+import { terminal } from './fr/terminal.ts'
+import { updates } from './fr/updates.ts'
+
+/** French. The type of the others: what is said here is said in each. */
+export const fr = {
+  account,
+  audit,
+  containers,
+  dashboard,
+  job,
+  keys,
+  logs,
+  modules,
+  output,
+  palette,
+  settings,
+  setup,
+  signIn,
+  terminal,
+  updates,
+  errors,
+  shell,
+}
+
+export type Words = typeof fr

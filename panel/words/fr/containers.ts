@@ -1,0 +1,3 @@
+export const containers = {
+  title: 'Conteneurs',
+}

@@ -1,0 +1,3 @@
+export const job = {
+  title: 'Mise à jour',
+}

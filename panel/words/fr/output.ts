@@ -1,0 +1,3 @@
+export const output = {
+  title: 'Sortie',
+}

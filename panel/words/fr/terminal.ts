@@ -1,0 +1,3 @@
+export const terminal = {
+  title: 'Terminal',
+}

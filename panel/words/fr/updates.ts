@@ -1,0 +1,3 @@
+export const updates = {
+  title: 'Mises à jour',
+}
