@@ -35,8 +35,8 @@ effect(() => {
   if (me.value && (page === 'signIn' || page === 'setup')) go('/', { replace: true })
 })
 
-effect(() => {
-  if (returns.value > 0) toast(words().shell.back)
+returns.subscribe((times) => {
+  if (times > 0) toast(words().shell.back)
 })
 
 /** Takes up the session, or sends a newcomer to the wizard. Tried again when the service does not answer. */

@@ -4,12 +4,13 @@ export const THEMES = ['dark', 'light'] as const
 const KEPT = 'ops-panel.preferences'
 
 interface Preferences {
-  lang: string | undefined
-  theme: string | undefined
+  lang: string
+  /** Without one, the one before. */
+  theme?: string | undefined
 }
 
 /** Shows the panel so, and remembers it in this browser for who signs in next. */
-export async function show({ lang, theme }: Preferences): Promise<void> {
+export async function show({ lang, theme = document.documentElement.dataset.theme }: Preferences): Promise<void> {
   const spoken: Language = lang === 'en' ? 'en' : 'fr'
   const shown = THEMES.find((each) => each === theme)
   if (shown) document.documentElement.dataset.theme = shown
@@ -29,5 +30,5 @@ export function remembered(): Preferences {
   } catch {
     // Not ours.
   }
-  return { lang: /^fr/i.test(navigator.language) ? 'fr' : 'en', theme: undefined }
+  return { lang: /^fr/i.test(navigator.language) ? 'fr' : 'en' }
 }

@@ -73,7 +73,7 @@ export function guardLeaving(ask: Guard): () => void {
 
 function arrive(): void {
   address.value = here()
-  visits.value += 1
+  visits.value = visits.peek() + 1
 }
 
 /** Follows links to the panel's own pages without loading it anew. */

@@ -6,8 +6,9 @@ import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { show } from '../preferences.ts'
 import { ending, signIn } from '../wire/panel.ts'
-import { words } from '../words/words.ts'
+import { language, words } from '../words/words.ts'
 
 /** The credentials of the host; then where one was. */
 export function SignInPage() {
@@ -18,6 +19,7 @@ export function SignInPage() {
   const [seen, setSeen] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const why = ending.value
+  const other = language() === 'fr' ? 'en' : 'fr'
   const act = useAct(async () => {
     setTried(true)
     if (!username.value || !password.value) return focusWrong(form.current)
@@ -78,6 +80,9 @@ export function SignInPage() {
           {say.submit}
         </Action>
       </form>
+      <button type="button" class="button plain" lang={other} onClick={() => void show({ lang: other })}>
+        {shell.otherLanguage}
+      </button>
     </div>
   )
 }

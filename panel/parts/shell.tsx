@@ -140,13 +140,26 @@ function Entries({ all = false }: { all?: boolean }) {
           <li key={page} class={all || IN_BAR.has(page) ? undefined : 'wide'}>
             <a href={path} aria-current={current(page)}>
               {icon && <Icon of={icon} />}
-              <span>{titleOf(page, words())}</span>
+              {all ? <span>{titleOf(page, words())}</span> : <Name of={page} />}
               {page === 'updates' && <Waiting />}
             </a>
           </li>
         )
       })}
     </ul>
+  )
+}
+
+/** The bar of a phone has room for a short one. */
+function Name({ of: page }: { of: (typeof MENU)[number]['page'] }) {
+  const { shell } = words()
+  const title = titleOf(page, words())
+  if (page !== 'dashboard' && page !== 'updates') return <span>{title}</span>
+  return (
+    <>
+      <span class="long">{title}</span>
+      <span class="short">{shell.short[page]}</span>
+    </>
   )
 }
 

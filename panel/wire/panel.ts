@@ -43,11 +43,23 @@ function leave(why: 'expired' | 'signedOut'): void {
   ending.value = why
   me.value = undefined
   for (const forget of forgetting) forget()
+  try {
+    localStorage.removeItem(KEPT)
+  } catch {
+    // Nor was it kept.
+  }
 }
+
+/** That this browser has a session. It is no secret, and spares newcomers a question whose answer is an error. */
+const KEPT = 'ops-panel.session'
 
 /** Takes the session up that this browser has; false when there is none. */
 export async function resume(): Promise<boolean> {
-  if (!(await panel.resume())) return false
+  if (!mayHaveSession()) return false
+  if (!(await panel.resume())) {
+    leave('expired')
+    return false
+  }
   me.value = await api('GET /api/auth/me')
   return true
 }
@@ -56,6 +68,19 @@ export async function signIn(username: string, password: string): Promise<void> 
   await panel.signIn(username, password)
   me.value = await api('GET /api/auth/me')
   ending.value = undefined
+  try {
+    localStorage.setItem(KEPT, 'yes')
+  } catch {
+    // Not allowed here: it is asked for each time.
+  }
+}
+
+function mayHaveSession(): boolean {
+  try {
+    return localStorage.getItem(KEPT) !== null
+  } catch {
+    return true
+  }
 }
 
 export async function signOut(from: 'here' | 'elsewhere' = 'here'): Promise<void> {
