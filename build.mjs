@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assets, inExecutable, instead, inText } from './packaging/assets.mjs'
 import {
@@ -97,13 +97,17 @@ async function makeExecutable(path) {
   const folder = mkdtempSync(join(tmpdir(), 'ops-panel-build-'))
   try {
     const packages = new Set()
-    const files = await assets()
-    const plugins = [libsql(asset), instead(inExecutable()), listing(packages)]
+    const inside = await assets()
+    const { files } = inside
+    const plugins = [libsql(asset), instead(inExecutable(inside)), listing(packages)]
     const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
     compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
-    for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes)
+    for (const { name, bytes } of files) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), bytes)
+    }
     const settings = {
       main: 'ops-panel.js',
       output: resolve(path),
@@ -125,7 +129,7 @@ async function makeExecutable(path) {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     // Their licences go with the executable.
-    for (const file of [ADDON, process.execPath, ...files.map(({ path }) => path)]) addPackage(packages, file)
+    for (const file of [ADDON, process.execPath, ...inside.sources]) addPackage(packages, file)
     writeFileSync('dist/ops-panel.packages', `${[...packages].sort().join('\n')}\n`)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -49,6 +49,8 @@ import modulesEnable from './modules/modules-enable.command.ts'
 import modulesInstall from './modules/modules-install.command.ts'
 import modulesList from './modules/modules-list.command.ts'
 import modulesRemove from './modules/modules-remove.command.ts'
+import panelFile from './panel/file.get.ts'
+import panelPage from './panel/page.get.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
 import forgetDeployments from './registry/forget-deployments.task.ts'
@@ -78,6 +80,7 @@ import { upgradeJob } from './updates/upgrade.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
 export const functions: readonly AnyFunction[] = [
+  panelPage, //     GET    / and the other addresses of panel/routes.ts
   jwks, //          GET    /.well-known/jwks.json
   asyncApi, //      GET    /api/asyncapi.json
   audit, //         GET    /api/audit
@@ -122,6 +125,7 @@ export const functions: readonly AnyFunction[] = [
   run, //           POST   /api/updates/run
   targets, //       GET    /api/updates/targets
   metrics, //       GET    /metrics
+  panelFile, //     GET    /panel/:file
 ]
 
 /** What the areas are for, as the documents tell it. */

@@ -7,20 +7,28 @@ import { logRefusal } from './translate.ts'
 /** Headers in the order in which they were set; a cookie is added, any other replaces the one before. */
 export type HeaderList = [name: string, value: string][]
 
-/** What an error is answered with; it is logged with the same id. */
-export function refuse(log: Log, c: HonoContext, failure: Failure, id: string, headers: HeaderList = []): Response {
+/** What an error is answered with, as a page where there is one for it; it is logged with the same id. */
+export function refuse(
+  log: Log,
+  c: HonoContext,
+  failure: Failure,
+  id: string,
+  headers: HeaderList = [],
+  page?: string,
+): Response {
   const { status, retryAfter } = failure
   logRefusal(log, { id, method: c.req.method, path: c.req.path, status }, failure)
   const more: HeaderList = [...headers]
   if (retryAfter !== undefined) more.push(['retry-after', String(retryAfter)])
   // The rest of it is not read, so nothing can follow on this connection.
   if (failure.code === 'body_too_large') more.push(['connection', 'close'])
-  return answer(errorBody(failure), status, id, more)
+  if (page !== undefined) more.push(['content-type', 'text/html; charset=utf-8'])
+  return answer(page ?? errorBody(failure), status, id, more)
 }
 
 /** A finished text with the headers of every answer and some more. */
 export function answer(
-  body: string | ReadableStream | Uint8Array<ArrayBuffer>,
+  body: string | ReadableStream | Uint8Array<ArrayBuffer> | null,
   status: number,
   id: string,
   more: HeaderList,

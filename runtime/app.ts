@@ -45,8 +45,9 @@ const LOCAL = { address: '127.0.0.1', encrypted: false }
  */
 export function createApp(functions: readonly AnyFunction[], services: Services, { strict = false } = {}): App {
   const refusals = createRepeats(services.clock)
-  const mounted = (list: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
-    for (const fn of list) app.on(fn.method, fn.path, pipeline(fn, services, refusals, strict))
+  const mounted = (all: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
+    const list = all.filter(({ isOffered }) => isOffered?.(services.config) ?? true)
+    for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, refusals, strict))
     // Apart from the functions' own router: a second handler on a path would send each request a longer way.
     for (const [path, methods] of methodsByPath(list)) paths.add('ALL', path, methods.join(', '))
     app.onError((error, c) => refuse(services.log, c, translate(error), randomUUID()))
@@ -110,8 +111,9 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
         return answer(body, 200, id, headers)
       }
       if (result instanceof AssetAnswer) {
-        const { bytes, headers: more } = await encoded(result, header('accept-encoding'))
-        return answer(bytes, 200, id, [...headers, ...more])
+        const asked = { acceptEncoding: header('accept-encoding'), ifNoneMatch: header('if-none-match') }
+        const { body, status, headers: more } = await encoded(result, asked)
+        return answer(body, status, id, [...headers, ...more])
       }
       const parsed = fn.response.parse(result)
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
@@ -125,6 +127,8 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
       return answer(body, status, id, headers)
     } catch (error) {
       const failure = translate(error)
+      if (fn.refusalPage && header('accept')?.includes('text/html'))
+        return refuse(services.log, c, failure, id, [], fn.refusalPage(failure))
       if (strict && !declared.has(failure.code)) {
         services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
         return refuse(services.log, c, new Failure('internal', { cause: failure }), id)
@@ -172,6 +176,10 @@ function call(fn: AnyFunction, input: object, context: object): unknown {
 
 function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]> {
   const paths = new Map<string, string[]>()
-  for (const { method, path } of functions) paths.set(path, [...(paths.get(path) ?? []), method])
+  for (const fn of functions) for (const path of pathsOf(fn)) paths.set(path, [...(paths.get(path) ?? []), fn.method])
   return paths
+}
+
+function pathsOf({ path, alsoAt = [] }: AnyFunction): string[] {
+  return [path, ...alsoAt]
 }

@@ -6,4 +6,6 @@ export const ASSET_FILES = {
   'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
 } as const
 
-export type AssetName = keyof typeof ASSET_FILES
+/** The panel's own page, which packaging/panel.ts makes; what it loads is kept in this folder, by names that change with it. */
+export const PANEL_PAGE = 'panel.html'
+export const PANEL_FOLDER = 'panel'

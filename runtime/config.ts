@@ -83,6 +83,7 @@ const Environment = z.object({
   PANEL_MODULES_DIR: z.string().optional(),
   PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').optional(),
   PANEL_DOCKER_SOCKET: z.string().default('/var/run/docker.sock'),
+  PANEL_UI: onOff.default(true),
   PANEL_METRICS: onOff.default(false),
   PANEL_TLS_CERT: z.string().optional(),
   PANEL_TLS_KEY: z.string().optional(),
@@ -123,6 +124,8 @@ export interface Config {
   deployer: 'docker' | 'process' | 'none' | undefined
   /** Where the Docker Engine listens. */
   dockerSocket: string
+  /** Whether the panel is served, and not the API alone. */
+  ui: boolean
   metrics: boolean
   /** So many bytes of a job's output are in one answer. */
   outputBytes: number
@@ -176,6 +179,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
     deployer: env.PANEL_DEPLOYER,
     dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
+    ui: env.PANEL_UI,
     metrics: env.PANEL_METRICS,
     outputBytes: 1024 * 1024,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,

@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 import type { AssetAnswer } from './asset.ts'
 import type { AuditAction } from './audit.ts'
+import type { Config } from './config.ts'
 import type { Context, User } from './context.ts'
-import type { ErrorCode } from './errors.ts'
+import type { ErrorCode, Failure } from './errors.ts'
 import type { JsonStream } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -78,8 +79,14 @@ export type FunctionDefinition<
   RequestField<path, request> & {
     method: method
     path: path
+    /** Further addresses, where one thing has several. */
+    alsoAt?: readonly string[]
+    /** Whether it is there at all; without it, always. */
+    isOffered?(config: Config): boolean
     /** The group that it belongs to in the documents, where its address does not say so. */
     area?: string
+    /** `false` keeps what is for browsers alone out of the documents, and of the client. */
+    document?: false
     /** Its name in the documents, in a few words. */
     summary: string
     /** What it does and what is not to be seen from the schemas, in sentences. */
@@ -97,6 +104,8 @@ export type FunctionDefinition<
     example?: Example<request, response>
     /** Of an answer that is a text and no JSON. */
     contentType?: z.output<response> extends string ? string : never
+    /** What people see instead of JSON, whose browser asks for a page. */
+    refusalPage?(failure: Failure): string
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
     errors?: readonly code[]
     handler(
@@ -120,7 +129,10 @@ type StatusOf<response extends z.ZodType> =
 export interface AnyFunction {
   method: Method
   path: string
+  alsoAt?: readonly string[]
+  isOffered?(config: Config): boolean
   area?: string
+  document?: false
   summary?: string
   description?: string
   auth: Auth
@@ -133,6 +145,7 @@ export interface AnyFunction {
   headers?: Readonly<Record<string, string>>
   example?: { query?: object; body?: unknown; response: unknown }
   contentType?: string
+  refusalPage?(failure: Failure): string
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown
 }
@@ -140,7 +153,7 @@ export interface AnyFunction {
 /** Declares one endpoint. Data only: nothing runs until `createApp` mounts it. */
 export function defineFunction<
   const method extends Method,
-  const path extends `/api/${string}` | `/.well-known/${string}` | '/metrics',
+  const path extends `/api/${string}` | `/.well-known/${string}` | `/panel/${string}` | '/metrics' | '/',
   const auth extends Auth,
   response extends z.ZodType,
   const action extends AuditAction = never,

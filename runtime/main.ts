@@ -48,6 +48,7 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
                                 conteneur où le service s’exécute ; none : ne pas le faire (docker dans un
                                 conteneur qui voit le moteur, process sous systemd, sinon none)
   PANEL_DOCKER_SOCKET           socket du moteur Docker (/var/run/docker.sock)
+  PANEL_UI                      on ou off : servir le panneau, ou l’API seule (on)
   PANEL_METRICS                 on ou off : métriques pour Prometheus à /metrics (off)
   PANEL_TLS_CERT, PANEL_TLS_KEY fichiers PEM pour servir en HTTPS (sinon en clair)
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)

@@ -23,6 +23,7 @@ export function createOpenApi(
 ): OpenApi {
   const paths: Record<string, Record<string, ReturnType<typeof operation>>> = {}
   for (const fn of functions) {
+    if (fn.document === false) continue
     const path = fn.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [fn.method.toLowerCase()]: operation(fn) }
   }

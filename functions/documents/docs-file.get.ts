@@ -17,5 +17,5 @@ export default defineFunction({
   response: z.string(),
   contentType: 'text/*',
 
-  handler: ({ params: { file }, query: { v } }) => new AssetAnswer(file, v),
+  handler: ({ params: { file }, query: { v } }) => new AssetAnswer(file, { as: 'version', version: v }),
 })

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { AssetAnswer } from '../../runtime/asset.ts'
+import { PANEL_FOLDER } from '../../runtime/asset-files.ts'
+import { defineFunction } from '../../runtime/function.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/panel/:file',
+  isOffered: ({ ui }) => ui,
+  document: false,
+  summary: 'A file of the panel',
+  description: 'Its scripts, styles and pictures. Kept by browsers for ever: their names change with their content.',
+  auth: 'none',
+  rateLimit: { limit: 600, seconds: 60, by: 'address' },
+  request: { params: z.object({ file: z.string() }) },
+  response: z.string(),
+  contentType: 'text/*',
+  errors: ['not_found'],
+
+  handler: ({ params: { file } }) => new AssetAnswer(`${PANEL_FOLDER}/${file}`, { as: 'named' }),
+})

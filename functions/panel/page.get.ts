@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { ROUTES } from '../../panel/routes.ts'
+import { AssetAnswer } from '../../runtime/asset.ts'
+import { PANEL_PAGE } from '../../runtime/asset-files.ts'
+import { defineFunction } from '../../runtime/function.ts'
+import { PANEL_POLICY } from './policy.ts'
+import { refusalPage } from './refusal-page.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/',
+  alsoAt: ROUTES.map(({ path }) => path).filter((path) => path !== '/'),
+  isOffered: ({ ui }) => ui,
+  document: false,
+  summary: 'The panel',
+  description: 'One page at every address of the panel; its script shows what belongs there.',
+  auth: 'none',
+  rateLimit: { limit: 600, seconds: 60, by: 'address' },
+  response: z.string(),
+  contentType: 'text/html; charset=utf-8',
+  refusalPage,
+
+  handler(_, { caller, header }) {
+    header('content-security-policy', PANEL_POLICY)
+    // In clear it has no effect but a warning on the browser's console.
+    if (caller.secure) header('cross-origin-opener-policy', 'same-origin')
+    return new AssetAnswer(PANEL_PAGE, { as: 'checked' })
+  },
+})
