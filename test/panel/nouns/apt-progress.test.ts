@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { updateLines, upgradeLines } from '../../../demo/apt-output.ts'
+import type { Place } from '../../../demo/place.ts'
+import { createAptReader, lineKind } from '../../../panel/nouns/apt-progress.ts'
+import { createLines } from '../../../panel/nouns/lines.ts'
+import { outcomeOf } from '../../../panel/nouns/outcome.ts'
+
+function reading(...lines: string[]) {
+  const reader = createAptReader()
+  for (const line of lines) reader.line(line)
+  return reader.read()
+}
+
+const APT_2 = '23 upgraded, 2 newly installed, 1 to remove and 3 not upgraded.'
+const APT_3 = '  Upgrading: 23, Installing: 2, Removing: 1, Not Upgrading: 3'
+
+test('how much there is to do is unknown until apt says so', () => {
+  expect(reading('Hit:1 http://deb.debian.org bookworm InRelease').progress).toMatchObject({
+    step: 'lists',
+    fraction: undefined,
+  })
+})
+
+test.each([APT_2, APT_3])('%s: 25 packages', (summary) => {
+  expect(reading(summary).progress).toMatchObject({ step: 'download', total: 25, fraction: 0 })
+})
+
+test('nothing to do is done', () => {
+  expect(reading('0 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.').progress).toMatchObject({
+    step: 'done',
+    fraction: 1,
+  })
+})
+
+test('a whole upgrade goes forward only, from nothing to all', () => {
+  const place: Place = {
+    id: '101',
+    name: 'web',
+    running: true,
+    upgradable: [
+      { name: 'curl', arch: 'amd64', version: '2', old: '1', suite: 'stable', size: 300 },
+      { name: 'libssl3', arch: 'amd64', version: '2', old: '1', suite: 'stable-security', size: 2000 },
+    ],
+    lock: undefined,
+  }
+  const reader = createAptReader()
+  const lines = createLines()
+  const fractions: number[] = []
+  const steps = new Set<string>()
+  for (const chunk of [...updateLines(place), ...upgradeLines(place)]) {
+    lines.feed(chunk, (line) => {
+      reader.line(line)
+      const { fraction, step } = reader.read().progress
+      if (fraction !== undefined) fractions.push(fraction)
+      steps.add(step)
+    })
+  }
+
+  expect(fractions).toEqual([...fractions].sort((a, b) => a - b))
+  expect(fractions.at(-1)).toBeCloseTo(1)
+  expect([...steps]).toEqual(['lists', 'download', 'unpack', 'configure', 'triggers'])
+  expect(reader.read().progress).toMatchObject({ done: 2, total: 2 })
+})
+
+test('of a job over all containers, each begins anew; those left behind and errors are told', () => {
+  const { progress, skipped, errors } = reading(
+    '=== LXC 101 ===',
+    APT_2,
+    'Setting up curl (2) ...',
+    '=== LXC 102 ===',
+    'E: Could not get lock /var/lib/dpkg/lock-frontend.',
+    'SKIP LXC 102',
+    '=== LXC 104 ===',
+  )
+  expect(progress).toMatchObject({ container: '104', begun: 3, step: 'lists', fraction: undefined })
+  expect([skipped, errors]).toEqual([['102'], 1])
+})
+
+test.each([
+  ['=== LXC 101 ===', 'section'],
+  ['SKIP LXC 101', 'warn'],
+  ['W: Possible missing firmware', 'warn'],
+  ['E: Unable to locate package x', 'err'],
+  ['dpkg: error processing package x (--configure):', 'err'],
+  ['Setting up curl (2) ...', 'done'],
+  ['Preparing to unpack .../x.deb ...', undefined],
+])('%s is %s', (line, kind) => {
+  expect(lineKind(line)).toBe(kind)
+})
+
+test.each([
+  [{ status: 'success', exitCode: 0 }, 'done'],
+  [{ status: 'success', exitCode: null }, 'done'],
+  [{ status: 'success', exitCode: 100 }, 'flawed'],
+  [{ status: 'success', exitCode: 0, skipped: 1 }, 'flawed'],
+  [{ status: 'error' }, 'failed'],
+  [{ status: 'error', lastLine: 'Annulé par alice' }, 'cancelled'],
+  [{ status: 'running' }, 'running'],
+] as const)('%o has the outcome %s', (ended, outcome) => {
+  expect(outcomeOf(ended)).toBe(outcome)
+})
