@@ -1,6 +1,38 @@
+import { useEffect } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
+import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
+import { targetName } from '../parts/target-name.ts'
+import { Ago } from '../parts/time.tsx'
+import { route } from '../router.ts'
+import { readTargets, targets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 
+/** One upgrade, at an address of its own: live while it runs, to be read again later. */
 export function JobPage() {
-  return <Heading title={words().job.title} />
+  const say = words().job
+  const job = useFollowedJob(route.value?.params.job ?? '')
+  const record = job.record.value
+  useEffect(() => {
+    // For the name of a container alone: its number does too.
+    if (!targets.peek()) readTargets().catch(() => {})
+  }, [])
+  return (
+    <>
+      <Heading
+        title={say.title}
+        note={
+          record && (
+            <>
+              {targetName(record.target)} · <Ago at={record.started_at} />
+            </>
+          )
+        }
+      >
+        <a class="button" href="/updates">
+          {say.back}
+        </a>
+      </Heading>
+      <JobOutput job={job} />
+    </>
+  )
 }

@@ -1,6 +1,140 @@
+import { useSignal } from '@preact/signals'
+import { Action, useAct } from '../parts/action.tsx'
+import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { targetName } from '../parts/target-name.ts'
+import { Ago } from '../parts/time.tsx'
+import { running, startUpgrade } from '../wire/jobs.ts'
+import { useLoad } from '../wire/load.ts'
+import { canBeChecked, check, checked, FRESH_MS, readTargets, type Target, targets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
+import { History } from './updates/history.tsx'
+import { TargetRow } from './updates/target-row.tsx'
 
+/** What can be upgraded where, the upgrade that runs, and those that ran. */
 export function UpdatesPage() {
-  return <Heading title={words().updates.title} />
+  const say = words().updates
+  const load = useLoad(async (signal) => {
+    const found = await readTargets(signal)
+    void check(idsOf(found), { ifOlderMs: FRESH_MS })
+    return found
+  })
+  const chosen = useSignal<string>()
+  const shown = chosen.value ?? running.value[0]?.job_id
+  const start = useAct(async (target: string) => {
+    chosen.value = await startUpgrade(target)
+  })
+  const known = targets.value ?? []
+  const all = useAct(async () => {
+    const named = withPackages(known)
+    const text = (
+      <>
+        <p>{say.upgradeAllText}</p>
+        <ul class="named">
+          {named.map(({ id, name }) => (
+            <li key={id}>{id === 'host' ? targetName(id) : name}</li>
+          ))}
+        </ul>
+      </>
+    )
+    if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return
+    for (const id of jobsFor(named)) chosen.value = await startUpgrade(id)
+  })
+  const again = useAct(() => check(idsOf(known)))
+  return (
+    <>
+      <Heading title={say.title} note={<Summary />}>
+        <Action act={again}>{again.busy.value ? say.checking : say.check}</Action>
+        {withPackages(known).length > 0 && (
+          <Action act={all} class="primary">
+            {say.upgradeAll}
+          </Action>
+        )}
+      </Heading>
+      <Problem error={all.error.value} />
+      <Problem error={start.error.value} />
+      <div class="updates">
+        <section>
+          <h2>{say.targets}</h2>
+          <Loaded of={load} rows={4}>
+            {(found) => (
+              <ul class="list targets">
+                {found.map((target) => (
+                  <TargetRow key={target.id} target={target} onUpgrade={() => start.run(target.id)} />
+                ))}
+              </ul>
+            )}
+          </Loaded>
+        </section>
+        <section class="outputs">
+          <Choice shown={shown} choose={(id) => (chosen.value = id)} />
+          {shown ? <Followed key={shown} id={shown} /> : <p class="empty">{say.noJob}</p>}
+        </section>
+      </div>
+      <History />
+    </>
+  )
+}
+
+function idsOf(found: readonly Target[]): string[] {
+  return found.filter(canBeChecked).map(({ id }) => id)
+}
+
+/** Those with something to upgrade, or of which that is not known. */
+function withPackages(found: readonly Target[]): Target[] {
+  return found.filter((target) => canBeChecked(target) && checked.value.get(target.id)?.packages?.length !== 0)
+}
+
+/** Containers are upgraded one after another, by one job: the host has other things to do. */
+function jobsFor(named: readonly Target[]): string[] {
+  const containers = named.filter(({ id }) => id !== 'host').map(({ id }) => id)
+  const host = named.some(({ id }) => id === 'host') ? ['host'] : []
+  return [...host, ...(containers.length > 1 ? ['all'] : containers)]
+}
+
+function Followed({ id }: { id: string }) {
+  return <JobOutput job={useFollowedJob(id)} />
+}
+
+/** Which of several upgrades is shown. */
+function Choice({ shown, choose }: { shown: string | undefined; choose(id: string): void }) {
+  const say = words().updates
+  if (running.value.length < 2) return null
+  return (
+    <fieldset class="choice" aria-label={say.outputs}>
+      {running.value.map(({ job_id, target }) => (
+        <button
+          key={job_id}
+          type="button"
+          class="button small"
+          aria-pressed={job_id === shown}
+          onClick={() => choose(job_id)}
+        >
+          {targetName(target)}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** How much waits where, and how old that is. */
+function Summary() {
+  const say = words().updates
+  const there = (targets.value ?? []).map(({ id }) => checked.value.get(id))
+  const counts = there.map((each) => each?.packages?.length ?? 0).filter((count) => count > 0)
+  const times = there.flatMap((each) => (each?.at === undefined ? [] : [each.at]))
+  if (there.some((each) => each?.checking)) return <span role="status">{say.checking}</span>
+  if (times.length === 0) return null
+  return (
+    <>
+      {say.summary(
+        counts.reduce((sum, count) => sum + count, 0),
+        counts.length,
+      )}
+      , <Ago at={Math.min(...times)} say={say.checked} />
+    </>
+  )
 }

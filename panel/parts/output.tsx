@@ -51,7 +51,7 @@ export function Output({
   children,
 }: OutputProps) {
   const say = words().output
-  const log = useRef<HTMLDivElement>(null)
+  const log = useRef<HTMLElement>(null)
   const top = useSignal(0)
   const height = useSignal(400)
   const follows = useSignal(true)
@@ -99,11 +99,7 @@ export function Output({
     droppedBefore.current = dropped
   }, [count, dropped, follows.value, height.value])
 
-  const onScroll = ({
-    currentTarget: { scrollTop, scrollHeight, clientHeight },
-  }: {
-    currentTarget: HTMLDivElement
-  }) => {
+  const onScroll = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: { currentTarget: HTMLElement }) => {
     top.value = scrollTop
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - ROW / 2
     if (isAtEnd) follows.value = true
@@ -133,17 +129,19 @@ export function Output({
           {step && <span class="dim">{step}</span>}
         </div>
         <div class="tools">
-          <button
-            type="button"
-            class="button small"
-            aria-pressed={follows.value}
-            title={say.followHint}
-            data-key="f"
-            onClick={() => (follows.value ? pause() : toEnd())}
-          >
-            <Icon of={ArrowDown} />
-            {say.follow}
-          </button>
+          {!ended && (
+            <button
+              type="button"
+              class="button small"
+              aria-pressed={follows.value}
+              title={say.followHint}
+              data-key="f"
+              onClick={() => (follows.value ? pause() : toEnd())}
+            >
+              <Icon of={ArrowDown} />
+              {say.follow}
+            </button>
+          )}
           <button type="button" class="button small" aria-expanded={search.isOpen} onClick={search.open}>
             <Icon of={Search} />
             {say.search}
@@ -170,10 +168,10 @@ export function Output({
       )}
       {dropped > 0 && <p class="notice">{say.dropped(new Intl.NumberFormat(language()).format(dropped))}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by key. */}
-      <div class="log" ref={log} tabIndex={0} role="region" aria-label={say.log} onScroll={onScroll}>
+      <section class="log" ref={log} tabIndex={0} aria-label={say.log} onScroll={onScroll}>
         {count === 0 && <p class="dim nothing">{ended ? say.emptyEnded : say.empty}</p>}
         <OutputRows lines={lines} first={first} last={last} found={search.found} query={search.query} />
-      </div>
+      </section>
       {fresh > 0 && (
         <button type="button" class="button primary small fresh" onClick={toEnd}>
           {say.newLines(fresh)} ↓

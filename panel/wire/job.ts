@@ -3,6 +3,7 @@ import type { Answer, FollowState, UpdateEvent } from '../../client/index.ts'
 import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
+import { readJobs } from './jobs.ts'
 import { api, panel } from './panel.ts'
 
 export type JobRecord = Answer<'GET /api/updates/jobs/{id}'>
@@ -112,6 +113,7 @@ export function followJob(id: string): FollowedJob {
       }
       for await (const event of panel.follow(`update:${id}`, { from: at, signal, onState })) take(event)
       await read(signal)
+      void readJobs()
     } catch (cause) {
       if (!signal.aborted) error.value = cause
     }

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
-import { api, atSignOut, me } from './panel.ts'
+import { check, checked } from './packages.ts'
+import { api, atSignOut, isAdmin, me } from './panel.ts'
 
 /** A record of an upgrade without its output. `status` does not know of apt's exit code: see `exitCodes`. */
 export type Job = NonNullable<Answer<'GET /api/updates/history'>>[number]
@@ -14,6 +15,23 @@ export const jobsError = signal<unknown>()
 export const running = computed(() => (jobs.value ?? []).filter(({ status }) => status === 'running'))
 /** What apt's exit code was, of the ended jobs among the newest; null when unknown. */
 export const exitCodes = signal<ReadonlyMap<string, number | null>>(new Map())
+
+const STARTED = 'ops-panel.started'
+/** Jobs that were started in this window: who has started one may cancel it. */
+const started = signal<ReadonlySet<string>>(new Set(startedBefore()))
+
+function startedBefore(): string[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(STARTED) ?? '[]')
+  } catch {
+    return []
+  }
+}
+
+/** Whether who is signed in may cancel a job, as far as is known here. */
+export function mayCancel(id: string): boolean {
+  return isAdmin.value || started.value.has(id)
+}
 
 /** Only the newest: each is one question. */
 const ASKED = 20
@@ -39,12 +57,24 @@ function whenSeen(): void {
 async function ask(): Promise<void> {
   try {
     const found = (await api('GET /api/updates/history', { query: { output: 'none' } })) ?? []
+    recheck(running.value, found)
     jobs.value = found
     jobsError.value = undefined
     await readExitCodes(found)
   } catch (error) {
     jobsError.value = error
   }
+}
+
+/** Where an upgrade has ended, other packages wait than before. */
+function recheck(ran: readonly Job[], now: readonly Job[]): void {
+  const ended = ran.filter(({ job_id }) => now.find((job) => job.job_id === job_id)?.status !== 'running')
+  const changed = ended.flatMap(({ target }) => (target === 'all' ? containersChecked() : [target]))
+  void check([...new Set(changed)])
+}
+
+function containersChecked(): string[] {
+  return [...checked.value.keys()].filter((id) => id !== 'host')
 }
 
 async function readExitCodes(found: readonly Job[]): Promise<void> {
@@ -64,6 +94,12 @@ async function readExitCodes(found: readonly Job[]): Promise<void> {
 /** Starts an upgrade; its id. */
 export async function startUpgrade(target: string): Promise<string> {
   const { job_id } = await api('POST /api/updates/run', { body: { target } })
+  started.value = new Set([...started.value, job_id])
+  try {
+    sessionStorage.setItem(STARTED, JSON.stringify([...started.value]))
+  } catch {
+    // It is known as long as the page is not loaded anew.
+  }
   void readJobs()
   return job_id
 }
@@ -73,4 +109,6 @@ atSignOut(() => {
   jobs.value = undefined
   jobsError.value = undefined
   exitCodes.value = new Map()
+  started.value = new Set()
+  sessionStorage.removeItem(STARTED)
 })

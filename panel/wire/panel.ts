@@ -4,6 +4,14 @@ import { heard } from './connection.ts'
 
 export type Me = Answer<'GET /api/auth/me'>
 
+/** One that is closed while it opens is closed once it is open: else browsers warn in their console. */
+class PatientSocket extends WebSocket {
+  override close(): void {
+    if (this.readyState === WebSocket.CONNECTING) this.addEventListener('open', () => super.close())
+    else super.close()
+  }
+}
+
 /** The service, through the project's own client. The access token is in there alone. */
 export const panel = createPanel({
   url: location.origin,
@@ -17,6 +25,7 @@ export const panel = createPanel({
       throw error
     }
   },
+  WebSocket: PatientSocket,
   onSignedOut: () => leave('expired'),
 })
 export const { api } = panel

@@ -1,0 +1,108 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import { bytes } from '../nouns/amount.ts'
+import type { AptReading } from '../nouns/apt-progress.ts'
+import { OUTCOME_STATUS } from '../nouns/outcome.ts'
+import { duration, instant } from '../nouns/time.ts'
+import { type FollowedJob, followJob, wholeOutput } from '../wire/job.ts'
+import { mayCancel } from '../wire/jobs.ts'
+import { api } from '../wire/panel.ts'
+import type { Words } from '../words/fr.ts'
+import { language, words } from '../words/words.ts'
+import { Action, useAct } from './action.tsx'
+import { confirm } from './dialog.tsx'
+import { Output } from './output.tsx'
+import { Problem } from './problem.tsx'
+import { Status } from './status.tsx'
+import { targetName } from './target-name.ts'
+
+/** A job that is followed as long as what shows it is in the page. */
+export function useFollowedJob(id: string): FollowedJob {
+  const job = useMemo(() => followJob(id), [id])
+  useEffect(() => () => job.stop(), [job])
+  return job
+}
+
+/** A job's output with how far it is, live until it ends. */
+export function JobOutput({ job }: { job: FollowedJob }) {
+  const say = words().job
+  const outcome = job.outcome.value
+  const record = job.record.value
+  const ended = outcome !== 'running'
+  const { progress, skipped } = job.reading.value
+  const cancel = useAct(async () => {
+    const asked = { title: say.cancelTitle, text: say.cancelText, verb: say.cancelVerb, danger: true }
+    if (await confirm(asked)) await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
+  })
+  const state = (
+    <>
+      <Status is={OUTCOME_STATUS[outcome]} hidden={!ended}>
+        {say[outcome]}
+      </Status>
+      <strong>{record && targetName(record.target)}</strong>
+      {skipped.length > 0 && <span class="warn-text">{say.skipped(skipped.length)}</span>}
+      {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
+    </>
+  )
+  return (
+    <>
+      <Problem error={job.error.value} retry={job.retry} />
+      <Problem error={cancel.error.value} />
+      <Output
+        lines={job.lines}
+        version={job.version}
+        title={state}
+        step={ended ? endOf(job, words()) : stepOf(progress, words())}
+        progress={ended ? null : progress.fraction}
+        notice={noticeOf(job, ended)}
+        ended={ended}
+        fileName={`${record?.target.replace(':', '-') ?? 'job'}-${job.id}.log`}
+        whole={() => wholeOutput(job.id)}
+      >
+        {!ended && mayCancel(job.id) && (
+          <Action act={cancel} class="small">
+            {say.cancel}
+          </Action>
+        )}
+      </Output>
+    </>
+  )
+}
+
+/** What is to be known of the connection, and of what is left out; nothing as long as all is well. */
+function noticeOf(job: FollowedJob, ended: boolean): string {
+  const omitted = job.omitted.value
+  const size = bytes(omitted, words().shell.units.bytes, language())
+  return [connectionNotice(job, ended), omitted > 0 && words().output.omitted(size)].filter(Boolean).join(' ')
+}
+
+function connectionNotice(job: FollowedJob, ended: boolean): string | undefined {
+  const say = words().output
+  const state = job.connection.value
+  if (job.isResumed.value) return say.resumed
+  if (ended) return undefined
+  if (state === 'waiting') return say.waiting
+  return state === 'polling' ? say.polling : undefined
+}
+
+/** What apt is at. */
+export function stepOf({ step, package: name, done, total, container }: AptReading['progress'], words: Words): string {
+  const say = words.job
+  const steps = {
+    lists: say.lists,
+    download: say.download,
+    unpack: say.unpack(name ?? ''),
+    configure: say.configure(name ?? '', done, total),
+    triggers: say.triggers,
+    done: '',
+  }
+  const said = steps[step]
+  return container && said ? say.inContainer(container, said) : said
+}
+
+/** How it has ended, in how long. */
+function endOf(job: FollowedJob, { job: say, shell }: Words): string {
+  const { started_at, finished_at } = job.record.value ?? {}
+  const [from, to] = [instant(started_at), instant(finished_at)]
+  if (from === undefined || to === undefined) return ''
+  return say.ended(duration((to - from) / 1000, shell.units))
+}
