@@ -11,7 +11,7 @@ import { repository } from '../functions/modules/module.ts'
 import { killAll, startReplaceable } from './replaceable.ts'
 
 /** Programs that start others, on a machine that may be busy. */
-const LONG = 60_000
+const LONG = 120_000
 /** No write of the service's takes that long by itself. */
 const HELD_MS = 300
 

@@ -30,23 +30,38 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
     .split('\n')
     .find((each) => each.includes('"msg":"ready"'))
   const { url } = Ready.parse(JSON.parse(line ?? ''))
-  const headers = { authorization: `Bearer ${await adminToken(data)}` }
-  const get = async (path: string) => {
-    const answer = await fetch(`${url}${path}`, { headers })
+  // A connection that is kept over the change is answered once more by the former service.
+  const headers = { authorization: `Bearer ${await adminToken(data)}`, connection: 'close' }
+  const get = async (path: string, signal?: AbortSignal) => {
+    const answer = await fetch(`${url}${path}`, { headers, ...(signal && { signal }) })
     return { status: answer.status, body: await answer.json() }
   }
-  const post = (path: string) => fetch(`${url}${path}`, { method: 'POST', headers })
+  const send = (method: 'POST' | 'DELETE', path: string) => fetch(`${url}${path}`, { method, headers })
   return {
     ...program,
     url,
     data,
     get,
-    post,
+    post: (path: string) => send('POST', path),
+    remove: (path: string) => send('DELETE', path),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
+    /** Until another start than that one answers. */
+    anew: (boot: string) =>
+      expect
+        .poll(
+          // Of a service that is killed, Node leaves the connection open that was just being handed to it.
+          () =>
+            get('/api/health', AbortSignal.timeout(2_000)).then(
+              ({ body }) => Health.parse(body).boot_id,
+              () => boot,
+            ),
+          { timeout: 60_000 },
+        )
+        .not.toBe(boot),
     module: async (id: string) => List.parse((await get('/api/modules')).body).find((each) => each.id === id),
     /** Installs what the forge has, and waits for its end. */
     async install(id: string) {
-      const answer = await post(`/api/registry/modules/${id}/install`)
+      const answer = await send('POST', `/api/registry/modules/${id}/install`)
       const text = await answer.text()
       expect({ status: answer.status, text }).toEqual({ status: 202, text })
       const { deployment } = Begun.parse(JSON.parse(text))
@@ -60,7 +75,7 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
             last = Deployment.parse((await get(`/api/registry/deployments/${deployment}`)).body)
             return last.state
           },
-          { timeout: 40_000, interval: 50 },
+          { timeout: 80_000, interval: 50 },
         )
         .toMatch(/done|failed|rolled_back/)
       return last
@@ -68,7 +83,7 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
   }
 }
 
-export const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
+const adminToken = async (folder: string) => (await issue(folder, 900, { isAdmin: true })).token
 
 export async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
