@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { neededBy, sources } from './imports.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../docs/architecture.md'), 'utf8')
-const ROOMS = ['functions', 'runtime', 'db']
+const ROOMS = ['functions', 'runtime', 'db', 'client', 'panel']
 const GROUND = 'ground'
 
 /** The files of the table, each with its part. */

@@ -16,7 +16,7 @@ export function withoutComments(source: string): string {
 export function sources(...rooms: string[]): [path: string, source: string][] {
   return rooms.flatMap((room) =>
     readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => /\.tsx?$/.test(file))
       .map((file): [string, string] => {
         const full = join(ROOT, room, file)
         return [relative(ROOT, full), readFileSync(full, 'utf8')]

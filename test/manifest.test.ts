@@ -46,6 +46,9 @@ const PUBLIC = [
   'GET /.well-known/jwks.json',
   // Nothing is there unless the operator asks for it.
   'GET /metrics',
+  // Who is not signed in does so there.
+  'GET /',
+  'GET /panel/:file',
 ]
 
 test('the manifest lists every endpoint file, once, and nothing else', async () => {
@@ -113,7 +116,10 @@ test.each(endpointFiles)('%s is named after its method', async (file) => {
 })
 
 test('no method and path is declared twice, be it with other names of parameters', () => {
-  const all = [...functions, ...sockets.map(({ path }) => ({ method: 'GET', path }))].map((each) =>
+  const addresses = functions.flatMap(({ method, path, alsoAt = [] }) =>
+    [path, ...alsoAt].map((each) => ({ method, path: each })),
+  )
+  const all = [...addresses, ...sockets.map(({ path }) => ({ method: 'GET', path }))].map((each) =>
     title(each).replace(/:\w+/g, ':'),
   )
   expect(all).toEqual([...new Set(all)])
@@ -296,7 +302,7 @@ test('a user’s limit counts only who may call; an address’s counts everybody
   await refused(await other.request('POST', byAddress.path), 429, 'rate_limited')
 })
 
-test.each(['/api/nothing', '/api', '/', '/api/health/', '/api/auth/login/x', '/ws/updates/1', '/API/health'])(
+test.each(['/api/nothing', '/api', '/nothing', '/api/health/', '/api/auth/login/x', '/ws/updates/1', '/API/health'])(
   '%s is no route: 404',
   async (path) => {
     const app = await testApp(functions)
@@ -308,9 +314,12 @@ test.each(['/api/nothing', '/api', '/', '/api/health/', '/api/auth/login/x', '/w
   },
 )
 
-test.each([...new Set(functions.map(({ path }) => path))])('%s with another method is 405 with Allow', async (path) => {
+const addresses = new Set(functions.flatMap(({ path, alsoAt = [] }) => [path, ...alsoAt]))
+
+test.each([...addresses])('%s with another method is 405 with Allow', async (path) => {
   const app = await testApp(functions)
-  const methods = functions.filter((fn) => fn.path === path).map(({ method }) => String(method))
+  const here = functions.filter((fn) => fn.path === path || fn.alsoAt?.includes(path))
+  const methods = here.map(({ method }) => String(method))
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.includes(method))
 
   for (const method of others) {

@@ -27,6 +27,7 @@ test('has a default for everything', () => {
     terminalIdleMs: 1_800_000,
     origins: new Set(),
     anonymousOutput: true,
+    ui: true,
     metrics: false,
     forge: undefined,
     deployer: undefined,

@@ -47,7 +47,7 @@ test.each([
   ['GET', '/api/auth/me', 401],
   ['POST', '/api/auth/refresh', 401],
   ['GET', '/api/nothing', 404],
-  ['GET', '/', 404],
+  ['GET', '/nothing', 404],
   ['GET', '/ws/updates/1', 404],
   ['DELETE', '/api/health', 405],
   ['OPTIONS', '/api/health', 405],

@@ -8,7 +8,7 @@ import { answered } from '../answers.ts'
 import { codesIn, componentOf, OpenApi, type Operation, operationsOf } from './document.ts'
 
 const title = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
-const named = functions.map((fn) => [title(fn), fn] as const)
+const named = functions.filter((fn) => fn.document !== false).map((fn) => [title(fn), fn] as const)
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable)
 
 const app = await testApp(functions)
@@ -22,7 +22,8 @@ function operationOf(name: string): Operation {
   return found
 }
 
-test('the document has every function, and nothing else', () => {
+test('what is for browsers alone is the panel, and the document has every other function, and nothing else', () => {
+  expect(functions.filter((fn) => fn.document === false).map(title)).toEqual(['GET /', 'GET /panel/:file'])
   expect(document.openapi).toBe('3.1.0')
   expect([...operations.keys()].sort()).toEqual(named.map(([name]) => name).sort())
 })
