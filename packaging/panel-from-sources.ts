@@ -4,32 +4,35 @@ import { PANEL_PAGE } from '../runtime/asset-files.ts'
 import type { StoredAsset } from '../runtime/asset-source.ts'
 import { buildPanel, ROOT } from './panel.ts'
 
-/** Every file of every build: a page that was loaded before a change still finds the rest of itself. */
-const assets = new Map<string, StoredAsset>()
-let building: Promise<void> | undefined
-let sources: readonly string[] = []
-let builtAt = 0
+/** A file of the panel of this project. */
+export const panelAsset = panelFrom(ROOT)
 
-/** A file of the panel. Asking for its page builds it anew if a source has changed since. */
-export async function panelAsset(name: string): Promise<StoredAsset | undefined> {
-  if (building || assets.size === 0 || (name === PANEL_PAGE && hasChanged())) {
-    building ??= renew().finally(() => {
-      building = undefined
-    })
-    await building
+/** Builds the panel when it is first asked for, and anew when its page is asked for and a source has changed since. */
+export function panelFrom(root: string): (name: string) => Promise<StoredAsset | undefined> {
+  /** Of every build: a page that was loaded before a change still finds the rest of itself. */
+  const assets = new Map<string, StoredAsset>()
+  let building: Promise<void> | undefined
+  let sources: readonly string[] = []
+  let builtAt = 0
+
+  const build = async () => {
+    const began = Date.now()
+    const { files, inputs } = await buildPanel(root)
+    for (const [name, bytes] of files) assets.set(name, { bytes, encoding: 'identity' })
+    // Packages do not change while somebody works on the panel.
+    sources = inputs.filter((path) => !path.includes('node_modules/'))
+    builtAt = began
   }
-  return assets.get(name)
-}
+  const hasChanged = (path: string) =>
+    (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? builtAt) >= builtAt
 
-async function renew(): Promise<void> {
-  const began = Date.now()
-  const { files, inputs } = await buildPanel()
-  for (const [name, bytes] of files) assets.set(name, { bytes, encoding: 'identity' })
-  // Packages do not change while somebody works on the panel.
-  sources = inputs.filter((path) => !path.startsWith('node_modules/'))
-  builtAt = began
-}
-
-function hasChanged(): boolean {
-  return sources.some((path) => (statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? builtAt) >= builtAt)
+  return async (name) => {
+    if (building || assets.size === 0 || (name === PANEL_PAGE && sources.some(hasChanged))) {
+      building ??= build().finally(() => {
+        building = undefined
+      })
+      await building
+    }
+    return assets.get(name)
+  }
 }

@@ -16,10 +16,10 @@ export interface BuiltPanel {
   metafile: Metafile
 }
 
-/** Builds the panel of its sources, the same byte for byte each time. Throws with esbuild's own message. */
-export async function buildPanel(): Promise<BuiltPanel> {
+/** Builds the panel of a project's sources, the same byte for byte each time. Rejects with esbuild's own message. */
+export async function buildPanel(root = ROOT): Promise<BuiltPanel> {
   const { outputFiles, metafile } = await build({
-    absWorkingDir: ROOT,
+    absWorkingDir: root,
     entryPoints: [SCRIPT, STYLE, ICON],
     // Nothing is written there; it is what the names in the metafile begin with.
     outdir: PANEL_FOLDER,
@@ -44,13 +44,12 @@ export async function buildPanel(): Promise<BuiltPanel> {
   const files = new Map(
     outputFiles.map(({ path, contents }) => [`${PANEL_FOLDER}/${basename(path)}`, Uint8Array.from(contents)]),
   )
-  files.set(PANEL_PAGE, new TextEncoder().encode(page(metafile)))
+  files.set(PANEL_PAGE, new TextEncoder().encode(page(readFileSync(join(root, PAGE), 'utf8'), metafile)))
   return { files, inputs: [PAGE, ...Object.keys(metafile.inputs)], metafile }
 }
 
 /** The page with the addresses of what it needs to begin with. No text of it is a script or a style. */
-function page(metafile: Metafile): string {
-  const template = readFileSync(join(ROOT, PAGE), 'utf8')
+function page(template: string, metafile: Metafile): string {
   if (!template.includes(FILES_HERE)) throw new Error(`${PAGE} does not say where its files belong`)
   const script = outputOf(metafile, SCRIPT)
   const styles = [outputOf(metafile, STYLE), ...[metafile.outputs[script]?.cssBundle ?? []].flat()]

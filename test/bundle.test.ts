@@ -14,6 +14,7 @@ import { testHypervisor } from './hypervisor.ts'
 import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
 import { expectDocuments } from './served-documents.ts'
+import { expectPanel } from './served-panel.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -51,6 +52,7 @@ test.for(nodes)('copied alone into an empty folder it serves, and SIGTERM ends i
   expect(health.status).toBe(200)
   expect(await health.json()).toMatchObject({ status: 'ok' })
   await expectDocuments(`http://127.0.0.1:${port}`)
+  await expectPanel(`http://127.0.0.1:${port}`)
   expect(await readdir(alone)).toEqual(['data', 'ops-panel.mjs'])
 
   const stopping = performance.now()

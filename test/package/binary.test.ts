@@ -12,6 +12,7 @@ import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { expectDocuments } from '../served-documents.ts'
+import { expectPanel } from '../served-panel.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -54,6 +55,7 @@ test('with nothing but the C libraries it serves: no HOME, no /tmp, no /proc, no
   const job = async () => (await fetch(`${url}/updates/jobs/${job_id}`, { headers })).json()
   await expect.poll(job, { timeout: START_MS }).toMatchObject({ status: 'success', exit_code: 0 })
   await expectDocuments(`http://127.0.0.1:${port}`)
+  await expectPanel(`http://127.0.0.1:${port}`)
 
   const ended = once(child, 'close')
   child.kill('SIGTERM')

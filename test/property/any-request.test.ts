@@ -271,7 +271,7 @@ const GOOD = { 'X-Request-Id': 'one', 'Cache-Control': 'no-store' }
 const refusal = (code: string) => JSON.stringify({ error: 'Non.', code })
 /** Nothing that Node's bare server would refuse by itself. */
 const plainRequests = anyRequest(ME).map(() => ({ ...get, headers: [HOST] }))
-const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], task: ['1'], module: ['a'] }
+const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], task: ['1'], module: ['a'], panel: ['a'] }
 const NOBODY: Known = { user: ['a.b.c'], admin: ['a.b.c'], refresh: ['a.b.c'], job: ['1'], ...NONE }
 
 test.each([
@@ -292,6 +292,13 @@ test.each([
   ['a limit that does not say when', 429, GOOD, refusal('rate_limited'), '429 without Retry-After'],
   ['an answer without a number', 200, { 'Cache-Control': 'no-store' }, '{}', 'no X-Request-Id'],
   ['an answer that may be kept', 200, { 'X-Request-Id': 'one' }, '{}', 'Cache-Control: undefined'],
+  [
+    'an answer that may be kept, and cannot be told from another',
+    200,
+    { 'X-Request-Id': 'one', 'Cache-Control': 'no-cache' },
+    '{}',
+    'Cache-Control: no-cache',
+  ],
   ['an answer with a stack', 200, GOOD, JSON.stringify({ stack: new Error('planted').stack }), 'a stack trace'],
 ])('%s is found', async (_, status, headers, body, complaint) => {
   const server = createServer((_request, response) => void response.writeHead(status, headers).end(body))

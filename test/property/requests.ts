@@ -20,6 +20,7 @@ export const KNOWN = [
   'password',
   'module',
   'task',
+  'panel',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
@@ -235,7 +236,7 @@ const part = fc.oneof(
 const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ':vmid': one(['101', '102', '103', '999']),
   ':action': one(['start', 'stop', 'shutdown', 'reboot']),
-  ':file': one(['docs.js', 'swagger-ui.css']),
+  ':file': fc.oneof(one(['docs.js', 'swagger-ui.css']), known('panel')),
   ':task': fc.oneof(known('task'), fc.constant('UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:')),
 }
 

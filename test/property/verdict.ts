@@ -22,9 +22,11 @@ export function complaints(
   const code = status >= 400 && method !== 'HEAD' ? refusal(status, body, wrong) : undefined
   if (status >= 500 && !declared.some((each) => each === code)) wrong.push(`status ${status} is not declared`)
   if (!headers['x-request-id']) wrong.push('no X-Request-Id')
-  // A file whose address changes with its content.
+  // A file whose address changes with its content; a page that is asked for again each time.
   const mayBeKept = status === 200 && headers['cache-control']?.endsWith('immutable')
-  if (headers['cache-control'] !== 'no-store' && !mayBeKept) wrong.push(`Cache-Control: ${headers['cache-control']}`)
+  const isChecked = (status === 200 || status === 304) && headers['cache-control'] === 'no-cache' && headers.etag
+  if (headers['cache-control'] !== 'no-store' && !mayBeKept && !isChecked)
+    wrong.push(`Cache-Control: ${headers['cache-control']}`)
   if (status === 429 && !/^[1-9]\d*$/.test(headers['retry-after'] ?? '')) wrong.push('429 without Retry-After')
   if (status === 405 && !headers.allow) wrong.push('405 without Allow')
   if (STACK.test(body) || STACK.test(JSON.stringify(headers))) wrong.push('a stack trace')

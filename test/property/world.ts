@@ -75,6 +75,7 @@ export async function startWorld({ manifest, installed = true, running = false, 
     host: [`127.0.0.1:${demo.port}`],
     hostkey: [demo.hostKey],
     password: [demo.service.password],
+    panel: Array.from((await (await fetch(url)).text()).matchAll(/"\/panel\/([^"]+)"/g), ([, name = '']) => name),
   }
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())

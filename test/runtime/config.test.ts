@@ -89,6 +89,7 @@ test.each([
   ['PANEL_DEPLOYER', 'docker', { deployer: 'docker' }],
   ['PANEL_DOCKER_SOCKET', '/run/podman.sock', { dockerSocket: '/run/podman.sock' }],
   ['PANEL_ANONYMOUS_OUTPUT', 'off', { anonymousOutput: false }],
+  ['PANEL_UI', 'off', { ui: false }],
   ['PANEL_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
 ])('%s may be %j', (name, value, expected) => {
   expect(readConfig({ [name]: value })).toMatchObject(expected)
@@ -127,6 +128,7 @@ test.each([
   ['PANEL_ORIGINS', 'https://panel.example/', 'origines'],
   ['PANEL_ORIGINS', '*', 'origines'],
   ['PANEL_ANONYMOUS_OUTPUT', 'yes', 'on ou off'],
+  ['PANEL_UI', 'no', 'on ou off'],
   ['PANEL_FORGE_URL', 'forge.example', 'http: ou https:'],
   ['PANEL_FORGE_URL', 'https://', 'http: ou https:'],
   ['PANEL_FORGE_URL', 'https://bob:secret@forge.example', 'PANEL_FORGE_TOKEN'],

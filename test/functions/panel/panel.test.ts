@@ -1,0 +1,143 @@
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { functions } from '../../../functions/index.ts'
+import { buildPanel } from '../../../packaging/panel.ts'
+import { ROUTES } from '../../../panel/routes.ts'
+import { PANEL_PAGE } from '../../../runtime/asset-files.ts'
+import { testApp } from '../../app.ts'
+import { refused } from '../answers.ts'
+
+const { files } = await buildPanel()
+const page = Buffer.from(files.get(PANEL_PAGE) ?? []).toString()
+const scripts = [...files.keys()].filter((name) => name.startsWith('panel/')).map((name) => `/${name}`)
+const addresses = ROUTES.map(({ path }) => path.replace(':job', '0f8b1a2c'))
+
+const app = await testApp(functions)
+const get = (path: string, headers: Record<string, string> = {}) => app.request('GET', path, { headers })
+
+test.each(addresses)('%s is the page, for anybody', async (path) => {
+  const response = await get(path)
+
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(await response.text()).toBe(page)
+})
+
+test('it may load and ask its own origin alone, be framed by nobody, and says nothing to others', async () => {
+  const { headers } = await get('/')
+
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  )
+  expect(headers.get('x-frame-options')).toBe('DENY')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+  expect(headers.get('x-request-id')).not.toBeNull()
+})
+
+test('windows that it opens, and those that open it, know nothing of each other, where browsers heed that', async () => {
+  const opener = async (headers: Record<string, string> = {}) =>
+    (await get('/', headers)).headers.get('cross-origin-opener-policy')
+
+  expect(await opener({ 'x-forwarded-proto': 'https' })).toBe('same-origin')
+  // In clear they would tell everybody on the console that they do not.
+  expect(await opener()).toBeNull()
+})
+
+test('a browser asks each time whether the page is still the same, and is sent it once', async () => {
+  const first = await get('/')
+  const etag = first.headers.get('etag') ?? ''
+  const again = await get('/settings', { 'if-none-match': etag })
+
+  expect(first.headers.get('cache-control')).toBe('no-cache')
+  expect(etag).toMatch(/^W\/"[0-9a-f]{12}"$/)
+  expect(again.status).toBe(304)
+  expect(await again.text()).toBe('')
+  // A browser takes these over into what it has kept.
+  for (const name of ['etag', 'cache-control', 'content-type', 'content-security-policy', 'vary'])
+    expect(again.headers.get(name)).toBe(first.headers.get(name))
+  for (const other of ['W/"0123456789ab"', '"', '*x'])
+    expect((await get('/', { 'if-none-match': other })).status).toBe(200)
+})
+
+test.each(scripts)(
+  '%s is served as it was built, compressed as the client takes it, to be kept for ever',
+  async (path) => {
+    const content = Buffer.from(files.get(path.slice(1)) ?? [])
+    const plain = await get(path)
+    const zipped = await get(path, { 'accept-encoding': 'gzip' })
+
+    expect(Buffer.from(await plain.arrayBuffer()).equals(content)).toBe(true)
+    expect(gunzipSync(Buffer.from(await zipped.arrayBuffer())).equals(content)).toBe(true)
+    expect(zipped.headers.get('content-encoding')).toBe('gzip')
+    for (const { headers, status } of [plain, zipped]) {
+      expect(status).toBe(200)
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(headers.get('vary')).toBe('accept-encoding')
+      expect(headers.get('content-type')).toMatch(/^(text\/javascript|text\/css|image\/svg\+xml); charset=utf-8$/)
+    }
+  },
+)
+
+test('there are scripts, styles, a picture', () => {
+  expect([...new Set(scripts.map((name) => name.replace(/^.*\./, '')))].sort()).toEqual(['css', 'js', 'svg'])
+})
+
+test.each(['/', ...scripts.slice(0, 1)])('HEAD %s has the headers alone', async (path) => {
+  const [asked, head] = [await get(path), await app.request('HEAD', path)]
+  const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => name !== 'x-request-id')
+
+  expect(head.status).toBe(200)
+  expect(await head.text()).toBe('')
+  expect(headersOf(head)).toEqual(headersOf(asked))
+})
+
+test.each([
+  ...['nothing.js', 'main.js', 'panel.html', 'index.html', 'constructor', '..%2fpanel.html', '..%2fdocs.js', '%00'],
+  ...['docs.js', 'main.tsx', ''],
+])('/panel/%s is no file of it, and no page either', async (name) => {
+  await refused(await get(`/panel/${name}`), 404, 'not_found')
+})
+
+test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/Settings', '/favicon.ico'])(
+  '%s is no address of it: 404 in JSON, also for a browser',
+  async (path) => {
+    await refused(await get(path, { accept: 'text/html,*/*;q=0.8' }), 404, 'not_found')
+  },
+)
+
+test('with PANEL_UI=off nothing of it is there, whatever the method, and the API is', async () => {
+  const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
+
+  for (const path of [...addresses, ...scripts])
+    for (const method of ['GET', 'POST']) await refused(await off.request(method, path), 404, 'not_found')
+  expect((await off.request('GET', '/api/health')).status).toBe(200)
+  expect((await off.request('GET', '/api/docs')).status).toBe(200)
+})
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+
+test('a browser that asks too often is told so by a page, which asks again when it may; a program in JSON', async () => {
+  const busy = await testApp(functions)
+  const load = (headers: Record<string, string>) => busy.request('GET', '/updates', { headers })
+  for (let n = 0; n < 600; n += 1) expect((await load({})).status).toBe(200)
+
+  const told = await load(BROWSER)
+  const text = await told.text()
+
+  expect(told.status).toBe(429)
+  expect(told.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(told.headers.get('retry-after')).toBe('60')
+  expect(told.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(text).toContain('Trop de requêtes. Réessayez dans 60 s.')
+  expect(text).toContain('<p lang="en">')
+  expect(text).toContain('<meta http-equiv="refresh" content="60">')
+  await refused(await load({ accept: '*/*' }), 429, 'rate_limited')
+  // All its addresses are one page, and count as one.
+  await refused(await busy.request('GET', '/'), 429, 'rate_limited')
+})
+
+test('it needs no token, and looks at none', async () => {
+  expect((await get('/audit', { authorization: 'Bearer rubbish' })).status).toBe(200)
+})
