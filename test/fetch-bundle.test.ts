@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
 import { startLibsqlServer } from './libsql-server.ts'
 import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
@@ -51,7 +52,8 @@ const hostOf = (name: string) => `
   process.on('message', async ({ path, event }) => {
     if (event) return process.send({ result: await handler(event) })
     const response = await entry.fetch(new Request('https://panel.test' + path))
-    process.send({ result: { status: response.status, body: await response.json() } })
+    const body = await response.text()
+    process.send({ result: { status: response.status, body: body.startsWith('{') ? JSON.parse(body) : body } })
   })`
 
 const each = nodes.flatMap((node) => [NAME, PROGRAM].map((name): [string, string] => [name, node]))
@@ -79,6 +81,9 @@ test.for(each)('%s, copied alone into an empty folder, serves on %s, and writes 
   const client = functionClient(async () => ways.gateway({ fetch, handler: (event) => ask({ event }) }))
 
   expect(await ask({ path: '/api/health' })).toMatchObject({ status: 200, body: { status: 'ok' } })
+  const page = z.object({ status: z.literal(200), body: z.string() }).parse(await ask({ path: '/updates' }))
+  const [script = ''] = /\/panel\/main-\w+\.js/.exec(page.body) ?? []
+  expect(await ask({ path: script })).toMatchObject({ status: 200, body: expect.stringContaining('/api/auth/') })
   expect((await client.signIn()).status).toBe(200)
   const poller = client.poller(await client.start('lxc:101'))
   while (!poller.ended()) await poller.poll()

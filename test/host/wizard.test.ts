@@ -37,7 +37,9 @@ afterAll(async () => {
 
 describe('before the installation', () => {
   test('the console tells the address and the token, and the file has the same one, for its owner alone', async () => {
-    expect(service.log()).toContain(`Pas encore installé. Adresse : ${service.url} — jeton d’installation : ${token}`)
+    expect(service.log()).toContain(
+      `Pas encore installé. Adresse : ${service.url}/setup#token=${token} — jeton d’installation : ${token}`,
+    )
     expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
     expect(token).toMatch(/^[\w-]{20,}$/)
     expect((await stat(tokenFile())).mode & 0o777).toBe(0o600)

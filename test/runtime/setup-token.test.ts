@@ -107,3 +107,21 @@ test('instances of one libSQL server have one token, and keep it in no folder', 
   expect(told[0]).toMatch(/^[\w-]{24}$/)
   expect(told[1]).toBe(told[0])
 }, 60_000)
+
+test.each([
+  ['on', (url: string, token: string) => `Adresse : ${url}/setup#token=${token} — jeton d’installation : ${token} `],
+  ['off', (url: string, token: string) => `Adresse : ${url} — jeton d’installation : ${token} `],
+])(
+  'with PANEL_UI=%s the console tells the address to open',
+  async (PANEL_UI, expected) => {
+    const folder = await temporaryFolder()
+    const program = startProgram({ PANEL_DATA_DIR: folder, PANEL_PORT: '0', PANEL_UI })
+
+    await program.said('jeton d’installation')
+
+    const [, url = ''] = /"url":"([^"]+)"/.exec(program.stdout()) ?? []
+    const token = (await readFile(join(folder, 'setup-token'), 'utf8')).trim()
+    expect(program.stdout()).toContain(expected(url, token))
+  },
+  60_000,
+)

@@ -387,7 +387,7 @@ test('errors: an invalid target string is not rejected at update run', async () 
 })
 
 test('errors, contract: an unknown route is 404', async () => {
-  for (const path of ['/', '/api', '/api/auth', '/api/auth/login/', '/api/auth/nothing', '/API/auth/me'])
+  for (const path of ['/nothing', '/api', '/api/auth', '/api/auth/login/', '/api/auth/nothing', '/API/auth/me'])
     await refused(await panel.send('GET', path, { token }), 404, 'not_found')
 })
 
