@@ -1,6 +1,106 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { arranged, moved } from '../nouns/arrange.ts'
+import { useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { useContainers } from '../wire/containers.ts'
+import { type Arrangement, arrangement, readArrangement, storeArrangement } from '../wire/layout.ts'
+import { useLoad } from '../wire/load.ts'
 import { words } from '../words/words.ts'
+import { AttentionList } from './dashboard/attention-list.tsx'
+import { CardFrame, HiddenCards } from './dashboard/card-frame.tsx'
+import { ContainersCard } from './dashboard/containers-card.tsx'
+import { HostCard } from './dashboard/host-card.tsx'
+import { JobsCard } from './dashboard/jobs-card.tsx'
+import { ShortcutsCard } from './dashboard/shortcuts-card.tsx'
 
+const CARDS = ['containers', 'jobs', 'host', 'shortcuts'] as const
+export type CardId = (typeof CARDS)[number]
+
+/** Wide ones stand in the column at the left, the others beside them. */
+const CONTENT: Readonly<Record<CardId, { Content: ComponentType; isWide: boolean }>> = {
+  containers: { Content: ContainersCard, isWide: true },
+  jobs: { Content: JobsCard, isWide: true },
+  host: { Content: HostCard, isWide: false },
+  shortcuts: { Content: ShortcutsCard, isWide: false },
+}
+
+/** What needs attention, then the cards in the order that somebody has chosen. Each loads, and fails, alone. */
 export function DashboardPage() {
-  return <Heading title={words().dashboard.title} />
+  const say = words().dashboard
+  const edits = useSignal(false)
+  const focused = useSignal<string>()
+  useContainers()
+  useLoad(readArrangement)
+  const { order = [], hidden = [] } = arrangement.value ?? {}
+  const shown = arranged(CARDS, order).filter((id) => !hidden.includes(id))
+  const store = useAct((next: Arrangement) => storeArrangement(next))
+  const change = (next: Partial<Arrangement>, focus: string) => {
+    focused.value = focus
+    void store.run({ order: arranged(CARDS, order), hidden, ...next })
+  }
+  // The button that was pressed may have moved, or be gone.
+  useEffect(() => {
+    if (!focused.value) return
+    const all = [...document.querySelectorAll<HTMLElement>('[data-edit]')]
+    const same = all.find(({ dataset }) => dataset.edit === focused.value)
+    const target = same && !same.hasAttribute('disabled') ? same : all[0]
+    target?.focus()
+  }, [arrangement.value])
+  const column = (isWide: boolean) => shown.filter((id) => CONTENT[id].isWide === isWide)
+  const card = (id: CardId, n: number, of: readonly CardId[]) => {
+    const { Content } = CONTENT[id]
+    const move = (by: -1 | 1) =>
+      change({ order: [...moved(of, id, by), ...shown.filter((each) => !of.includes(each)), ...hidden] }, `${by} ${id}`)
+    return (
+      <CardFrame
+        key={id}
+        id={id}
+        edits={edits.value}
+        first={n === 0}
+        last={n === of.length - 1}
+        move={move}
+        hide={() => change({ hidden: [...hidden, id] }, `show ${id}`)}
+      >
+        <Content />
+      </CardFrame>
+    )
+  }
+  return (
+    <>
+      <Heading title={say.title}>
+        {edits.value && (
+          <button type="button" class="button" onClick={() => change({ order: [], hidden: [] }, 'finish')}>
+            {say.reset}
+          </button>
+        )}
+        <button
+          type="button"
+          class="button"
+          data-edit="finish"
+          aria-pressed={edits.value}
+          onClick={() => {
+            focused.value = undefined
+            edits.value = !edits.value
+          }}
+        >
+          {edits.value ? say.finish : say.customize}
+        </button>
+      </Heading>
+      <Problem error={store.error.value} />
+      <AttentionList />
+      {edits.value && (
+        <HiddenCards
+          hidden={CARDS.filter((id) => hidden.includes(id))}
+          show={(id) => change({ hidden: hidden.filter((each) => each !== id) }, `hide ${id}`)}
+        />
+      )}
+      <div class="cards">
+        <div class="column">{column(true).map(card)}</div>
+        <div class="column">{column(false).map(card)}</div>
+      </div>
+    </>
+  )
 }

@@ -1,3 +1,6 @@
 export const containers = {
   title: 'Conteneurs',
+  running: 'En marche',
+  stopped: 'Arrêté',
+  locked: (lock: string) => `Verrouillé (${lock})`,
 }

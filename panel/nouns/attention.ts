@@ -1,0 +1,64 @@
+import type { Outcome } from './outcome.ts'
+
+/** Something that somebody should do something about. */
+export type Attention =
+  | { kind: 'dpkg'; level: 'err' }
+  | { kind: 'job'; level: 'err' | 'warn'; target: string; job: string; at: string }
+  | { kind: 'disk'; level: 'err' | 'warn'; name: string | undefined; used: number }
+  | { kind: 'module'; level: 'err'; name: string }
+  | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
+  | { kind: 'reboot'; level: 'warn' }
+  | { kind: 'packages'; level: 'warn'; count: number; targets: number }
+
+interface Known {
+  host?: { disk: number; maxdisk: number; reboot_required: boolean; dpkg_broken: boolean } | undefined
+  containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null }[]
+  /** When those were last seen to run that are stopped now. */
+  stoppedSince: ReadonlyMap<number, number>
+  /** Newest first. */
+  jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
+  /** How many packages wait, by target. */
+  waiting: ReadonlyMap<string, number>
+  /** Names of the modules with a problem. */
+  modules: readonly string[]
+}
+
+const NEARLY_FULL = 0.9
+const FULL = 0.97
+
+/** What needs attention, the most urgent first: only what is known, nothing guessed. */
+export function attentionOf({ host, containers, stoppedSince, jobs, waiting, modules }: Known): Attention[] {
+  const found: Attention[] = []
+  if (host?.dpkg_broken) found.push({ kind: 'dpkg', level: 'err' })
+  if (host) found.push(...diskOf(undefined, host))
+  for (const { target, job_id: job, started_at: at, outcome } of newestOfEach(jobs)) {
+    if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
+    if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
+  }
+  for (const name of modules) found.push({ kind: 'module', level: 'err', name })
+  for (const each of containers) {
+    const at = stoppedSince.get(each.vmid)
+    if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name: each.name, vmid: each.vmid, at })
+    found.push(...diskOf(each.name, each))
+  }
+  if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
+  const counts = [...waiting.values()].filter((count) => count > 0)
+  const count = counts.reduce((sum, each) => sum + each, 0)
+  if (count > 0) found.push({ kind: 'packages', level: 'warn', count, targets: counts.length })
+  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'err' ? -1 : 1))
+}
+
+function diskOf(
+  name: string | undefined,
+  { disk, maxdisk }: { disk: number | null; maxdisk: number | null },
+): Attention[] {
+  if (disk === null || !maxdisk) return []
+  const used = disk / maxdisk
+  if (used < NEARLY_FULL) return []
+  return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, used }]
+}
+
+/** What failed is over once the same target has been upgraded again. */
+function newestOfEach<job extends { target: string }>(jobs: readonly job[]): job[] {
+  return jobs.filter(({ target }, n) => jobs.findIndex((each) => each.target === target) === n)
+}

@@ -1,0 +1,92 @@
+import { bytes, percent } from '../../nouns/amount.ts'
+import { duration } from '../../nouns/time.ts'
+import { ContainerStatus } from '../../parts/container-status.tsx'
+import { Placeholder } from '../../parts/loaded.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Spark } from '../../parts/spark.tsx'
+import { type Container, containers, containersError, readContainers, samples } from '../../wire/containers.ts'
+import { isAdmin } from '../../wire/panel.ts'
+import { language, words } from '../../words/words.ts'
+
+/** Each container, with how its processor and memory have gone since the page was opened. */
+export function ContainersCard() {
+  const say = words().dashboard
+  const found = containers.value
+  const hasFigures = found?.some(({ cpu, mem }) => cpu !== null || mem !== null) ?? true
+  return (
+    <>
+      <Problem error={containersError.value} retry={readContainers} />
+      {!found && containersError.value === undefined && <Placeholder rows={4} />}
+      {found?.length === 0 && <p class="empty">{say.noContainers}</p>}
+      {found && found.length > 0 && (
+        <div class="scroll">
+          <table aria-label={say.containers}>
+            <thead>
+              <tr>
+                <th scope="col">{say.name}</th>
+                {hasFigures && (
+                  <>
+                    <th scope="col">{say.cpu}</th>
+                    <th scope="col">{say.memory}</th>
+                    <th scope="col" class="end">
+                      {say.uptime}
+                    </th>
+                  </>
+                )}
+                {!hasFigures && <th scope="col">{say.state}</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {found.map((each) => (
+                <Row key={each.vmid} container={each} hasFigures={hasFigures} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {found && found.length > 0 && !hasFigures && (
+        <p class="dim aside">
+          {say.noFigures} {isAdmin.value && <a href="/settings">{say.giveToken}</a>}
+        </p>
+      )}
+    </>
+  )
+}
+
+function Row({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
+  const { dashboard: say, shell } = words()
+  const { vmid, name, cpu, mem, maxmem, uptime } = container
+  const seen = samples.value.get(vmid) ?? []
+  const amount = (count: number | null) => (count === null ? '—' : bytes(count, shell.units.bytes, language()))
+  return (
+    <tr>
+      <th scope="row">
+        <span class="named-row">
+          <ContainerStatus of={container} hidden={hasFigures} />
+          {name} <span class="dim num">{vmid}</span>
+        </span>
+      </th>
+      {hasFigures ? (
+        <>
+          <td>
+            <span class="figure">
+              <Spark values={seen.map((each) => each.cpu)} />
+              <span class="num">{cpu === null ? '—' : percent(cpu, language())}</span>
+            </span>
+          </td>
+          <td>
+            <span class="figure">
+              <Spark values={seen.map((each) => each.mem)} />
+              <span class="num">{maxmem ? say.of(amount(mem), amount(maxmem)) : amount(mem)}</span>
+            </span>
+          </td>
+          <td class="end nowrap">{uptime ? duration(uptime, shell.units) : '—'}</td>
+        </>
+      ) : (
+        <td>
+          <ContainerStatus of={container} />
+        </td>
+      )}
+    </tr>
+  )
+}

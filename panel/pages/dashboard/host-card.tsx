@@ -1,0 +1,51 @@
+import { useId } from 'preact/hooks'
+import { bytes, percent } from '../../nouns/amount.ts'
+import { duration } from '../../nouns/time.ts'
+import { Placeholder } from '../../parts/loaded.tsx'
+import { host } from '../../wire/host.ts'
+import { language, words } from '../../words/words.ts'
+
+/** The host's own figures. */
+export function HostCard() {
+  const { dashboard: say, shell } = words()
+  const id = useId()
+  const known = host.value
+  if (!known) return <Placeholder rows={5} />
+  const amount = (count: number) => bytes(count, shell.units.bytes, language())
+  const number = (value: number) => new Intl.NumberFormat(language(), { maximumFractionDigits: 2 }).format(value)
+  const share = (name: string, key: string, used: number, all: number) => (
+    <>
+      <dt id={`${id}-${key}`}>{name}</dt>
+      <dd>
+        <span class="num">{say.of(amount(used), amount(all))}</span>
+        <meter
+          aria-labelledby={`${id}-${key}`}
+          min={0}
+          max={1}
+          low={0.85}
+          high={0.95}
+          optimum={0}
+          value={all > 0 ? used / all : 0}
+        >
+          {percent(all > 0 ? used / all : 0, language())}
+        </meter>
+      </dd>
+    </>
+  )
+  return (
+    <dl class="facts">
+      {share(say.memory, 'memory', known.mem, known.maxmem)}
+      {share(say.disk1, 'disk', known.disk, known.maxdisk)}
+      <dt>{say.load}</dt>
+      <dd class="num">
+        {known.load.map(number).join(' · ')} <span class="dim">({say.cores(known.cpus)})</span>
+      </dd>
+      <dt>{say.uptime}</dt>
+      <dd class="num">{duration(known.uptime, shell.units)}</dd>
+      <dt>{say.system}</dt>
+      <dd>{known.os}</dd>
+      <dt>{say.kernel}</dt>
+      <dd>{known.kernel}</dd>
+    </dl>
+  )
+}

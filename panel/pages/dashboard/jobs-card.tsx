@@ -1,0 +1,42 @@
+import { OUTCOME_STATUS, outcomeOf } from '../../nouns/outcome.ts'
+import { Placeholder } from '../../parts/loaded.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
+import { Ago } from '../../parts/time.tsx'
+import { exitCodes, jobs, jobsError, readJobs } from '../../wire/jobs.ts'
+import { words } from '../../words/words.ts'
+
+const SHOWN = 5
+
+/** The upgrades that run, and the last ones that ran. */
+export function JobsCard() {
+  const { dashboard: say, job: states } = words()
+  const found = jobs.value
+  return (
+    <>
+      <Problem error={jobsError.value} retry={readJobs} />
+      {!found && jobsError.value === undefined && <Placeholder rows={3} />}
+      {found?.length === 0 && <p class="empty">{say.noJobs}</p>}
+      {found && found.length > 0 && (
+        <ul class="list">
+          {found.slice(0, SHOWN).map(({ job_id, target, status, started_at }) => {
+            const outcome = outcomeOf({ status, exitCode: exitCodes.value.get(job_id) })
+            return (
+              <li key={job_id}>
+                <Status is={OUTCOME_STATUS[outcome]} hidden />
+                <a class="grow" href={`/updates/${job_id}`}>
+                  {targetName(target)}
+                </a>
+                <span aria-hidden="true">{states[outcome]}</span>
+                <span class="dim">
+                  <Ago at={started_at} />
+                </span>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </>
+  )
+}
