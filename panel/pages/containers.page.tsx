@@ -1,6 +1,110 @@
+import { useSignal } from '@preact/signals'
+import { type Order, sorted, type Worth } from '../nouns/sort.ts'
+import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { Placeholder } from '../parts/loaded.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Ago } from '../parts/time.tsx'
+import {
+  type Container,
+  containers,
+  containersAt,
+  containersError,
+  readContainers,
+  useContainers,
+} from '../wire/containers.ts'
+import { isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
+import { ContainerRow } from './containers/container-row.tsx'
+import { SortHeader } from './containers/sort-header.tsx'
 
+const WORTH = {
+  name: ({ name }: Container): Worth => name,
+  cpu: ({ cpu }: Container): Worth => cpu,
+  mem: ({ mem, maxmem }: Container): Worth => (mem !== null && maxmem ? mem / maxmem : null),
+  disk: ({ disk, maxdisk }: Container): Worth => (disk !== null && maxdisk ? disk / maxdisk : null),
+  uptime: ({ uptime }: Container): Worth => uptime || null,
+} as const
+
+export type Column = keyof typeof WORTH
+
+/** Fewer are seen at a glance. */
+const WORTH_A_FILTER = 6
+
+/** Every container: how it does, and what can be done with it. */
 export function ContainersPage() {
-  return <Heading title={words().containers.title} />
+  const { containers: say, shell } = words()
+  const filter = useSignal('')
+  const order = useSignal<Order<Column>>()
+  const refresh = useAct(readContainers)
+  useContainers()
+  const all = containers.value
+  const wanted = filter.value.trim().toLowerCase()
+  const matching = (all ?? []).filter(({ name, vmid, tags }) =>
+    [name, `${vmid}`, ...(tags ?? [])].some((word) => word.toLowerCase().includes(wanted)),
+  )
+  const shown = order.value ? sorted(matching, WORTH[order.value.by], order.value.descending) : matching
+  const hasFigures = all?.some(({ cpu, mem }) => cpu !== null || mem !== null) ?? false
+  const running = all?.filter(({ status }) => status === 'running').length ?? 0
+  return (
+    <>
+      <Heading title={say.title} note={all && say.summary(running, all.length)}>
+        {all && all.length >= WORTH_A_FILTER && (
+          <input
+            type="search"
+            class="filter"
+            aria-label={say.filterBy}
+            placeholder={say.filter}
+            data-key="/"
+            value={filter.value}
+            onInput={({ currentTarget }) => {
+              filter.value = currentTarget.value
+            }}
+          />
+        )}
+        <Action act={refresh}>{say.refresh}</Action>
+      </Heading>
+      <Problem error={containersError.value} retry={readContainers} />
+      {all && containersError.value !== undefined && (
+        <p class="dim">
+          <Ago at={containersAt.value} say={shell.aged} />
+        </p>
+      )}
+      {!all && containersError.value === undefined && <Placeholder rows={5} />}
+      {all?.length === 0 && <p class="empty">{say.none}</p>}
+      {all && all.length > 0 && shown.length === 0 && <p class="empty">{say.noMatch}</p>}
+      {shown.length > 0 && (
+        <div class="scroll containers-table">
+          <table aria-label={say.title}>
+            <thead>
+              <tr>
+                <SortHeader column="name" order={order} label={say.name} />
+                {hasFigures ? (
+                  <>
+                    <SortHeader column="cpu" order={order} label={say.cpu} />
+                    <SortHeader column="mem" order={order} label={say.memory} />
+                    <SortHeader column="disk" order={order} label={say.disk} class="wide" />
+                    <SortHeader column="uptime" order={order} label={say.uptime} class="wide end" />
+                  </>
+                ) : (
+                  <th scope="col">{say.state}</th>
+                )}
+                {isAdmin.value && (
+                  <th scope="col" class="end">
+                    <span class="unseen">{say.actions}</span>
+                  </th>
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((each) => (
+                <ContainerRow key={each.vmid} container={each} hasFigures={hasFigures} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasFigures && <p class="dim since">{say.since}</p>}
+    </>
+  )
 }

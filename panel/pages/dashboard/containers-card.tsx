@@ -62,7 +62,7 @@ function Row({ container, hasFigures }: { container: Container; hasFigures: bool
     <tr>
       <th scope="row">
         <span class="named-row">
-          <ContainerStatus of={container} hidden={hasFigures} />
+          {hasFigures && <ContainerStatus of={container} hidden />}
           {name} <span class="dim num">{vmid}</span>
         </span>
       </th>

@@ -1,0 +1,74 @@
+import { bytes, percent } from '../../nouns/amount.ts'
+import { duration } from '../../nouns/time.ts'
+import { ContainerActions } from '../../parts/container-actions.tsx'
+import { ContainerStatus } from '../../parts/container-status.tsx'
+import { Spark } from '../../parts/spark.tsx'
+import { type Container, samples } from '../../wire/containers.ts'
+import { isAdmin } from '../../wire/panel.ts'
+import { asked } from '../../wire/tasks.ts'
+import { language, words } from '../../words/words.ts'
+import { TaskRow } from './task-row.tsx'
+
+/** A container; below it how the last action on it goes. */
+export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
+  const { shell } = words()
+  const { vmid, name, cpu, cpus, mem, maxmem, disk, maxdisk, uptime, tags } = container
+  const seen = samples.value.get(vmid) ?? []
+  const task = asked.value.get(vmid)
+  const amount = (count: number | null) => (count === null ? '—' : bytes(count, shell.units.bytes, language()))
+  const share = (used: number | null, all: number | null) =>
+    used === null || !all ? '—' : percent(used / all, language())
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <span class="who">
+            {hasFigures && <ContainerStatus of={container} hidden />}
+            <span>
+              {name} <span class="dim num">{vmid}</span>
+            </span>
+            {tags?.map((tag) => (
+              <span key={tag} class="tag">
+                {tag}
+              </span>
+            ))}
+          </span>
+        </th>
+        {hasFigures ? (
+          <>
+            <td>
+              <span class="figure">
+                <Spark values={seen.map((each) => each.cpu)} />
+                <span class="num" title={cpus === null ? undefined : `× ${cpus}`}>
+                  {cpu === null ? '—' : percent(cpu, language())}
+                </span>
+              </span>
+            </td>
+            <td>
+              <span class="figure">
+                <Spark values={seen.map((each) => each.mem)} />
+                <span class="num" title={amount(maxmem)}>
+                  {share(mem, maxmem)} <span class="dim wide">{amount(mem)}</span>
+                </span>
+              </span>
+            </td>
+            <td class="wide num nowrap" title={amount(maxdisk)}>
+              {share(disk, maxdisk)} <span class="dim">{amount(disk)}</span>
+            </td>
+            <td class="wide end nowrap">{uptime ? duration(uptime, shell.units) : '—'}</td>
+          </>
+        ) : (
+          <td>
+            <ContainerStatus of={container} />
+          </td>
+        )}
+        {isAdmin.value && (
+          <td class="end">
+            <ContainerActions of={container} />
+          </td>
+        )}
+      </tr>
+      {task && <TaskRow vmid={vmid} name={name} asked={task} columns={hasFigures ? 6 : 3} />}
+    </>
+  )
+}

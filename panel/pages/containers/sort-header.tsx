@@ -1,0 +1,31 @@
+import type { Signal } from '@preact/signals'
+import { ArrowDown, ArrowUp } from 'lucide'
+import type { Order } from '../../nouns/sort.ts'
+import { Icon } from '../../parts/icon.tsx'
+import type { Column } from '../containers.page.tsx'
+
+interface SortHeaderProps {
+  column: Column
+  order: Signal<Order<Column> | undefined>
+  label: string
+  class?: string
+}
+
+/** A heading that sorts by its column: figures from the largest, names from the first; then the other way, then not at all. */
+export function SortHeader({ column, order, label, class: kind }: SortHeaderProps) {
+  const isBy = order.value?.by === column
+  const descending = order.value?.descending ?? false
+  const first = column !== 'name'
+  const turn = () => {
+    if (!isBy) order.value = { by: column, descending: first }
+    else order.value = descending === first ? { by: column, descending: !first } : undefined
+  }
+  return (
+    <th scope="col" class={kind} aria-sort={isBy ? (descending ? 'descending' : 'ascending') : 'none'}>
+      <button type="button" class="sort" onClick={turn}>
+        {label}
+        {isBy && <Icon of={descending ? ArrowDown : ArrowUp} />}
+      </button>
+    </th>
+  )
+}

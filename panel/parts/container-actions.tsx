@@ -1,0 +1,70 @@
+import { go } from '../router.ts'
+import type { Container } from '../wire/containers.ts'
+import { startUpgrade } from '../wire/jobs.ts'
+import { isAdmin } from '../wire/panel.ts'
+import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
+import { words } from '../words/words.ts'
+import { confirm } from './dialog.tsx'
+import { Menu } from './menu.tsx'
+
+/** Does something to a container; what cuts people off is asked about first. */
+export async function actOn({ vmid, name }: Pick<Container, 'vmid' | 'name'>, action: Action): Promise<void> {
+  const { containers: say } = words()
+  const isHarmless = action === 'start'
+  const question = { title: say.question[action](name), text: say.consequence[action], verb: say.verb[action] }
+  if (isHarmless || (await confirm({ ...question, danger: action === 'stop' }))) await act(vmid, action)
+}
+
+/** What an administrator can do with a container: the likeliest as a button, the rest in a menu. */
+export function ContainerActions({ of: container }: { of: Container }) {
+  const { containers: say } = words()
+  if (!isAdmin.value) return null
+  const { vmid, name, status } = container
+  const current = asked.value.get(vmid)
+  const busy = current !== undefined && isUnderWay(current)
+  const runs = status === 'running'
+  const likeliest: Action = runs ? 'shutdown' : 'start'
+  return (
+    <div class="container-actions">
+      <button
+        type="button"
+        class="button small likeliest"
+        aria-label={say.verbOf[likeliest](name)}
+        aria-disabled={busy}
+        onClick={() => {
+          if (!busy) void actOn(container, likeliest)
+        }}
+      >
+        {say.verb[likeliest]}
+      </button>
+      <Menu label={say.moreOf(name)}>
+        {!runs && (
+          <button type="button" onClick={() => void actOn(container, 'start')}>
+            {say.verb.start}
+          </button>
+        )}
+        {runs && (
+          <>
+            <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
+            <button type="button" onClick={() => void upgrade(vmid)}>
+              {say.upgrade}
+            </button>
+            <button type="button" onClick={() => void actOn(container, 'reboot')}>
+              {say.verb.reboot}
+            </button>
+            <button type="button" onClick={() => void actOn(container, 'shutdown')}>
+              {say.verb.shutdown}
+            </button>
+            <button type="button" onClick={() => void actOn(container, 'stop')}>
+              {say.verb.stop}
+            </button>
+          </>
+        )}
+      </Menu>
+    </div>
+  )
+}
+
+async function upgrade(vmid: number): Promise<void> {
+  go(`/updates/${await startUpgrade(`lxc:${vmid}`)}`)
+}
