@@ -124,8 +124,7 @@ export interface Config {
   deployer: 'docker' | 'process' | 'none' | undefined
   /** Where the Docker Engine listens. */
   dockerSocket: string
-  /** Whether the panel is served, and not the API alone. */
-  ui: boolean
+  servesPanel: boolean
   metrics: boolean
   /** So many bytes of a job's output are in one answer. */
   outputBytes: number
@@ -179,7 +178,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
     deployer: env.PANEL_DEPLOYER,
     dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
-    ui: env.PANEL_UI,
+    servesPanel: env.PANEL_UI,
     metrics: env.PANEL_METRICS,
     outputBytes: 1024 * 1024,
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,

@@ -116,7 +116,7 @@ export async function startServer(
     if (filled) host.renew()
     if (token !== undefined)
       announce.warn(
-        `Pas encore installé. Adresse : ${config.ui ? `${url}/setup#token=${token}` : url} — jeton d’installation : ${token} (ou, dans un terminal, la commande « setup »)`,
+        `Pas encore installé. Adresse : ${config.servesPanel ? `${url}/setup#token=${token}` : url} — jeton d’installation : ${token} (ou, dans un terminal, la commande « setup »)`,
       )
 
     const stop = async () => {

@@ -6,7 +6,7 @@ import { defineFunction } from '../../runtime/function.ts'
 export default defineFunction({
   method: 'GET',
   path: '/panel/:file',
-  isOffered: ({ ui }) => ui,
+  isOffered: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'A file of the panel',
   description: 'Its scripts, styles and pictures. Kept by browsers for ever: their names change with their content.',

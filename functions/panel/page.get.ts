@@ -10,7 +10,7 @@ export default defineFunction({
   method: 'GET',
   path: '/',
   alsoAt: ROUTES.map(({ path }) => path).filter((path) => path !== '/'),
-  isOffered: ({ ui }) => ui,
+  isOffered: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'The panel',
   description: 'One page at every address of the panel; its script shows what belongs there.',

@@ -27,7 +27,7 @@ test('has a default for everything', () => {
     terminalIdleMs: 1_800_000,
     origins: new Set(),
     anonymousOutput: true,
-    ui: true,
+    servesPanel: true,
     metrics: false,
     forge: undefined,
     deployer: undefined,
@@ -89,7 +89,7 @@ test.each([
   ['PANEL_DEPLOYER', 'docker', { deployer: 'docker' }],
   ['PANEL_DOCKER_SOCKET', '/run/podman.sock', { dockerSocket: '/run/podman.sock' }],
   ['PANEL_ANONYMOUS_OUTPUT', 'off', { anonymousOutput: false }],
-  ['PANEL_UI', 'off', { ui: false }],
+  ['PANEL_UI', 'off', { servesPanel: false }],
   ['PANEL_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
 ])('%s may be %j', (name, value, expected) => {
   expect(readConfig({ [name]: value })).toMatchObject(expected)
