@@ -1,6 +1,29 @@
 import { Heading } from '../parts/heading.tsx'
+import { Ago } from '../parts/time.tsx'
+import { me } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
+import { Preferences } from './account/preferences.tsx'
+import { Sessions } from './account/sessions.tsx'
 
+/** Who is signed in, how they like the panel, and where else they are signed in. */
 export function AccountPage() {
-  return <Heading title={words().account.title} />
+  const say = words().account
+  const { username = '', is_admin = false, last_login_at } = me.value ?? {}
+  return (
+    <>
+      <Heading title={say.title} note={username} />
+      <section aria-label={is_admin ? say.admin : say.user}>
+        <p>
+          <strong>{is_admin ? say.admin : say.user}.</strong> {is_admin ? say.adminMeans : say.userMeans}
+        </p>
+        {last_login_at && (
+          <p class="dim">
+            <Ago at={last_login_at} say={say.lastLogin} />
+          </p>
+        )}
+      </section>
+      <Preferences />
+      <Sessions />
+    </>
+  )
 }

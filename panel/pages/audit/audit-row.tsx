@@ -1,0 +1,48 @@
+import { Status, type StatusKind } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
+import { Ago } from '../../parts/time.tsx'
+import { words } from '../../words/words.ts'
+import type { Entry } from '../audit.page.tsx'
+
+/** What is worth a second look. */
+const STATUS: Readonly<Record<string, StatusKind>> = {
+  login_failed: 'warn',
+  login_rate_limited: 'warn',
+  host_key_changed: 'err',
+  module_taken_back: 'warn',
+}
+
+/** One entry as a sentence; what else was noted is behind its details. */
+export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
+  const { audit: say } = words()
+  const who = username ?? (ip === 'host' ? say.system : say.nobody)
+  const isTarget = target !== null && /^(host|all|lxc:\d+)$/.test(target)
+  const what = isTarget ? targetName(target) : (target ?? '')
+  const sentence = Object.entries(say.sentences).find(([name]) => name === action)?.[1]
+  const noted = Object.entries(details ?? {})
+  return (
+    <li>
+      <Status is={STATUS[action] ?? 'ok'} hidden />
+      <div class="grow">
+        <p>{sentence ? sentence({ who, what }) : `${who} · ${action} · ${what}`}</p>
+        {noted.length > 0 && (
+          <details>
+            <summary>{say.details}</summary>
+            <dl>
+              {noted.map(([name, value]) => (
+                <div key={name}>
+                  <dt class="dim">{name}</dt>
+                  <dd class="mono">{String(value)}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </div>
+      <span class="dim mono">{ip}</span>
+      <span class="dim when">
+        <Ago at={at} />
+      </span>
+    </li>
+  )
+}

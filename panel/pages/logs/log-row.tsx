@@ -1,0 +1,39 @@
+import type { LogLevel, LogLine } from '../../nouns/log-line.ts'
+import { full, instant } from '../../nouns/time.ts'
+import { Status, type StatusKind } from '../../parts/status.tsx'
+import { language, words } from '../../words/words.ts'
+
+const STATUS: Readonly<Record<LogLevel, StatusKind>> = {
+  trace: 'unknown',
+  debug: 'unknown',
+  info: 'ok',
+  warn: 'warn',
+  error: 'err',
+  fatal: 'err',
+}
+
+/** A line of the log. The number of its request shows those of the same request. */
+export function LogRow({ line, only }: { line: LogLine; only(id: string): void }) {
+  const say = words().logs
+  const at = instant(line.time)
+  return (
+    <li class={line.level}>
+      <Status is={STATUS[line.level]} hidden>
+        {say.levels[line.level]}
+      </Status>
+      {at !== undefined && (
+        <time dateTime={line.time} title={full(at, language())} class="dim">
+          {new Intl.DateTimeFormat(language(), { timeStyle: 'medium' }).format(at)}
+        </time>
+      )}
+      <span class="message">
+        {line.message} <span class="dim">{line.rest}</span>{' '}
+        {line.id && (
+          <button type="button" class="request" aria-label={say.requestOf(line.id)} onClick={() => only(line.id ?? '')}>
+            {line.id}
+          </button>
+        )}
+      </span>
+    </li>
+  )
+}

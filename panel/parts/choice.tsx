@@ -1,0 +1,36 @@
+import { useId } from 'preact/hooks'
+
+interface ChoiceProps<value extends string> {
+  label: string
+  value: string | undefined
+  /** What can be chosen, each with its word. */
+  of: Readonly<Record<value, string>>
+  choose(value: value): unknown
+}
+
+/** One of a few, side by side: radio buttons that look like one control. */
+export function Choice<value extends string>({ label, value, of, choose }: ChoiceProps<value>) {
+  const name = useId()
+  const keys: value[] = []
+  for (const key in of) keys.push(key)
+  return (
+    <fieldset class="choice">
+      <legend>{label}</legend>
+      <div class="options">
+        {keys.map((key) => (
+          <label key={key}>
+            <input
+              type="radio"
+              class="unseen"
+              name={name}
+              value={key}
+              checked={key === value}
+              onChange={() => void choose(key)}
+            />
+            <span class="button">{of[key]}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
