@@ -79,8 +79,17 @@ function arrive(): void {
 /** Follows links to the panel's own pages without loading it anew. */
 export function startRouter(): void {
   addEventListener('popstate', () => {
+    const to = here()
     // Not for a step within a page, by `#`.
-    if (here() !== address.peek()) arrive()
+    if (to === address.peek()) return
+    const leave = () => {
+      history.replaceState(null, '', to)
+      arrive()
+    }
+    if (!guard) return arrive()
+    // The step is taken already: one stays by a step back to here.
+    history.pushState(null, '', address.peek())
+    if (guard(leave)) leave()
   })
   document.addEventListener('click', (event) => {
     const { target, button, ctrlKey, metaKey, shiftKey, altKey } = event

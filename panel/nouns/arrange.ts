@@ -6,7 +6,7 @@ export function arranged<id extends string>(all: readonly id[], order: readonly 
 }
 
 /** With one moved by so many places. */
-export function moved<id extends string>(order: readonly id[], one: id, by: number): id[] {
+export function moved<id>(order: readonly id[], one: id, by: number): id[] {
   const from = order.indexOf(one)
   const to = Math.min(order.length - 1, Math.max(0, from + by))
   if (from < 0 || from === to) return [...order]

@@ -1,6 +1,143 @@
-import { Heading } from '../parts/heading.tsx'
-import { words } from '../words/words.ts'
+import { signal, useSignal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { Answer } from '../../client/index.ts'
+import { fieldErrors } from '../nouns/failure.ts'
+import { Action, useAct } from '../parts/action.tsx'
+import { Field, focusWrong } from '../parts/field.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Toasts, toast } from '../parts/toast.tsx'
+import { show } from '../preferences.ts'
+import { go } from '../router.ts'
+import { api } from '../wire/panel.ts'
+import { language, words } from '../words/words.ts'
+import { Findings } from './setup/findings.tsx'
 
+const FIELDS = ['setup_token', 'ssh_host', 'ssh_username', 'ssh_password'] as const
+const SECRET = new Set(['setup_token', 'ssh_password'])
+const STEPS = 2
+
+export type Found = Answer<'POST /api/install/check'>
+
+/** The token that the service has put into the address it shows; it goes from there at once. */
+function tokenOfAddress(): string {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+  if (token) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+/** From nothing to a host: what to connect to, whether it is the right one, done. What was typed stays whatever goes wrong. */
 export function SetupPage() {
-  return <Heading title={words().setup.title} />
+  const { setup: say, settings } = words()
+  const form = useRef<HTMLFormElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const given = useMemo(tokenOfAddress, [])
+  const values = useMemo(
+    () => ({
+      setup_token: signal(given),
+      ssh_host: signal(''),
+      ssh_username: signal('root'),
+      ssh_password: signal(''),
+    }),
+    [],
+  )
+  const hypervisor = useMemo(() => ({ hypervisor_url: signal(''), hypervisor_token: signal('') }), [])
+  const tried = useSignal(false)
+  const found = useSignal<Found>()
+  const typed = () => ({
+    setup_token: values.setup_token.value.trim(),
+    ssh_host: values.ssh_host.value.trim(),
+    ssh_username: values.ssh_username.value.trim(),
+    ssh_password: values.ssh_password.value,
+  })
+  const check = useAct(async () => {
+    tried.value = true
+    if (Object.values(typed()).some((value) => !value)) return focusWrong(form.current)
+    try {
+      found.value = await api('POST /api/install/check', { body: typed() })
+    } catch (error) {
+      focusWrong(form.current)
+      throw error
+    }
+  })
+  const install = useAct(async () => {
+    const { hypervisor_url, hypervisor_token } = hypervisor
+    const body = {
+      ...typed(),
+      ssh_host_key: found.value?.ssh_host_key ?? '',
+      ...(hypervisor_url.value && { hypervisor_url: hypervisor_url.value.trim() }),
+      ...(hypervisor_token.value && { hypervisor_token: hypervisor_token.value.trim() }),
+    }
+    await api('POST /api/install', { body })
+    toast(say.done)
+    go('/sign-in', { replace: true })
+  })
+  const wrong = fieldErrors(check.error.value)
+  const errorOf = (name: (typeof FIELDS)[number]) => {
+    if (tried.value && !values[name].value.trim()) return say.missing[name]
+    if (!wrong[name]) return undefined
+    return name === 'setup_token' ? wrong[name] : settings.wrong[name]
+  }
+  const at = found.value ? 2 : 1
+  useEffect(() => {
+    document.title = `${say.title} · ops-panel`
+  }, [say.title])
+  useEffect(() => {
+    if (at === 2) heading.current?.focus()
+  }, [at])
+  const other = language() === 'fr' ? 'en' : 'fr'
+  return (
+    <div class="setup">
+      <h1>{say.title}</h1>
+      <p class="dim">{say.intro}</p>
+      <h2 ref={heading} tabIndex={-1}>
+        {say.step(at, STEPS, at === 1 ? say.stepHost : say.stepKey)}
+      </h2>
+      {found.value ? (
+        <Findings
+          found={found.value}
+          hypervisor={hypervisor}
+          install={install}
+          back={() => {
+            found.value = undefined
+            install.forget()
+          }}
+        />
+      ) : (
+        <form
+          ref={form}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            void check.run()
+          }}
+        >
+          {FIELDS.map((name) => (
+            <Field
+              key={name}
+              name={name}
+              label={say[name]}
+              value={values[name]}
+              type={SECRET.has(name) ? 'password' : 'text'}
+              autoFocus={name === (given ? 'ssh_host' : 'setup_token')}
+              hint={name === 'ssh_password' ? undefined : hintOf(name, given)}
+              error={errorOf(name)}
+            />
+          ))}
+          <Problem error={check.error.value} />
+          <Action act={check} type="submit" class="primary">
+            {say.check}
+          </Action>
+        </form>
+      )}
+      <button type="button" class="button plain other" lang={other} onClick={() => void show({ lang: other })}>
+        {say.language}
+      </button>
+      <Toasts />
+    </div>
+  )
+}
+
+function hintOf(name: 'setup_token' | 'ssh_host' | 'ssh_username', given: string): string {
+  const say = words().setup
+  return name === 'setup_token' && given ? say.tokenGiven : say[`${name}_hint`]
 }

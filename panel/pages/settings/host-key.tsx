@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { fieldErrors } from '../../nouns/failure.ts'
+import { Action, useAct } from '../../parts/action.tsx'
+import { confirm } from '../../parts/dialog.tsx'
+import { Field, focusWrong } from '../../parts/field.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+import type { Settings } from './settings-form.tsx'
+
+/** The key that the host has to show. To change it one types the host's name: it is what keeps another machine out. */
+export function HostKey({ known, onSaved }: { known: Settings; onSaved(): Promise<void> }) {
+  const say = words().settings
+  const form = useRef<HTMLFormElement>(null)
+  const next = useSignal('')
+  const { ssh_host, ssh_host_key } = known
+  const change = useAct(async () => {
+    const key = next.value.trim()
+    const asked = {
+      title: say.keyTitle,
+      text: say.keyText(ssh_host_key, key ? say.keyNext(key) : say.keyAny),
+      verb: say.keyChange,
+      danger: true,
+      typed: ssh_host,
+    }
+    if (!(await confirm(asked))) return
+    try {
+      await api('PATCH /api/settings', { body: { ssh_host_key: key } })
+    } catch (error) {
+      focusWrong(form.current)
+      throw error
+    }
+    next.value = ''
+    toast(say.keyChanged)
+    await onSaved()
+  })
+  const wrong = fieldErrors(change.error.value).ssh_host_key
+  return (
+    <section aria-label={say.key}>
+      <h2>{say.key}</h2>
+      <p class="dim">{say.keyNote}</p>
+      <p class="mono key">{ssh_host_key || say.keyNone}</p>
+      {ssh_host_key && (
+        <form
+          ref={form}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            void change.run()
+          }}
+        >
+          <Field
+            name="ssh_host_key"
+            label={say.keyNew}
+            value={next}
+            hint={say.keyNewHint}
+            placeholder="SHA256:…"
+            mono
+            error={wrong && say.wrong.ssh_host_key}
+          />
+          <Problem error={change.error.value} />
+          <Action act={change} type="submit">
+            {say.keyChange}
+          </Action>
+        </form>
+      )}
+    </section>
+  )
+}

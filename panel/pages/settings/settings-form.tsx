@@ -1,0 +1,103 @@
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { Answer } from '../../../client/index.ts'
+import { fieldErrors } from '../../nouns/failure.ts'
+import { Action, useAct } from '../../parts/action.tsx'
+import { Field, focusWrong } from '../../parts/field.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+
+export type Settings = Answer<'GET /api/settings'>
+
+const SECRETS = { ssh_password: 'ssh_password_set', hypervisor_token: 'hypervisor_token_set' } as const
+type Secret = keyof typeof SECRETS
+type Plain = 'ssh_host' | 'ssh_username' | 'hypervisor_url' | 'hypervisor_fingerprint'
+type Name = Plain | Secret
+
+interface SettingsFormProps {
+  title: string
+  note: string
+  known: Settings
+  fields: readonly Name[]
+  /** Told whether there is something to store. */
+  mark(isUnsaved: boolean): void
+  onSaved(): Promise<void>
+}
+
+/** A section of the settings: what was changed in it is stored, all or nothing. A secret that is left empty stays as it is. */
+export function SettingsForm({ title, note, known, fields, mark, onSaved }: SettingsFormProps) {
+  const say = words().settings
+  const form = useRef<HTMLFormElement>(null)
+  const values = useMemo(() => fields.map((name) => ({ name, value: signal(storedOf(known, name)) })), [known])
+  const changed = values.filter(({ name, value }) => value.value !== storedOf(known, name))
+  const save = useAct(async () => {
+    if (changed.length === 0) return toast(say.unchanged)
+    const body = Object.fromEntries(changed.map(({ name, value }) => [name, value.value]))
+    try {
+      await api('PATCH /api/settings', { body })
+    } catch (error) {
+      focusWrong(form.current)
+      throw error
+    }
+    mark(false)
+    toast(say.saved)
+    await onSaved()
+  })
+  const wrong = fieldErrors(save.error.value)
+  const count = changed.length
+  useEffect(() => {
+    mark(count > 0)
+  }, [count])
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <p class="dim">{note}</p>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save.run()
+        }}
+      >
+        {values.map(({ name, value }) => (
+          <Field
+            key={name}
+            name={name}
+            label={say[name]}
+            value={value}
+            type={isSecret(name) ? 'password' : 'text'}
+            autoComplete={isSecret(name) ? 'new-password' : 'off'}
+            mono={name === 'hypervisor_fingerprint'}
+            hint={hintOf(name, known)}
+            error={wrong[name] && say.wrong[name]}
+          />
+        ))}
+        <Problem error={save.error.value} />
+        <Action act={save} type="submit" class={count > 0 ? 'primary' : ''}>
+          {say.save}
+        </Action>
+      </form>
+    </section>
+  )
+}
+
+function isSecret(name: Name): name is Secret {
+  return name in SECRETS
+}
+
+function storedOf(known: Settings, name: Name): string {
+  return isSecret(name) ? '' : known[name]
+}
+
+function hintOf(name: Name, known: Settings): string | undefined {
+  const say = words().settings
+  if (isSecret(name)) {
+    const stored = known[SECRETS[name]] ? say.secretSet : say.secretUnset
+    return name === 'hypervisor_token' ? `${say.hypervisor_token_hint} ${stored}` : stored
+  }
+  if (name === 'ssh_username') return undefined
+  return say[`${name}_hint`]
+}

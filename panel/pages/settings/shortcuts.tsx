@@ -1,0 +1,151 @@
+import { type Signal, signal, useSignal } from '@preact/signals'
+import { ArrowDown, ArrowUp, Trash2 } from 'lucide'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { moved } from '../../nouns/arrange.ts'
+import { safeLink } from '../../nouns/links.ts'
+import { shortcutsIn } from '../../nouns/shortcuts.ts'
+import { Action, useAct } from '../../parts/action.tsx'
+import { Field, focusWrong } from '../../parts/field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+
+interface Row {
+  id: number
+  label: Signal<string>
+  href: Signal<string>
+}
+
+interface ShortcutsProps {
+  /** As the service keeps them. */
+  stored: string
+  mark(isUnsaved: boolean): void
+  onSaved(): Promise<void>
+}
+
+let last = 0
+const rowOf = (label: string, href: string): Row => ({ id: ++last, label: signal(label), href: signal(href) })
+
+/** The shortcuts of the dashboard: named, ordered, checked before they are stored. */
+export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
+  const say = words().settings
+  const form = useRef<HTMLFormElement>(null)
+  const before = useMemo(() => shortcutsIn(stored), [stored])
+  const rows = useSignal<readonly Row[]>([])
+  const tried = useSignal(false)
+  useEffect(() => {
+    rows.value = before.map(({ label, href }) => rowOf(label, href))
+  }, [before])
+  const now = rows.value.map(({ label, href }) => ({ label: label.value.trim(), href: href.value.trim() }))
+  const isUnsaved = JSON.stringify(now) !== JSON.stringify(before)
+  useEffect(() => {
+    mark(isUnsaved)
+  }, [isUnsaved])
+  const save = useAct(async () => {
+    tried.value = true
+    if (now.some(({ label, href }) => !label || !safeLink(href))) return focusWrong(form.current)
+    await api('PUT /api/settings/public', { body: { dashboard_shortcuts: JSON.stringify(now) } })
+    tried.value = false
+    mark(false)
+    toast(say.shortcutsSaved)
+    await onSaved()
+  })
+  const add = () => {
+    rows.value = [...rows.value, rowOf('', '')]
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('li:last-of-type input')?.focus())
+  }
+  const move = (row: Row, by: number) => {
+    const ids = moved(
+      rows.value.map(({ id }) => id),
+      row.id,
+      by,
+    )
+    rows.value = ids.flatMap((id) => rows.value.find((each) => each.id === id) ?? [])
+  }
+  const remove = (row: Row) => {
+    rows.value = rows.value.filter(({ id }) => id !== row.id)
+    form.current?.querySelector<HTMLElement>('.add')?.focus()
+  }
+  return (
+    <section aria-label={say.shortcuts}>
+      <h2>{say.shortcuts}</h2>
+      <p class="dim">{say.shortcutsNote}</p>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save.run()
+        }}
+      >
+        {rows.value.length === 0 && <p class="dim">{say.noShortcuts}</p>}
+        <ul class="shortcut-rows">
+          {rows.value.map((row, n) => {
+            const name = row.label.value || say.shortcut(n + 1)
+            const wrongHref = tried.value && !safeLink(row.href.value)
+            return (
+              <li key={row.id}>
+                <Field
+                  name={`label-${n}`}
+                  label={say.label}
+                  value={row.label}
+                  error={tried.value && !row.label.value.trim() ? say.labelMissing : undefined}
+                />
+                <Field
+                  name={`href-${n}`}
+                  label={say.href}
+                  value={row.href}
+                  error={wrongHref ? say.hrefWrong : undefined}
+                />
+                <span class="tools">
+                  <IconButton label={say.up(name)} icon={ArrowUp} disabled={n === 0} act={() => move(row, -1)} />
+                  <IconButton
+                    label={say.down(name)}
+                    icon={ArrowDown}
+                    disabled={n === rows.value.length - 1}
+                    act={() => move(row, 1)}
+                  />
+                  <IconButton label={say.remove(name)} icon={Trash2} act={() => remove(row)} />
+                </span>
+              </li>
+            )
+          })}
+        </ul>
+        <Problem error={save.error.value} />
+        <div class="buttons">
+          <button type="button" class="button add" onClick={add}>
+            {say.add}
+          </button>
+          <Action act={save} type="submit" class={isUnsaved ? 'primary' : ''}>
+            {say.save}
+          </Action>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+interface IconButtonProps {
+  label: string
+  icon: typeof ArrowUp
+  disabled?: boolean
+  act(): void
+}
+
+function IconButton({ label, icon, disabled = false, act }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class="button plain"
+      aria-label={label}
+      aria-disabled={disabled}
+      onClick={() => {
+        if (!disabled) act()
+      }}
+    >
+      <Icon of={icon} />
+    </button>
+  )
+}

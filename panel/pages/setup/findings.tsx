@@ -1,0 +1,106 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { type Act, Action } from '../../parts/action.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status } from '../../parts/status.tsx'
+import { words } from '../../words/words.ts'
+import type { Found } from '../setup.page.tsx'
+
+/** Without these nothing works; what the others lack can be mended later. */
+const NEEDED = new Set(['reachable', 'authenticated'])
+
+interface FindingsProps {
+  found: Found
+  hypervisor: { hypervisor_url: Signal<string>; hypervisor_token: Signal<string> }
+  install: Act<[]>
+  back(): void
+}
+
+/** What the host has shown: its key, to be compared by a person, and what the account can do there. */
+export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, install, back }: FindingsProps) {
+  const { setup: say } = words()
+  const isMine = useSignal(false)
+  const tried = useSignal(false)
+  const canInstall = key !== '' && checks.every(({ id, ok }) => ok || !NEEDED.has(id))
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        tried.value = true
+        if (isMine.value) void install.run()
+      }}
+    >
+      {key ? (
+        <section class="key" aria-label={say.question}>
+          <h3>{say.question}</h3>
+          <p class="mono fingerprint">{key}</p>
+          <p class="dim">{say.compare}</p>
+          <pre>for k in /etc/ssh/ssh_host_*_key.pub; do ssh-keygen -lf "$k"; done</pre>
+          {canInstall && (
+            <label class="mine">
+              <input
+                type="checkbox"
+                checked={isMine.value}
+                aria-invalid={tried.value && !isMine.value}
+                onChange={({ currentTarget }) => {
+                  isMine.value = currentTarget.checked
+                }}
+              />
+              {say.mine}
+            </label>
+          )}
+          {tried.value && !isMine.value && (
+            <p class="wrong" role="alert">
+              {say.confirmFirst}
+            </p>
+          )}
+        </section>
+      ) : (
+        <p role="alert">{say.noKey}</p>
+      )}
+      <section aria-label={say.checks}>
+        <h3>{say.checks}</h3>
+        <ul class="list">
+          {checks.map(({ id, ok, message }) => (
+            <li key={id}>
+              <Status is={ok ? 'ok' : NEEDED.has(id) ? 'err' : 'warn'} hidden>
+                {ok ? say.passed : say.failed}
+              </Status>
+              <div class="grow">
+                <p>{say[`check_${id}`]}</p>
+                <p class="dim" lang="fr">
+                  {message}
+                </p>
+              </div>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {canInstall && (
+        <details>
+          <summary>{say.hypervisor}</summary>
+          <p class="dim">{say.hypervisor_note}</p>
+          <Field name="hypervisor_url" label={say.hypervisor_url} value={hypervisor.hypervisor_url} />
+          <Field
+            name="hypervisor_token"
+            label={say.hypervisor_token}
+            value={hypervisor.hypervisor_token}
+            type="password"
+          />
+        </details>
+      )}
+      <Problem error={install.error.value} />
+      <div class="buttons">
+        <button type="button" class="button" onClick={back}>
+          {say.back}
+        </button>
+        {canInstall && (
+          <Action act={install} type="submit" class="primary">
+            {say.install}
+          </Action>
+        )}
+      </div>
+    </form>
+  )
+}
