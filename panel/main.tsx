@@ -3,7 +3,7 @@ import { render } from 'preact'
 import { PAGES } from './pages.ts'
 import { Problem } from './parts/problem.tsx'
 import { Shell } from './parts/shell.tsx'
-import { toast } from './parts/toast.tsx'
+import { Toasts, toast } from './parts/toast.tsx'
 import { remembered, show } from './preferences.ts'
 import { go, route, startRouter } from './router.ts'
 import { connected, returns } from './wire/connection.ts'
@@ -18,9 +18,12 @@ function Panel() {
   if (me.value) return <Shell />
   const { Content } = PAGES[page === 'setup' ? 'setup' : 'signIn']
   return (
-    <main class="alone">
-      <Content />
-    </main>
+    <>
+      <main class="alone">
+        <Content />
+      </main>
+      <Toasts />
+    </>
   )
 }
 

@@ -5,7 +5,7 @@ import { fieldErrors } from '../nouns/failure.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Toasts, toast } from '../parts/toast.tsx'
+import { toast } from '../parts/toast.tsx'
 import { show } from '../preferences.ts'
 import { go } from '../router.ts'
 import { api } from '../wire/panel.ts'
@@ -132,7 +132,6 @@ export function SetupPage() {
       <button type="button" class="button plain other" lang={other} onClick={() => void show({ lang: other })}>
         {say.language}
       </button>
-      <Toasts />
     </div>
   )
 }
