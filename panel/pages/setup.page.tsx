@@ -13,7 +13,7 @@ import { language, words } from '../words/words.ts'
 import { Findings } from './setup/findings.tsx'
 
 const FIELDS = ['setup_token', 'ssh_host', 'ssh_username', 'ssh_password'] as const
-const SECRET = new Set(['setup_token', 'ssh_password'])
+
 const STEPS = 2
 
 export type Found = Answer<'POST /api/install/check'>
@@ -117,7 +117,8 @@ export function SetupPage() {
               name={name}
               label={say[name]}
               value={values[name]}
-              type={SECRET.has(name) ? 'password' : 'text'}
+              type={name === 'ssh_password' ? 'password' : 'text'}
+              mono={name === 'setup_token'}
               autoFocus={name === (given ? 'ssh_host' : 'setup_token')}
               hint={name === 'ssh_password' ? undefined : hintOf(name, given)}
               error={errorOf(name)}

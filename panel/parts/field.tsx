@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 
 interface FieldProps {
   label: string
@@ -47,6 +47,10 @@ export function Field({
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const Input = INPUTS[type]
+  useEffect(() => {
+    // The attribute counts where a page is loaded alone.
+    if (autoFocus) document.getElementById(id)?.focus()
+  }, [])
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
@@ -59,7 +63,6 @@ export function Field({
           required={required}
           placeholder={placeholder}
           autoComplete={autoComplete}
-          autoFocus={autoFocus}
           autoCapitalize="none"
           spellcheck={false}
           aria-invalid={error !== undefined}

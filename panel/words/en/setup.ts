@@ -2,7 +2,7 @@ import type { setup as fr } from '../fr/setup.ts'
 
 export const setup: typeof fr = {
   title: 'Set up',
-  intro: 'Three steps, one minute: name the host, recognize its key, install.',
+  intro: 'Two steps, one minute: name the host, then recognize its key.',
   language: 'Français',
   step: (at: number, of: number, name: string) => `Step ${at} of ${of}: ${name}`,
   stepHost: 'the host',

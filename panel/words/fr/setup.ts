@@ -1,6 +1,6 @@
 export const setup = {
   title: 'Installation',
-  intro: 'Trois étapes, une minute\u00a0: désigner l’hôte, reconnaître sa clé, installer.',
+  intro: 'Deux étapes, une minute\u00a0: désigner l’hôte, puis reconnaître sa clé.',
   language: 'English',
   step: (at: number, of: number, name: string) => `Étape ${at} sur ${of}\u00a0: ${name}`,
   stepHost: 'l’hôte',
