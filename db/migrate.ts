@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Database } from './client.ts'
+import { expectOwn } from './foreign.ts'
 import { sql as first } from './migrations/0001-first.ts'
 import { sql as signIn } from './migrations/0002-sign-in.ts'
 import { sql as dashboardLayouts } from './migrations/0003-dashboard-layouts.ts'
@@ -11,7 +12,6 @@ import { sql as modules } from './migrations/0006-modules.ts'
 const MIGRATIONS: readonly string[] = [first, signIn, dashboardLayouts, jobLeases, outputEncoding, modules]
 
 const Version = z.object({ version: z.number() })
-const Table = z.object({ name: z.string() })
 
 /** The version of the schema that this program makes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -22,11 +22,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
  * nothing, when the database is a newer program's or another one's.
  */
 export async function migrate(db: Database, now: Date, migrations = MIGRATIONS): Promise<number> {
-  const others = await foreignTables(db)
-  if (others.length > 0)
-    throw new Error(
-      `la base est celle d’un autre programme (tables ${others.join(', ')}) : indiquez une autre PANEL_DATABASE_URL`,
-    )
+  await expectOwn(db)
   await db.script('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)')
   let version = await schemaVersion(db)
   if (version > migrations.length) {
@@ -45,13 +41,6 @@ export async function migrate(db: Database, now: Date, migrations = MIGRATIONS):
     version = await schemaVersion(db)
   }
   return version
-}
-
-/** The first tables of a database in which this program has never written: its own first one is `schema_version`. */
-async function foreignTables(db: Database): Promise<string[]> {
-  const tables = await db.query(Table, `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`)
-  const names = tables.map(({ name }) => name).filter((name) => !/^(sqlite|libsql|_litestream)_/.test(name))
-  return names.includes('schema_version') ? [] : names.slice(0, 3)
 }
 
 /** The version that a database has; 0 for one without any. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Database, openDatabase } from '../db/client.ts'
 import { filePath } from '../db/file-url.ts'
+import { expectOwn, expectOwnFile, ForeignDatabase } from '../db/foreign.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../db/migrate.ts'
 import type { Clock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -25,6 +26,7 @@ export async function openStorage(config: Config, clock: Clock): Promise<Storage
       cause,
     })
   })
+  await told(expectOwnFile(databaseUrl))
   const secrets = createSecrets(secretKey ?? (await loadSecretKey(dataDir)))
   const db = await openDatabase(databaseUrl, databaseToken)
   return closingOnFailure(db, async () => {
@@ -45,6 +47,7 @@ export async function openExisting(config: Config): Promise<Storage> {
   const db = await openDatabase(databaseUrl, databaseToken)
   return closingOnFailure(db, async () => {
     const version = await schemaVersion(db)
+    if (version === 0) await told(expectOwn(db))
     if (version === 0) throw new ConfigError('la base est vide : le service la remplit à son premier démarrage.')
     if (version < SCHEMA_VERSION)
       throw new ConfigError(
@@ -56,14 +59,25 @@ export async function openExisting(config: Config): Promise<Storage> {
   })
 }
 
-/** Throws a ConfigError that says where the database or its key was looked for, unless both are there. */
+/**
+ * Throws a ConfigError that says where the database or its key was looked for, unless both are there, and one when the
+ * database is a file of another program, which is left as it is.
+ */
 export async function expectExisting({ dataDir, databaseUrl, secretKey }: Config): Promise<void> {
   const database = filePath(databaseUrl)
   if (database !== undefined && !(await isThere(database)))
     throw new ConfigError(`aucune base de données : ${database}. Indiquez PANEL_DATA_DIR.`)
+  await told(expectOwnFile(databaseUrl))
   const key = secretKeyFile(dataDir)
   if (secretKey === undefined && !(await isThere(key)))
     throw new ConfigError(`aucune clé de chiffrement : ${key}. Indiquez PANEL_DATA_DIR ou PANEL_SECRET_KEY.`)
+}
+
+/** A wrong address is a matter of the configuration. */
+async function told(looking: Promise<void>): Promise<void> {
+  await looking.catch((cause: unknown) => {
+    throw cause instanceof ForeignDatabase ? new ConfigError(`${cause.message}.`, { cause }) : cause
+  })
 }
 
 async function giveToFolderOwner({ dataDir, databaseUrl, secretKey }: Config): Promise<void> {
