@@ -26,6 +26,7 @@ import saveLayout from './dashboard/layout.put.ts'
 import asyncApi from './documents/asyncapi.get.ts'
 import docs from './documents/docs.get.ts'
 import docsFile from './documents/docs-file.get.ts'
+import docsSlash from './documents/docs-slash.get.ts'
 import openApi from './documents/openapi.get.ts'
 import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
@@ -94,6 +95,7 @@ export const functions: readonly AnyFunction[] = [
   layout, //        GET    /api/dashboard/layout
   saveLayout, //    PUT    /api/dashboard/layout
   docs, //          GET    /api/docs
+  docsSlash, //     GET    /api/docs/
   docsFile, //      GET    /api/docs/:file
   health, //        GET    /api/health
   containers, //    GET    /api/hypervisor/containers

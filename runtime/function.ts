@@ -117,12 +117,13 @@ export type FunctionDefinition<
 /** No part of a request is declared, so none is there to be read. */
 export type Nothing = { params?: never; query?: never; cookies?: never; body?: never }
 
-type Status = 200 | 201 | 202 | Readonly<Record<string, 200 | 503>>
+type Status = 200 | 201 | 202 | 308 | Readonly<Record<string, 200 | 503>>
 
 type StatusOf<response extends z.ZodType> =
   | 200
   | 201
   | 202
+  | 308
   | (z.output<response> extends { status: infer word extends string } ? Readonly<Record<word, 200 | 503>> : never)
 
 /** A definition whose type parameters the runtime no longer needs. */

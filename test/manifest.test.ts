@@ -49,6 +49,7 @@ const PUBLIC = [
   // Who is not signed in does so there.
   'GET /',
   'GET /panel/:file',
+  'GET /api/docs/',
 ]
 
 test('the manifest lists every endpoint file, once, and nothing else', async () => {

@@ -1,4 +1,7 @@
-// Shows /api/openapi.json.
+// Shows /api/openapi.json. A proxy may serve the service below a path of its site, which the document does not know: requests go there too.
+const site = new URL('..', window.location.href).pathname
+const servedHere = (update) => (document) => update({ ...document, servers: [{ url: site.replace(/(?<=.)\/$/, '') }] })
+
 window.SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#docs',
@@ -9,4 +12,5 @@ window.SwaggerUIBundle({
   filter: true,
   // Nothing is asked of an outside address.
   validatorUrl: null,
+  plugins: [{ statePlugins: { spec: { wrapActions: { updateJsonSpec: servedHere } } } }],
 })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { functions } from '../../../functions/index.ts'
@@ -28,6 +29,38 @@ test('it names only what is there: its files, both documents', async () => {
   expect(files).toHaveLength(Object.keys(ASSET_FILES).length)
   for (const link of ['/api/openapi.json', '/api/asyncapi.json', ...files])
     expect((await app.request('GET', link)).status).toBe(200)
+})
+
+test.each(['https://panel.test/api/docs/', 'https://site.test/panel/api/docs/'])(
+  'from %s a browser is led to the page beside it',
+  async (address) => {
+    const response = await app.request('GET', '/api/docs/')
+
+    expect(response.status).toBe(308)
+    expect(new URL(response.headers.get('location') ?? '', address).href).toBe(address.replace(/\/$/, ''))
+  },
+)
+
+interface SwaggerOptions {
+  plugins: {
+    statePlugins: { spec: { wrapActions: { updateJsonSpec(update: (spec: object) => object): typeof update } } }
+  }[]
+}
+
+test.each([
+  ['https://panel.test/api/docs', '/'],
+  ['https://panel.test/api/docs#/auth/post_api_auth_login', '/'],
+  ['https://site.test/panel/api/docs', '/panel'],
+  ['https://site.test/a/b/api/docs', '/a/b'],
+])('the page at %s sends requests below %s', async (href, url) => {
+  const script = await readFile(join(import.meta.dirname, '../../..', ASSET_FILES['docs.js']), 'utf8')
+  let given: SwaggerOptions | undefined
+  const window = { location: { href }, SwaggerUIBundle: (options: SwaggerOptions) => (given = options) }
+  runInNewContext(script, { window, URL })
+
+  const update = given?.plugins[0]?.statePlugins.spec.wrapActions.updateJsonSpec((spec) => spec)
+
+  expect(update?.({ openapi: '3.1.0', servers: [{ url: '/' }] })).toEqual({ openapi: '3.1.0', servers: [{ url }] })
 })
 
 const inside = Object.entries(ASSET_FILES)

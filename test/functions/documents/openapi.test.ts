@@ -22,8 +22,12 @@ function operationOf(name: string): Operation {
   return found
 }
 
-test('what is for browsers alone is the panel, and the document has every other function, and nothing else', () => {
-  expect(functions.filter((fn) => fn.document === false).map(title)).toEqual(['GET /', 'GET /panel/:file'])
+test('what is for browsers alone is the panel and a way to a page, and the document has every other function, and nothing else', () => {
+  expect(functions.filter((fn) => fn.document === false).map(title)).toEqual([
+    'GET /',
+    'GET /api/docs/',
+    'GET /panel/:file',
+  ])
   expect(document.openapi).toBe('3.1.0')
   expect([...operations.keys()].sort()).toEqual(named.map(([name]) => name).sort())
 })
