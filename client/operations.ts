@@ -23,6 +23,25 @@ export type HostKey = string
 /** Names a job. */
 export type JobId = string
 
+/** A module as it is installed, or one of the panel’s own. */
+export type Module = {
+  id: ModuleId
+  name: string
+  description: string
+  version: string
+  is_core: 0 | 1
+  is_enabled: 0 | 1
+  nav_label: string | null
+  nav_icon: string | null
+  nav_href: string | null
+  nav_order: number
+  repository: string | null
+  commit: string | null
+  installed_at: string
+  updated_at: string
+  has_backend: boolean
+}
+
 /** Names a module. */
 export type ModuleId = string
 
@@ -363,23 +382,7 @@ export interface Operations {
   }
   /** Modules */
   'GET /api/modules': {
-    answer: Array<{
-      id: ModuleId
-      name: string
-      description: string
-      version: string
-      is_core: 0 | 1
-      is_enabled: 0 | 1
-      nav_label: string | null
-      nav_icon: string | null
-      nav_href: string | null
-      nav_order: number
-      repository: string | null
-      commit: string | null
-      installed_at: string
-      updated_at: string
-      has_backend: boolean
-    }>
+    answer: Array<Module>
     code: 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Disable a module */

@@ -10,7 +10,9 @@ export const ModuleId = z.string().meta({
 })
 
 /** A module as clients see it. */
-export const Module = ModuleRow.omit({ backend: true }).extend({ id: ModuleId, has_backend: z.boolean() })
+export const Module = ModuleRow.omit({ backend: true })
+  .extend({ id: ModuleId, has_backend: z.boolean() })
+  .meta({ id: 'Module', description: 'A module as it is installed, or one of the panel’s own.' })
 
 /** One, for the documents. */
 export const EXAMPLE_MODULE: z.infer<typeof Module> = {
