@@ -22,7 +22,10 @@ interface Means {
 /** So many sockets in a row that have told nothing, and the topic is polled. */
 const FAILURES = 3
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 15_000
+/** A service that is back after a long time is noticed this soon. */
+const LONGEST_WAIT_MS = 5_000
+/** Where sockets do not get through, each further one may hold up the questions until it is given up. */
+const SOCKET_AGAIN_MS = 15_000
 /** Between two questions: the second when the first was answered with something. */
 const POLL_MS = 1_000
 const POLL_ON_MS = 250
@@ -88,7 +91,7 @@ export async function* follow(
     if (closedDone || silent) return
     if (!heard) failures += 1
     wait = heard && code === CLOSE.behind ? 0 : backOff(failures)
-    socketAt = performance.now() + wait
+    socketAt = performance.now() + SOCKET_AGAIN_MS
     if (code === CLOSE.unauthenticated) {
       wait = 0
       await session.renew(token)
@@ -129,7 +132,7 @@ export async function* follow(
 
 /** Longer each time, and not for all clients at the same time. */
 function backOff(failures: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures * (1 + Math.random()))
+  return (Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures + 1)) * (1 + Math.random())) / 2
 }
 
 /** Is over early when the signal is aborted. */

@@ -31,13 +31,18 @@ export interface Panel {
   follow(topic: `deploy:${string}`, options?: FollowOptions): AsyncGenerator<DeploymentEvent, void, undefined>
 }
 
-/** A client of the service. Its access token lives in here alone, and is renewed as long as the session lasts. */
+/** A scheme, a host, perhaps a path: nothing that would stand between these and the path of an operation. */
+const ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/
+
+/** A client of the service; a TypeError when its address is none. Its access token lives in here alone, and is renewed as long as the session lasts. */
 export function createPanel({
   url,
   fetch = (...asked) => globalThis.fetch(...asked),
   WebSocket = globalThis.WebSocket,
   onSignedOut = () => {},
 }: PanelOptions): Panel {
+  if (!ADDRESS.test(url) || !URL.canParse(url))
+    throw new TypeError(`L’adresse du service s’écrit comme « https://panel.example », et non « ${url} ».`)
   const base = url.replace(/\/+$/, '')
   const request = createRequest(base, fetch)
   const session = createSession(request, onSignedOut)

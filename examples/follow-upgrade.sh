@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Upgrades one target and prints its events as they come, each a line of JSON. Needs curl, and websocat 1.x
+# Upgrades one target, prints its events as they come, each a line of JSON, and ends as the upgrade does. Needs curl, and websocat 1.x
 # (https://github.com/vi/websocat). A pipe to `jq -rj '.data.chunk // empty'` leaves the output alone.
 #   PANEL_PASSWORD=demo bash follow-upgrade.sh http://127.0.0.1:8080 demo lxc:101
 set -euo pipefail
@@ -10,7 +10,12 @@ field() { sed -E "s/.*\"$1\":\"([^\"]*)\".*/\1/"; }
 post() { curl -fsS "$url$1" -H 'Content-Type: application/json' "${@:2}" --data-binary @-; }
 
 token=$(post /api/auth/login <<<"{\"username\":$(text "$user"),\"password\":$(text "$PANEL_PASSWORD")}" | field access_token)
-job=$(post /api/updates/run -H @<(echo "Authorization: Bearer $token") <<<"{\"target\":$(text "$target")}" | field job_id)
+authorized() { "$@" -H @<(echo "Authorization: Bearer $token"); }
+job=$(authorized post /api/updates/run <<<"{\"target\":$(text "$target")}" | field job_id)
 
 # Whoever may list the processes of this machine sees the token, which lives for a quarter of an hour. -B: no event is longer.
 websocat -n -t -B 1048576 -H="Authorization: Bearer $token" "${url/#http/ws}/ws/updates/$job" </dev/null
+
+record=$(authorized curl -fsS "$url/api/updates/jobs/$job?output=none")
+[[ $record =~ \"exit_code\":([0-9]+) ]] && exit "${BASH_REMATCH[1]}"
+exit 1

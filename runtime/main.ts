@@ -67,7 +67,9 @@ void main(process.argv.slice(2))
 async function main(args: readonly string[]): Promise<void> {
   const [first] = args
   const words = args.filter((word) => !word.startsWith('-'))
-  if (args.includes('--help') || args.includes('-h')) return print(helpFor(commands, words) ?? HELP)
+  const help = words.length === 0 ? HELP : helpFor(commands, words)
+  // About a command that there is not, only that can be said.
+  if (args.includes('--help') || args.includes('-h')) return help === undefined ? typed(words) : print(help)
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
   // Database and keys are for the account of the service alone.
   process.umask(0o077)

@@ -4,6 +4,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../db/folder.ts'
+import { freePort } from '../free-port.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { startService } from '../runtime/service.ts'
 import { installClient, ROOT } from './installed.ts'
@@ -48,8 +49,33 @@ test('it ends by itself with the code of the command, and says who may not come 
   expect(stopped.code).toBe(255)
 
   const stranger = await run(process.execPath, words('host'), { cwd: project, env: { PANEL_PASSWORD: 'wrong' } })
-  expect(stranger.code).toBe(1)
-  expect(stranger.stderr).toContain('Nom d’utilisateur ou mot de passe incorrect.')
+  expect(stranger).toMatchObject({ code: 1, stderr: 'Nom d’utilisateur ou mot de passe incorrect.\n' })
+
+  const nowhere = await run(process.execPath, ['follow-upgrade.ts', `http://127.0.0.1:${await freePort()}`], {
+    cwd: project,
+  })
+  expect(nowhere).toEqual({ code: 1, stdout: '', stderr: 'Le service ne répond pas.\n' })
+  const wrong = await run(process.execPath, ['follow-upgrade.ts', 'panel.example'], { cwd: project })
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^L’adresse du service .*\n$/) })
+})
+
+/** Where programs are looked for, with one among them that has websocat’s options. */
+async function withWebsocat(): Promise<string> {
+  const folder = await temporaryFolder()
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'test/client/websocat.ts')}' "$@"\n`
+  await writeFile(join(folder, 'websocat'), program)
+  await chmod(join(folder, 'websocat'), 0o755)
+  return `${folder}:${process.env.PATH}`
+}
+
+test('the example with curl ends with the code of the command', { timeout: 60_000 }, async () => {
+  const service = await startService(await startDemo())
+  const words = [join(ROOT, 'examples/follow-upgrade.sh'), service.url, 'demo', 'lxc:103']
+
+  const { code, stdout, stderr } = await run('bash', words, { env: { PATH: await withWebsocat() } })
+
+  expect({ code, stderr }).toEqual({ code: 255, stderr: '' })
+  expect(stdout).toContain("container '103' not running!")
 })
 
 test('the example with curl and a program with websocat’s options follows an upgrade', {
@@ -58,15 +84,12 @@ test('the example with curl and a program with websocat’s options follows an u
   const password = 'say "demo" \\ please'
   const users = { carol: { password, uid: 1002, groups: ['carol'] } }
   const service = await startService(await startDemo({ lineMs: 5, users }))
-  const folder = await temporaryFolder()
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'test/client/websocat.ts')}' "$@"\n`
-  await writeFile(join(folder, 'websocat'), program)
-  await chmod(join(folder, 'websocat'), 0o755)
+  const path = await withWebsocat()
 
   const { code, stdout, stderr } = await run(
     'bash',
     [join(ROOT, 'examples/follow-upgrade.sh'), service.url, 'carol', 'lxc:101'],
-    { env: { PATH: `${folder}:${process.env.PATH}`, PANEL_PASSWORD: password } },
+    { env: { PATH: path, PANEL_PASSWORD: password } },
   )
 
   expect(stderr).toBe('')

@@ -142,3 +142,41 @@ test('a socket that died without a word is replaced, and no byte is missing', as
   expect(follower.text()).toBe(await outputOf(panel, id))
   expect(follower.states).toEqual(['connecting', 'live'])
 })
+
+test('however long the service was away, it is asked again within five seconds, and not by all at the same time', async () => {
+  const panel = createPanel({
+    url: 'http://panel.test',
+    WebSocket: false,
+    async fetch(url) {
+      if (url.endsWith('/login')) return Response.json({ access_token: 'a.b.c', expires_in: 900 })
+      if (waits.length < 12) {
+        failed = true
+        throw new TypeError('fetch failed')
+      }
+      return url.includes('/output')
+        ? Response.json({ chunk: 'back', next_offset: 4, ended: true })
+        : Response.json({ status: 'success', output: 'back' })
+    },
+  })
+  await panel.signIn('demo', 'demo')
+  const waits: number[] = []
+  let failed = false
+  const real = globalThis.setTimeout
+  const sooner = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => sooner.mockRestore())
+  sooner.mockImplementation((run: () => void, ms = 0) => {
+    if (!failed) return real(run, ms)
+    waits.push(ms)
+    failed = false
+    return real(run, 0)
+  })
+
+  const follower = followed(panel, '1700000000-aaaaaaaa')
+  await follower.ended
+
+  expect(follower.text()).toBe('back')
+  const late = waits.slice(4)
+  expect(Math.max(...late)).toBeLessThanOrEqual(5_000)
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(2_500)
+  expect(new Set(late).size).toBeGreaterThan(1)
+})

@@ -226,3 +226,45 @@ test('that the service is not well is an answer, as its document says, and no er
 
   expect(await panel.api('GET /api/health')).toEqual(body)
 })
+
+test.each([
+  '',
+  'panel.example',
+  '/panel',
+  'ftp://panel.example',
+  'https://',
+  'https://panel.example:99999',
+  'https://panel.example?a=b',
+  'https://panel.example/#a',
+  'https://somebody:secret@panel.example',
+  'https://panel.example ',
+])('“%s” is no address of a service, which is said at once', (url) => {
+  const asked: string[] = []
+  const make = () =>
+    createPanel({
+      url,
+      async fetch(address) {
+        asked.push(address)
+        return Response.json({})
+      },
+    })
+
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(`L’adresse du service s’écrit comme « https://panel.example », et non « ${url} ».`)
+  expect(asked).toEqual([])
+})
+
+test.each(['http://127.0.0.1:8080', 'http://[::1]:8080/', 'https://panel.example/below/a/path/', 'http://localhost'])(
+  '%s is one',
+  async (url) => {
+    const asked: string[] = []
+    const fetch = async (address: string) => {
+      asked.push(address)
+      return Response.json([])
+    }
+
+    await createPanel({ url, fetch }).api('GET /api/modules')
+
+    expect(asked).toEqual([`${url.replace(/\/$/, '')}/api/modules`])
+  },
+)
