@@ -100,7 +100,7 @@ export const EXPLANATIONS = {
   },
   'start of the one file / bare Node': {
     means: 'The same of the one file, which Node compiles at each start.',
-    limit: 'reading and compiling 6.6 MB, the libSQL addon among them, which is unpacked each time.',
+    limit: 'reading and compiling some 7 MB, the libSQL addon among them, which is unpacked each time.',
   },
   'private memory of the executable / bare Node': {
     means: 'What an idle service holds for itself alone once it has answered, where bare Node has answered as often.',
