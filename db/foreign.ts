@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
 import { isBusy } from './busy.ts'
@@ -28,7 +29,7 @@ export async function expectOwn(db: Database): Promise<void> {
 
 /**
  * The same of an address that is not opened yet, without changing a byte: `openDatabase` would make a write-ahead log for a
- * local one. What keeps it from being read is left for that to tell; so is another server's.
+ * local one, or carry the one that is there into the file. What keeps it from being read is left for that to tell; so is another server's.
  */
 export async function expectOwnFile(url: string): Promise<void> {
   const file = filePath(url)
@@ -36,7 +37,9 @@ export async function expectOwnFile(url: string): Promise<void> {
   const { openConnection } = await import('./connection.ts')
   for (const until = performance.now() + BUSY_FOR_MS; ; await pause(50)) {
     try {
-      const connection = openConnection(`${fileUrl(file)}?mode=ro`)
+      // Without a log beside it all is in the file, and so it can be read without making one.
+      const way = existsSync(`${file}-wal`) ? 'mode=ro' : 'immutable=1'
+      const connection = openConnection(`${fileUrl(file)}?${way}`)
       try {
         return refuseForeign(connection.rows(TABLES).map((row) => Table.parse(row)))
       } finally {

@@ -12,17 +12,19 @@ const SENTENCE =
   'a base est celle d’un autre programme (tables customers, invoices) : indiquez une autre PANEL_DATABASE_URL.\n'
 
 /** A folder of data with the database of another program in it, and what is in its files. */
-async function foreign(journal: 'DELETE' | 'WAL') {
+async function foreign(journal: 'DELETE' | 'WAL', { log = false } = {}) {
   const [made, folder] = [await temporaryFolder(), await temporaryFolder()]
   const connection = openConnection(join(made, 'panel.db'))
   connection.rows(`PRAGMA journal_mode = ${journal}`)
   connection.script('CREATE TABLE invoices (id INTEGER); CREATE TABLE customers (id INTEGER)')
   onTestFinished(() => connection.close())
-  // As that program would leave it if it were killed now.
-  await cp(made, folder, { recursive: true })
+  if (log) await cp(made, folder, { recursive: true })
+  else connection.rows('PRAGMA wal_checkpoint(TRUNCATE)')
+  await cp(join(made, 'panel.db'), join(folder, 'panel.db'))
   await writeFile(join(folder, 'secret.key'), Buffer.alloc(32, 9).toString('base64'))
   const files = async () => {
-    const names = (await readdir(folder)).filter((name) => !name.endsWith('-shm')).sort()
+    // The index of a log is made anew by whoever reads it.
+    const names = (await readdir(folder)).filter((name) => !log || !name.endsWith('-shm')).sort()
     return Promise.all(names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')]))
   }
   return { folder, files }
@@ -64,10 +66,27 @@ test(
   LONG,
 )
 
-test.each([[], ['users']])(
-  'the log that another program has left beside its database is not carried into it (%s)',
-  async (...words) => {
+test.each([['the start'], ['users', 'users'], ['backup', 'backup', '/tmp/never-made.db']])(
+  'no log is made beside one that has none: %s',
+  async (_, ...words) => {
     const { folder, files } = await foreign('WAL')
+    const before = await files()
+    expect(before.map(([name]) => name)).toEqual(['panel.db', 'secret.key'])
+
+    expect(await runProgram({ PANEL_DATA_DIR: folder }, ...words)).toMatchObject({
+      code: 1,
+      stderr: `ops-panel : l${SENTENCE}`,
+    })
+
+    expect(await files()).toEqual(before)
+  },
+  LONG,
+)
+
+test.each([['the start'], ['users', 'users']])(
+  'the log that another program has left beside its database is not carried into it: %s',
+  async (_, ...words) => {
+    const { folder, files } = await foreign('WAL', { log: true })
     const before = await files()
     expect(before.map(([name]) => name)).toContain('panel.db-wal')
 

@@ -283,7 +283,9 @@ test('the database of another program is not taken for one of this service, and 
   await rm(join(folder, 'panel.db'))
   await withFile(join(folder, 'panel.db'), (query) => query('CREATE TABLE other (id INTEGER)'))
 
-  expect(await backup()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('« backup » a échoué') })
+  expect(await backup()).toEqual(
+    refusal('la base est celle d’un autre programme (tables other) : indiquez une autre PANEL_DATABASE_URL.'),
+  )
 
   expect(await readdir(away)).toEqual([])
 })
