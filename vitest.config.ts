@@ -16,7 +16,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/host/**', 'test/docker/**', 'test/package/**'],
+          exclude: ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**'],
           testTimeout: 15_000,
           // What is awaited comes in milliseconds, except on a machine that others load.
           expect: { poll: { timeout: 5_000 } },
@@ -30,6 +30,15 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'panel',
+          globalSetup: ['test/signing-key.ts'],
+          include: ['test/panel/flows/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -1,0 +1,83 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, expect, onTestFinished } from 'vitest'
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+let browser: Promise<Browser> | undefined
+afterAll(async () => {
+  await (await browser)?.close()
+})
+
+interface PageOptions extends BrowserContextOptions {
+  /** Messages of the console that the test brings about: a network that is cut, say. */
+  expected?: RegExp
+}
+
+/** A window of its own in a Chromium that the file's tests share. Its test fails with what is wrong in it, seen or not. */
+export async function openPage(url: string, { expected, ...options }: PageOptions = {}): Promise<Page> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const viewport = { width: 1280, height: 800 }
+  const context = await (await browser).newContext({ locale: 'fr-FR', viewport, ...options })
+  const page = await context.newPage()
+  const findings: string[] = []
+  const note = (kind: string, text: string) => {
+    if (!expected?.test(text)) findings.push(`${kind}: ${text}`)
+  }
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.type(), message.text())
+  })
+  page.on('pageerror', (error) => note('uncaught', error.stack ?? error.message))
+  const noteForeign = (asked: string) => {
+    if (!asked.startsWith('blob:') && new URL(asked).host !== new URL(url).host) note('foreign', asked)
+  }
+  page.on('request', (request) => noteForeign(request.url()))
+  page.on('websocket', (socket) => noteForeign(socket.url()))
+  await page.exposeFunction('violated', (text: string) => note('policy', text))
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      Reflect.get(globalThis, 'violated')(`${violatedDirective} ${blockedURI}`)
+    })
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect(findings).toEqual([])
+  })
+  await page.goto(url)
+  return page
+}
+
+/** Signs in by the form that is shown. */
+export async function signIn(page: Page): Promise<void> {
+  await page.locator('input[name=username]').fill('demo')
+  await page.locator('input[name=password]').fill('demo')
+  await page.keyboard.press('Enter')
+  await page.locator('.shell').waitFor()
+}
+
+/** What has the focus, in a few characters; fails when nothing has, or nobody sees it. */
+export async function focused(page: Page): Promise<string> {
+  const { tag, name, isVisible } = await page.evaluate(() => {
+    const element = document.activeElement
+    if (!element || element === document.body) return { tag: 'nothing', name: '', isVisible: false }
+    const { outlineStyle, outlineWidth } = getComputedStyle(element)
+    const { width, height } = element.getBoundingClientRect()
+    return {
+      tag: element.tagName.toLowerCase(),
+      name: (element.getAttribute('aria-label') ?? element.textContent ?? '').trim(),
+      isVisible: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0 && width > 0 && height > 0,
+    }
+  })
+  expect({ tag, name, isVisible }).toMatchObject({ isVisible: true })
+  return name
+}
+
+/** Presses Tab until what has that name has the focus; every stop on the way is seen. */
+export async function tabTo(page: Page, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  const passed: string[] = []
+  for (let n = 0; n < 80; n += 1) {
+    await page.keyboard.press(key)
+    passed.push(await focused(page))
+    if (passed.at(-1) === name) return
+  }
+  expect(passed).toContain(name)
+}

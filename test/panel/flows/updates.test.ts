@@ -1,0 +1,142 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { randomFrom } from '../../client/cutting-proxy.ts'
+import { outputOf, signedIn, upgrade } from '../../client/signed-in.ts'
+import { freePort } from '../../free-port.ts'
+import { issue, startService } from '../../runtime/service.ts'
+import { openPage, signIn } from '../browser.ts'
+import { rowCount, shownLines } from './shown-output.ts'
+
+/** Reconnecting takes its time, up to fifteen seconds a turn. */
+const LONG = 120_000
+const WAIT = { timeout: 60_000, interval: 50 }
+const SOCKET = 'GET /ws/'
+/** What Chromium says by itself of a connection that is gone. */
+const CUT = /net::ERR_|WebSocket connection to .* failed|status of (401|502)/
+
+const line = (n: number) => `Unpacking paquet-${n} (1.${n}) … ✓ 🐧\r\n`
+
+/** A job that prints what the test says, shown at its own address. */
+async function shownJob(env: Record<string, string> = {}) {
+  const world = await signedIn({}, env)
+  const id = await upgrade(world.panel)
+  const page = await openPage(`${world.proxy.url}/updates/${id}`, { expected: CUT })
+  return { ...world, id, page }
+}
+
+/** What is shown is what the service has, line by line. */
+async function expectWhole({ panel, id, page }: Pick<Awaited<ReturnType<typeof shownJob>>, 'panel' | 'id' | 'page'>) {
+  await page.getByText('Terminé', { exact: true }).waitFor(WAIT)
+  const whole = await outputOf(panel, id)
+  expect(await shownLines(page)).toEqual(whole.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n'))
+}
+
+test('cut at random bytes, what is shown is what the service has', { timeout: LONG }, async () => {
+  const seed = Number(process.env.PANEL_SEED ?? randomInt(2 ** 31))
+  console.info(`PANEL_SEED=${seed}`)
+  const random = randomFrom(seed)
+  const job = await shownJob()
+  const { proxy, printed, page } = job
+  // The first bytes are the handshake's.
+  proxy.cut = (asked) => (asked.startsWith(SOCKET) && proxy.cuts < 4 ? 140 + Math.floor(random() * 4_000) : undefined)
+  await signIn(page)
+
+  for (let n = 0; proxy.cuts < 4; n += 1) {
+    printed.print(line(n))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  printed.end()
+
+  await expectWhole(job)
+})
+
+test('a token that expires in the middle costs one refresh, no sign-in and no byte', { timeout: LONG }, async () => {
+  const job = await shownJob()
+  const { printed, service, page } = job
+  const { token: expiring } = await issue(service.folder, 12)
+  const refreshes: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/auth/refresh')) refreshes.push(request.url())
+  })
+  await page.route('**/api/auth/login', async (route) => {
+    const response = await route.fetch()
+    // The service knows better than the page how long it lives.
+    await route.fulfill({ response, json: { access_token: expiring, expires_in: 900 } })
+  })
+  await signIn(page)
+  printed.print(line(1))
+  await page.getByText('paquet-1').waitFor(WAIT)
+  await expect.poll(() => refreshes.length, WAIT).toBe(1)
+  printed.print(line(2))
+  printed.end()
+
+  await expectWhole(job)
+  expect(refreshes).toHaveLength(1)
+  expect(await page.locator('input[name=password]').count()).toBe(0)
+})
+
+test('a service that is stopped and started in the middle is followed on, and that is said', {
+  timeout: LONG,
+}, async () => {
+  const port = await freePort()
+  const job = await shownJob({ PANEL_PORT: String(port) })
+  const { demo, printed, service, page } = job
+  await signIn(page)
+  printed.print(line(1))
+  await page.getByText('paquet-1').waitFor(WAIT)
+
+  await service.stop()
+  await page.getByText('Reconnexion… rien n’est perdu.').first().waitFor(WAIT)
+  await startService(demo, { PANEL_PORT: String(port), PANEL_DATA_DIR: service.folder })
+  printed.print(line(2))
+  await page.getByText('paquet-2').waitFor(WAIT)
+  await page
+    .getByText(/^Reconnecté/)
+    .first()
+    .waitFor(WAIT)
+  printed.end()
+
+  await expectWhole(job)
+})
+
+test('without a network for half a minute nothing is lost, and that is said', { timeout: LONG }, async () => {
+  const job = await shownJob()
+  const { printed, proxy, page } = job
+  await signIn(page)
+  printed.print(line(1))
+  await page.getByText('paquet-1').waitFor(WAIT)
+
+  await page.context().setOffline(true)
+  proxy.cutNow('')
+  await page.getByText('Reconnexion… rien n’est perdu.').first().waitFor(WAIT)
+  for (let n = 2; n < 32; n += 1) {
+    printed.print(line(n))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+  expect(await page.getByText('paquet-31').count()).toBe(0)
+  await page.context().setOffline(false)
+  await page
+    .getByText(/^Reconnecté/)
+    .first()
+    .waitFor(WAIT)
+  await page.getByText('paquet-31').waitFor(WAIT)
+  printed.end()
+
+  await expectWhole(job)
+})
+
+test('of 50,000 lines the rows in sight alone are in the page', { timeout: LONG }, async () => {
+  const job = await shownJob()
+  const { printed, page } = job
+  await signIn(page)
+  for (let from = 0; from < 50_000; from += 500)
+    printed.print(Array.from({ length: 500 }, (_, n) => `line ${from + n + 1}\n`).join(''))
+  printed.end()
+
+  await page.getByText('Terminé', { exact: true }).waitFor(WAIT)
+  await page.getByText('line 50000', { exact: true }).waitFor(WAIT)
+  expect(await rowCount(page)).toBeLessThan(150)
+  await page.locator('.output .log').press('Home')
+  await page.getByText('line 1', { exact: true }).waitFor(WAIT)
+  expect(await rowCount(page)).toBeLessThan(150)
+})
