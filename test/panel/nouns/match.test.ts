@@ -1,0 +1,67 @@
+import { array, assert, property, string } from 'fast-check'
+import { expect, test } from 'vitest'
+import { match, pieces } from '../../../panel/nouns/match.ts'
+
+/** What matched, in brackets. */
+function shown(search: string, text: string): string | undefined {
+  const found = match(search, text)
+  return (
+    found &&
+    pieces(text, found.ranges)
+      .map((each) => (each.marked ? `[${each.text}]` : each.text))
+      .join('')
+  )
+}
+
+function best(search: string, ...texts: string[]): string | undefined {
+  return texts
+    .flatMap((text) => {
+      const found = match(search, text)
+      return found ? [{ text, score: found.score }] : []
+    })
+    .sort((one, other) => other.score - one.score)[0]?.text
+}
+
+test('accents and capitals do not matter, on either side', () => {
+  expect(shown('demarrer', 'Démarrer web-01')).toBe('[Démarrer] web-01')
+  expect(shown('RÉG', 'Reglages')).toBe('[Reg]lages')
+  expect(shown('straße', 'STRASSE')).toBeUndefined()
+})
+
+test('each word is looked for by itself, in any order, and must be found', () => {
+  expect(shown('web dem', 'Démarrer web-01')).toBe('[Dém]arrer [web]-01')
+  expect(shown('web stop', 'Démarrer web-01')).toBeUndefined()
+  expect(shown('  ', 'Démarrer')).toBe('Démarrer')
+})
+
+test('letters in order are enough when the first begins a word and they are not from all over', () => {
+  expect(shown('maj', 'Mettre à jour web-01')).toBe('[M]ettre [à] [j]our web-01')
+  expect(shown('cntnr', 'Conteneurs')).toBe('[C]o[nt]e[n]eu[r]s')
+  expect(shown('ctn', 'Conteneur de titi')).toBe('[C]on[t]e[n]eur de titi')
+  expect(shown('mttelur', 'Mettre à jour le conteneur du serveur')).toBeDefined()
+  expect(shown('mouevre', 'Mettre à jour le conteneur du serveur')).toBeUndefined()
+  expect(shown('ettj', 'Mettre à jour')).toBeUndefined()
+})
+
+test('the start of a word comes before its middle, a whole word before a part, and the shorter text first', () => {
+  expect(best('mod', 'Accommoder', 'Modules')).toBe('Modules')
+  expect(best('web-0', 'Terminal de web-01', 'Terminal de web-0')).toBe('Terminal de web-0')
+  expect(best('db', 'Arrêter db', 'Redémarrer db')).toBe('Arrêter db')
+  expect(best('maj', 'Mettre à jour', 'Projet majeur')).toBe('Projet majeur')
+})
+
+test('the best place in a text is the one that is marked', () => {
+  expect(shown('er', 'Serveur er')).toBe('Serveur [er]')
+})
+
+test('a text is found by itself, and its pieces are the text again', () => {
+  assert(
+    property(array(string()), string(), (words, text) => {
+      const search = words.join(' ')
+      const found = match(search, text)
+      const whole = pieces(text, found?.ranges ?? [])
+      expect(whole.map((each) => each.text).join('')).toBe(text)
+      expect(match(text, text)).toBeDefined()
+    }),
+  )
+})
