@@ -1,6 +1,109 @@
+import { useEffect } from 'preact/hooks'
+import type { Answer } from '../../client/index.ts'
+import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { deployment, followDeployment, keptDeployment } from '../wire/deployment.ts'
+import { useLoad } from '../wire/load.ts'
+import { api, isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
+import { DeploymentLog } from './modules/deployment-log.tsx'
+import { InstalledModule } from './modules/installed-module.tsx'
+import { OfferedModule } from './modules/offered-module.tsx'
 
+export type Installed = Answer<'GET /api/modules'>[number] & {
+  problem?: Answer<'GET /api/repair/modules'>[number]['problem']
+  detail?: string | null
+}
+export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
+
+/** What is installed, what the forge offers, and how a change of either goes. */
 export function ModulesPage() {
-  return <Heading title={words().modules.title} />
+  const say = words().modules
+  const installed = useLoad(readInstalled)
+  const offered = useLoad((signal) => readOffered(signal))
+  const reload = async () => {
+    await Promise.all([installed.reload(), offered.reload()])
+  }
+  const refresh = useAct(async () => {
+    const anew = await api('GET /api/registry/modules', { query: { refresh: '1' } })
+    offered.set(anew)
+    await installed.reload()
+  })
+  /** Does it, and follows where that takes a restart. */
+  const change = async (deploymentId: string | null) => {
+    if (deploymentId) await followDeployment(deploymentId)
+    await reload()
+  }
+  useEffect(() => {
+    const kept = keptDeployment()
+    if (isAdmin.peek() && kept && !deployment.peek()) void change(kept)
+  }, [])
+  const versions = new Map((offered.data.value?.modules ?? []).map((each) => [each.id, each.version]))
+  return (
+    <>
+      <Heading title={say.title}>{isAdmin.value && <Action act={refresh}>{say.refresh}</Action>}</Heading>
+      {deployment.value && <DeploymentLog of={deployment.value} />}
+      <section aria-label={say.installed}>
+        <h2>{say.installed}</h2>
+        <Loaded of={installed} rows={4}>
+          {(found) =>
+            found.length === 0 ? (
+              <p class="empty">{say.noneInstalled}</p>
+            ) : (
+              <ul class="list modules">
+                {found.map((each) => (
+                  <InstalledModule key={each.id} module={each} newest={versions.get(each.id)} change={change} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </section>
+      {isAdmin.value && (
+        <section aria-label={say.available}>
+          <h2>{say.available}</h2>
+          <Loaded of={offered} rows={2}>
+            {({ modules, error }) => {
+              const others = modules.filter((each) => !each.installed)
+              return (
+                <>
+                  {error && (
+                    <div class="notice" role="status">
+                      <p>{say.forgeError}</p>
+                      <p class="dim" lang="fr">
+                        {error}
+                      </p>
+                    </div>
+                  )}
+                  {others.length === 0 && !error && <p class="empty">{say.noneAvailable}</p>}
+                  {others.length > 0 && (
+                    <ul class="list modules">
+                      {others.map((each) => (
+                        <OfferedModule key={each.id} module={each} change={change} />
+                      ))}
+                    </ul>
+                  )}
+                </>
+              )
+            }}
+          </Loaded>
+        </section>
+      )}
+    </>
+  )
+}
+
+/** All modules; for administrators with what is wrong with those that were installed. */
+async function readInstalled(signal: AbortSignal): Promise<Installed[]> {
+  const [all, repair] = await Promise.all([
+    api('GET /api/modules', { signal }),
+    isAdmin.value ? api('GET /api/repair/modules', { signal }) : [],
+  ])
+  const wrong = new Map(repair.map(({ id, problem, detail }) => [id, { problem, detail }]))
+  return all.map((each) => ({ ...each, ...wrong.get(each.id) }))
+}
+
+async function readOffered(signal: AbortSignal): Promise<Answer<'GET /api/registry/modules'>> {
+  return isAdmin.value ? api('GET /api/registry/modules', { signal }) : { modules: [], error: null }
 }

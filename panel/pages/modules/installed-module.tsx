@@ -1,0 +1,94 @@
+import { useRef } from 'preact/hooks'
+import { safeLink } from '../../nouns/links.ts'
+import { Action, useAct } from '../../parts/action.tsx'
+import { confirm } from '../../parts/dialog.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status, type StatusKind } from '../../parts/status.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { api, isAdmin } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+import type { Installed } from '../modules.page.tsx'
+
+interface InstalledModuleProps {
+  module: Installed
+  /** The version on the forge. */
+  newest: string | undefined
+  /** To be called with the deployment that a change has begun, or null: settles when all is read anew. */
+  change(deployment: string | null): Promise<void>
+}
+
+/** A module that is there: how it does, and what an administrator can do with it. */
+export function InstalledModule({ module, newest, change }: InstalledModuleProps) {
+  const { modules: say } = words()
+  const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href } = module
+  const row = useRef<HTMLLIElement>(null)
+  const toggle = useAct(async () => {
+    const operation = is_enabled ? 'POST /api/modules/{id}/disable' : 'POST /api/modules/{id}/enable'
+    const { deployment } = await api(operation, { params: { id } })
+    await change(deployment)
+    if (!deployment) toast(is_enabled ? say.disabled(name) : say.enabled(name))
+  })
+  const update = useAct(async () => {
+    const { deployment } = await api('POST /api/registry/modules/{id}/install', { params: { id } })
+    await change(deployment)
+    if (!deployment) toast(say.isInstalled(name))
+  })
+  const remove = useAct(async () => {
+    const question = { title: say.removeTitle(name), text: say.removeText, verb: say.remove, danger: true, typed: name }
+    if (!(await confirm(question))) return
+    await api('DELETE /api/repair/modules/{id}', { params: { id } })
+    toast(say.removed(name))
+    // Its row goes with it.
+    document.querySelector<HTMLElement>('h1')?.focus()
+    await change(null)
+  })
+  const link = is_enabled && !is_core ? safeLink(nav_href) : undefined
+  const [kind, word] = stateOf()
+
+  function stateOf(): [StatusKind, string] {
+    if (problem) return [problem === 'not_in_registry' ? 'warn' : 'err', say.problem[problem]]
+    if (is_core) return ['ok', say.core]
+    return is_enabled ? ['ok', say.on] : ['off', say.off]
+  }
+  return (
+    <li ref={row}>
+      <Status is={kind} hidden />
+      <div class="grow">
+        <p>
+          <strong>{name}</strong> {!is_core && <span class="dim num">{version}</span>}
+        </p>
+        <p class="dim">{description}</p>
+        <p class={problem ? `${kind}-text` : 'dim'}>{word}</p>
+        {detail && (
+          <p class="dim mono" lang="fr">
+            {detail}
+          </p>
+        )}
+        <Problem error={toggle.error.value ?? update.error.value ?? remove.error.value} />
+      </div>
+      {link && (
+        <a class="button small" href={link} aria-label={say.openOf(name)}>
+          {say.open}
+        </a>
+      )}
+      {isAdmin.value && !is_core && (
+        <>
+          {newest && newest !== version && (
+            <Action act={update} class="small primary" label={say.updateOf(name, newest)}>
+              {say.update(newest)}
+            </Action>
+          )}
+          <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>
+            {is_enabled ? say.disable : say.enable}
+          </Action>
+          <Menu label={say.moreOf(name)}>
+            <button type="button" onClick={() => void remove.run()}>
+              {say.remove}
+            </button>
+          </Menu>
+        </>
+      )}
+    </li>
+  )
+}

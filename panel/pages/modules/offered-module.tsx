@@ -1,0 +1,46 @@
+import { safeLink } from '../../nouns/links.ts'
+import { Action, useAct } from '../../parts/action.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+import type { Offered } from '../modules.page.tsx'
+
+interface OfferedModuleProps {
+  module: Offered
+  change(deployment: string | null): Promise<void>
+}
+
+/** A module of the forge that is not installed. */
+export function OfferedModule({ module, change }: OfferedModuleProps) {
+  const { modules: say } = words()
+  const { id, name, version, description, has_backend, repository } = module
+  const link = safeLink(repository)
+  const install = useAct(async () => {
+    const { deployment } = await api('POST /api/registry/modules/{id}/install', { params: { id } })
+    await change(deployment)
+    if (!deployment) toast(say.isInstalled(name))
+  })
+  return (
+    <li>
+      <div class="grow">
+        <p>
+          <strong>{name}</strong> <span class="dim num">{version}</span>
+        </p>
+        <p class="dim">{description}</p>
+        {has_backend && <p class="dim">{say.withCode}</p>}
+        {link && (
+          <p>
+            <a class="mono" href={link} target="_blank" rel="noreferrer noopener">
+              {repository}
+            </a>
+          </p>
+        )}
+        <Problem error={install.error.value} retry={install.run} />
+      </div>
+      <Action act={install} class="small" label={say.installOf(name)}>
+        {say.install}
+      </Action>
+    </li>
+  )
+}
