@@ -63,7 +63,12 @@ function scattered(word: string, text: string): Match | undefined {
 }
 
 /** `prefers` may know a better place for a letter than the next one. */
-function lettersFrom(word: string, text: string, start: number, prefers = noPlace): Match | undefined {
+function lettersFrom(
+  word: string,
+  text: string,
+  start: number,
+  prefers: typeof nextStart = noPlace,
+): Match | undefined {
   const places = [start]
   let score = WORD_START
   for (const letter of word.slice(1)) {

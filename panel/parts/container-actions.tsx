@@ -7,12 +7,19 @@ import { words } from '../words/words.ts'
 import { confirm } from './dialog.tsx'
 import { Menu } from './menu.tsx'
 
-/** Does something to a container; what cuts people off is asked about first. */
-export async function actOn({ vmid, name }: Pick<Container, 'vmid' | 'name'>, action: Action): Promise<void> {
+type Named = Pick<Container, 'vmid' | 'name'>
+
+/** Asks about what cuts people off. */
+export async function mayAct({ name }: Named, action: Action): Promise<boolean> {
   const { containers: say } = words()
-  const isHarmless = action === 'start'
+  if (action === 'start') return true
   const question = { title: say.question[action](name), text: say.consequence[action], verb: say.verb[action] }
-  if (isHarmless || (await confirm({ ...question, danger: action === 'stop' }))) await act(vmid, action)
+  return confirm({ ...question, danger: action === 'stop' })
+}
+
+/** Does something to a container; what cuts people off is asked about first. */
+export async function actOn(container: Named, action: Action): Promise<void> {
+  if (await mayAct(container, action)) await act(container.vmid, action)
 }
 
 /** What an administrator can do with a container: the likeliest as a button, the rest in a menu. */

@@ -1,6 +1,140 @@
-/** Pages, targets and actions by their name: `Ctrl K`. */
-export function Palette() {
-  return null
+import { signal, useSignal } from '@preact/signals'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { type Found, ranked } from '../nouns/ranking.ts'
+import { readContainers } from '../wire/containers.ts'
+import { readTargets } from '../wire/packages.ts'
+import { atSignOut } from '../wire/panel.ts'
+import { readPlaces } from '../wire/places.ts'
+import { recent, remember } from '../wire/recent.ts'
+import { words } from '../words/words.ts'
+import { useAct } from './action.tsx'
+import { Dialog } from './dialog.tsx'
+import { type Command, commands } from './palette-commands.ts'
+import { PaletteList } from './palette-list.tsx'
+import { Problem } from './problem.tsx'
+
+/** More are not read: a longer search finds them. */
+const AT_MOST = 40
+
+const isOpen = signal(false)
+
+export function openPalette(): void {
+  isOpen.value = true
 }
 
-export function openPalette(): void {}
+function close(): void {
+  isOpen.value = false
+}
+
+atSignOut(close)
+
+/** Pages, targets and actions by their name: `Ctrl K`. */
+export function Palette() {
+  return isOpen.value ? <Open /> : null
+}
+
+/** Some commands under one title. */
+export interface Group {
+  name: string
+  found: readonly Found<Command>[]
+}
+
+/** Without a search: what was chosen lately, then what there is little of. Targets are many, and found by their name. */
+function groupsFor(search: string): Group[] {
+  const { palette: say } = words()
+  const all = commands()
+  const plain = (some: readonly Command[]) => some.map((of) => ({ of, inTitle: [], inMore: [] }))
+  if (search.trim()) return [{ name: say.results, found: ranked(search, all, recent.value).slice(0, AT_MOST) }]
+  const lately = recent.value.flatMap((id) => all.find((each) => each.id === id) ?? [])
+  const kinds = ['job', 'page', 'place', 'command'] as const
+  return [
+    { name: say.groups.recent, found: plain(lately) },
+    ...kinds.map((kind) => ({
+      name: say.groups[kind],
+      found: plain(all.filter((each) => each.kind === kind && !lately.includes(each))),
+    })),
+  ].filter(({ found }) => found.length > 0)
+}
+
+function Open() {
+  const say = words().palette
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const search = useSignal('')
+  const at = useSignal(0)
+  const isPartial = useSignal(false)
+  const groups = groupsFor(search.value)
+  const shown = groups.flatMap(({ found }) => found)
+  const current = Math.min(at.value, shown.length - 1)
+  const run = useAct(async (command: Command) => {
+    if (command.kind !== 'job') remember(command.id)
+    await command.run(close)
+  })
+  useEffect(() => {
+    void readContainers()
+    Promise.all([readTargets(), readPlaces()]).catch(() => {
+      isPartial.value = true
+    })
+    const outside = ({ target }: MouseEvent) => {
+      if (target instanceof HTMLDialogElement && target.matches('.palette')) close()
+    }
+    document.addEventListener('mousedown', outside)
+    return () => document.removeEventListener('mousedown', outside)
+  }, [])
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [current, search.value])
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key } = event
+    if (event.isComposing) return
+    if (key === 'ArrowDown') at.value = (current + 1) % Math.max(1, shown.length)
+    else if (key === 'ArrowUp') at.value = (current - 1 + shown.length) % Math.max(1, shown.length)
+    else if (key === 'Enter') choose(shown[current]?.of)
+    else if (key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) close()
+    else return
+    event.preventDefault()
+  }
+  const choose = (command: Command | undefined) => {
+    if (command) void run.run(command)
+  }
+  return (
+    <Dialog title={say.title} class="palette" onClose={close}>
+      <input
+        type="text"
+        role="combobox"
+        data-first
+        aria-label={say.placeholder}
+        placeholder={say.placeholder}
+        aria-expanded="true"
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={shown.length > 0 ? `${id}-${current}` : undefined}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellcheck={false}
+        value={search.value}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value
+          at.value = 0
+          run.forget()
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <Problem error={run.error.value} />
+      <div class="results" ref={list} aria-busy={run.busy.value}>
+        <PaletteList id={id} groups={groups} current={current} move={(to) => (at.value = to)} choose={choose} />
+        {shown.length === 0 && <p class="dim nothing">{say.none(search.value.trim())}</p>}
+        {isPartial.value && <p class="dim nothing">{say.partial}</p>}
+      </div>
+      <p class="hints dim" aria-hidden="true">
+        <kbd>↑</kbd> <kbd>↓</kbd> {say.hints.choose}
+        <kbd>{say.hints.openKey}</kbd> {say.hints.open}
+        <kbd>{say.hints.closeKey}</kbd> {say.hints.close}
+      </p>
+      <p class="unseen" role="status">
+        {search.value.trim() && (shown.length === 0 ? say.none(search.value.trim()) : say.found(shown.length))}
+      </p>
+    </Dialog>
+  )
+}

@@ -15,6 +15,7 @@ import { Heading } from './heading.tsx'
 import { Icon } from './icon.tsx'
 import { Keys } from './keys.tsx'
 import { openPalette, Palette } from './palette.tsx'
+import { PALETTE_KEY, PALETTE_SHORTCUT } from './palette-key.ts'
 import { Status } from './status.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -92,10 +93,10 @@ function Sidebar() {
   return (
     <nav class="side" aria-label={shell.navigation}>
       <p class="host">{hostname.value ?? shell.product}</p>
-      <button type="button" class="find" onClick={openPalette} aria-keyshortcuts="Control+K">
+      <button type="button" class="find" onClick={openPalette} aria-keyshortcuts={PALETTE_SHORTCUT}>
         <Icon of={Search} />
         <span>{shell.palette}</span>
-        <kbd>Ctrl K</kbd>
+        <kbd>{PALETTE_KEY}</kbd>
       </button>
       <Entries />
       <a class="account" href="/account" aria-current={current('account')}>

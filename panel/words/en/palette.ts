@@ -2,4 +2,25 @@ import type { palette as fr } from '../fr/palette.ts'
 
 export const palette: typeof fr = {
   title: 'Commands',
+  placeholder: 'Page, target or action',
+  results: 'Results',
+  none: (search: string) => `Nothing matches “${search}”.`,
+  found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+  partial: 'The service has not answered everything: commands may be missing.',
+  groups: {
+    recent: 'Recent',
+    page: 'Pages',
+    job: 'Running',
+    target: 'Targets',
+    place: 'Links',
+    command: 'Panel',
+  },
+  kinds: { page: 'Page', job: 'Running', target: 'Target', place: 'Link', command: 'Panel' },
+  upgrade: (name: string) => `Upgrade ${name}`,
+  upgradeQuestion: (name: string) => `Upgrade ${name}?`,
+  upgradeText: 'apt upgrades all its packages.',
+  upgradeVerb: 'Upgrade',
+  terminal: (name: string) => `Open a terminal: ${name}`,
+  follow: (name: string) => `Follow the upgrade: ${name}`,
+  hints: { choose: 'choose', open: 'open', close: 'close', openKey: 'Enter', closeKey: 'Esc' },
 }

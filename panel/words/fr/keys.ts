@@ -1,3 +1,15 @@
 export const keys = {
   title: 'Raccourcis clavier',
+  palette: 'Chercher une page, une cible, une action',
+  filter: 'Filtrer la page',
+  follow: 'Suivre la sortie',
+  map: 'Afficher ces raccourcis',
+  close: 'Fermer',
+  leaveTerminal: 'Quitter le terminal',
+  escape: 'Échap',
+  shift: 'Maj',
+  waiting: 'Aller à… Tapez la lettre d’une page, ou Échap.',
+  singleKeys: 'Raccourcis d’une seule touche',
+  singleKeysMeans:
+    'Désactivez-les si vous dictez ou si des touches se déclenchent par mégarde. Ce choix vaut pour ce navigateur.',
 }

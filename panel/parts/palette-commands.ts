@@ -1,0 +1,163 @@
+import {
+  ArrowUpRight,
+  type IconNode,
+  Keyboard,
+  LogOut,
+  Play,
+  Power,
+  RotateCw,
+  SquareTerminal,
+  Upload,
+  Zap,
+} from 'lucide'
+import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
+import { PAGES } from '../pages.ts'
+import { go, match as pageAt } from '../router.ts'
+import { type Container, containers } from '../wire/containers.ts'
+import { running, startUpgrade } from '../wire/jobs.ts'
+import { canBeChecked, targets } from '../wire/packages.ts'
+import { isAdmin, signOut } from '../wire/panel.ts'
+import { places } from '../wire/places.ts'
+import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
+import { words } from '../words/words.ts'
+import { mayAct } from './container-actions.tsx'
+import { confirm } from './dialog.tsx'
+import { openKeyMap } from './key-map.tsx'
+import { targetName } from './target-name.ts'
+
+export interface Command {
+  /** The same each time: it is remembered by it. */
+  id: string
+  kind: 'page' | 'job' | 'target' | 'place' | 'command'
+  title: string
+  /** Also found by these words. */
+  more?: string
+  icon?: IconNode | undefined
+  /** Does it; `close` is called once the palette is in its way. A failure is shown in the palette. */
+  run(close: () => void): unknown
+}
+
+/** Everything that one may do from anywhere, as far as it is known now. */
+export function commands(): Command[] {
+  return [...toPages(), ...toJobs(), ...onTargets(), ...onContainers(), ...toPlaces(), ...ofPanel()]
+}
+
+/** Closes the palette first, so that the page has the focus. */
+function leads(to: string) {
+  return (close: () => void) => {
+    close()
+    go(to)
+  }
+}
+
+function toPages(): Command[] {
+  const pages = [...MENU, { page: 'account', path: '/account' } as const]
+  return pages
+    .filter(({ page }) => isAdmin.value || !FOR_ADMINS.has(page))
+    .map(({ page, path }) => {
+      const { icon } = PAGES[page]
+      return { id: `page:${page}`, kind: 'page', title: titleOf(page, words()), icon, run: leads(path) }
+    })
+}
+
+function toJobs(): Command[] {
+  const say = words().palette
+  return running.value.map(({ job_id, target }) => {
+    const icon = PAGES.updates.icon
+    const title = say.follow(targetName(target))
+    return { id: `job:${job_id}`, kind: 'job', title, icon, run: leads(`/updates/${job_id}`) }
+  })
+}
+
+function onTargets(): Command[] {
+  const say = words().palette
+  const alive = (targets.value ?? []).filter(canBeChecked)
+  return alive.flatMap(({ id, vmid }) => {
+    const name = targetName(id)
+    const about = { kind: 'target' as const, more: vmid === undefined ? '' : `${vmid}` }
+    const upgrade = { ...about, id: `upgrade:${id}`, title: say.upgrade(name), icon: Upload, run: upgrades(id, name) }
+    const terminal = { ...about, id: `terminal:${id}`, title: say.terminal(name), icon: SquareTerminal }
+    return isAdmin.value ? [upgrade, { ...terminal, run: leads(`/terminal?target=${id}`) }] : [upgrade]
+  })
+}
+
+/** Here it is asked about first: what was found by a few letters is easily taken for something else. */
+function upgrades(target: string, name: string) {
+  return async (close: () => void) => {
+    const say = words().palette
+    const question = { title: say.upgradeQuestion(name), text: say.upgradeText, verb: say.upgradeVerb }
+    if (!(await confirm(question))) return
+    const job = await startUpgrade(target)
+    leads(`/updates/${job}`)(close)
+  }
+}
+
+const ACTION_ICONS = { start: Play, reboot: RotateCw, shutdown: Power, stop: Zap } as const
+
+function onContainers(): Command[] {
+  if (!isAdmin.value) return []
+  return (containers.value ?? []).filter(isIdle).flatMap((container) => {
+    const { vmid, name, status, tags } = container
+    const actions: Action[] = status === 'running' ? ['shutdown', 'reboot', 'stop'] : ['start']
+    return actions.map((action) => ({
+      id: `${action}:${vmid}`,
+      kind: 'target' as const,
+      title: words().containers.verbOf[action](name),
+      more: [vmid, ...(tags ?? [])].join(' '),
+      icon: ACTION_ICONS[action],
+      async run(close: () => void) {
+        if (!(await mayAct(container, action))) return
+        // How it goes is told there.
+        leads('/containers')(close)
+        void act(vmid, action)
+      },
+    }))
+  })
+}
+
+function isIdle({ vmid, lock }: Container): boolean {
+  const current = asked.value.get(vmid)
+  return !lock && !(current && isUnderWay(current))
+}
+
+function toPlaces(): Command[] {
+  return (places.value ?? []).map(({ label, href }) => ({
+    id: `place:${href}`,
+    kind: 'place',
+    title: label,
+    more: href,
+    icon: ArrowUpRight,
+    run(close) {
+      close()
+      if (!href.startsWith('/')) open(href, '_blank', 'noopener,noreferrer')
+      else if (pageAt(href)) go(href)
+      else location.assign(href)
+    },
+  }))
+}
+
+function ofPanel(): Command[] {
+  const { keys, shell } = words()
+  return [
+    {
+      id: 'keys',
+      kind: 'command',
+      title: keys.title,
+      icon: Keyboard,
+      run(close) {
+        close()
+        openKeyMap()
+      },
+    },
+    {
+      id: 'signOut',
+      kind: 'command',
+      title: shell.signOut,
+      icon: LogOut,
+      run(close) {
+        close()
+        return signOut()
+      },
+    },
+  ]
+}

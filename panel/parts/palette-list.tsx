@@ -1,0 +1,84 @@
+import { pieces, type Range } from '../nouns/match.ts'
+import type { Found } from '../nouns/ranking.ts'
+import { words } from '../words/words.ts'
+import { Icon } from './icon.tsx'
+import type { Group } from './palette.tsx'
+import type { Command } from './palette-commands.ts'
+
+interface PaletteListProps {
+  id: string
+  groups: readonly Group[]
+  /** Which of all groups together is the chosen one. */
+  current: number
+  move(to: number): void
+  choose(command: Command): void
+}
+
+/** What can be chosen. The focus stays in the search: its `aria-activedescendant` says which is meant. */
+export function PaletteList({ id, groups, current, move, choose }: PaletteListProps) {
+  let n = -1
+  return (
+    <div id={id} role="listbox" tabIndex={-1} aria-label={words().palette.results}>
+      {groups.map(({ name, found }, group) => (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields.
+        <div key={name} role="group" aria-labelledby={`${id}-group-${group}`}>
+          <p id={`${id}-group-${group}`} class={groups.length === 1 ? 'unseen' : 'group dim'}>
+            {name}
+          </p>
+          {found.map((each) => {
+            n += 1
+            const place = n
+            return (
+              <Option
+                key={each.of.id}
+                id={`${id}-${place}`}
+                found={each}
+                isCurrent={place === current}
+                move={() => move(place)}
+                choose={() => choose(each.of)}
+              />
+            )
+          })}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+interface OptionProps {
+  id: string
+  found: Found<Command>
+  isCurrent: boolean
+  move(): void
+  choose(): void
+}
+
+function Option({ id, found: { of, inTitle, inMore }, isCurrent, move, choose }: OptionProps) {
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the search has the focus, and Enter chooses there.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the search has the focus, and Enter chooses there.
+    <div id={id} role="option" aria-selected={isCurrent} onPointerMove={move} onClick={choose}>
+      {of.icon && <Icon of={of.icon} />}
+      <span class="grow">
+        <Marked text={of.title} ranges={inTitle} />
+        {of.more && (
+          <span class="dim more">
+            <Marked text={of.more} ranges={inMore} />
+          </span>
+        )}
+      </span>
+      <span class="dim kind">{words().palette.kinds[of.kind]}</span>
+    </div>
+  )
+}
+
+function Marked({ text, ranges }: { text: string; ranges: readonly Range[] }) {
+  return (
+    <>
+      {pieces(text, ranges).map(({ text: piece, marked }, n) => {
+        const key = `${n}`
+        return marked ? <mark key={key}>{piece}</mark> : piece
+      })}
+    </>
+  )
+}
