@@ -10,16 +10,16 @@ export type ErrorCode =
 
 /** By code: what is the matter, and what to do about it. */
 export const errors: Readonly<Record<ErrorCode, string>> = {
-  already_installed: 'L’installation est déjà faite. Connectez-vous ; les réglages se changent dans le panneau.',
+  already_installed: 'L’installation est déjà faite. Connectez-vous\u202f; les réglages se changent dans le panneau.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
   body_too_large: 'Ce qui est envoyé est trop long. Raccourcissez-le et réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
-  core_module: 'Ce module fait partie du panneau : il ne se remplace, ne se désactive et ne se supprime pas.',
+  core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',
   credentials_missing: 'Saisissez le nom d’utilisateur et le mot de passe.',
   deployer_missing:
-    'Ce module contient du code, que le service ne charge qu’à son démarrage. Suivez ce qui est indiqué :',
+    'Ce module contient du code, que le service ne charge qu’à son démarrage. Suivez ce qui est indiqué\u00a0:',
   deployment_busy: 'Une autre installation est en cours. Attendez qu’elle se termine et réessayez.',
   deployment_missing: 'Cette installation n’est plus connue. Actualisez la liste des modules.',
   forbidden: 'Cette action est réservée aux administrateurs de l’hôte. Demandez à l’un d’eux.',
@@ -28,7 +28,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_key_changed:
-    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe : prévenez un administrateur, qui comparera la nouvelle clé.',
+    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur, qui comparera la nouvelle clé.',
   hypervisor_certificate:
     'Le certificat de l’hyperviseur n’est pas reconnu. Comparez son empreinte, puis enregistrez-la dans les réglages.',
   hypervisor_forbidden: 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur. Accordez-les et réessayez.',
@@ -41,7 +41,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   hypervisor_unauthorized: 'L’hyperviseur ne reconnaît pas le jeton. Vérifiez-le dans les réglages.',
   hypervisor_unreachable: 'L’hyperviseur ne répond pas. Vérifiez son adresse dans les réglages, et qu’il fonctionne.',
   hypervisor_unreadable: 'La réponse de l’hyperviseur est inutilisable. Vérifiez que son adresse mène bien à lui.',
-  internal: 'Une erreur interne est survenue. Réessayez ; le numéro de la requête mène à sa cause dans les journaux.',
+  internal:
+    'Une erreur interne est survenue. Réessayez\u202f; le numéro de la requête mène à sa cause dans les journaux.',
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   invalid_json: 'La requête est illisible. Rechargez la page et réessayez.',
   invalid_request: 'La demande est invalide. Corrigez les champs indiqués.',
@@ -50,14 +51,14 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   login_busy: 'Trop de connexions sont en cours. Patientez quelques secondes et réessayez.',
   login_rate_limited: 'Trop de tentatives de connexion. Patientez, puis réessayez.',
   malformed_http: 'La requête est mal formée. Rechargez la page et réessayez.',
-  method_not_allowed: 'Cette action n’est pas prévue par le service. Rechargez la page : il a peut-être changé.',
+  method_not_allowed: 'Cette action n’est pas prévue par le service. Rechargez la page\u00a0: il a peut-être changé.',
   module_busy: 'Ce module est déjà en cours de modification. Attendez la fin et réessayez.',
   module_missing: 'Ce module n’existe plus. Actualisez la liste.',
   modules_folder_unusable:
     'Le dossier des modules ne peut pas être utilisé. Corrigez ses droits sur le serveur et réessayez.',
-  network_failed: 'Le service ne répond pas. Vérifiez votre connexion ; la page réessaie d’elle-même.',
+  network_failed: 'Le service ne répond pas. Vérifiez votre connexion\u202f; la page réessaie d’elle-même.',
   not_configured: 'Le service n’est pas configuré. Son journal dit quelle variable manque ou est fausse.',
-  not_found: 'Cette adresse n’existe pas. Rechargez la page : le service a peut-être changé.',
+  not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   profile_missing: 'Votre compte n’est plus connu du panneau. Reconnectez-vous.',
@@ -71,14 +72,15 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   session_missing: 'Cette session est déjà terminée. Actualisez la liste.',
   setup_token_wrong:
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage du service et enregistré dans son dossier de données (setup-token).',
-  sockets_missing: 'Cet hébergement n’a pas de WebSocket : il n’y a pas de terminal ici.',
+  sockets_missing: 'Cet hébergement n’a pas de WebSocket\u00a0: il n’y a pas de terminal ici.',
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',
   ssh_host_missing: 'L’hôte SSH n’est pas configuré. Terminez l’installation du panneau.',
   ssh_incomplete:
     'La configuration SSH est incomplète. Complétez l’hôte, l’utilisateur et le mot de passe dans les réglages.',
   ssh_password_unreadable: 'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
   ssh_unreachable: 'L’hôte SSH ne répond pas. Vérifiez qu’il est démarré et joignable, puis réessayez.',
-  storage_failed: 'La base de données du panneau ne répond pas. Patientez et réessayez ; sinon, voyez les journaux.',
+  storage_failed:
+    'La base de données du panneau ne répond pas. Patientez et réessayez\u202f; sinon, voyez les journaux.',
   target_invalid: 'Cette cible n’est pas valable. Corrigez-la et réessayez.',
   target_missing: 'Choisissez une cible.',
   terminals_busy: 'Trop de terminaux sont ouverts. Fermez-en un et réessayez.',

@@ -31,7 +31,7 @@ export const modules = {
   },
   noneAvailable: 'La forge n’offre pas d’autre module.',
   noneInstalled: 'Aucun module n’est installé.',
-  forgeError: 'La forge n’a pas pu être lue\u00a0; ce qui suit date de la dernière lecture.',
+  forgeError: 'La forge n’a pas pu être lue\u202f; ce qui suit date de la dernière lecture.',
   withCode: 'Contient du code\u00a0: le service redémarre pour le charger.',
   state: {
     building: 'Préparation…',

@@ -22,6 +22,6 @@ export const output = {
   omitted: (size: string) => `Le début (${size}) n’est pas montré. Téléchargez la sortie pour le lire.`,
   connecting: 'Connexion…',
   waiting: 'Reconnexion… rien n’est perdu.',
-  polling: 'Le direct est coupé : la sortie est relue chaque seconde, rien n’est perdu.',
-  resumed: 'Reconnecté : la sortie reprend où elle en était, rien n’est perdu.',
+  polling: 'Le direct est coupé\u00a0: la sortie est relue chaque seconde, rien n’est perdu.',
+  resumed: 'Reconnecté\u00a0: la sortie reprend où elle en était, rien n’est perdu.',
 }

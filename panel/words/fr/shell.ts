@@ -16,7 +16,7 @@ export const shell = {
   request: (id: string) => `Requête ${id}`,
   unexpected: 'Une erreur inattendue est survenue.',
   aged: (ago: string) => `Données reçues ${ago}.`,
-  away: 'Le service ne répond pas. Nouvel essai toutes les deux secondes ; rien n’est perdu.',
+  away: 'Le service ne répond pas. Nouvel essai toutes les deux secondes\u202f; rien n’est perdu.',
   back: 'Le service répond à nouveau.',
   packagesWaiting: (count: number) => (count === 1 ? '1 paquet en attente' : `${count} paquets en attente`),
   jobsRunning: (count: number) => (count === 1 ? '1 mise à jour en cours' : `${count} mises à jour en cours`),

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import { FOR_ADMINS } from '../../../panel/navigation.ts'
+import { ROUTES } from '../../../panel/routes.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../runtime/service.ts'
+import { openPage, signIn } from '../browser.ts'
+import { findingsOf, smallTargets } from './page-findings.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const WIDTHS = [320, 390, 820, 1440]
+const LONG = 240_000
+
+/** Where each page is looked at; a job has to exist first. */
+function addresses(job: string): string[] {
+  return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ path }) => path.replace(':job', job))
+}
+
+/** Somebody signed in at a panel whose host has run an upgrade. */
+async function world(options: Parameters<typeof openPage>[1] = {}) {
+  const demo = await startDemo()
+  demo.lineMs = 1
+  const service = await startService(demo)
+  const page = await openPage(service.url, options)
+  await signIn(page)
+  const answer = await service.request('POST', '/api/updates/run', { target: 'lxc:101' })
+  const { job_id: job } = await answer.json()
+  await expect
+    .poll(async () => (await (await service.request('GET', `/api/updates/jobs/${job}`)).json()).status)
+    .toBe('success')
+  return { page, service, job: String(job) }
+}
+
+/** By a link of the panel's own, as people go there; settled once nothing is loading. */
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    const link = document.createElement('a')
+    link.href = to
+    document.body.append(link)
+    link.click()
+    link.remove()
+  }, path)
+  await page.locator('h1').waitFor()
+  await page.waitForLoadState('networkidle')
+  await expect.poll(() => page.locator('.placeholder').count()).toBe(0)
+}
+
+const counted = { pages: 0 }
+afterAll(() => {
+  console.info(`${counted.pages} views without a finding`)
+})
+
+test.each([
+  ['fr', 'dark'],
+  ['fr', 'light'],
+  ['en', 'dark'],
+  ['en', 'light'],
+])(
+  '%s, %s: every page at every width, without a finding of axe and without scrolling sideways',
+  { timeout: LONG },
+  async (lang, theme) => {
+    const { page, job } = await world({ reducedMotion: 'reduce' })
+    await goTo(page, '/account')
+    await page.locator(`label:has([value=${theme}])`).click()
+    await page.locator(`label:has([value=${lang}])`).click()
+    await page.waitForLoadState('networkidle')
+    await page.reload()
+    await page.locator('.shell').waitFor()
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe(theme)
+    expect(await page.locator('html').getAttribute('lang')).toBe(lang)
+
+    const found: string[] = []
+    for (const path of addresses(job)) {
+      await goTo(page, path)
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 844 })
+        found.push(...(await findingsOf(page, AXE)).map((finding) => `${path} at ${width}: ${finding}`))
+        counted.pages += 1
+      }
+    }
+
+    expect(found).toEqual([])
+  },
+)
+
+test('before somebody is signed in, too: the sign-in and the wizard', { timeout: LONG }, async () => {
+  const demo = await startDemo()
+  const installed = await startService(demo)
+  const empty = await startService(demo, { PANEL_SSH_HOST: '' })
+  const found: string[] = []
+  for (const url of [installed.url, empty.url])
+    for (const colorScheme of ['dark', 'light'] as const)
+      for (const locale of ['fr-FR', 'en-GB']) {
+        const page = await openPage(url, { colorScheme, locale })
+        await page.locator('form').waitFor()
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 844 })
+          found.push(...(await findingsOf(page, AXE)).map((finding) => `${page.url()} at ${width}: ${finding}`))
+        }
+      }
+  expect(found).toEqual([])
+})
+
+test('on a phone, what is pressed is large enough for a finger', { timeout: LONG }, async () => {
+  const { page, job } = await world({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
+  const found: string[] = []
+  for (const path of addresses(job)) {
+    await goTo(page, path)
+    found.push(...(await smallTargets(page, 44)).map((finding) => `${path}: ${finding}`))
+  }
+  expect(found).toEqual([])
+})
+
+test('of who is no administrator, what he cannot do is not shown', { timeout: LONG }, async () => {
+  const demo = await startDemo()
+  const service = await startService(demo)
+  const page = await openPage(service.url)
+  await page.locator('input[name=username]').fill('guest')
+  await page.locator('input[name=password]').fill('guest')
+  await page.keyboard.press('Enter')
+  await page.locator('.shell').waitFor()
+
+  const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')))
+  for (const { page: name, path } of ROUTES) if (FOR_ADMINS.has(name)) expect(links).not.toContain(path)
+  await goTo(page, '/containers')
+  await page.getByText('old-backup').waitFor()
+  expect(await page.getByText('Démarrer').count()).toBe(0)
+  await goTo(page, '/settings')
+  await page.getByText('Cette page est réservée aux administrateurs').waitFor()
+})
+
+test('no token is where a script could read it later, nor in an address', { timeout: LONG }, async () => {
+  const { page, job } = await world()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  for (const path of addresses(job)) await goTo(page, path)
+  await page.reload()
+  await page.locator('.shell').waitFor()
+
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+  )
+  expect(kept).not.toMatch(/eyJ|refresh=/)
+  expect(asked.length).toBeGreaterThan(20)
+  expect(asked.filter((address) => /eyJ|token=/.test(address))).toEqual([])
+})
+
+test('a page with faults has findings: the checks can fail', async () => {
+  const { page } = await world()
+  await page.setViewportSize({ width: 320, height: 844 })
+  expect(await findingsOf(page, AXE)).toEqual([])
+  await page.evaluate(() => {
+    const wide = document.createElement('div')
+    wide.style.width = '2000px'
+    const faint = document.createElement('p')
+    faint.textContent = 'faint'
+    faint.style.color = '#888'
+    faint.style.backgroundColor = '#777'
+    wide.append(document.createElement('button'), faint)
+    document.querySelector('main')?.append(wide)
+  })
+  const found = (await findingsOf(page, AXE)).join('\n')
+  expect(found).toContain('scrolls sideways')
+  expect(found).toContain('button-name')
+  expect(found).toContain('color-contrast')
+  expect(await smallTargets(page, 44)).not.toEqual([])
+})
