@@ -201,15 +201,17 @@ test('only a command that makes data leaves any where there are none', async () 
   expect((await readdir(join(folder, 'made'))).sort()).toEqual(['panel.db', 'secret.key'])
 }, 60_000)
 
-test.each([[['bogus', '--help']], [['-h', 'bogus']], [['bogus', 'list', '--help']]])(
-  '%j asks for help about no command, which is told as that command would be',
-  async (words) => {
-    const typed = words.filter((word) => !word.startsWith('-'))
-
-    const asked = await runProgram({}, ...words)
-
-    expect(asked).toEqual(await runProgram({}, ...typed))
-    expect(asked).toMatchObject({ code: 2, stdout: '' })
-    expect(asked.stderr).toContain(`commande inconnue « ${typed.join(' ')} »`)
+test.each([
+  ['bogus', '--help'],
+  ['-h', 'bogus'],
+])(
+  '%s %s asks for help about no command, which is told',
+  async (...words) => {
+    expect(await runProgram({}, ...words)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'ops-panel : commande inconnue « bogus ». Voir ops-panel --help.\n',
+    })
   },
+  60_000,
 )
