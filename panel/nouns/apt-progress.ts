@@ -73,9 +73,9 @@ export function createAptReader(): { line(line: string): void; read(): AptReadin
         // Removals are quick, and not counted.
         total = Number(upgraded) + Number(installed)
         step = total > 0 ? 'download' : 'done'
-      } else if (step === 'lists') {
-        if (isError(line)) errors += 1
-      } else if (line.startsWith('Get:')) fetched += 1
+      } else if (isError(line)) errors += 1
+      else if (step === 'lists') return
+      else if (line.startsWith('Get:')) fetched += 1
       else if (line.startsWith('Unpacking ')) {
         step = 'unpack'
         unpacked += 1
@@ -87,7 +87,7 @@ export function createAptReader(): { line(line: string): void; read(): AptReadin
       } else if (line.startsWith('Processing triggers')) {
         step = 'triggers'
         name = undefined
-      } else if (isError(line)) errors += 1
+      }
     },
     read: () => ({
       progress: {
@@ -105,15 +105,16 @@ export function createAptReader(): { line(line: string): void; read(): AptReadin
   }
 }
 
-/** Whether apt or dpkg tells of a failure in this line. */
-export function isError(line: string): boolean {
-  return /^(E: |Err:\d|dpkg: error)/.test(line)
+/** Whether apt or dpkg tells in this line of something that it could not do. */
+function isError(line: string): boolean {
+  return /^(E: |dpkg: error)/.test(line)
 }
 
 /** How a line of apt stands out. */
 export function lineKind(line: string): 'section' | 'done' | 'warn' | 'err' | undefined {
   if (CONTAINER.test(line)) return 'section'
   if (SKIPPED.test(line) || line.startsWith('W: ')) return 'warn'
-  if (isError(line)) return 'err'
+  // A mirror that does not answer need not matter: the lists may be there already.
+  if (isError(line) || /^Err:\d/.test(line)) return 'err'
   return line.startsWith('Setting up ') ? 'done' : undefined
 }

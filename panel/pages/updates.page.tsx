@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -24,6 +25,17 @@ export function UpdatesPage() {
   })
   const chosen = useSignal<string>()
   const shown = chosen.value ?? running.value[0]?.job_id
+  useEffect(() => {
+    // What has begun to be read stays when it has ended.
+    chosen.value ??= shown
+  }, [shown])
+  const outputs = useRef<HTMLElement>(null)
+  const show = (id: string) => {
+    chosen.value = id
+    // Where there is no room beside the targets, it is below them.
+    outputs.current?.scrollIntoView({ block: 'nearest' })
+    outputs.current?.querySelector<HTMLElement>('.log')?.focus({ preventScroll: true })
+  }
   const start = useAct(async (target: string) => {
     chosen.value = await startUpgrade(target)
   })
@@ -63,13 +75,13 @@ export function UpdatesPage() {
             {(found) => (
               <ul class="list targets">
                 {found.map((target) => (
-                  <TargetRow key={target.id} target={target} onUpgrade={() => start.run(target.id)} />
+                  <TargetRow key={target.id} target={target} onUpgrade={() => start.run(target.id)} onShow={show} />
                 ))}
               </ul>
             )}
           </Loaded>
         </section>
-        <section class="outputs">
+        <section class="outputs" ref={outputs}>
           <Choice shown={shown} choose={(id) => (chosen.value = id)} />
           {shown ? <Followed key={shown} id={shown} /> : <p class="empty">{say.noJob}</p>}
         </section>

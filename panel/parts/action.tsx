@@ -50,17 +50,19 @@ interface ActionProps {
   /** Also `primary`, `danger`, `small`, `plain`. */
   class?: string
   label?: string
+  title?: string
   type?: 'button' | 'submit'
   children: ComponentChildren
 }
 
 /** A button that does `act`. It keeps the focus while that is under way. */
-export function Action({ act, class: kind = '', label, type = 'button', children }: ActionProps) {
+export function Action({ act, class: kind = '', label, title, type = 'button', children }: ActionProps) {
   return (
     <button
       type={type}
       class={`button ${kind}`}
       aria-label={label}
+      title={title}
       aria-busy={act.busy.value}
       aria-disabled={act.busy.value}
       onClick={type === 'button' ? () => void act.run() : undefined}

@@ -26,9 +26,9 @@ function copySelected(text: string): boolean {
   }
 }
 
-/** Has the browser save a text as a file. */
-export async function saveText(name: string, text: Promise<string[]>): Promise<void> {
-  const address = URL.createObjectURL(new Blob(await text, { type: 'text/plain;charset=utf-8' }))
+/** Has the browser save something as a file. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = address
   link.download = name

@@ -43,6 +43,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
+  if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>
       <Problem error={job.error.value} retry={job.retry} />
@@ -55,8 +56,9 @@ export function JobOutput({ job }: { job: FollowedJob }) {
         progress={ended ? null : progress.fraction}
         notice={noticeOf(job, ended)}
         ended={ended}
-        fileName={`${record?.target.replace(':', '-') ?? 'job'}-${job.id}.log`}
+        fileName={`${record.target.replace(':', '-')}-${job.id}.log`}
         whole={() => wholeOutput(job.id)}
+        isPart={job.omitted.value > 0}
       >
         {!ended && mayCancel(job.id) && (
           <Action act={cancel} class="small">

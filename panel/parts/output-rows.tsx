@@ -1,7 +1,8 @@
 import { classesOf } from '../nouns/ansi.ts'
 import { lineKind } from '../nouns/apt-progress.ts'
-import type { Line, Lines } from '../nouns/lines.ts'
-import { ROW } from './output.tsx'
+import type { Lines } from '../nouns/lines.ts'
+import { segmentsOf } from '../nouns/search.ts'
+import { ROW } from './output-place.ts'
 
 interface OutputRowsProps {
   lines: Lines
@@ -25,43 +26,21 @@ export function OutputRows({ lines, first, last, found, query }: OutputRowsProps
       <div key={number} class={number === found ? `line ${kind} found` : `line ${kind}`}>
         <i aria-hidden="true">{number + 1}</i>
         <span>
-          <Text line={line} query={query} />
+          {segmentsOf(line, query).map(({ text, style, isFound }, at) => {
+            const part = style === 0 ? text : <span class={classesOf(style)}>{text}</span>
+            return isFound ? <mark key={at}>{part}</mark> : part
+          })}
         </span>
       </div>,
     )
   }
+  const digits = Math.max(3, String(dropped + lines.count()).length)
   return (
-    <div class="rows" style={{ height: `${lines.count() * ROW}px`, paddingTop: `${first * ROW}px` }}>
+    <div
+      class="rows"
+      style={{ '--digits': digits, height: `${lines.count() * ROW}px`, paddingTop: `${first * ROW}px` }}
+    >
       {rows}
     </div>
-  )
-}
-
-function Text({ line: { text, spans }, query }: { line: Line; query: string }) {
-  if (query) return <Marked text={text} query={query} />
-  if (!spans) return <>{text}</>
-  return (
-    <>
-      {spans.map(({ text, style }, n) => (
-        <span key={n} class={classesOf(style)}>
-          {text}
-        </span>
-      ))}
-    </>
-  )
-}
-
-function Marked({ text, query }: { text: string; query: string }) {
-  const [low, wanted] = [text.toLowerCase(), query.toLowerCase()]
-  // Some letters are longer when they are small: then it is found, and not marked.
-  const at = low.length === text.length ? low.indexOf(wanted) : -1
-  if (at < 0) return <>{text}</>
-  const end = at + wanted.length
-  return (
-    <>
-      {text.slice(0, at)}
-      <mark>{text.slice(at, end)}</mark>
-      <Marked text={text.slice(end)} query={query} />
-    </>
   )
 }

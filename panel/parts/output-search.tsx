@@ -1,9 +1,11 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { ChevronDown, ChevronUp, X } from 'lucide'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Lines } from '../nouns/lines.ts'
+import { createFinder } from '../nouns/search.ts'
 import { words } from '../words/words.ts'
 import { Icon } from './icon.tsx'
+import type { Place } from './output-place.ts'
 
 /** A search of an output: the browser's own sees the rows in the page alone. */
 export interface Search {
@@ -20,69 +22,56 @@ export interface Search {
   step(by: 1 | -1): void
 }
 
-export function useOutputSearch(lines: Lines, version: ReadonlySignal<number>, show: (line: number) => void): Search {
+export function useOutputSearch(lines: Lines, version: ReadonlySignal<number>, place: Place): Search {
   const isOpen = useSignal(false)
   const query = useSignal('')
-  const at = useSignal(0)
-  /** What was found so far, and up to which line was looked. */
-  const state = useRef<{ query: string; found: number[]; until: number }>({ query: '', found: [], until: 0 })
+  /** The line it is at. */
+  const current = useSignal<number | undefined>(undefined)
+  const find = useMemo(() => createFinder(lines), [lines])
   const opener = useRef<Element | null>(null)
   void version.value
 
-  const wanted = query.value.toLowerCase()
-  if (state.current.query !== wanted) state.current = { query: wanted, found: [], until: 0 }
-  const { found } = state.current
-  const dropped = lines.dropped()
-  if (wanted) {
-    while (found.length > 0 && (found[0] ?? 0) < dropped) found.shift()
-    // The last line may grow: it is looked at once there is a next one.
-    const end = dropped + lines.count()
-    for (let line = Math.max(state.current.until, dropped); line < end; line += 1) {
-      if (
-        lines
-          .at(line - dropped)
-          .text.toLowerCase()
-          .includes(wanted)
-      )
-        found.push(line)
-    }
-    state.current.until = end
+  const found = find(query.value)
+  const go = (line: number | undefined) => {
+    current.value = line
+    if (line !== undefined) place.toLine(line)
   }
-  const go = (to: number) => {
-    at.value = (to + found.length) % Math.max(1, found.length)
-    const line = found[at.value]
-    if (line !== undefined) show(line)
-  }
-  useEffect(() => {
-    if (wanted) go(0)
-  }, [wanted])
-
   return {
     isOpen: isOpen.value,
-    query: isOpen.value ? query.value : '',
-    found: isOpen.value ? found[at.value] : undefined,
-    at: found.length === 0 ? 0 : at.value + 1,
+    query: query.value,
+    found: current.value,
+    at: current.value === undefined ? 0 : found.indexOf(current.value) + 1,
     of: found.length,
     open() {
-      opener.current = document.activeElement
+      if (!isOpen.value) opener.current = document.activeElement
       isOpen.value = true
     },
     close() {
       isOpen.value = false
       query.value = ''
+      current.value = undefined
       if (opener.current instanceof HTMLElement) opener.current.focus()
     },
     look(next) {
+      // Of what is still found while one types, the same; else the first one from what is in sight on.
+      const begin = current.value ?? place.line
       query.value = next
+      const all = find(next)
+      go(all.find((line) => line >= begin) ?? all[0])
     },
-    step: (by) => go(at.value + by),
+    step(by) {
+      const begin = current.value ?? place.line
+      const next = by > 0 ? found.find((line) => line > begin) : found.findLast((line) => line < begin)
+      go(next ?? found.at(by > 0 ? 0 : -1))
+    },
   }
 }
 
 export function OutputSearch({ search }: { search: Search }) {
   const say = words().output
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
     if (search.isOpen) input.current?.focus()
   }, [search.isOpen])
   if (!search.isOpen) return null

@@ -1,19 +1,19 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals'
+import type { ReadonlySignal } from '@preact/signals'
 import { ArrowDown, Copy, Download, Search } from 'lucide'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Lines } from '../nouns/lines.ts'
 import { language, words } from '../words/words.ts'
-import { copyText, saveText } from './clipboard.ts'
+import { Action, useAct } from './action.tsx'
+import { copyText, saveFile } from './clipboard.ts'
 import { Icon } from './icon.tsx'
+import { useKeptFocus } from './kept-focus.ts'
+import { usePlace } from './output-place.ts'
 import { OutputRows } from './output-rows.tsx'
 import { OutputSearch, useOutputSearch } from './output-search.tsx'
+import { Problem } from './problem.tsx'
 import { useSpoken } from './spoken.ts'
 import { toast } from './toast.tsx'
-
-/** All rows are as high: where one lies is known without measuring it. */
-export const ROW = 20
-const BEYOND = 12
 
 interface OutputProps {
   lines: Lines
@@ -25,14 +25,16 @@ interface OutputProps {
   step?: string
   /** 0 to 1; undefined while that is unknown, null for none. */
   progress?: number | undefined | null
-  /** About the connection, or about what is left out. */
-  notice?: ComponentChildren
+  /** About the connection, or about what is left out; also spoken. */
+  notice?: string
   /** Nothing more will come. */
   ended: boolean
   /** Under which it is saved. */
   fileName: string
   /** All of it, where `lines` does not have all. */
-  whole?: () => Promise<string[]>
+  whole?: () => Promise<Blob>
+  /** Whether `lines` lacks its beginning. */
+  isPart?: boolean
   /** More buttons. */
   children?: ComponentChildren
 }
@@ -44,85 +46,38 @@ export function Output({
   title,
   step = '',
   progress = null,
-  notice,
+  notice = '',
   ended,
   fileName,
-  whole = async () => [lines.text()],
+  whole = async () => new Blob([lines.text()]),
+  isPart = false,
   children,
 }: OutputProps) {
   const say = words().output
   const log = useRef<HTMLElement>(null)
-  const top = useSignal(0)
-  const height = useSignal(400)
-  const follows = useSignal(true)
-  /** How many lines there were when it stopped following. */
-  const seen = useSignal(0)
-  const moved = useRef(0)
+  const all = useRef<HTMLElement>(null)
+  useKeptFocus(all)
   const spoken = useSpoken(step)
   void version.value
-  const count = lines.count()
   const dropped = lines.dropped()
-
-  const to = (position: number) => {
-    if (!log.current) return
-    log.current.scrollTop = position
-    moved.current = log.current.scrollTop
-    top.value = moved.current
-  }
-  const toEnd = () => {
-    follows.value = true
-    if (log.current) to(log.current.scrollHeight)
-  }
-  const pause = () => {
-    if (!follows.value) return
-    follows.value = false
-    seen.value = dropped + count
-  }
-  const search = useOutputSearch(lines, version, (line) => {
-    pause()
-    to((line - lines.dropped()) * ROW - height.value / 2)
+  const place = usePlace(log, lines)
+  const search = useOutputSearch(lines, version, place)
+  const copy = useAct(async () => {
+    const copied = dropped > 0 || isPart ? say.copiedPart : say.copied
+    toast((await copyText(lines.text())) ? copied : say.notCopied)
   })
+  const download = useAct(async () => saveFile(fileName, await whole()))
 
-  useEffect(() => {
-    if (!log.current) return
-    const observer = new ResizeObserver(([entry]) => {
-      height.value = entry?.contentRect.height ?? height.value
-    })
-    observer.observe(log.current)
-    return () => observer.disconnect()
-  }, [])
-  // What is let go at the beginning must not move what one reads.
-  const droppedBefore = useRef(dropped)
-  useEffect(() => {
-    if (follows.value) toEnd()
-    else if (dropped > droppedBefore.current) to(top.value - (dropped - droppedBefore.current) * ROW)
-    droppedBefore.current = dropped
-  }, [count, dropped, follows.value, height.value])
-
-  const onScroll = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: { currentTarget: HTMLElement }) => {
-    top.value = scrollTop
-    const isAtEnd = scrollTop + clientHeight >= scrollHeight - ROW / 2
-    if (isAtEnd) follows.value = true
-    // Only people scroll upwards.
-    else if (scrollTop < moved.current - 1) pause()
-    moved.current = scrollTop
+  const onKeyDown = (event: KeyboardEvent) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'f') search.open()
+    // By itself it would go where the end was.
+    else if (event.key === 'End' && event.target === log.current) place.toEnd()
+    else return
+    event.preventDefault()
   }
-  const fresh = follows.value ? 0 : Math.max(0, dropped + count - seen.value)
-  const first = Math.max(0, Math.floor(top.value / ROW) - BEYOND)
-  const last = Math.min(count, Math.ceil((top.value + height.value) / ROW) + BEYOND)
-  const copy = async () => toast((await copyText(lines.text())) ? say.copied : say.notCopied)
 
   return (
-    <section
-      class="output"
-      aria-label={say.title}
-      onKeyDown={(event) => {
-        if ((event.ctrlKey || event.metaKey) && event.key === 'f') {
-          event.preventDefault()
-          search.open()
-        }
-      }}
-    >
+    <section class="output" aria-label={say.title} ref={all} tabIndex={-1} onKeyDown={onKeyDown}>
       <div class="bar">
         <div class="what">
           {title}
@@ -133,50 +88,63 @@ export function Output({
             <button
               type="button"
               class="button small"
-              aria-pressed={follows.value}
+              aria-pressed={place.follows}
               title={say.followHint}
               data-key="f"
-              onClick={() => (follows.value ? pause() : toEnd())}
+              onClick={() => (place.follows ? place.pause() : place.toEnd())}
             >
               <Icon of={ArrowDown} />
               {say.follow}
             </button>
           )}
-          <button type="button" class="button small" aria-expanded={search.isOpen} onClick={search.open}>
+          <button
+            type="button"
+            class="button small"
+            title={say.search}
+            aria-expanded={search.isOpen}
+            onClick={search.open}
+          >
             <Icon of={Search} />
-            {say.search}
+            <span class="name">{say.search}</span>
           </button>
-          <button type="button" class="button small" onClick={() => void copy()}>
+          <Action act={copy} class="small" title={say.copy}>
             <Icon of={Copy} />
-            {say.copy}
-          </button>
-          <button type="button" class="button small" onClick={() => void saveText(fileName, whole())}>
+            <span class="name">{say.copy}</span>
+          </Action>
+          <Action act={download} class="small" title={say.download}>
             <Icon of={Download} />
-            {say.download}
-          </button>
+            <span class="name">{say.download}</span>
+          </Action>
           {children}
         </div>
       </div>
       <OutputSearch search={search} />
+      <Problem error={download.error.value} retry={download.run} />
       {progress !== null && (
         <progress aria-label={say.progress} max={1} {...(progress !== undefined && { value: progress })} />
       )}
-      {notice && (
-        <div class="notice" role="status">
-          {notice}
-        </div>
-      )}
+      {notice && <p class="notice">{notice}</p>}
       {dropped > 0 && <p class="notice">{say.dropped(new Intl.NumberFormat(language()).format(dropped))}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by key. */}
-      <section class="log" ref={log} tabIndex={0} aria-label={say.log} onScroll={onScroll}>
-        {count === 0 && <p class="dim nothing">{ended ? say.emptyEnded : say.empty}</p>}
-        <OutputRows lines={lines} first={first} last={last} found={search.found} query={search.query} />
+      <section class="log" ref={log} tabIndex={0} aria-label={say.log} onScroll={place.onScroll}>
+        {lines.count() === 0 && <p class="dim nothing">{ended ? say.emptyEnded : say.empty}</p>}
+        <OutputRows lines={lines} first={place.first} last={place.last} found={search.found} query={search.query} />
       </section>
-      {fresh > 0 && (
-        <button type="button" class="button primary small fresh" onClick={toEnd}>
-          {say.newLines(fresh)} ↓
+      {place.fresh > 0 && (
+        <button
+          type="button"
+          class="button primary small fresh"
+          onClick={() => {
+            place.toEnd()
+            log.current?.focus({ preventScroll: true })
+          }}
+        >
+          {say.newLines(place.fresh)} ↓
         </button>
       )}
+      <p class="unseen" role="status">
+        {notice}
+      </p>
       <p class="unseen" role="status">
         {spoken}
       </p>

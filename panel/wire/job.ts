@@ -3,6 +3,7 @@ import type { Answer, FollowState, UpdateEvent } from '../../client/index.ts'
 import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
+import { returns } from './connection.ts'
 import { readJobs } from './jobs.ts'
 import { api, panel } from './panel.ts'
 
@@ -27,7 +28,7 @@ export interface FollowedJob {
   error: ReadonlySignal<unknown>
   /** Bytes at its beginning that are not read here. */
   omitted: ReadonlySignal<number>
-  /** Begins again after an error. */
+  /** Goes on after an error, from the byte that it had come to; by itself when the service is back. */
   retry(): void
   stop(): void
 }
@@ -119,6 +120,9 @@ export function followJob(id: string): FollowedJob {
     }
   }
   void begin()
+  const unsubscribe = returns.subscribe(() => {
+    if (error.peek() !== undefined) void begin()
+  })
 
   return {
     id,
@@ -135,19 +139,20 @@ export function followJob(id: string): FollowedJob {
     retry: () => void begin(),
     stop() {
       going.abort()
+      unsubscribe()
       clearTimeout(resumedTimer)
       cancelAnimationFrame(frame)
     },
   }
 }
 
-/** All of an output, byte for byte, in pieces. */
-export async function wholeOutput(id: string): Promise<string[]> {
-  const pieces: string[] = []
+/** All of an output, byte for byte. However long it is, no more than a piece of it is a text at a time: the browser keeps the rest. */
+export async function wholeOutput(id: string): Promise<Blob> {
+  const pieces: Blob[] = []
   for (let offset = 0; ; ) {
     const { chunk, next_offset } = await api('GET /api/updates/jobs/{id}/output', { params: { id }, query: { offset } })
-    if (chunk) pieces.push(chunk)
-    if (next_offset === offset) return pieces
+    if (chunk) pieces.push(new Blob([chunk]))
+    if (next_offset === offset) return new Blob(pieces, { type: 'text/plain;charset=utf-8' })
     offset = next_offset
   }
 }

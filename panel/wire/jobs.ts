@@ -1,9 +1,10 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
+import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
 import { check, checked } from './packages.ts'
 import { api, atSignOut, isAdmin, me } from './panel.ts'
 
-/** A record of an upgrade without its output. `status` does not know of apt's exit code: see `exitCodes`. */
+/** A record of an upgrade without its output. `status` does not know of apt's exit code: see `outcomeOfJob`. */
 export type Job = NonNullable<Answer<'GET /api/updates/history'>>[number]
 
 const IDLE_MS = 30_000
@@ -13,8 +14,20 @@ const RUNNING_MS = 4_000
 export const jobs = signal<readonly Job[]>()
 export const jobsError = signal<unknown>()
 export const running = computed(() => (jobs.value ?? []).filter(({ status }) => status === 'running'))
-/** What apt's exit code was, of the ended jobs among the newest; null when unknown. */
-export const exitCodes = signal<ReadonlyMap<string, number | null>>(new Map())
+/** What the records do not tell, of the ended jobs among the newest. */
+const endings = signal<ReadonlyMap<string, Ending>>(new Map())
+
+interface Ending {
+  exitCode: number | null
+  /** Containers that were left behind. */
+  skipped: number
+  lastLine: string | undefined
+}
+
+/** How a job of the history has ended, as far as that is known by now. */
+export function outcomeOfJob({ job_id, status }: Job): Outcome {
+  return outcomeOf({ status, ...endings.value.get(job_id) })
+}
 
 const STARTED = 'ops-panel.started'
 /** Jobs that were started in this window: who has started one may cancel it. */
@@ -35,6 +48,10 @@ export function mayCancel(id: string): boolean {
 
 /** Only the newest: each is one question. */
 const ASKED = 20
+/** Long enough for what was left behind, and for who cancelled. */
+const END_BYTES = 8_192
+/** What the service tells of an output at a time. */
+const PIECE_BYTES = 1024 * 1024
 
 let timer: ReturnType<typeof setTimeout> | undefined
 let asking: Promise<void> | undefined
@@ -60,7 +77,7 @@ async function ask(): Promise<void> {
     recheck(running.value, found)
     jobs.value = found
     jobsError.value = undefined
-    await readExitCodes(found)
+    await readEndings(found)
   } catch (error) {
     jobsError.value = error
   }
@@ -77,18 +94,31 @@ function containersChecked(): string[] {
   return [...checked.value.keys()].filter((id) => id !== 'host')
 }
 
-async function readExitCodes(found: readonly Job[]): Promise<void> {
+async function readEndings(found: readonly Job[]): Promise<void> {
   const missing = found
-    .filter(({ job_id, status }) => status === 'success' && !exitCodes.value.has(job_id))
+    .filter(({ job_id, status }) => status !== 'running' && !endings.value.has(job_id))
     .slice(0, ASKED)
   if (missing.length === 0) return
-  const told = await Promise.all(
-    missing.map(async ({ job_id: id }) => {
-      const { exit_code } = await api('GET /api/updates/jobs/{id}', { params: { id }, query: { output: 'none' } })
-      return [id, exit_code] as const
-    }),
-  )
-  exitCodes.value = new Map([...exitCodes.value, ...told])
+  const told = await Promise.all(missing.map(async (job) => [job.job_id, await readEnding(job)] as const))
+  endings.value = new Map([...endings.value, ...told])
+}
+
+/** Of one over all containers, those left behind stand in its output; of one that was cancelled, that stands at its end. */
+async function readEnding({ job_id: id, status, target }: Job): Promise<Ending> {
+  const params = { id }
+  const { exit_code: exitCode, output_size } = await api('GET /api/updates/jobs/{id}', {
+    params,
+    query: { output: 'none' },
+  })
+  const most = status === 'error' ? END_BYTES : target === 'all' ? PIECE_BYTES : 0
+  if (most === 0) return { exitCode, skipped: 0, lastLine: undefined }
+  const query = { offset: Math.max(0, output_size - most) }
+  const { chunk } = await api('GET /api/updates/jobs/{id}/output', { params, query })
+  return {
+    exitCode,
+    skipped: chunk.match(/^SKIP LXC \d+$/gm)?.length ?? 0,
+    lastLine: chunk.match(/^Annulé par .*$/m)?.[0],
+  }
 }
 
 /** Starts an upgrade; its id. */
@@ -108,7 +138,7 @@ atSignOut(() => {
   clearTimeout(timer)
   jobs.value = undefined
   jobsError.value = undefined
-  exitCodes.value = new Map()
+  endings.value = new Map()
   started.value = new Set()
   sessionStorage.removeItem(STARTED)
 })

@@ -54,21 +54,17 @@ export async function signIn(page: Page): Promise<void> {
   await page.locator('.shell').waitFor()
 }
 
-/** What has the focus, in a few characters; fails when nothing has, or nobody sees it. */
-export async function focused(page: Page): Promise<string> {
-  const { tag, name, isVisible } = await page.evaluate(() => {
+/** The name of what has the focus; `nothing` when nothing has, and `unseen …` when nobody sees it. */
+export function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
     const element = document.activeElement
-    if (!element || element === document.body) return { tag: 'nothing', name: '', isVisible: false }
+    if (!element || element === document.body) return 'nothing'
+    const name = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()
     const { outlineStyle, outlineWidth } = getComputedStyle(element)
     const { width, height } = element.getBoundingClientRect()
-    return {
-      tag: element.tagName.toLowerCase(),
-      name: (element.getAttribute('aria-label') ?? element.textContent ?? '').trim(),
-      isVisible: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0 && width > 0 && height > 0,
-    }
+    const isSeen = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0 && width > 0 && height > 0
+    return isSeen ? name : `unseen ${element.tagName} ${name}`
   })
-  expect({ tag, name, isVisible }).toMatchObject({ isVisible: true })
-  return name
 }
 
 /** Presses Tab until what has that name has the focus; every stop on the way is seen. */
@@ -77,7 +73,8 @@ export async function tabTo(page: Page, name: string, key: 'Tab' | 'Shift+Tab' =
   for (let n = 0; n < 80; n += 1) {
     await page.keyboard.press(key)
     passed.push(await focused(page))
-    if (passed.at(-1) === name) return
+    if (passed.at(-1) === name) break
   }
   expect(passed).toContain(name)
+  expect(passed.filter((stop) => /^(nothing$|unseen )/.test(stop))).toEqual([])
 }

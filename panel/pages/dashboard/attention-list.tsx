@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { percent } from '../../nouns/amount.ts'
 import { type Attention, attentionOf } from '../../nouns/attention.ts'
-import { outcomeOf } from '../../nouns/outcome.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -11,7 +10,7 @@ import { Ago } from '../../parts/time.tsx'
 import { go } from '../../router.ts'
 import { containers, containersAt, stoppedSince } from '../../wire/containers.ts'
 import { readHost } from '../../wire/host.ts'
-import { exitCodes, jobs, startUpgrade } from '../../wire/jobs.ts'
+import { jobs, outcomeOfJob, startUpgrade } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
 import { canBeChecked, check, checked, FRESH_MS, readTargets } from '../../wire/packages.ts'
 import { api, isAdmin } from '../../wire/panel.ts'
@@ -40,10 +39,7 @@ export function AttentionList() {
     host: host.data.value,
     containers: containers.value ?? [],
     stoppedSince: stoppedSince.value,
-    jobs: (jobs.value ?? []).map((job) => ({
-      ...job,
-      outcome: outcomeOf({ status: job.status, exitCode: exitCodes.value.get(job.job_id) }),
-    })),
+    jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
     waiting: new Map([...checked.value].map(([id, { packages }]) => [id, packages?.length ?? 0])),
     modules: modules.data.value ?? [],
   })

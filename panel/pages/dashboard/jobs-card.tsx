@@ -1,10 +1,10 @@
-import { OUTCOME_STATUS, outcomeOf } from '../../nouns/outcome.ts'
+import { OUTCOME_STATUS } from '../../nouns/outcome.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { exitCodes, jobs, jobsError, readJobs } from '../../wire/jobs.ts'
+import { jobs, jobsError, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const SHOWN = 5
@@ -20,8 +20,9 @@ export function JobsCard() {
       {found?.length === 0 && <p class="empty">{say.noJobs}</p>}
       {found && found.length > 0 && (
         <ul class="list">
-          {found.slice(0, SHOWN).map(({ job_id, target, status, started_at }) => {
-            const outcome = outcomeOf({ status, exitCode: exitCodes.value.get(job_id) })
+          {found.slice(0, SHOWN).map((job) => {
+            const { job_id, target, started_at } = job
+            const outcome = outcomeOfJob(job)
             return (
               <li key={job_id}>
                 <Status is={OUTCOME_STATUS[outcome]} hidden />

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { OUTCOME_STATUS, outcomeOf } from '../../nouns/outcome.ts'
+import { OUTCOME_STATUS } from '../../nouns/outcome.ts'
 import { duration, instant } from '../../nouns/time.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { exitCodes, type Job, jobs, jobsError, readJobs } from '../../wire/jobs.ts'
+import { type Job, jobs, jobsError, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const FIRST = 10
@@ -53,9 +53,10 @@ export function History() {
   )
 }
 
-function HistoryRow({ job: { job_id, target, status, started_at, finished_at } }: { job: Job }) {
+function HistoryRow({ job }: { job: Job }) {
+  const { job_id, target, started_at, finished_at } = job
   const { updates: say, job: states, shell } = words()
-  const outcome = outcomeOf({ status, exitCode: exitCodes.value.get(job_id) })
+  const outcome = outcomeOfJob(job)
   const [from, to] = [instant(started_at), instant(finished_at)]
   const name = targetName(target)
   return (

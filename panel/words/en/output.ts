@@ -14,6 +14,7 @@ export const output: typeof fr = {
   closeSearch: 'Close the search',
   copy: 'Copy',
   copied: 'The output is copied.',
+  copiedPart: 'What is shown is copied; download the output to have all of it.',
   notCopied: 'Your browser has refused to copy. Download the output.',
   download: 'Download',
   progress: 'Progress',

@@ -8,6 +8,8 @@ export const updates: typeof fr = {
   checked: (ago: string) => `checked ${ago}`,
   upgrade: 'Upgrade',
   upgradeOf: (name: string) => `Upgrade ${name}`,
+  show: 'Show output',
+  showOf: (name: string) => `Show the output of ${name}`,
   upgradeAll: 'Upgrade all',
   upgradeAllTitle: 'Upgrade all of these targets?',
   upgradeAllText: 'On each, apt upgrades all of its packages:',

@@ -6,6 +6,8 @@ export const updates = {
   checked: (ago: string) => `vérifié ${ago}`,
   upgrade: 'Mettre à jour',
   upgradeOf: (name: string) => `Mettre à jour ${name}`,
+  show: 'Voir la sortie',
+  showOf: (name: string) => `Voir la sortie de ${name}`,
   upgradeAll: 'Tout mettre à jour',
   upgradeAllTitle: 'Mettre à jour toutes ces cibles\u202f?',
   upgradeAllText: 'Sur chacune, apt met à jour tous ses paquets\u00a0:',

@@ -1,0 +1,67 @@
+import type { Style } from './ansi.ts'
+import type { Line, Lines } from './lines.ts'
+
+/** Finds a word in an output that grows, looking at each line once. Lines are counted from the beginning of the output. */
+export function createFinder(lines: Lines): (query: string) => readonly number[] {
+  let wanted = ''
+  let found: number[] = []
+  /** Lines before it are looked at. */
+  let until = 0
+
+  return (query) => {
+    if (query.toLowerCase() !== wanted) {
+      wanted = query.toLowerCase()
+      found = []
+      until = 0
+    }
+    if (!wanted) return []
+    const dropped = lines.dropped()
+    const last = dropped + lines.count() - 1
+    const has = (line: number) =>
+      lines
+        .at(line - dropped)
+        .text.toLowerCase()
+        .includes(wanted)
+    if ((found[0] ?? dropped) < dropped) found = found.filter((line) => line >= dropped)
+    for (until = Math.max(until, dropped); until < last; until += 1) if (has(until)) found.push(until)
+    // The last line may grow, or be written over: it is looked at each time.
+    return last >= dropped && has(last) ? [...found, last] : found
+  }
+}
+
+/** Of a line: more would be too much for the page, and for the eye. */
+const MOST_MARKS = 200
+
+/** A part of a line that looks the same throughout, and is what was looked for or is not. */
+export interface Segment {
+  text: string
+  style: Style
+  isFound: boolean
+}
+
+/** A line in parts, where it looks different or what is looked for begins or ends. */
+export function segmentsOf({ text, spans = [{ text, style: 0 }] }: Line, query: string): Segment[] {
+  const low = text.toLowerCase()
+  // Some letters are longer when they are small: then it is found, and not marked.
+  const wanted = low.length === text.length ? query.toLowerCase() : ''
+  let marks = 0
+  const next = (from: number) => {
+    marks += 1
+    const at = wanted && marks <= MOST_MARKS ? low.indexOf(wanted, from) : -1
+    return at < 0 ? Number.POSITIVE_INFINITY : at
+  }
+  const segments: Segment[] = []
+  let begin = next(0)
+  let at = 0
+  for (const { text: part, style } of spans) {
+    const end = at + part.length
+    while (at < end) {
+      if (at >= begin + wanted.length) begin = next(at)
+      const isFound = at >= begin
+      const to = Math.min(end, isFound ? begin + wanted.length : begin)
+      segments.push({ text: text.slice(at, to), style, isFound })
+      at = to
+    }
+  }
+  return segments
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { signedIn } from '../../client/signed-in.ts'
+import { focused, openPage, signIn, tabTo } from '../browser.ts'
+
+const LONG = 120_000
+const WAIT = { timeout: 20_000 }
+
+test('an upgrade from the sign-in to the history, by keyboard alone', { timeout: LONG }, async () => {
+  const { printed, proxy } = await signedIn()
+  const page = await openPage(`${proxy.url}/updates`)
+  await page.locator('input[name=username]').waitFor()
+  const press = (key: string) => page.keyboard.press(key)
+  await page.keyboard.type('demo')
+  await press('Tab')
+  await page.keyboard.type('demo')
+  await press('Enter')
+  await page.getByText('8 paquets', { exact: true }).waitFor(WAIT)
+
+  // What would be upgraded, before it is.
+  await tabTo(page, 'Hôte')
+  await press('Enter')
+  await page.getByText('1:9.2p1-2+deb12u6').waitFor(WAIT)
+  await tabTo(page, 'Mettre à jour Hôte')
+  await press('Enter')
+  await page.getByText('Mise à jour en cours', { exact: true }).waitFor(WAIT)
+  // The button under one's finger now leads to the output.
+  await expect.poll(() => focused(page), WAIT).toBe('Voir la sortie de Hôte')
+  await press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Journal')
+
+  printed.print(Array.from({ length: 200 }, (_, n) => `line ${n + 1}\n`).join(''))
+  await page.getByText('line 200', { exact: true }).waitFor(WAIT)
+  await press('Home')
+  await page.getByText('line 1', { exact: true }).waitFor(WAIT)
+  printed.print(Array.from({ length: 128 }, (_, n) => `more ${n + 1}\n`).join(''))
+  await page.getByText('128 nouvelles lignes').waitFor(WAIT)
+  await press('End')
+  await page.getByText('more 128', { exact: true }).waitFor(WAIT)
+  expect(await page.getByText(/nouvelles? lignes?/).count()).toBe(0)
+  printed.print('more 129\n')
+  await page.getByText('more 129', { exact: true }).waitFor(WAIT)
+
+  await press('Control+f')
+  await expect.poll(() => focused(page), WAIT).toBe('Rechercher dans la sortie')
+  await page.keyboard.type('line 17')
+  await page.getByText('1 sur 11').waitFor(WAIT)
+  await press('Enter')
+  await page.getByText('2 sur 11').waitFor(WAIT)
+  expect(await page.locator('.line.found').textContent()).toContain('line 170')
+  await press('Shift+Enter')
+  await press('Shift+Enter')
+  await page.getByText('11 sur 11').waitFor(WAIT)
+  await press('Escape')
+  await expect.poll(() => focused(page), WAIT).toBe('Journal')
+
+  // A question that is not answered with yes changes nothing, and gives the focus back.
+  await tabTo(page, 'Annuler', 'Shift+Tab')
+  await press('Enter')
+  await page.locator('dialog').waitFor()
+  await press('Escape')
+  await expect.poll(() => focused(page), WAIT).toBe('Annuler')
+
+  printed.end()
+  await page.locator('.output').getByText('Terminé', { exact: true }).waitFor(WAIT)
+  // The button that had the focus is gone with what it was for.
+  await expect.poll(() => focused(page), WAIT).toBe('Sortie')
+
+  await tabTo(page, 'Voir la mise à jour de Hôte')
+  await press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Mise à jour' }).waitFor(WAIT)
+  await page.waitForURL(/\/updates\/[^/]+$/)
+  await page.getByText('more 129', { exact: true }).waitFor(WAIT)
+  await page.reload()
+  await page.getByText('more 129', { exact: true }).waitFor(WAIT)
+})
+
+test('all targets are upgraded once their names were confirmed', { timeout: LONG }, async () => {
+  const { demo, proxy, panel } = await signedIn()
+  demo.upgradeOutput = undefined
+  demo.lineMs = 50
+  const page = await openPage(`${proxy.url}/updates`)
+  await signIn(page)
+  await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
+
+  await page.getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Annuler')
+  expect(await page.locator('dialog li').allTextContents()).toEqual(['Hôte', 'web', 'db'])
+  await page.keyboard.press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Tout mettre à jour')
+  expect(await panel.api('GET /api/updates/history')).toBeNull()
+
+  await page.keyboard.press('Enter')
+  await page.locator('dialog').getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
+  await page.getByRole('group', { name: 'Mises à jour en cours' }).waitFor(WAIT)
+  const jobs = await panel.api('GET /api/updates/history')
+  expect(jobs?.map(({ target }) => target).sort()).toEqual(['all', 'host'])
+  // One container does not run: it was left behind.
+  await expect
+    .poll(async () => (await page.locator('.history .status').allTextContents()).sort(), WAIT)
+    .toEqual(['Terminé', 'Terminé avec des erreurs'])
+})
+
+test('a job that ended with a code that is not 0 says so: its record, its page, the history', {
+  timeout: LONG,
+}, async () => {
+  const { demo, proxy, panel } = await signedIn()
+  demo.upgradeOutput = undefined
+  demo.override = (words, { stdout }) => {
+    if (words[0] !== 'apt-get' || !words.includes('full-upgrade')) return undefined
+    return stdout('E: Sub-process /usr/bin/dpkg returned an error code (1)\n').then(() => 100)
+  }
+  const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: 'host' } })
+  const page = await openPage(`${proxy.url}/updates/${id}`)
+  await signIn(page)
+
+  const title = page.locator('.output .status')
+  await title.getByText('Terminé avec des erreurs').waitFor(WAIT)
+  expect(await title.getAttribute('class')).toContain('warn')
+  expect(await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).toMatchObject({
+    status: 'success',
+    exit_code: 100,
+  })
+  await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
+  await expect
+    .poll(() => page.locator('.history .status').allTextContents(), WAIT)
+    .toEqual(['Terminé avec des erreurs'])
+})
+
+test('a container that was left behind, and a job that was cancelled, are told as such', {
+  timeout: LONG,
+}, async () => {
+  const { demo, printed, proxy, panel } = await signedIn()
+  const page = await openPage(`${proxy.url}/updates`)
+  const print = demo.upgradeOutput
+  demo.upgradeOutput = undefined
+  demo.override = (words, { place, stdout }) => {
+    if (words[0] !== 'apt-get' || !words.includes('full-upgrade') || place.id !== '102') return undefined
+    return stdout('E: Unable to locate package\n').then(() => 100)
+  }
+  const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: 'all' } })
+  await signIn(page)
+  await expect
+    .poll(() => page.locator('.history .status').allTextContents(), WAIT)
+    .toEqual(['Terminé avec des erreurs'])
+  expect(await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).toMatchObject({ exit_code: 0 })
+
+  demo.upgradeOutput = print
+  printed.print('Reading package lists...\n')
+  await page.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await page.getByText('Reading package lists...').first().waitFor(WAIT)
+  await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Annuler la mise à jour' }).click()
+  await expect
+    .poll(() => page.locator('.history .status').allTextContents(), WAIT)
+    .toEqual(['Annulé', 'Terminé avec des erreurs'])
+  await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+})
