@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Lines } from '../nouns/lines.ts'
 
 /** All rows are as high: where one lies is known without measuring it. */
@@ -71,7 +71,7 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
   }, [])
   // What is let go at the beginning must not move what one reads.
   const droppedBefore = useRef(dropped)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (follows.value) toEnd()
     else if (dropped > droppedBefore.current) to(top.value - (dropped - droppedBefore.current) * ROW)
     droppedBefore.current = dropped

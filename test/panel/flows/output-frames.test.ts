@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { build } from 'esbuild'
+import { expect, onTestFinished, test } from 'vitest'
+import { openPage } from '../browser.ts'
+
+const LONG = 180_000
+
+/** A page with the panel's style that shows an output into which lines are fed. */
+async function fedOutput() {
+  const { outputFiles } = await build({
+    entryPoints: ['test/panel/flows/fed-output.tsx', 'panel/style/main.css'],
+    outdir: '/',
+    entryNames: '[name]',
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfigRaw: {},
+  })
+  const page =
+    '<!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/main.css"><script type="module" src="/fed-output.js"></script>'
+  const server = createServer(({ url }, response) => {
+    const file = outputFiles.find(({ path }) => path === url)
+    const type = url?.endsWith('.css') ? 'text/css' : url?.endsWith('.js') ? 'text/javascript' : 'text/html'
+    response.setHeader('content-type', `${type}; charset=utf-8`).end(file?.contents ?? page)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no address')
+  return openPage(`http://127.0.0.1:${address.port}/`)
+}
+
+interface Measured {
+  bare: number[]
+  fed: number[]
+  lines: number
+  rows: number
+}
+
+async function measured(shows: 'output' | 'plain') {
+  const page = await fedOutput()
+  await page.waitForFunction(() => 'measure' in globalThis)
+  const { bare, fed, lines, rows } = await page.evaluate(
+    (what): Promise<Measured> => Reflect.get(globalThis, 'measure')(what),
+    shows,
+  )
+  const [idle, busy] = [late(bare), late(fed)]
+  console.info(`${shows}: p95 ${busy.toFixed(1)} ms, bare ${idle.toFixed(1)} ms, ${rows} rows of ${lines} lines`)
+  return { idle, busy, lines, rows }
+}
+
+/** Of a hundred frames, the fifth slowest. */
+function late(frames: readonly number[]): number {
+  return frames.toSorted((a, b) => a - b)[Math.ceil(frames.length * 0.95) - 1] ?? Number.NaN
+}
+
+/** Others may load the machine: it is the best of some runs that tells what the page can do. */
+const RUNS = 5
+
+test('of 50,000 lines, 500 more in each frame, the rows in sight are in the page, and frames are hardly late', {
+  timeout: LONG,
+}, async () => {
+  const isSmooth = ({ idle, busy }: { idle: number; busy: number }) => busy <= Math.max(25, 1.4 * idle)
+  let output = await measured('output')
+  for (let run = 1; run < RUNS && !isSmooth(output); run += 1) output = await measured('output')
+  const plain = await measured('plain')
+
+  expect(output).toMatchObject({ lines: 50_000 })
+  expect(output.rows).toBeLessThan(150)
+  expect(output).toSatisfy(isSmooth)
+  // What the lines take when they all are in the page: the measure can fail.
+  expect(plain.rows).toBe(50_000)
+  expect(plain).not.toSatisfy(isSmooth)
+})
