@@ -4,5 +4,5 @@ export type { Answer, Api, ClientCode, Code, Input, Operation } from './operatio
 export type * from './operations.ts'
 export { createPanel, type Panel, type PanelOptions } from './panel.ts'
 export type { Fetch } from './request.ts'
-export type { SocketConstructor } from './socket.ts'
+export type { OpenedSocket, SocketConstructor } from './socket.ts'
 export type { DeploymentEvent, Event, UpdateDone, UpdateError, UpdateEvent, UpdateOutput } from './topics.ts'

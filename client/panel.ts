@@ -1,9 +1,10 @@
 import { ApiError } from './api-error.ts'
 import { type FollowOptions, follow as followTopic } from './follow.ts'
+import { openSocket } from './open-socket.ts'
 import type { Answer, Api, Arguments, Operation } from './operation.ts'
 import { createRequest, type Fetch, type Sent } from './request.ts'
 import { createSession } from './session.ts'
-import type { SocketConstructor } from './socket.ts'
+import type { OpenedSocket, SocketConstructor } from './socket.ts'
 import { type DeploymentEvent, type Event, sourceOf, type UpdateEvent } from './topics.ts'
 
 export interface PanelOptions {
@@ -29,6 +30,8 @@ export interface Panel {
   follow(topic: `update:${string}`, options?: FollowOptions): AsyncGenerator<UpdateEvent, void, undefined>
   /** How far a deployment has come (`deploy:<id>`), each time that it goes on, to its end. */
   follow(topic: `deploy:${string}`, options?: FollowOptions): AsyncGenerator<DeploymentEvent, void, undefined>
+  /** Opens a socket that is no topic, such as `/ws/terminal?target=host`. It outlives the token that opened it, not the session. */
+  open(path: `/ws/${string}`): Promise<OpenedSocket>
 }
 
 /** A scheme, a host, perhaps a path: nothing that would stand between these and the path of an operation. */
@@ -85,5 +88,6 @@ export function createPanel({
     },
     resume: async () => (await session.renew()) !== undefined,
     follow,
+    open: (path) => openSocket(path, { url: base, session, WebSocket: WebSocket || undefined }),
   }
 }

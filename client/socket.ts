@@ -3,13 +3,14 @@ import type { Session } from './session.ts'
 /** The global WebSocket, or that of a package like `ws`. */
 export type SocketConstructor = new (address: string, protocols: string[]) => OpenedSocket
 
-interface OpenedSocket {
+export interface OpenedSocket {
   readonly readyState: number
-  send(text: string): void
+  binaryType: string
+  send(data: string | Uint8Array<ArrayBuffer>): void
   close(): void
   addEventListener(type: 'open' | 'error', listener: () => void): void
   addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void
-  addEventListener(type: 'close', listener: (event: { code: number }) => void): void
+  addEventListener(type: 'close', listener: (event: { code: number; reason: unknown }) => void): void
 }
 
 /** Why a socket was closed, by the service or here. */
@@ -31,7 +32,7 @@ const OPEN_MS = 10_000
 const SILENT_MS = 45_000
 /** Of messages that nobody has taken yet, 32 KiB each at most: then the rest is fetched later. */
 const MOST_WAITING = 256
-const OPEN = 1
+export const OPEN = 1
 
 export interface Connection<event> {
   /** The next event; undefined when there are no more, and `code` says why. */

@@ -1,6 +1,111 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Status } from '../parts/status.tsx'
+import { targetName } from '../parts/target-name.ts'
+import { go, route } from '../router.ts'
+import { useLoad } from '../wire/load.ts'
+import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
+import { leavings, openShell, shells } from '../wire/terminals.ts'
 import { words } from '../words/words.ts'
+import { ShellTabs } from './terminal/shell-tabs.tsx'
+import { ShellView } from './terminal/shell-view.tsx'
 
+/** Shells on the host and in its containers, in tabs. */
 export function TerminalPage() {
-  return <Heading title={words().terminal.title} />
+  const { terminal: say } = words()
+  const load = useLoad(readTargets)
+  const wanted = route.value?.query.get('target')
+  const any = shells.value.length > 0
+  useEffect(() => {
+    if (!wanted) return
+    openShell(wanted)
+    // Coming back here does not open another.
+    go('/terminal', { replace: true })
+  }, [wanted])
+  useEffect(() => {
+    let seen = leavings.value
+    return leavings.subscribe((times) => {
+      if (times !== seen) document.querySelector<HTMLElement>('.shell-tabs [aria-selected=true]')?.focus()
+      seen = times
+    })
+  }, [])
+  return (
+    <div class={any ? 'terminal-page open' : 'terminal-page'}>
+      <Heading title={say.title}>{any && <Picker targets={load.data.value ?? []} />}</Heading>
+      {any ? (
+        <>
+          <ShellTabs />
+          <ShellView />
+        </>
+      ) : (
+        <Loaded of={load} rows={4}>
+          {(targets) => <Choice targets={targets} />}
+        </Loaded>
+      )}
+    </div>
+  )
+}
+
+/** Where to open the first: all of them, each with its button. */
+function Choice({ targets }: { targets: readonly Target[] }) {
+  const { terminal: say } = words()
+  const able = targets.filter(canBeChecked)
+  return (
+    <>
+      <p class="dim intro">{say.intro}</p>
+      <ul class="list" aria-label={say.target}>
+        {able.map(({ id }) => (
+          <li key={id}>
+            <Status is="ok" hidden />
+            <span class="grow">
+              {targetName(id)} <span class="dim num">{id.replace(/^lxc:|^host$/, '')}</span>
+            </span>
+            <button
+              type="button"
+              class="button small"
+              aria-label={say.openOn(targetName(id))}
+              onClick={() => openShell(id)}
+            >
+              {say.open}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {able.length < targets.length && <p class="dim after">{say.stopped}</p>}
+    </>
+  )
+}
+
+/** Where to open one more. */
+function Picker({ targets }: { targets: readonly Target[] }) {
+  const { terminal: say } = words()
+  const target = useSignal('host')
+  return (
+    <form
+      class="picker"
+      onSubmit={(event) => {
+        event.preventDefault()
+        openShell(target.value)
+      }}
+    >
+      <select
+        aria-label={say.target}
+        value={target.value}
+        onChange={({ currentTarget }) => {
+          target.value = currentTarget.value
+        }}
+      >
+        {targets.filter(canBeChecked).map(({ id }) => (
+          <option key={id} value={id}>
+            {targetName(id)}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="button primary">
+        {say.open}
+      </button>
+    </form>
+  )
 }

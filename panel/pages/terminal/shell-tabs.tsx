@@ -1,0 +1,59 @@
+import { useRef } from 'preact/hooks'
+import { Status } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
+import { current, type Shell, shells } from '../../wire/terminals.ts'
+import { words } from '../../words/words.ts'
+
+/** What a terminal is called: by its target, and which of that target it is. */
+export function shellName({ id, target }: Shell): string {
+  const same = shells.value.filter((each) => each.target === target)
+  const name = targetName(target)
+  if (same.length < 2) return name
+  return words().terminal.nth(name, same.findIndex((each) => each.id === id) + 1)
+}
+
+/** One tab for each terminal. Arrows go from one to the next. */
+export function ShellTabs() {
+  const { terminal: say } = words()
+  const list = useRef<HTMLDivElement>(null)
+  const all = shells.value
+  const move = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 }
+    const step = steps[event.key]
+    const at = current.value ? all.indexOf(current.value) : -1
+    if (step === undefined || at < 0) return
+    event.preventDefault()
+    const next = (at + step + all.length) % all.length
+    current.value = all[next]
+    list.current?.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus()
+  }
+  return (
+    <div class="shell-tabs" role="tablist" aria-label={say.tabs} ref={list}>
+      {all.map((shell) => {
+        const selected = shell === current.value
+        const { is } = shell.state.value
+        return (
+          <button
+            key={shell.id}
+            type="button"
+            role="tab"
+            id={`shell-tab-${shell.id}`}
+            aria-selected={selected}
+            aria-controls="shell-view"
+            tabIndex={selected ? 0 : -1}
+            onKeyDown={move}
+            onClick={() => {
+              current.value = shell
+              shell.screen.value?.focus()
+            }}
+          >
+            <Status is={is === 'open' ? 'ok' : is === 'opening' ? 'run' : 'off'} hidden>
+              {is === 'open' ? say.isOpen : is === 'opening' ? say.opening : say.hasEnded}
+            </Status>
+            {shellName(shell)}
+          </button>
+        )
+      })}
+    </div>
+  )
+}

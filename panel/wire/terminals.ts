@@ -1,0 +1,158 @@
+import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { endOf, exitOf, type ShellEnd } from '../nouns/shell-end.ts'
+import { pieces, withCtrl } from '../nouns/typing.ts'
+import type { Screen, Size } from '../terminal/terminal.ts'
+import { atSignOut, panel } from './panel.ts'
+
+/** How a terminal is; `failed`: it could not be asked for at all. */
+export type ShellState = { is: 'opening' | 'open' } | { is: 'ended'; end: ShellEnd } | { is: 'failed'; error: unknown }
+
+export interface Shell {
+  id: number
+  target: string
+  state: ReadonlySignal<ShellState>
+  /** Ctrl is held for the next character: for who has no such key. */
+  ctrl: Signal<boolean>
+  /** Undefined until it is fetched. */
+  screen: ReadonlySignal<Screen | undefined>
+  /** Shows it in `box`, and opens its shell the first time. */
+  show(box: HTMLElement, label: string): Promise<void>
+  /** Another shell in the place of one that has ended. */
+  reopen(): void
+  close(): void
+}
+
+/** A window that is being resized tells of its size so much later. */
+const SIZE_MS = 100
+
+/** Those that are open or have ended, in their order. They live as long as the panel is open, whatever page is shown. */
+export const shells = signal<readonly Shell[]>([])
+/** The one that is shown. */
+export const current = signal<Shell>()
+/** Those that would be lost with this window. */
+export const openShells = computed(() => shells.value.filter(({ state }) => state.value.is === 'open').length)
+/** Counts how often somebody has left the terminal by key. */
+export const leavings = signal(0)
+
+let opened = 0
+
+export function openShell(target: string): Shell {
+  opened += 1
+  const shell = createShell(opened, target)
+  shells.value = [...shells.value, shell]
+  current.value = shell
+  return shell
+}
+
+function createShell(id: number, target: string): Shell {
+  const state = signal<ShellState>({ is: 'opening' })
+  const screen = signal<Screen>()
+  const ctrl = signal(false)
+  let size: Size = { cols: 80, rows: 24 }
+  let socket: Awaited<ReturnType<typeof panel.open>> | undefined
+  let fetching: Promise<Screen> | undefined
+  let asked = false
+  let isClosed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const isOpen = () => state.value.is === 'open'
+  const type = (bytes: Uint8Array<ArrayBuffer>) => {
+    if (!isOpen()) return
+    const [byte] = bytes
+    if (ctrl.value && bytes.length === 1 && byte !== undefined) bytes[0] = withCtrl(byte)
+    ctrl.value = false
+    for (const piece of pieces(bytes)) socket?.send(piece)
+  }
+  const tellSize = () => {
+    if (isOpen()) socket?.send(JSON.stringify({ type: 'resize', ...size }))
+  }
+  const make = async (label: string) => {
+    const { createScreen } = await import('../terminal/terminal.ts')
+    return createScreen({
+      label,
+      onTyped: type,
+      onSize(next) {
+        size = next
+        clearTimeout(timer)
+        timer = setTimeout(tellSize, SIZE_MS)
+      },
+      onLeave() {
+        leavings.value += 1
+      },
+    })
+  }
+  const connect = async () => {
+    asked = true
+    state.value = { is: 'opening' }
+    let exit: ReturnType<typeof exitOf>
+    let hasBegun = false
+    const query = new URLSearchParams({ target, cols: `${size.cols}`, rows: `${size.rows}` })
+    const before = size
+    try {
+      const mine = await panel.open(`/ws/terminal?${query}`)
+      socket = mine
+      mine.binaryType = 'arraybuffer'
+      mine.addEventListener('open', () => {
+        hasBegun = true
+        state.value = { is: 'open' }
+        if (size !== before) tellSize()
+      })
+      mine.addEventListener('message', ({ data }) => {
+        if (data instanceof ArrayBuffer) screen.value?.write(new Uint8Array(data))
+        else exit = exitOf(String(data)) ?? exit
+      })
+      mine.addEventListener('close', ({ code }) => {
+        state.value = { is: 'ended', end: endOf(exit, code, hasBegun) }
+      })
+      if (isClosed) mine.close()
+    } catch (error) {
+      state.value = { is: 'failed', error }
+    }
+  }
+
+  const shell: Shell = {
+    id,
+    target,
+    state,
+    ctrl,
+    screen,
+    async show(box, label) {
+      try {
+        fetching ??= make(label)
+        const made = await fetching
+        if (isClosed) return made.dispose()
+        if (!box.isConnected || current.value !== shell) return
+        screen.value = made
+        size = made.show(box)
+        if (!asked) void connect()
+        made.focus()
+      } catch (error) {
+        fetching = undefined
+        state.value = { is: 'failed', error }
+      }
+    },
+    reopen() {
+      screen.value?.renew()
+      void connect()
+    },
+    close() {
+      isClosed = true
+      socket?.close()
+      screen.value?.dispose()
+      const at = shells.value.indexOf(shell)
+      shells.value = shells.value.filter((each) => each !== shell)
+      if (current.value === shell) current.value = shells.value[Math.min(at, shells.value.length - 1)]
+    },
+  }
+  return shell
+}
+
+const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+effect(() => {
+  if (openShells.value > 0) addEventListener('beforeunload', ask)
+  else removeEventListener('beforeunload', ask)
+})
+
+atSignOut(() => {
+  for (const shell of shells.value) shell.close()
+})
