@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Status } from '../parts/status.tsx'
@@ -31,6 +31,12 @@ export function TerminalPage() {
       seen = times
     })
   }, [])
+  const had = useRef(any)
+  useEffect(() => {
+    // The last one was closed, with what had the focus.
+    if (had.current && !any) document.querySelector<HTMLElement>('h1')?.focus()
+    had.current = any
+  }, [any])
   return (
     <div class={any ? 'terminal-page open' : 'terminal-page'}>
       <Heading title={say.title}>{any && <Picker targets={load.data.value ?? []} />}</Heading>

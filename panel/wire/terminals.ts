@@ -125,7 +125,6 @@ function createShell(id: number, target: string): Shell {
         screen.value = made
         size = made.show(box)
         if (!asked) void connect()
-        made.focus()
       } catch (error) {
         fetching = undefined
         state.value = { is: 'failed', error }

@@ -42,8 +42,9 @@ export function ShellTabs() {
             aria-controls="shell-view"
             tabIndex={selected ? 0 : -1}
             onKeyDown={move}
-            onClick={() => {
+            onClick={({ currentTarget }) => {
               current.value = shell
+              currentTarget.blur()
               shell.screen.value?.focus()
             }}
           >

@@ -12,16 +12,20 @@ export function ShellView() {
   const box = useRef<HTMLDivElement>(null)
   const shell = current.value
   const screen = shell?.screen.value
-  useEffect(() => {
-    if (shell && box.current) void shell.show(box.current, say.typeHere)
-  }, [shell])
+  const show = async () => {
+    if (!shell || !box.current) return
+    await shell.show(box.current, say.typeHere)
+    // Who goes from tab to tab by arrows stays there.
+    if (current.value === shell && !document.activeElement?.matches('[role=tab]')) shell.screen.value?.focus()
+  }
+  useEffect(() => void show(), [shell])
   useEffect(() => screen?.speak(speaks.value), [screen, speaks.value])
   if (!shell) return null
   const again = () => {
     if (screen) {
       shell.reopen()
       screen.focus()
-    } else if (box.current) void shell.show(box.current, say.typeHere)
+    } else void show()
   }
   return (
     <div class="shell-view" id="shell-view" role="tabpanel" aria-labelledby={`shell-tab-${shell.id}`}>
@@ -38,9 +42,14 @@ export function ShellView() {
 function Ending({ shell, again }: { shell: Shell; again(): void }) {
   const { terminal: say } = words()
   const state = shell.state.value
-  if (state.is === 'failed') return <Problem error={state.error} retry={again} />
   const end = state.is === 'ended' ? state.end : undefined
   const isWell = end?.why === 'exit' && end.code === 0
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    // A terminal without a shell would keep the focus, Tab included.
+    if (end && document.activeElement?.closest('.shell-box')) button.current?.focus()
+  }, [end])
+  if (state.is === 'failed') return <Problem error={state.error} retry={again} />
   return (
     <div class="shell-end" role="status">
       {end && (
@@ -50,7 +59,7 @@ function Ending({ shell, again }: { shell: Shell; again(): void }) {
             {end.why === 'exit' ? say.exited(end.code) : say.end[end.why]}
             {end.why !== 'exit' && end.reason && <span class="dim"> {end.reason}</span>}
           </span>
-          <button type="button" class="button small" onClick={again}>
+          <button type="button" class="button small" ref={button} onClick={again}>
             {say.reopen}
           </button>
         </>
