@@ -11,7 +11,14 @@ const CLEAR = '\x1b[H\x1b[2J'
 
 const WELCOME = `Imitation d’un shell : rien n’est exécuté sur cette machine. « help » dit ce qu’il connaît.
 `
-const HELP = `apt, apt-get, clear, date, echo, env, exit [code], help, hostname, id, pct, pwd, stty size, whoami, yes
+/** The sixteen colours of terminals, then a strip of those that are given as red, green and blue. */
+const COLORS = [
+  ...[30, 90].map((first) => Array.from({ length: 8 }, (_, n) => `\x1b[${first + n}m████`).join('')),
+  Array.from({ length: 32 }, (_, n) => `\x1b[48;2;${n * 8};${(n * 16) % 256};${255 - n * 8}m `).join(''),
+]
+  .map((row) => `${row}\x1b[m\n`)
+  .join('')
+const HELP = `apt, apt-get, clear, colors, date, echo, env, exit [code], help, hostname, id, pct, pwd, stty size, whoami, yes
 Ctrl-C interrompt, Ctrl-D termine.
 `
 
@@ -103,6 +110,7 @@ const says =
 const BUILT_IN = new Map<string, Program>([
   ['help', says(() => HELP)],
   ['clear', says(() => CLEAR)],
+  ['colors', says(() => COLORS)],
   ['echo', says((_, words) => `${words.join(' ')}\n`)],
   ['pwd', says(({ user }) => `${user.uid === 0 ? '/root' : `/home/${user.name}`}\n`)],
   ['whoami', says(({ user }) => `${user.name}\n`)],

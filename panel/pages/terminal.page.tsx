@@ -9,6 +9,7 @@ import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
 import { leavings, openShell, shells } from '../wire/terminals.ts'
 import { words } from '../words/words.ts'
+import { useKeyboardRoom } from './terminal/keyboard-room.ts'
 import { ShellTabs } from './terminal/shell-tabs.tsx'
 import { ShellView } from './terminal/shell-view.tsx'
 
@@ -31,6 +32,8 @@ export function TerminalPage() {
       seen = times
     })
   }, [])
+  const page = useRef<HTMLDivElement>(null)
+  useKeyboardRoom(page)
   const had = useRef(any)
   useEffect(() => {
     // The last one was closed, with what had the focus.
@@ -38,7 +41,7 @@ export function TerminalPage() {
     had.current = any
   }, [any])
   return (
-    <div class={any ? 'terminal-page open' : 'terminal-page'}>
+    <div ref={page} class={any ? 'terminal-page open' : 'terminal-page'}>
       <Heading title={say.title}>{any && <Picker targets={load.data.value ?? []} />}</Heading>
       {any ? (
         <>

@@ -1,0 +1,186 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../runtime/service.ts'
+import { focused, openPage, signIn } from '../browser.ts'
+
+const LONG = 120_000
+const WAIT = { timeout: 60_000, interval: 50 }
+/** In the words of the panel. */
+const ENDED = (code: number) => `Session terminée (code ${code}).`
+
+/** Somebody who is signed in and has gone to `path`, and the files that the page has loaded. */
+async function panelAt(path: string) {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url, {})
+  const loaded: string[] = []
+  page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+  await signIn(page)
+  await page.goto(service.url + path)
+  return { page, service, loaded }
+}
+
+const shown = (page: Page) => page.locator('.xterm-rows').innerText()
+
+async function expectShown(page: Page, text: string | RegExp) {
+  await expect.poll(() => shown(page), WAIT).toMatch(text)
+}
+
+/** Waits for the prompt, and types a line. */
+async function type(page: Page, line: string) {
+  await expectShown(page, /[#$]\s*$/)
+  await page.keyboard.type(`${line}\r`)
+}
+
+test('a shell by a link: what is typed and put out, in its colours, its end, and another one', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+
+  await type(page, 'hostname')
+  await expectShown(page, /^web$/m)
+  await type(page, 'colors')
+  await expectShown(page, /████/)
+  const seen = await page.locator('.xterm-rows span').evaluateAll((spans) => {
+    const styles = spans.map((span) => getComputedStyle(span))
+    return {
+      inks: new Set(styles.map(({ color }) => color)).size,
+      papers: styles.map(({ backgroundColor }) => backgroundColor),
+    }
+  })
+  expect(seen.inks).toBeGreaterThan(6)
+  expect(seen.papers).toContain('rgb(8, 16, 247)')
+
+  await type(page, 'exit 3')
+  await page.getByText(ENDED(3)).waitFor(WAIT)
+  await expect.poll(() => focused(page), WAIT).toBe('Rouvrir')
+  await page.keyboard.press('Enter')
+  await type(page, 'exit')
+  await page.getByText(ENDED(0)).waitFor(WAIT)
+})
+
+test('the shell is told of the size of the window', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal?target=host')
+  const sizes = async () => {
+    await type(page, 'clear')
+    await type(page, 'stty size')
+    await expectShown(page, /^\d+ \d+$/m)
+    const [, rows, columns] = /^(\d+) (\d+)$/m.exec(await shown(page)) ?? []
+    return { rows: Number(rows), columns: Number(columns) }
+  }
+  const before = await sizes()
+
+  await page.setViewportSize({ width: 900, height: 600 })
+
+  await expect
+    .poll(sizes, WAIT)
+    .toSatisfy(({ rows, columns }: typeof before) => rows < before.rows && columns < before.columns)
+})
+
+test('xterm.js is fetched by who opens a terminal, and by nobody else', { timeout: LONG }, async () => {
+  const { page, loaded } = await panelAt('/updates')
+  await page.getByRole('link', { name: 'Terminal' }).click()
+  const open = page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' })
+  await open.waitFor(WAIT)
+  const isFetched = () => loaded.some((path) => path.includes('/terminal-'))
+  expect(isFetched()).toBe(false)
+
+  await open.click()
+
+  await expectShown(page, /[#$]\s*$/)
+  expect(isFetched()).toBe(true)
+})
+
+test('a shell goes on while another page is shown, and while another tab is', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  await type(page, 'echo before')
+
+  await page.getByRole('link', { name: 'Conteneurs' }).click()
+  await page.getByRole('heading', { name: 'Conteneurs' }).waitFor(WAIT)
+  await page.getByRole('link', { name: 'Terminal' }).click()
+  await expectShown(page, /^before$/m)
+  await page.getByLabel('Cible').selectOption('host')
+  await page.getByRole('button', { name: 'Ouvrir', exact: true }).click()
+  await type(page, 'hostname')
+  await expectShown(page, /^pve$/m)
+  await page.getByRole('tab', { name: 'web' }).click()
+
+  await type(page, 'echo after')
+  await expectShown(page, /^before$[\s\S]*^after$/m)
+})
+
+test('one gets out of a terminal by keys alone, and back', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  await type(page, 'pwd')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(() => document.activeElement?.closest('.xterm') !== null)).toBe(true)
+
+  for (const keys of ['Control+Shift+Escape', 'Control+Shift+F6']) {
+    await page.keyboard.press(keys)
+    expect(await focused(page)).toContain('web')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.closest('.xterm') !== null)).toBe(true)
+  }
+})
+
+test('a long paste arrives whole', { timeout: LONG }, async () => {
+  const { page, service } = await panelAt('/terminal?target=lxc:101')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url })
+  const words = `${'ab '.repeat(23_000)}END`
+  await expectShown(page, /[#$]\s*$/)
+  await page.evaluate((text) => navigator.clipboard.writeText(text), `echo ${words}\r`)
+  // The echo of a paste is told apart from its output, which begins a line.
+  await page.getByRole('button', { name: 'Coller' }).click()
+
+  await expectShown(page, /END\s+root@web/)
+  expect(await page.locator('.shell-end').innerText()).toBe('')
+})
+
+test('a shell that would be lost with the window is asked about; one that has ended is not', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type())
+    void dialog.accept()
+  })
+  await type(page, 'pwd')
+
+  await page.reload()
+  expect(asked).toEqual(['beforeunload'])
+  await page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' }).click()
+  await type(page, 'exit')
+  await page.getByText(ENDED(0)).waitFor(WAIT)
+  await page.reload()
+
+  await page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' }).waitFor(WAIT)
+  expect(asked).toEqual(['beforeunload'])
+})
+
+test('on a phone Ctrl is a key that is pressed before another', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await type(page, 'yes')
+  await expectShown(page, /^y\s*$/m)
+
+  await page.getByRole('button', { name: 'Ctrl', exact: true }).click()
+  await page.keyboard.type('c')
+
+  await expectShown(page, /\^C\s+root@web:~#\s*$/)
+})
+
+test('a terminal follows the theme', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  await expectShown(page, /[#$]\s*$/)
+  const paper = () =>
+    page.locator('.xterm-scrollable-element').evaluate((element) => getComputedStyle(element).backgroundColor)
+  const wanted = { dark: 'rgb(21, 26, 33)', light: 'rgb(255, 255, 255)' }
+
+  for (const [theme, colour] of Object.entries(wanted)) {
+    await page.evaluate((name) => {
+      document.documentElement.dataset.theme = name
+    }, theme)
+    await expect.poll(paper, WAIT).toBe(colour)
+  }
+})
