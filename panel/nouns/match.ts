@@ -22,8 +22,7 @@ export function match(search: string, text: string): Match | undefined {
   const matches = found.filter((each) => each !== undefined)
   if (matches.length < found.length) return undefined
   return {
-    // Of two that match as well, the shorter one has less that was not meant.
-    score: matches.reduce((sum, { score }) => sum + score, 0) - text.length / 100,
+    score: matches.reduce((sum, { score }) => sum + score, 0),
     ranges: merged(matches.flatMap(({ ranges }) => ranges)),
   }
 }

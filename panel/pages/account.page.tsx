@@ -1,4 +1,6 @@
 import { Heading } from '../parts/heading.tsx'
+import { openKeyMap } from '../parts/key-map.tsx'
+import { SingleKeys } from '../parts/single-keys.tsx'
 import { Ago } from '../parts/time.tsx'
 import { me } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
@@ -7,7 +9,7 @@ import { Sessions } from './account/sessions.tsx'
 
 /** Who is signed in, how they like the panel, and where else they are signed in. */
 export function AccountPage() {
-  const say = words().account
+  const { account: say, keys } = words()
   const { username = '', is_admin = false, last_login_at } = me.value ?? {}
   return (
     <>
@@ -23,6 +25,13 @@ export function AccountPage() {
         )}
       </section>
       <Preferences />
+      <section aria-label={keys.title}>
+        <h2>{keys.title}</h2>
+        <SingleKeys />
+        <button type="button" class="button small below" onClick={openKeyMap}>
+          {keys.show}
+        </button>
+      </section>
       <Sessions />
     </>
   )

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Answer, Operations } from '../../client/index.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useLoad } from '../wire/load.ts'
+import { readTargets, targets } from '../wire/packages.ts'
 import { api } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { AuditRow } from './audit/audit-row.tsx'
@@ -31,6 +32,10 @@ export function AuditPage() {
     },
     [filter],
   )
+  useEffect(() => {
+    // For their names: without them they are told by their numbers.
+    if (!targets.peek()) readTargets().catch(() => {})
+  }, [])
   const next = older.value ? older.value.next : (load.data.value?.next ?? null)
   const more = useAct(async () => {
     if (next === null) return

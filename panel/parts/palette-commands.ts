@@ -37,7 +37,7 @@ export interface Command {
   run(close: () => void): unknown
 }
 
-/** Everything that one may do from anywhere, as far as it is known now. */
+/** Everything that one may do from anywhere, as far as it is known now. Of what is found as well, the more harmless stands first. */
 export function commands(): Command[] {
   return [...toPages(), ...toJobs(), ...onTargets(), ...onContainers(), ...toPlaces(), ...ofPanel()]
 }
@@ -77,7 +77,7 @@ function onTargets(): Command[] {
     const about = { kind: 'target' as const, more: vmid === undefined ? '' : `${vmid}` }
     const upgrade = { ...about, id: `upgrade:${id}`, title: say.upgrade(name), icon: Upload, run: upgrades(id, name) }
     const terminal = { ...about, id: `terminal:${id}`, title: say.terminal(name), icon: SquareTerminal }
-    return isAdmin.value ? [upgrade, { ...terminal, run: leads(`/terminal?target=${id}`) }] : [upgrade]
+    return isAdmin.value ? [{ ...terminal, run: leads(`/terminal?target=${id}`) }, upgrade] : [upgrade]
   })
 }
 

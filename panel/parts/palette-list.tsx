@@ -16,10 +16,11 @@ interface PaletteListProps {
 
 /** What can be chosen. The focus stays in the search: its `aria-activedescendant` says which is meant. */
 export function PaletteList({ id, groups, current, move, choose }: PaletteListProps) {
+  const say = words().palette
   let n = -1
   return (
-    <div id={id} role="listbox" tabIndex={-1} aria-label={words().palette.results}>
-      {groups.map(({ name, found }, group) => (
+    <div id={id} role="listbox" tabIndex={-1} aria-label={say.results}>
+      {groups.map(({ name, kind, found }, group) => (
         // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields.
         <div key={name} role="group" aria-labelledby={`${id}-group-${group}`}>
           <p id={`${id}-group-${group}`} class={groups.length === 1 ? 'unseen' : 'group dim'}>
@@ -34,6 +35,7 @@ export function PaletteList({ id, groups, current, move, choose }: PaletteListPr
                 id={`${id}-${place}`}
                 found={each}
                 isCurrent={place === current}
+                kind={kind ? undefined : say.kinds[each.of.kind]}
                 move={() => move(place)}
                 choose={() => choose(each.of)}
               />
@@ -49,11 +51,13 @@ interface OptionProps {
   id: string
   found: Found<Command>
   isCurrent: boolean
+  /** Where the title above does not say it. */
+  kind: string | undefined
   move(): void
   choose(): void
 }
 
-function Option({ id, found: { of, inTitle, inMore }, isCurrent, move, choose }: OptionProps) {
+function Option({ id, found: { of, inTitle, inMore }, isCurrent, kind, move, choose }: OptionProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the search has the focus, and Enter chooses there.
     // biome-ignore lint/a11y/useKeyWithClickEvents: the search has the focus, and Enter chooses there.
@@ -67,7 +71,7 @@ function Option({ id, found: { of, inTitle, inMore }, isCurrent, move, choose }:
           </span>
         )}
       </span>
-      <span class="dim kind">{words().palette.kinds[of.kind]}</span>
+      {kind && <span class="dim kind">{kind}</span>}
     </div>
   )
 }

@@ -36,6 +36,8 @@ export function Palette() {
 /** Some commands under one title. */
 export interface Group {
   name: string
+  /** What all of them are. */
+  kind?: Command['kind']
   found: readonly Found<Command>[]
 }
 
@@ -51,6 +53,7 @@ function groupsFor(search: string): Group[] {
     { name: say.groups.recent, found: plain(lately) },
     ...kinds.map((kind) => ({
       name: say.groups[kind],
+      kind,
       found: plain(all.filter((each) => each.kind === kind && !lately.includes(each))),
     })),
   ].filter(({ found }) => found.length > 0)
@@ -128,9 +131,15 @@ function Open() {
         {isPartial.value && <p class="dim nothing">{say.partial}</p>}
       </div>
       <p class="hints dim" aria-hidden="true">
-        <kbd>↑</kbd> <kbd>↓</kbd> {say.hints.choose}
-        <kbd>{say.hints.openKey}</kbd> {say.hints.open}
-        <kbd>{say.hints.closeKey}</kbd> {say.hints.close}
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> {say.hints.choose}
+        </span>
+        <span>
+          <kbd>{say.hints.openKey}</kbd> {say.hints.open}
+        </span>
+        <span>
+          <kbd>{say.hints.closeKey}</kbd> {say.hints.close}
+        </span>
       </p>
       <p class="unseen" role="status">
         {search.value.trim() && (shown.length === 0 ? say.none(search.value.trim()) : say.found(shown.length))}

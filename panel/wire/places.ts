@@ -11,9 +11,10 @@ export async function readPlaces(): Promise<void> {
     api('GET /api/settings/public'),
     api('GET /api/modules'),
   ])
-  const ofModules = modules.flatMap(({ is_enabled, nav_href, nav_label, name }) => {
+  const ofModules = modules.flatMap(({ is_core, is_enabled, nav_href, nav_label, name }) => {
     const href = safeLink(nav_href)
-    return is_enabled && href ? [{ label: nav_label ?? name, href }] : []
+    // The panel's own are its pages.
+    return is_enabled && !is_core && href ? [{ label: nav_label ?? name, href }] : []
   })
   places.value = [...shortcutsIn(dashboard_shortcuts), ...ofModules]
 }

@@ -26,6 +26,8 @@ export function Sessions() {
     try {
       for (const { id } of others) await api('DELETE /api/auth/sessions/{id}', { params: { id } })
     } finally {
+      // Its button goes with them.
+      document.querySelector<HTMLElement>('h1')?.focus()
       await load.reload()
     }
   })

@@ -1,6 +1,6 @@
 import { Status, type StatusKind } from '../../parts/status.tsx'
-import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
+import { targets } from '../../wire/packages.ts'
 import { words } from '../../words/words.ts'
 import type { Entry } from '../audit.page.tsx'
 
@@ -16,8 +16,7 @@ const STATUS: Readonly<Record<string, StatusKind>> = {
 export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
   const { audit: say } = words()
   const who = username ?? (ip === 'host' ? say.system : say.nobody)
-  const isTarget = target !== null && /^(host|all|lxc:\d+)$/.test(target)
-  const what = isTarget ? targetName(target) : (target ?? '')
+  const what = target === null ? '' : inSentence(target)
   const sentence = Object.entries(say.sentences).find(([name]) => name === action)?.[1]
   const noted = Object.entries(details ?? {})
   return (
@@ -45,4 +44,13 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
       </span>
     </li>
   )
+}
+
+/** What people call it in the middle of a sentence. */
+function inSentence(target: string): string {
+  const say = words().audit.targets
+  if (target === 'host') return say.host
+  if (target === 'all') return say.all
+  const [, vmid] = /^lxc:(\d+)$/.exec(target) ?? []
+  return vmid ? say.container(targets.value?.find(({ id }) => id === target)?.name ?? vmid) : target
 }

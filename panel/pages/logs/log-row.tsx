@@ -1,6 +1,7 @@
 import type { LogLevel, LogLine } from '../../nouns/log-line.ts'
 import { full, instant } from '../../nouns/time.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
+import { now } from '../../parts/time.tsx'
 import { language, words } from '../../words/words.ts'
 
 const STATUS: Readonly<Record<LogLevel, StatusKind>> = {
@@ -23,7 +24,7 @@ export function LogRow({ line, only }: { line: LogLine; only(id: string): void }
       </Status>
       {at !== undefined && (
         <time dateTime={line.time} title={full(at, language())} class="dim">
-          {new Intl.DateTimeFormat(language(), { timeStyle: 'medium' }).format(at)}
+          {timeOfDay(at)}
         </time>
       )}
       <span class="message">
@@ -35,5 +36,13 @@ export function LogRow({ line, only }: { line: LogLine; only(id: string): void }
         )}
       </span>
     </li>
+  )
+}
+
+/** With the day, if that is not today. */
+function timeOfDay(at: number): string {
+  const isToday = new Date(at).toDateString() === new Date(now.value).toDateString()
+  return new Intl.DateTimeFormat(language(), { ...(!isToday && { dateStyle: 'short' }), timeStyle: 'medium' }).format(
+    at,
   )
 }

@@ -17,6 +17,7 @@ export const audit: typeof fr = {
   what: 'What',
   from: 'From',
   details: 'Details',
+  targets: { host: 'the host', all: 'all containers', container: (name) => `container ${name}` },
   sentences: {
     login_rate_limited: ({ who }) => `${who} tried to sign in too often`,
     login_failed: ({ who }) => `${who} could not sign in`,

@@ -2,12 +2,13 @@ import type { keys as fr } from '../fr/keys.ts'
 
 export const keys: typeof fr = {
   title: 'Keyboard shortcuts',
-  palette: 'Find a page, a target, an action',
+  palette: 'Open the commands',
   filter: 'Filter the page',
   follow: 'Follow the output',
   map: 'Show these shortcuts',
   close: 'Close',
   leaveTerminal: 'Leave the terminal',
+  show: 'Show the shortcuts',
   escape: 'Esc',
   shift: 'Shift',
   waiting: 'Go to… Type the letter of a page, or Escape.',

@@ -6,7 +6,7 @@ export const logs: typeof fr = {
   refresh: 'Refresh',
   follow: 'Refresh every 5 s',
   level: 'Severity',
-  levels: { trace: 'All', debug: 'Debug', info: 'Information', warn: 'Warning', error: 'Error', fatal: 'Fatal' },
+  levels: { trace: 'Trace', debug: 'Debug', info: 'Information', warn: 'Warning', error: 'Error', fatal: 'Fatal' },
   atLeast: (level: string) => `${level} or graver`,
   all: 'All',
   filter: 'Filter',

@@ -21,6 +21,7 @@ export const audit = {
   what: 'Quoi',
   from: 'Depuis',
   details: 'Détails',
+  targets: { host: 'l’hôte', all: 'tous les conteneurs', container: (name: string) => `le conteneur ${name}` },
   sentences: {
     login_rate_limited: ({ who }: Done) => `${who} a essayé trop souvent de se connecter`,
     login_failed: ({ who }: Done) => `${who} n’a pas réussi à se connecter`,

@@ -1,11 +1,12 @@
 export const keys = {
   title: 'Raccourcis clavier',
-  palette: 'Chercher une page, une cible, une action',
+  palette: 'Ouvrir les commandes',
   filter: 'Filtrer la page',
   follow: 'Suivre la sortie',
   map: 'Afficher ces raccourcis',
   close: 'Fermer',
   leaveTerminal: 'Quitter le terminal',
+  show: 'Voir les raccourcis',
   escape: 'Échap',
   shift: 'Maj',
   waiting: 'Aller à… Tapez la lettre d’une page, ou Échap.',

@@ -5,7 +5,7 @@ export const logs = {
   follow: 'Actualiser toutes les 5 s',
   level: 'Gravité',
   levels: {
-    trace: 'Tout',
+    trace: 'Trace',
     debug: 'Débogage',
     info: 'Information',
     warn: 'Avertissement',

@@ -43,10 +43,9 @@ test('letters in order are enough when the first begins a word and they are not 
   expect(shown('ettj', 'Mettre à jour')).toBeUndefined()
 })
 
-test('the start of a word comes before its middle, a whole word before a part, and the shorter text first', () => {
+test('the start of a word comes before its middle, a whole word before a part', () => {
   expect(best('mod', 'Accommoder', 'Modules')).toBe('Modules')
   expect(best('web-0', 'Terminal de web-01', 'Terminal de web-0')).toBe('Terminal de web-0')
-  expect(best('db', 'Arrêter db', 'Redémarrer db')).toBe('Arrêter db')
   expect(best('maj', 'Mettre à jour', 'Projet majeur')).toBe('Projet majeur')
 })
 
