@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../runtime/server.ts'
 import { startDemoHost } from './host.ts'
+import { startDemoHypervisor } from './hypervisor.ts'
+import { manyContainers } from './place.ts'
+import { explainPreparation, prepare } from './prepare.ts'
 import { screen } from './screen.ts'
 
 /** A terminal and npm may both pass on one Ctrl-C: what follows within this time is the same one. */
@@ -12,8 +15,11 @@ const SAME_SIGNAL_MS = 500
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))
 process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 
-const host = await startDemoHost()
+const containers = manyContainers()
+const host = await startDemoHost({ containers })
+const hypervisor = await startDemoHypervisor(containers)
 const server = await startPanel().catch(async (error: unknown) => {
+  hypervisor.close()
   await host.close()
   process.stderr.write(`La démonstration n’a pas pu démarrer : ${explain(error)}\n`)
   process.exit(1)
@@ -21,6 +27,9 @@ const server = await startPanel().catch(async (error: unknown) => {
 
 let stoppedAt: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
+await prepare(server.url, hypervisor).catch((error: unknown) => {
+  process.stderr.write(`La démonstration se fait sans les chiffres des conteneurs : ${explainPreparation(error)}\n`)
+})
 process.stdout.write(screen({ url: server.url, sshPort: host.port }))
 
 /** On the port asked for; without one, on 8080 or whatever is free. */
@@ -66,6 +75,7 @@ async function stop(): Promise<void> {
   stoppedAt = Date.now()
   process.stdout.write('\nArrêt…\n')
   await server.stop()
+  hypervisor.close()
   await host.close()
   process.exit(0)
 }

@@ -6,7 +6,7 @@ import { type Account, accounts, SERVICE } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'
 import type { LoginMethod } from './login.ts'
-import { newContainers, newHost } from './place.ts'
+import { newContainers, newHost, type Place } from './place.ts'
 import type { Machine } from './process.ts'
 import { createPrograms } from './programs.ts'
 
@@ -17,6 +17,8 @@ export interface DemoHostOptions {
   lineMs?: number
   /** How long a wrong password takes, in milliseconds. */
   wrongMs?: number
+  /** In the place of three. */
+  containers?: Place[]
   /** Accounts beside `demo`, `guest` and the service's `panel`, or in their place. */
   users?: Readonly<Record<string, Account>>
   /** The one way in that the host offers. */
@@ -71,7 +73,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     name: 'pve',
     users,
     host: newHost(),
-    containers: newContainers(),
+    containers: options.containers ?? newContainers(),
     jobs: new Map(),
     lineMs: options.lineMs ?? LINE_MS,
     upgradeOutput: undefined,

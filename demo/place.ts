@@ -78,6 +78,16 @@ export function newContainers(): Place[] {
   ]
 }
 
+/** Those, and three more: enough for a panel to look as it does in use. */
+export function manyContainers(): Place[] {
+  return [
+    ...newContainers(),
+    { id: '104', name: 'dns', running: true, upgradable: [BASE, TZDATA, LIBSSL], lock: undefined },
+    { id: '105', name: 'mail', running: true, upgradable: [], lock: undefined },
+    { id: '106', name: 'git', running: true, upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL], lock: undefined },
+  ]
+}
+
 function entry(
   name: string,
   suite: Upgradable['suite'],

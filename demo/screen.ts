@@ -4,13 +4,14 @@ export function screen({ url, sshPort }: { url: string; sshPort: number }): stri
   ops-panel : démonstration
   ─────────────────────────
   Hôte de démonstration : imitation, rien n’est exécuté sur cette machine.
-  Un hôte et trois conteneurs (web, db, old-backup) vivent en mémoire ; tout s’oublie à l’arrêt.
+  Un hôte et six conteneurs (web, db, old-backup, dns, mail, git) vivent en mémoire ; tout s’oublie à l’arrêt.
 
   Adresse        ${url}
   Utilisateurs   demo / demo     (administrateur)
                  guest / guest   (sans droits particuliers)
 
-  À essayer dans un autre terminal, dans l’ordre, depuis ce dossier :
+  Ouvrez l’adresse dans un navigateur. Ou essayez l’API dans un autre terminal, dans l’ordre,
+  depuis ce dossier :
 
   1. Se connecter
 
