@@ -95,8 +95,9 @@ export function createScreen({ label, onTyped, onSize, onLeave }: ScreenOptions)
       terminal.options.screenReaderMode = on
     },
     renew() {
-      // RIS would take what was shown away: modes alone are set back, and the next shell begins below.
-      terminal.write('\x1b[?1049l\x1b[!p\x1b[?1000;1002;1003;1004;1006;2004l\x1b[m\r\n')
+      // A full reset would take away what was shown. And who leaves a second screen without being on it lands at the top.
+      if (terminal.buffer.active.type === 'alternate') terminal.write('\x1b[?1049l')
+      terminal.write('\x1b[!p\x1b[?1000;1002;1003;1004;1006;2004l\x1b[m\r\n')
     },
     dispose() {
       forget()

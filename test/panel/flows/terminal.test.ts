@@ -55,6 +55,8 @@ test('a shell by a link: what is typed and put out, in its colours, its end, and
   await page.getByText(ENDED(3)).waitFor(WAIT)
   await expect.poll(() => focused(page), WAIT).toBe('Rouvrir')
   await page.keyboard.press('Enter')
+  // Below what the first one has shown.
+  await expectShown(page, /exit 3[\s\S]*Imitation[\s\S]*# *$/)
   await type(page, 'exit')
   await page.getByText(ENDED(0)).waitFor(WAIT)
 })
