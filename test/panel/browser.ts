@@ -46,10 +46,10 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   return page
 }
 
-/** Signs in by the form that is shown. */
-export async function signIn(page: Page): Promise<void> {
-  await page.locator('input[name=username]').fill('demo')
-  await page.locator('input[name=password]').fill('demo')
+/** Signs in by the form that is shown; `guest` is no administrator. */
+export async function signIn(page: Page, name: 'demo' | 'guest' = 'demo'): Promise<void> {
+  await page.locator('input[name=username]').fill(name)
+  await page.locator('input[name=password]').fill(name)
   await page.keyboard.press('Enter')
   await page.locator('.shell').waitFor()
 }

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
+import { openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+async function opened(busy?: (panel: ReturnType<typeof createPanel>) => Promise<unknown>) {
+  const { service } = await started()
+  const other = createPanel({ url: service.url })
+  await other.signIn('guest', 'guest')
+  await busy?.(other)
+  const page = await openPage(`${service.url}/audit`)
+  await signIn(page)
+  await page.getByText('demo s’est connecté').waitFor()
+  return page
+}
+
+const sentences = '.audit-entries li .grow > p'
+
+test('what was done is told in sentences, newest first, with the names of the containers', async () => {
+  const page = await opened((panel) => panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } }))
+  await page.getByText('guest a lancé une mise à jour sur le conteneur web').waitFor()
+  expect(await page.locator(sentences).allInnerTexts()).toEqual([
+    'demo s’est connecté',
+    'guest a lancé une mise à jour sur le conteneur web',
+    'guest s’est connecté',
+  ])
+})
+
+test('filters leave what one looks for, and can be taken away', async () => {
+  const page = await opened()
+  await page.getByRole('textbox', { name: 'Utilisateur' }).fill('guest')
+  await page.getByRole('button', { name: 'Filtrer' }).click()
+  await page.getByText('demo s’est connecté').waitFor({ state: 'detached' })
+  expect(await page.locator(sentences).allInnerTexts()).toEqual(['guest s’est connecté'])
+  await page.getByRole('combobox').selectOption({ label: 'Déconnexion' })
+  await page.getByRole('button', { name: 'Filtrer' }).click()
+  await page.getByText('Rien ne correspond à ces filtres.').waitFor()
+  await page.getByRole('button', { name: 'Tout afficher' }).click()
+  await page.getByText('demo s’est connecté').waitFor()
+})
+
+test('older entries are fetched on demand, each once', async () => {
+  const page = await opened(async (panel) => {
+    for (let n = 0; n < 55; n += 1) {
+      await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
+    }
+  })
+  const first = await page.locator(sentences).count()
+  await page.getByRole('button', { name: 'Plus anciennes' }).click()
+  await page.getByText('guest s’est connecté').waitFor()
+  const all = await page.locator(sentences).allInnerTexts()
+  expect(first).toBe(50)
+  expect(new Set(all).size).toBe(all.length)
+  await page.getByRole('button', { name: 'Plus anciennes' }).waitFor({ state: 'detached' })
+})

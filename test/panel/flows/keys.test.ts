@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { focused, openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+async function opened(name: 'demo' | 'guest' = 'demo') {
+  const { service } = await started()
+  const page = await openPage(service.url)
+  await signIn(page, name)
+  return page
+}
+
+test('g and a letter lead to a page; until the letter comes, the letters are shown', async () => {
+  const page = await opened()
+  await page.keyboard.press('g')
+  await page.locator('.letters').getByText('Audit').waitFor()
+  await page.getByText('Aller à… Tapez la lettre').waitFor()
+  await page.keyboard.press('a')
+  await page.waitForURL('**/audit')
+  expect(await page.locator('.letters').count()).toBe(0)
+
+  await page.keyboard.press('g')
+  await page.keyboard.press('Escape')
+  await page.locator('.letters').waitFor({ state: 'detached' })
+  await page.keyboard.press('d')
+  expect(new URL(page.url()).pathname).toBe('/audit')
+})
+
+test('/ leads into the filter, where letters are letters again', async () => {
+  const page = await opened()
+  await page.goto(`${new URL(page.url()).origin}/logs`)
+  await page.getByRole('heading', { name: 'Journaux' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('gu?')
+  expect(await page.getByRole('searchbox').inputValue()).toBe('gu?')
+  expect(new URL(page.url()).pathname).toBe('/logs')
+  expect(await page.locator('dialog').count()).toBe(0)
+})
+
+test('? shows the map, and the focus goes back to where it was', async () => {
+  const page = await opened()
+  await page.getByRole('link', { name: 'Modules' }).focus()
+  await page.keyboard.press('?')
+  await page.getByRole('heading', { name: 'Raccourcis clavier' }).waitFor()
+  expect(await focused(page)).toBe('Fermer')
+  await page.keyboard.press('g')
+  await page.keyboard.press('u')
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('Modules')
+  expect(new URL(page.url()).pathname).toBe('/')
+})
+
+test('f pauses the output of an upgrade, and follows it again', async () => {
+  const { demo, service } = await started()
+  demo.lineMs = 50
+  const page = await openPage(`${service.url}/updates/${await service.run('host')}`)
+  await signIn(page)
+  const follow = page.getByRole('button', { name: 'Suivre', pressed: true })
+  await follow.waitFor()
+  await page.keyboard.press('f')
+  await follow.waitFor({ state: 'detached' })
+  await page.keyboard.press('f')
+  await follow.waitFor()
+})
+
+test('single keys can be switched off for good, Ctrl K stays', async () => {
+  const page = await opened()
+  await page.keyboard.press('g')
+  await page.keyboard.press('p')
+  await page.getByRole('checkbox', { name: 'Raccourcis d’une seule touche' }).uncheck()
+  for (const key of ['g', 'd', '?', '/']) await page.keyboard.press(key)
+  expect(new URL(page.url()).pathname).toBe('/account')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Mon compte' }).waitFor()
+  for (const key of ['g', 'd', '?', '/']) await page.keyboard.press(key)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/account')
+  expect(await page.locator('dialog').count()).toBe(1)
+})
+
+test('letters of pages that one may not see lead nowhere, and are not shown', async () => {
+  const page = await opened('guest')
+  await page.keyboard.press('g')
+  await page.locator('.letters').getByText('Conteneurs').waitFor()
+  expect(await page.locator('.letters').getByText('Terminal').count()).toBe(0)
+  await page.keyboard.press('t')
+  await page.locator('.letters').waitFor({ state: 'detached' })
+  expect(new URL(page.url()).pathname).toBe('/')
+})

@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { focused, openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+const SHORTCUTS = [
+  { label: 'Sauvegardes', href: '/updates' },
+  { label: 'Supervision', href: 'https://status.example/' },
+  { label: 'Piège', href: 'javascript:alert(1)' },
+]
+
+async function opened(name: 'demo' | 'guest' = 'demo') {
+  const { service } = await started()
+  const page = await openPage(service.url)
+  // The service would not store the last one.
+  await page.route('**/api/settings/public', (route) =>
+    route.fulfill({ json: { dashboard_shortcuts: JSON.stringify(SHORTCUTS) } }),
+  )
+  await signIn(page, name)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  return page
+}
+
+/** What is shown for a search, once the service has told of everything. */
+async function search(page: Page, text: string): Promise<string[]> {
+  await page.getByRole('combobox').fill('Sauvegardes')
+  await page.getByRole('option', { name: 'Sauvegardes' }).waitFor()
+  await page.getByRole('combobox').fill('Mettre à jour web')
+  await page.getByRole('option', { name: 'Mettre à jour web' }).waitFor()
+  await page.getByRole('combobox').fill(text)
+  return page.locator('[role=option] > .grow').allInnerTexts()
+}
+
+test('a page is found by a few letters, and its heading has the focus', async () => {
+  const page = await opened()
+  await page.keyboard.type('cntn')
+  await page.keyboard.press('Enter')
+
+  await page.waitForURL('**/containers')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Conteneurs')
+  expect(await page.locator('dialog').count()).toBe(0)
+})
+
+test('what is dangerous asks first; saying no leads back to the search, yes to where it is told', async () => {
+  const page = await opened()
+  expect(await search(page, 'redem web')).toEqual([expect.stringMatching(/^Redémarrer web/)])
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Redémarrer web' }).waitFor()
+  expect(await focused(page)).toBe('Annuler')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.getByRole('combobox').inputValue()).toBe('redem web')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('combobox')
+  expect(page.url()).not.toContain('/containers')
+
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Redémarrer web' }).waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/containers')
+  await page.getByText(/^Redémarr(age…|é)$/).waitFor()
+})
+
+test('an upgrade asks too, and leads to its output', async () => {
+  const page = await opened()
+  await search(page, 'maj web')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Mettre à jour', exact: true }).last().click()
+  await page.waitForURL('**/updates/*')
+})
+
+test('what the service refuses is said in the palette, which stays', async () => {
+  const { service } = await started()
+  const page = await openPage(service.url, { expected: /status of 429/ })
+  await signIn(page)
+  await page.route('**/api/updates/run', (route) =>
+    route.fulfill({ status: 429, json: { error: '', code: 'rate_limited' } }),
+  )
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill('Mettre à jour web')
+  await page.getByRole('option', { name: 'Mettre à jour web' }).click()
+  await page.locator('dialog.question').getByRole('button', { name: 'Mettre à jour' }).click()
+
+  await page.locator('dialog.palette').getByText('Trop de demandes').waitFor()
+})
+
+test('arrows move a choice that the search tells of; Escape gives the focus back to what had it', async () => {
+  const page = await opened()
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Modules' }).focus()
+  await page.keyboard.press('Control+k')
+  const box = page.getByRole('combobox')
+  const chosen = async () => page.locator(`[id="${await box.getAttribute('aria-activedescendant')}"]`).innerText()
+  expect(await chosen()).toContain('Tableau de bord')
+  await page.keyboard.press('ArrowDown')
+  expect(await chosen()).toContain('Mises à jour')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  expect(await chosen()).toContain('Se déconnecter')
+  expect(await page.locator('[aria-selected=true]').count()).toBe(1)
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('Modules')
+})
+
+test('what was chosen last stands first the next time, and is forgotten with the session', async () => {
+  const page = await opened()
+  await page.keyboard.type('modules')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/modules')
+  await page.keyboard.press('Control+k')
+  await page.getByText('Récemment').waitFor()
+  expect(await page.getByRole('option').first().innerText()).toContain('Modules')
+
+  await page.keyboard.type('se déconnecter')
+  await page.keyboard.press('Enter')
+  await page.locator('input[name=username]').waitFor()
+  expect(await page.evaluate(() => Object.keys(localStorage))).not.toContain('ops-panel.recent')
+})
+
+test('links lead only where links may lead', async () => {
+  const page = await opened()
+  expect(await search(page, 'Piège')).toEqual([])
+  expect(await search(page, 'Supervision')).toEqual([expect.stringContaining('Supervision')])
+  await search(page, 'Sauvegardes')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/updates')
+})
+
+test('who is no administrator finds nothing that only administrators may do', async () => {
+  const page = await opened('guest')
+  expect(await search(page, 'web')).toEqual([expect.stringMatching(/^Mettre à jour web/)])
+  for (const name of ['Audit', 'Journaux', 'Réglages', 'Terminal', 'Démarrer'])
+    expect(await search(page, name), name).toEqual([])
+  expect(await search(page, 'Conteneurs')).toEqual(['Conteneurs'])
+})
