@@ -46,7 +46,8 @@ function groupsFor(search: string): Group[] {
   const { palette: say } = words()
   const all = commands()
   const plain = (some: readonly Command[]) => some.map((of) => ({ of, inTitle: [], inMore: [] }))
-  if (search.trim()) return [{ name: say.results, found: ranked(search, all, recent.value).slice(0, AT_MOST) }]
+  if (search.trim())
+    return [{ name: say.results, found: ranked(search, all, recent.value).slice(0, AT_MOST) }].filter(isNotEmpty)
   const lately = recent.value.flatMap((id) => all.find((each) => each.id === id) ?? [])
   const kinds = ['job', 'page', 'place', 'command'] as const
   return [
@@ -56,7 +57,11 @@ function groupsFor(search: string): Group[] {
       kind,
       found: plain(all.filter((each) => each.kind === kind && !lately.includes(each))),
     })),
-  ].filter(({ found }) => found.length > 0)
+  ].filter(isNotEmpty)
+}
+
+function isNotEmpty({ found }: Group): boolean {
+  return found.length > 0
 }
 
 function Open() {
@@ -109,8 +114,8 @@ function Open() {
         data-first
         aria-label={say.placeholder}
         placeholder={say.placeholder}
-        aria-expanded="true"
-        aria-controls={id}
+        aria-expanded={shown.length > 0}
+        aria-controls={shown.length > 0 ? id : undefined}
         aria-autocomplete="list"
         aria-activedescendant={shown.length > 0 ? `${id}-${current}` : undefined}
         autoComplete="off"
@@ -126,8 +131,11 @@ function Open() {
       />
       <Problem error={run.error.value} />
       <div class="results" ref={list} aria-busy={run.busy.value}>
-        <PaletteList id={id} groups={groups} current={current} move={(to) => (at.value = to)} choose={choose} />
-        {shown.length === 0 && <p class="dim nothing">{say.none(search.value.trim())}</p>}
+        {shown.length > 0 ? (
+          <PaletteList id={id} groups={groups} current={current} move={(to) => (at.value = to)} choose={choose} />
+        ) : (
+          <p class="dim nothing">{say.none(search.value.trim())}</p>
+        )}
         {isPartial.value && <p class="dim nothing">{say.partial}</p>}
       </div>
       <p class="hints dim" aria-hidden="true">

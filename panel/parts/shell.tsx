@@ -110,6 +110,16 @@ function Sidebar() {
       {more && (
         <Dialog title={shell.menu} class="sheet" onClose={() => showMore(false)}>
           <div class="entries">
+            <button
+              type="button"
+              onClick={() => {
+                showMore(false)
+                openPalette()
+              }}
+            >
+              <Icon of={Search} />
+              <span>{shell.palette}</span>
+            </button>
             <Entries all />
             <a href="/account" aria-current={current('account')}>
               {PAGES.account.icon && <Icon of={PAGES.account.icon} />}

@@ -21,7 +21,7 @@ export const logs = {
   notCopied: 'Votre navigateur a refusé la copie.',
   empty: 'Le service n’a encore rien écrit.',
   noMatch: 'Aucune ligne ne correspond.',
-  shown: (shown: number, all: number) => `${shown} lignes sur ${all}`,
+  shown: (shown: number, all: number) => (shown < 2 ? `${shown} ligne sur ${all}` : `${shown} lignes sur ${all}`),
   lines: 'Lignes du journal',
   requestOf: (id: string) => `Ne montrer que la requête ${id}`,
 }

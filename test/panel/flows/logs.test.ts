@@ -30,7 +30,7 @@ test('the newest line is at the bottom and in sight; a word and a request leave 
 test('lines that are less grave can be left out', async () => {
   const { page } = await opened()
   await page.getByRole('combobox').selectOption({ label: 'Erreur ou plus' })
-  await page.getByText(/^0 lignes sur \d+$/).waitFor()
+  await page.getByText(/^0 ligne sur \d+$/).waitFor()
 })
 
 test('when the service fails, the old lines stay beside the reason, and a retry helps', async () => {
