@@ -123,10 +123,18 @@ export function Output({
       {progress !== null && (
         <progress aria-label={say.progress} max={1} {...(progress !== undefined && { value: progress })} />
       )}
-      {notice && <p class="notice">{notice}</p>}
-      {dropped > 0 && <p class="notice">{say.dropped(new Intl.NumberFormat(language()).format(dropped))}</p>}
+      {notice && (
+        <p key="notice" class="notice">
+          {notice}
+        </p>
+      )}
+      {dropped > 0 && (
+        <p key="dropped" class="notice">
+          {say.dropped(new Intl.NumberFormat(language()).format(dropped))}
+        </p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by key. */}
-      <section class="log" ref={log} tabIndex={0} aria-label={say.log} onScroll={place.onScroll}>
+      <section key="log" class="log" ref={log} tabIndex={0} aria-label={say.log} onScroll={place.onScroll}>
         {lines.count() === 0 && <p class="dim nothing">{ended ? say.emptyEnded : say.empty}</p>}
         <OutputRows lines={lines} first={place.first} last={place.last} found={search.found} query={search.query} />
       </section>
@@ -142,10 +150,10 @@ export function Output({
           {say.newLines(place.fresh)} ↓
         </button>
       )}
-      <p class="unseen" role="status">
+      <p key="notice-spoken" class="unseen" role="status">
         {notice}
       </p>
-      <p class="unseen" role="status">
+      <p key="spoken" class="unseen" role="status">
         {spoken}
       </p>
     </section>

@@ -31,7 +31,7 @@ export function History() {
                 <th scope="col">{say.state}</th>
                 <th scope="col">{say.target}</th>
                 <th scope="col">{say.when}</th>
-                <th scope="col" class="end">
+                <th scope="col" class="end duration">
                   {say.duration}
                 </th>
               </tr>
@@ -72,7 +72,7 @@ function HistoryRow({ job }: { job: Job }) {
       <td class="nowrap">
         <Ago at={started_at} />
       </td>
-      <td class="end nowrap">
+      <td class="end nowrap duration">
         {from !== undefined && to !== undefined ? duration((to - from) / 1000, shell.units) : '—'}
       </td>
     </tr>

@@ -40,6 +40,13 @@ test('an upgrade from the sign-in to the history, by keyboard alone', { timeout:
   printed.print('more 129\n')
   await page.getByText('more 129', { exact: true }).waitFor(WAIT)
 
+  // One key stops following, and follows again.
+  const follow = page.getByRole('button', { name: 'Suivre', pressed: true })
+  await press('f')
+  await expect.poll(() => follow.count(), WAIT).toBe(0)
+  await press('f')
+  await follow.waitFor(WAIT)
+
   await press('Control+f')
   await expect.poll(() => focused(page), WAIT).toBe('Rechercher dans la sortie')
   await page.keyboard.type('line 17')

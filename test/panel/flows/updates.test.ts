@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { randomFrom } from '../../client/cutting-proxy.ts'
 import { outputOf, signedIn, upgrade } from '../../client/signed-in.ts'
@@ -9,7 +10,7 @@ import { rowCount, shownLines } from './shown-output.ts'
 
 /** Reconnecting takes its time, up to fifteen seconds a turn. */
 const LONG = 120_000
-const WAIT = { timeout: 60_000, interval: 50 }
+const WAIT = { timeout: 40_000, interval: 50 }
 const SOCKET = 'GET /ws/'
 /** What Chromium says by itself of a connection that is gone. */
 const CUT = /net::ERR_|WebSocket connection to .* failed|status of (401|502)/
@@ -139,4 +140,53 @@ test('of 50,000 lines the rows in sight alone are in the page', { timeout: LONG 
   await page.locator('.output .log').press('Home')
   await page.getByText('line 1', { exact: true }).waitFor(WAIT)
   expect(await rowCount(page)).toBeLessThan(150)
+})
+
+test('what is saved and copied is the output: the file byte for byte, the copy as it is shown', {
+  timeout: LONG,
+}, async () => {
+  const { panel, id, page, printed } = await shownJob()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await signIn(page)
+  printed.print('\u001b[31mred\u001b[0m é 🐧\r\n10%\r100%\r\n<script>\n')
+  printed.print(Array.from({ length: 30_000 }, (_, n) => line(n)).join(''))
+  printed.end()
+  await page.getByText('Terminé', { exact: true }).waitFor(WAIT)
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Télécharger' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe(`host-${id}.log`)
+  const saved = await readFile(await download.path(), 'utf8')
+  expect(saved.length).toBeGreaterThan(1024 * 1024)
+  expect(saved).toBe(await outputOf(panel, id))
+  await page.getByRole('button', { name: 'Copier' }).click()
+  await page.getByText('La sortie est copiée.').waitFor(WAIT)
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(copied.split('\n').slice(0, 4)).toEqual(['red é 🐧', '100%', '<script>', line(0).trimEnd()])
+  expect(copied.split('\n')).toHaveLength(30_003)
+})
+
+test('of an output that is too long the end is shown, and that is said', { timeout: LONG }, async () => {
+  const { panel, printed, proxy } = await signedIn()
+  const id = await upgrade(panel)
+  const piece = Array.from({ length: 10_000 }, (_, n) => `${n} ${'x'.repeat(90)}\n`).join('')
+  for (let n = 0; n < 20; n += 1) printed.print(piece)
+  printed.print('the last\n')
+  printed.end()
+  await expect
+    .poll(async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status, WAIT)
+    .toBe('success')
+  const page = await openPage(`${proxy.url}/updates/${id}`)
+  await signIn(page)
+
+  await page.getByText('the last', { exact: true }).waitFor(WAIT)
+  await page
+    .locator('.notice')
+    .getByText(/^Le début \(.*M.*\) n’est pas montré/)
+    .waitFor(WAIT)
+  await page.locator('.output .log').press('Home')
+  // Not a line that was cut.
+  await expect.poll(() => page.locator('.output .line').first().textContent(), WAIT).toMatch(/^1\d+ x{90}$/)
 })
