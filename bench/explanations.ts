@@ -16,6 +16,15 @@ const CAT_LIMIT = 'deciphering, compressing and storing share one thread; `cat` 
 const SERVER_LIMIT = 'the round trip over HTTP to the libSQL server, and that it makes one change after the other.'
 
 export const EXPLANATIONS = {
+  'dashboard painted − bare page': {
+    means:
+      'In Chromium, somebody who is signed in opens the dashboard, until its containers are painted, where a bare page is painted.',
+    limit: 'three answers one after another: the renewed token, who is signed in, the containers.',
+  },
+  'dashboard of 40 targets / of 4': {
+    means: 'The same with ten times as many targets.',
+    limit: 'the container tool, which lists them all, and the rows of the table.',
+  },
   'login / ssh true': {
     means: 'A user signs in over the API, where OpenSSH’s client would sign in and run `true`.',
     limit: LOGIN_LIMIT,

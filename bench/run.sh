@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures the service against what it is made of, on a real host of its own that is taken down again. Arguments choose
-# the rows: login http job flood line broadcast terminal start idle size (all of them without arguments); --markdown prints what
+# the rows: login http job flood line broadcast terminal start paint idle size (all of them without arguments); --markdown prints what
 # docs/performance.md holds. Root on Debian; a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +11,7 @@ packages=()
 command -v ssh >/dev/null || packages+=(openssh-client)
 command -v sshpass >/dev/null || packages+=(sshpass)
 command -v wrk >/dev/null || packages+=(wrk)
+[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || packages+=(chromium fonts-dejavu-core)
 if [ ${#packages[@]} -gt 0 ]; then
   apt-get -qq update
   apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null

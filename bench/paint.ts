@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { startDemoHost } from '../demo/host.ts'
+import type { Place } from '../demo/place.ts'
+import { startService } from '../test/host/service.ts'
+import { measure } from './rounds.ts'
+import { median } from './stats.ts'
+import { compare, type Row } from './table.ts'
+
+const ROUNDS = { warmUp: 2, rounds: 15 }
+const FEW = 4
+const MANY = 40
+const PAGE = '<!doctype html><title>bare</title><link rel="icon" href="data:,"><h1>bare</h1>'
+/** A page that does not come to it by then has failed. */
+const PAINT_MS = 30_000
+
+/**
+ * How long the dashboard of somebody who is signed in takes until its containers are there, where a bare page takes until its
+ * heading is, in the same Chromium; and whether ten times the targets take longer. The hosts are imitated: not theirs is the time.
+ */
+export async function paint(): Promise<Row[]> {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  })
+  const bare = await startBare()
+  const few = await startDashboard(browser, FEW)
+  const many = await startDashboard(browser, MANY)
+  const plain = await browser.newContext()
+  try {
+    const of = await measure(ROUNDS, {
+      bare: () => timeOf(plain, bare.url, 'h1'),
+      few: () => timeOf(few.context, few.url, '.cards tbody tr'),
+      many: () => timeOf(many.context, many.url, '.cards tbody tr'),
+    })
+    const [ours, anchor] = [median(of('few')), median(of('bare'))]
+    return [
+      {
+        name: 'dashboard painted − bare page',
+        goal: { atMost: 300 },
+        ours: `${ours.toFixed(0)} ms`,
+        anchor: `${anchor.toFixed(0)} ms`,
+        result: ours - anchor,
+        unit: 'ms',
+        rounds: ROUNDS.rounds,
+      },
+      compare(`dashboard of ${MANY} targets / of ${FEW}`, { atMost: 1.5 }, 'ms', of('many'), of('few')),
+    ]
+  } finally {
+    await browser.close()
+    bare.stop()
+    await many.stop()
+    await few.stop()
+  }
+}
+
+async function startBare() {
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(PAGE))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${Object(server.address()).port}/`, stop: () => server.close() }
+}
+
+/** The built service with an imitated host of so many targets, and a browser that is signed in there. */
+async function startDashboard(browser: Browser, targets: number) {
+  const containers: Place[] = Array.from({ length: targets - 1 }, (_, n) => ({
+    id: String(101 + n),
+    name: `ct-${n}`,
+    running: true,
+    upgradable: [],
+    lock: undefined,
+  }))
+  const host = await startDemoHost({ containers })
+  const service = await startService({
+    as: null,
+    env: {
+      PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
+      PANEL_SSH_USERNAME: host.service.username,
+      PANEL_SSH_PASSWORD: host.service.password,
+    },
+  })
+  const context = await browser.newContext({ locale: 'fr-FR' })
+  const page = await context.newPage()
+  await page.goto(service.url)
+  await page.locator('input[name=username]').fill('demo')
+  await page.locator('input[name=password]').fill('demo')
+  await page.keyboard.press('Enter')
+  await page.locator('.shell').waitFor()
+  await page.close()
+  const stop = async () => {
+    await service.stop()
+    await host.close()
+  }
+  return { context, url: `${service.url}/`, stop }
+}
+
+/** Milliseconds from the navigation to the frame after the first element of that kind is there. */
+async function timeOf(context: BrowserContext, url: string, selector: string): Promise<number> {
+  const page = await context.newPage()
+  try {
+    // Before any script of the page, and by the debugger: its policy lets no other one in.
+    await page.addInitScript({
+      content: `
+        const look = () => {
+          if (!document.querySelector(${JSON.stringify(selector)})) return requestAnimationFrame(look)
+          requestAnimationFrame(() => setTimeout(() => { globalThis.paintedAt = performance.now() }))
+        }
+        look()`,
+    })
+    await page.goto(url, { waitUntil: 'commit' })
+    await page.locator(selector).first().waitFor({ timeout: PAINT_MS })
+    return Number(
+      await page.evaluate(
+        'new Promise((resolve) => { const ask = () => globalThis.paintedAt ? resolve(paintedAt) : setTimeout(ask, 5); ask() })',
+      ),
+    )
+  } finally {
+    await page.close()
+  }
+}
