@@ -43,6 +43,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
+  const step = ended ? endOf(job, words()) : stepOf(progress, words())
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>
@@ -52,7 +53,8 @@ export function JobOutput({ job }: { job: FollowedJob }) {
         lines={job.lines}
         version={job.version}
         title={state}
-        step={ended ? endOf(job, words()) : stepOf(progress, words())}
+        step={step}
+        said={ended ? `${say[outcome]} ${step}` : step}
         progress={ended ? null : progress.fraction}
         notice={noticeOf(job, ended)}
         ended={ended}

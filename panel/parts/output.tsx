@@ -21,8 +21,10 @@ interface OutputProps {
   version: ReadonlySignal<number>
   /** What it is the output of, with its status. */
   title: ComponentChildren
-  /** What it is at, in a few words; also spoken, from time to time. */
+  /** What it is at, in a few words. */
   step?: string
+  /** What is spoken of that, from time to time; the same without it. */
+  said?: string
   /** 0 to 1; undefined while that is unknown, null for none. */
   progress?: number | undefined | null
   /** About the connection, or about what is left out; also spoken. */
@@ -45,6 +47,7 @@ export function Output({
   version,
   title,
   step = '',
+  said = step,
   progress = null,
   notice = '',
   ended,
@@ -57,7 +60,7 @@ export function Output({
   const log = useRef<HTMLElement>(null)
   const all = useRef<HTMLElement>(null)
   useKeptFocus(all)
-  const spoken = useSpoken(step)
+  const spoken = useSpoken(said)
   void version.value
   const dropped = lines.dropped()
   const place = usePlace(log, lines)

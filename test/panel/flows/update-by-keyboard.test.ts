@@ -162,3 +162,23 @@ test('a container that was left behind, and a job that was cancelled, are told a
     .toEqual(['Annulé', 'Terminé avec des erreurs'])
   await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
 })
+
+test('a target that cannot be checked says why, and is checked again', { timeout: LONG }, async () => {
+  const { demo, proxy } = await signedIn()
+  demo.override = (words, { place, stderr }) => {
+    if (words[0] !== 'apt' || place.id !== '101') return undefined
+    return stderr('E: dpkg was interrupted\n').then(() => 100)
+  }
+  const page = await openPage(`${proxy.url}/updates`, { expected: /status of 5\d\d/ })
+  await signIn(page)
+  const row = page.locator('.targets > li').filter({ hasText: 'web' })
+  await row.locator('.err-text').waitFor(WAIT)
+  await row.getByText(/^Requête [\w-]+$/).waitFor(WAIT)
+  // The others are told all the same.
+  await page.getByText('13 paquets sur 2 cibles').waitFor(WAIT)
+
+  demo.override = undefined
+  await row.getByRole('button', { name: 'Vérifier web à nouveau' }).press('Enter')
+  await row.getByText('5 paquets').waitFor(WAIT)
+  await expect.poll(() => focused(page), WAIT).toBe('Mettre à jour web')
+})

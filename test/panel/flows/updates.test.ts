@@ -190,3 +190,29 @@ test('of an output that is too long the end is shown, and that is said', { timeo
   // Not a line that was cut.
   await expect.poll(() => page.locator('.output .line').first().textContent(), WAIT).toMatch(/^1\d+ x{90}$/)
 })
+
+test('who selects a text is not scrolled away from it', { timeout: LONG }, async () => {
+  const { page, printed } = await shownJob()
+  await signIn(page)
+  printed.print(Array.from({ length: 100 }, (_, n) => line(n)).join(''))
+  await page.getByText('paquet-99 ').dblclick({ timeout: WAIT.timeout })
+  printed.print(Array.from({ length: 100 }, (_, n) => line(100 + n)).join(''))
+
+  await page.getByText('100 nouvelles lignes').waitFor(WAIT)
+  expect(await page.evaluate(() => getSelection()?.toString())).toMatch(/\S/)
+  await page.getByText('100 nouvelles lignes').click()
+  await page.getByText('paquet-199 ').waitFor(WAIT)
+  printed.end()
+})
+
+test('screen readers are told how it has ended', { timeout: LONG }, async () => {
+  const { page, printed } = await shownJob()
+  await signIn(page)
+  printed.print('1 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.\nSetting up curl (2) ...\n')
+  const spoken = page.locator('.output > [role=status]')
+  await expect
+    .poll(async () => (await spoken.allTextContents()).join(''), WAIT)
+    .toContain('Configuration de curl · 1 sur 1')
+  printed.end()
+  await expect.poll(async () => (await spoken.allTextContents()).join(''), WAIT).toMatch(/^Terminé en /)
+})
