@@ -16,6 +16,7 @@ import {
 import { isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { ContainerRow } from './containers/container-row.tsx'
+import { HostLine } from './containers/host-line.tsx'
 import { SortHeader } from './containers/sort-header.tsx'
 
 const WORTH = {
@@ -64,6 +65,7 @@ export function ContainersPage() {
         )}
         <Action act={refresh}>{say.refresh}</Action>
       </Heading>
+      <HostLine />
       <Problem error={containersError.value} retry={readContainers} />
       {all && containersError.value !== undefined && (
         <p class="dim">
@@ -81,16 +83,19 @@ export function ContainersPage() {
                 <SortHeader column="name" order={order} label={say.name} />
                 {hasFigures ? (
                   <>
+                    <th scope="col" class="wide">
+                      {say.state}
+                    </th>
                     <SortHeader column="cpu" order={order} label={say.cpu} />
                     <SortHeader column="mem" order={order} label={say.memory} />
-                    <SortHeader column="disk" order={order} label={say.disk} class="wide" />
-                    <SortHeader column="uptime" order={order} label={say.uptime} class="wide end" />
+                    <SortHeader column="disk" order={order} label={say.disk} />
+                    <SortHeader column="uptime" order={order} label={say.uptime} class="end" />
                   </>
                 ) : (
                   <th scope="col">{say.state}</th>
                 )}
                 {isAdmin.value && (
-                  <th scope="col" class="end">
+                  <th scope="col" class="end act">
                     <span class="unseen">{say.actions}</span>
                   </th>
                 )}

@@ -1,8 +1,7 @@
 import { go } from '../router.ts'
 import type { Container } from '../wire/containers.ts'
-import { startUpgrade } from '../wire/jobs.ts'
 import { isAdmin } from '../wire/panel.ts'
-import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
+import { type Action, act, asked, isUnderWay, upgrade } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
 import { confirm } from './dialog.tsx'
 import { Menu } from './menu.tsx'
@@ -53,7 +52,7 @@ export function ContainerActions({ of: container }: { of: Container }) {
         {runs && (
           <>
             <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
-            <button type="button" onClick={() => void upgrade(vmid)}>
+            <button type="button" onClick={() => void upgradeHere(vmid)}>
               {say.upgrade}
             </button>
             <button type="button" onClick={() => void actOn(container, 'reboot')}>
@@ -72,6 +71,8 @@ export function ContainerActions({ of: container }: { of: Container }) {
   )
 }
 
-async function upgrade(vmid: number): Promise<void> {
-  go(`/updates/${await startUpgrade(`lxc:${vmid}`)}`)
+/** Starts an upgrade, and goes to its output. */
+export async function upgradeHere(vmid: number): Promise<void> {
+  const job = await upgrade(vmid)
+  if (job) go(`/updates/${job}`)
 }

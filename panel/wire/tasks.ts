@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { readContainers } from './containers.ts'
+import { startUpgrade } from './jobs.ts'
 import { api, atSignOut } from './panel.ts'
 
 export type Action = 'start' | 'stop' | 'shutdown' | 'reboot'
@@ -8,7 +9,7 @@ type Task = Answer<'GET /api/hypervisor/tasks/{task}'>
 
 /** What was asked of a container, and how that goes. */
 export interface Asked {
-  action: Action
+  action: Action | 'upgrade'
   /** As it was told last; undefined until then. */
   task?: Task
   /** Why it could not be asked, or how it goes is not known. */
@@ -46,6 +47,17 @@ export async function act(vmid: number, action: Action): Promise<void> {
     await readContainers()
   } catch (error) {
     update({ error })
+  }
+}
+
+/** Starts an upgrade, and gives its job's id; without one when that has failed: see `asked`. */
+export async function upgrade(vmid: number): Promise<string | undefined> {
+  putAway(vmid)
+  try {
+    return await startUpgrade(`lxc:${vmid}`)
+  } catch (error) {
+    put(vmid, { action: 'upgrade', error })
+    return undefined
   }
 }
 

@@ -11,7 +11,7 @@ import { TaskRow } from './task-row.tsx'
 
 /** A container; below it how the last action on it goes. */
 export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
-  const { shell } = words()
+  const { containers: say, shell } = words()
   const { vmid, name, cpu, cpus, mem, maxmem, disk, maxdisk, uptime, tags } = container
   const seen = samples.value.get(vmid) ?? []
   const task = asked.value.get(vmid)
@@ -23,7 +23,6 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
       <tr>
         <th scope="row">
           <span class="who">
-            {hasFigures && <ContainerStatus of={container} hidden />}
             <span>
               {name} <span class="dim num">{vmid}</span>
             </span>
@@ -36,7 +35,10 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
         </th>
         {hasFigures ? (
           <>
-            <td>
+            <td class="state">
+              <ContainerStatus of={container} />
+            </td>
+            <td data-label={say.cpu}>
               <span class="figure">
                 <Spark values={seen.map((each) => each.cpu)} />
                 <span class="num" title={cpus === null ? undefined : `× ${cpus}`}>
@@ -44,7 +46,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
                 </span>
               </span>
             </td>
-            <td>
+            <td data-label={say.memory}>
               <span class="figure">
                 <Spark values={seen.map((each) => each.mem)} />
                 <span class="num" title={amount(maxmem)}>
@@ -52,10 +54,12 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
                 </span>
               </span>
             </td>
-            <td class="wide num nowrap" title={amount(maxdisk)}>
+            <td class="num nowrap" data-label={say.disk} title={amount(maxdisk)}>
               {share(disk, maxdisk)} <span class="dim">{amount(disk)}</span>
             </td>
-            <td class="wide end nowrap">{uptime ? duration(uptime, shell.units) : '—'}</td>
+            <td class={uptime ? 'end nowrap state' : 'end wide'} data-label={say.upSince}>
+              {uptime ? duration(uptime, shell.units) : '—'}
+            </td>
           </>
         ) : (
           <td>
@@ -63,12 +67,12 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
           </td>
         )}
         {isAdmin.value && (
-          <td class="end">
+          <td class="end act">
             <ContainerActions of={container} />
           </td>
         )}
       </tr>
-      {task && <TaskRow vmid={vmid} name={name} asked={task} columns={hasFigures ? 6 : 3} />}
+      {task && <TaskRow vmid={vmid} name={name} asked={task} columns={hasFigures ? 7 : 3} />}
     </>
   )
 }

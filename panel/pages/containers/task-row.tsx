@@ -1,3 +1,5 @@
+import { useRef } from 'preact/hooks'
+import { upgradeHere } from '../../parts/container-actions.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { type Asked, act, isUnderWay, putAway } from '../../wire/tasks.ts'
@@ -13,28 +15,34 @@ interface TaskRowProps {
 /** How an action on a container goes, with what it has put out. */
 export function TaskRow({ vmid, name, asked, columns }: TaskRowProps) {
   const { containers: say } = words()
+  const row = useRef<HTMLTableRowElement>(null)
   const { action, task, error } = asked
   const busy = isUnderWay(asked)
   const isWell = task?.exit_status === 'OK'
+  const hide = () => {
+    // What had the focus goes with it: the container above takes it.
+    row.current?.previousElementSibling?.querySelector<HTMLElement>('.container-actions [popovertarget]')?.focus()
+    putAway(vmid)
+  }
   return (
-    <tr class="task">
+    <tr class="task" ref={row}>
       <td colSpan={columns}>
-        {error !== undefined ? (
-          <Problem error={error} retry={() => act(vmid, action)} />
-        ) : (
-          <div class="task-head">
+        <div class="task-head">
+          {error !== undefined || action === 'upgrade' ? (
+            <Problem error={error} retry={() => (action === 'upgrade' ? upgradeHere(vmid) : act(vmid, action))} />
+          ) : (
             <span role="status">
               <Status is={busy ? 'run' : isWell ? 'ok' : 'err'}>
                 {busy ? say.underWay[action] : isWell ? say.ended[action] : say.failed(task?.exit_status ?? '')}
               </Status>
             </span>
-            {!busy && (
-              <button type="button" class="button small plain" onClick={() => putAway(vmid)}>
-                {say.putAway}
-              </button>
-            )}
-          </div>
-        )}
+          )}
+          {!busy && (
+            <button type="button" class="button small plain" onClick={hide}>
+              {say.putAway}
+            </button>
+          )}
+        </div>
         {task && task.log.length > 0 && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by key.
           <section class="task-log" tabIndex={0} aria-label={say.logOf(name)}>

@@ -17,6 +17,7 @@ export const containers: typeof fr = {
   memory: 'Memory',
   disk: 'Disk',
   uptime: 'Up for',
+  upSince: 'up for',
   actions: 'Actions',
   since: 'The lines begin when the panel was opened.',
   verb: { start: 'Start', stop: 'Force stop', shutdown: 'Stop', reboot: 'Reboot' },
@@ -46,4 +47,12 @@ export const containers: typeof fr = {
   upgrade: 'Upgrade',
   logOf: (name: string) => `Log of ${name}`,
   putAway: 'Hide',
+  host: 'The host',
+  hostFacts: {
+    load: (load: string) => `load ${load}`,
+    memory: (used: string, all: string) => `memory ${used} of ${all}`,
+    disk: (used: string, all: string) => `disk ${used} of ${all}`,
+    uptime: (time: string) => `up for ${time}`,
+    kernel: (name: string) => `kernel ${name}`,
+  },
 }

@@ -15,6 +15,7 @@ export const containers = {
   memory: 'Mémoire',
   disk: 'Disque',
   uptime: 'En marche depuis',
+  upSince: 'allumé depuis',
   actions: 'Actions',
   since: 'Les courbes commencent à l’ouverture du panneau.',
   verb: { start: 'Démarrer', stop: 'Forcer l’arrêt', shutdown: 'Arrêter', reboot: 'Redémarrer' },
@@ -44,4 +45,12 @@ export const containers = {
   upgrade: 'Mettre à jour',
   logOf: (name: string) => `Journal de ${name}`,
   putAway: 'Masquer',
+  host: 'L’hôte',
+  hostFacts: {
+    load: (load: string) => `charge ${load}`,
+    memory: (used: string, all: string) => `mémoire ${used} sur ${all}`,
+    disk: (used: string, all: string) => `disque ${used} sur ${all}`,
+    uptime: (time: string) => `en marche depuis ${time}`,
+    kernel: (name: string) => `noyau ${name}`,
+  },
 }

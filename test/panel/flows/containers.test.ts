@@ -1,0 +1,153 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { signedIn } from '../../client/signed-in.ts'
+import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
+import { focused, openPage, signIn } from '../browser.ts'
+
+const LONG = 120_000
+const WAIT = { timeout: 60_000, interval: 50 }
+/** What Chromium says by itself of an answer that is an error. */
+const REFUSED = /status of (403|409|502)/
+
+/** The containers of a hypervisor whose API the service asks, as an administrator sees them. */
+async function shownContainers(change: (hypervisor: TestHypervisor) => void = () => {}) {
+  const hypervisor = await testHypervisor()
+  change(hypervisor)
+  const { panel, service, demo } = await signedIn()
+  await panel.api('PATCH /api/settings', {
+    body: {
+      hypervisor_url: hypervisor.url,
+      hypervisor_token: hypervisor.token,
+      hypervisor_fingerprint: hypervisor.fingerprint,
+    },
+  })
+  const page = await openPage(`${service.url}/containers`, { expected: REFUSED })
+  await signIn(page)
+  await rowOf(page, 'web').waitFor(WAIT)
+  return { hypervisor, page, demo }
+}
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: new RegExp(`^${name} `) }) })
+
+/** What was asked of a container. */
+const acts = ({ requests }: TestHypervisor) =>
+  requests.filter((each) => each.startsWith('POST')).map((each) => each.split('/').slice(-3).join('/'))
+
+test('a container is started, with its log, and put away without losing the focus', { timeout: LONG }, async () => {
+  const { hypervisor, page } = await shownContainers()
+  const task: TestHypervisor['nextTask'] = { lines: ['starting CT 102'], exitstatus: undefined }
+  hypervisor.nextTask = task
+  await expect.poll(() => rowOf(page, 'db').innerText(), WAIT).toContain('Arrêté')
+
+  await page.getByRole('button', { name: 'Démarrer db' }).click()
+  await page.getByText('Démarrage…').waitFor(WAIT)
+  await page.getByText('starting CT 102').waitFor(WAIT)
+  const [db] = hypervisor.containers.get('pve') ?? []
+  if (db) db.status = 'running'
+  task.lines.push('network is up')
+  task.exitstatus = 'OK'
+
+  await page.getByText('Démarré', { exact: true }).waitFor(WAIT)
+  await page.getByText('network is up').waitFor(WAIT)
+  await expect.poll(() => rowOf(page, 'db').innerText(), WAIT).toContain('En marche')
+  await page.getByRole('button', { name: 'Masquer' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.getByText('network is up').count(), WAIT).toBe(0)
+  expect(await focused(page)).toBe('Plus d’actions pour db')
+  expect(acts(hypervisor)).toEqual(['102/status/start'])
+})
+
+test('what cuts people off is asked about first, and says of what', { timeout: LONG }, async () => {
+  const { hypervisor, page } = await shownContainers()
+  const stop = page.getByRole('button', { name: 'Arrêter web' })
+
+  await stop.click()
+  const question = page.getByRole('dialog')
+  expect(await question.innerText()).toMatch(/Arrêter web\s\?\s+Ses services seront coupés\./)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => question.count(), WAIT).toBe(0)
+  expect(acts(hypervisor)).toEqual([])
+  expect(await focused(page)).toBe('Arrêter web')
+
+  await stop.click()
+  await question.getByRole('button', { name: 'Arrêter' }).click()
+  await rowOf(page, 'web').getByText('Arrêté').waitFor(WAIT)
+  expect(acts(hypervisor)).toEqual(['101/status/shutdown'])
+})
+
+test('a task that fails says why where it was asked for', { timeout: LONG }, async () => {
+  const { page } = await shownContainers((hypervisor) => {
+    hypervisor.nextTask = { lines: ['no space left'], exitstatus: 'startup failed' }
+  })
+
+  await page.getByRole('button', { name: 'Démarrer db' }).click()
+
+  await page.getByText(/Échec.*startup failed/).waitFor(WAIT)
+  await page.getByText('no space left').waitFor(WAIT)
+})
+
+test('what is refused is told in its row, and can be tried again', { timeout: LONG }, async () => {
+  const { hypervisor, page } = await shownContainers((each) => {
+    each.permissions = { '/': { 'VM.Audit': 1 } }
+  })
+
+  await page.getByRole('button', { name: 'Démarrer db' }).click()
+  const problem = page.getByRole('row').getByRole('alert')
+  expect(await problem.innerText()).toContain('n’a pas les droits')
+  hypervisor.permissions = { '/': { 'VM.Audit': 1, 'VM.PowerMgmt': 1 } }
+  await problem.getByRole('button', { name: 'Réessayer' }).click()
+
+  await page.getByText('Démarré', { exact: true }).waitFor(WAIT)
+})
+
+test('an upgrade that cannot be started says so in the row of its container', { timeout: LONG }, async () => {
+  const { page } = await shownContainers()
+  await page.route('**/api/updates/run', (route) =>
+    route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),
+  )
+
+  await page.getByRole('button', { name: 'Plus d’actions pour web' }).click()
+  await page.getByRole('button', { name: 'Mettre à jour' }).click()
+
+  expect(await page.getByRole('row').getByRole('alert').innerText()).toContain('La connexion SSH à l’hôte a échoué')
+  await page.unroute('**/api/updates/run')
+  await page.getByRole('row').getByRole('alert').getByRole('button', { name: 'Réessayer' }).click()
+  await page.waitForURL(/\/updates\/\w+/, WAIT)
+})
+
+test('sorted by a column they stay so while figures change, and the focus stays where it is', {
+  timeout: LONG,
+}, async () => {
+  const { hypervisor, page } = await shownContainers()
+  const order = async () => (await page.getByRole('rowheader').allInnerTexts()).map((text) => text.split(' ')[0])
+  expect(await order()).toEqual(['web', 'db', 'backed-up'])
+
+  await page.getByRole('button', { name: 'CPU' }).click()
+  await page.getByRole('button', { name: 'CPU' }).click()
+  expect(await page.getByRole('columnheader', { name: 'CPU' }).getAttribute('aria-sort')).toBe('ascending')
+  expect((await order()).at(-1)).toBe('web')
+  await page.getByRole('button', { name: 'Arrêter web' }).focus()
+  const [, web] = hypervisor.containers.get('pve') ?? []
+  if (web) web.cpu = 0.73
+
+  await expect.poll(() => rowOf(page, 'web').innerText(), WAIT).toMatch(/73\s%/)
+  expect((await order()).at(-1)).toBe('web')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Arrêter web')
+})
+
+test('on a phone each is a card with all of its figures, and nothing is cut off', { timeout: LONG }, async () => {
+  const { page } = await shownContainers()
+
+  await page.setViewportSize({ width: 320, height: 700 })
+
+  const row = rowOf(page, 'web')
+  for (const text of [/En marche/, /1\s%/, /799\sMio/, /22\sh/])
+    await row
+      .getByText(text)
+      .first()
+      .waitFor({ ...WAIT, state: 'visible' })
+  await row.getByRole('button', { name: 'Arrêter web' }).waitFor(WAIT)
+  const table = page.locator('.containers-table')
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+})
