@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { focused, openPage, signIn } from '../browser.ts'
+import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+
+const WAIT = { timeout: 20_000, interval: 50 }
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 async function opened(name: 'demo' | 'guest' = 'demo') {
   const { service } = await started()
@@ -50,6 +56,18 @@ test('? shows the map, and the focus goes back to where it was', async () => {
   expect(new URL(page.url()).pathname).toBe('/')
 })
 
+test('in a terminal every key is the terminal’s', async () => {
+  const page = await opened()
+  await page.goto(`${new URL(page.url()).origin}/terminal?target=lxc:101`)
+  await expect.poll(() => page.locator('.xterm-rows').innerText(), WAIT).toMatch(/[#$]\s*$/)
+  await page.keyboard.type('echo gu/f?')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.locator('.xterm-rows').innerText(), WAIT).toMatch(/^gu\/f\?$/m)
+  expect(new URL(page.url()).pathname).toBe('/terminal')
+  expect(await page.locator('dialog, .letters').count()).toBe(0)
+})
+
 test('f pauses the output of an upgrade, and follows it again', async () => {
   const { demo, service } = await started()
   demo.lineMs = 50
@@ -77,6 +95,18 @@ test('single keys can be switched off for good, Ctrl K stays', async () => {
   await page.getByRole('combobox').waitFor()
   expect(new URL(page.url()).pathname).toBe('/account')
   expect(await page.locator('dialog').count()).toBe(1)
+})
+
+test.each([320, 1280])('the map and the letters have no finding of axe at %s px', async (width) => {
+  const page = await opened()
+  await page.setViewportSize({ width, height: 800 })
+  await page.keyboard.press('g')
+  await page.locator('.letters').waitFor()
+  const found = await findingsOf(page, AXE)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await page.locator('dialog').waitFor()
+  expect([...found, ...(await findingsOf(page, AXE))]).toEqual([])
 })
 
 test('letters of pages that one may not see lead nowhere, and are not shown', async () => {

@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { focused, openPage, signIn } from '../browser.ts'
+import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const SHORTCUTS = [
   { label: 'Sauvegardes', href: '/updates' },
@@ -102,6 +107,28 @@ test('arrows move a choice that the search tells of; Escape gives the focus back
   await page.keyboard.press('Escape')
   await page.locator('dialog').waitFor({ state: 'detached' })
   expect(await focused(page)).toBe('Modules')
+})
+
+test.each([320, 1280])('what is shown has no finding of axe at %s px, with results and without', async (width) => {
+  const page = await opened()
+  await page.setViewportSize({ width, height: 800 })
+  const found: string[] = []
+  for (const text of ['', 'web', 'nothing like it']) {
+    await search(page, text)
+    found.push(...(await findingsOf(page, AXE)).map((finding) => `${text}: ${finding}`))
+  }
+  expect(found).toEqual([])
+})
+
+test('on a phone it is in the menu', async () => {
+  const page = await opened()
+  await page.keyboard.press('Escape')
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.getByRole('button', { name: 'Plus' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Rechercher…' }).click()
+  await page.keyboard.type('modules')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/modules')
 })
 
 test('what was chosen last stands first the next time, and is forgotten with the session', async () => {
