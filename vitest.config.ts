@@ -16,7 +16,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**'],
+          exclude: ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**'],
           testTimeout: 15_000,
           // What is awaited comes in milliseconds, except on a machine that others load.
           expect: { poll: { timeout: 5_000 } },
@@ -25,7 +25,7 @@ export default defineConfig({
       {
         test: {
           name: 'host',
-          include: ['test/host/**/*.test.ts'],
+          include: ['test/host/**/*.test.ts', 'test/panel/host/**/*.test.ts'],
           // One real host, shared by all.
           fileParallelism: false,
           testTimeout: 120_000,

@@ -11,12 +11,12 @@ packages=()
 command -v ssh >/dev/null || packages+=(openssh-client)
 command -v sshpass >/dev/null || packages+=(sshpass)
 command -v wrk >/dev/null || packages+=(wrk)
-[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || packages+=(chromium fonts-dejavu-core)
 if [ ${#packages[@]} -gt 0 ]; then
   apt-get -qq update
   apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
+bash test/panel/browser.sh
 npm run --silent build
 npm run --silent build:binary
 trap 'bash "$BENCH_RIG" down' EXIT

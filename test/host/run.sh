@@ -20,6 +20,8 @@ grep -qs '^ID=debian' /etc/os-release || fail 'needs Debian: the host under test
 # The project's own Node needs a library that a bare Debian lacks.
 node --version >/dev/null 2>&1 || { apt-get -q update && apt-get -q -y --no-install-recommends install libatomic1; } >/dev/null
 node --version >/dev/null || fail 'the Node of node_modules does not start.'
+# One of its tests is a person at the panel.
+"$BASH" test/panel/browser.sh || fail 'there is no browser.'
 
 tests=
 finish() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The panel's suite: every test of test/panel/flows in a real Chromium, which it installs with a named font where they are missing
-# (root on Debian; CHROMIUM names another one). Fails when it could not start, ran no test, or left one out.
+# The panel's suite: every test of test/panel/flows in a real Chromium (see browser.sh). Fails when it could not start, ran no test, or
+# left one out.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
@@ -11,17 +11,9 @@ export TEST_REPORT=${TEST_REPORT:-$report}
 fail() { echo "test:panel: $*" >&2; exit 1; }
 
 [ -x node_modules/.bin/vitest ] || fail 'the packages are missing: run "npm ci" first.'
-missing=
-[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || missing+=' chromium'
-# Without one of those that the styles name, letters are as wide as chance has it.
-[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || missing+=' fonts-dejavu-core'
-node --version >/dev/null 2>&1 || missing+=' libatomic1'
-if [ -n "$missing" ]; then
-  [ "$(id -u)" = 0 ] && grep -qs '^ID=debian' /etc/os-release || fail "needs these packages of Debian:$missing"
-  { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing; } >/dev/null ||
-    fail "could not be installed:$missing"
-fi
+node --version >/dev/null 2>&1 || { apt-get -q update && apt-get -q -y --no-install-recommends install libatomic1; } >/dev/null
 node --version >/dev/null || fail 'the Node of node_modules does not start.'
+"$BASH" "$HERE/browser.sh" || fail 'there is no browser.'
 
 tests=
 finish() {
