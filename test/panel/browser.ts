@@ -3,6 +3,9 @@ import { afterAll, expect, onTestFinished } from 'vitest'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
+/** There is no internet, and none is needed. */
+const ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
+
 let browser: Promise<Browser> | undefined
 afterAll(async () => {
   await (await browser)?.close()
@@ -15,7 +18,7 @@ interface PageOptions extends BrowserContextOptions {
 
 /** A window of its own in a Chromium that the file's tests share. Its test fails with what is wrong in it, seen or not. */
 export async function openPage(url: string, { expected, ...options }: PageOptions = {}): Promise<Page> {
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   const viewport = { width: 1280, height: 800 }
   const context = await (await browser).newContext({ locale: 'fr-FR', viewport, ...options })
   const page = await context.newPage()

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../runtime/service.ts'
+import { openPage } from '../browser.ts'
+
+test('from the first page to an upgrade that is followed: six clicks at most, and what to press is said', async () => {
+  const demo = await startDemo()
+  demo.lineMs = 20
+  const service = await startService(demo)
+  const page = await openPage(service.url)
+  let clicks = 0
+  const press = async (name: string) => {
+    clicks += 1
+    await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()
+  }
+  const began = performance.now()
+
+  await page.getByLabel('Nom d’utilisateur').fill('demo')
+  await page.getByLabel('Mot de passe', { exact: true }).fill('demo')
+  await press('Se connecter')
+  await press('Mettre à jour')
+  await page.getByRole('heading', { name: 'Mises à jour' }).waitFor()
+  await press('Mettre à jour web')
+  await page.locator('.output .line').first().waitFor()
+  console.info(`${clicks} clicks, ${Math.round(performance.now() - began)} ms of which nobody had to think`)
+  await page.locator('.output').getByText('Terminé', { exact: true }).waitFor()
+
+  expect(clicks).toBeLessThanOrEqual(6)
+})
