@@ -12,7 +12,7 @@ export const output = {
   closeSearch: 'Fermer la recherche',
   copy: 'Copier',
   copied: 'La sortie est copiée.',
-  copiedPart: 'Ce qui est montré est copié\u00a0; téléchargez la sortie pour l’avoir entière.',
+  copiedPart: 'Ce qui est montré est copié\u202f; téléchargez la sortie pour l’avoir entière.',
   notCopied: 'Votre navigateur a refusé la copie. Téléchargez la sortie.',
   download: 'Télécharger',
   progress: 'Progression',
