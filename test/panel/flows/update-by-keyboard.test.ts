@@ -84,7 +84,8 @@ test('an upgrade from the sign-in to the history, by keyboard alone', { timeout:
 test('all targets are upgraded once their names were confirmed', { timeout: LONG }, async () => {
   const { demo, proxy, panel } = await signedIn()
   demo.upgradeOutput = undefined
-  demo.lineMs = 50
+  // Until both are seen to run.
+  demo.lineMs = 1_000
   const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
   await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
@@ -99,6 +100,7 @@ test('all targets are upgraded once their names were confirmed', { timeout: LONG
   await page.keyboard.press('Enter')
   await page.locator('dialog').getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
   await page.getByRole('group', { name: 'Mises à jour en cours' }).waitFor(WAIT)
+  demo.lineMs = 0
   const jobs = await panel.api('GET /api/updates/history')
   expect(jobs?.map(({ target }) => target).sort()).toEqual(['all', 'host'])
   // One container does not run: it was left behind.
