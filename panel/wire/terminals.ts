@@ -24,6 +24,7 @@ export interface Shell {
 
 /** A window that is being resized tells of its size so much later. */
 const SIZE_MS = 100
+const MOST_AHEAD = 1_000
 
 /** Those that are open or have ended, in their order. They live as long as the panel is open, whatever page is shown. */
 export const shells = signal<readonly Shell[]>([])
@@ -55,8 +56,12 @@ function createShell(id: number, target: string): Shell {
   let isClosed = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
+  /** What was typed before the shell was there, as far as that is by hand. */
+  let ahead: Uint8Array<ArrayBuffer>[] = []
+
   const isOpen = () => state.value.is === 'open'
   const type = (bytes: Uint8Array<ArrayBuffer>) => {
+    if (state.value.is === 'opening' && ahead.length < MOST_AHEAD) ahead.push(bytes)
     if (!isOpen()) return
     const [byte] = bytes
     if (ctrl.value && bytes.length === 1 && byte !== undefined) bytes[0] = withCtrl(byte)
@@ -83,6 +88,7 @@ function createShell(id: number, target: string): Shell {
   }
   const connect = async () => {
     asked = true
+    ahead = []
     state.value = { is: 'opening' }
     let exit: ReturnType<typeof exitOf>
     let hasBegun = false
@@ -96,6 +102,7 @@ function createShell(id: number, target: string): Shell {
         hasBegun = true
         state.value = { is: 'open' }
         if (size !== before) tellSize()
+        for (const bytes of ahead) type(bytes)
       })
       mine.addEventListener('message', ({ data }) => {
         if (data instanceof ArrayBuffer) screen.value?.write(new Uint8Array(data))

@@ -61,6 +61,26 @@ test('a shell by a link: what is typed and put out, in its colours, its end, and
   await page.getByText(ENDED(0)).waitFor(WAIT)
 })
 
+test('what is typed before the shell is there is not lost', { timeout: LONG }, async () => {
+  const { page } = await panelAt('/terminal')
+  let open = () => {}
+  const held = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  await page.routeWebSocket(/\/ws\/terminal/, async (socket) => {
+    await held
+    socket.connectToServer()
+  })
+  await page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' }).click()
+  await page.locator('.xterm-helper-textarea').waitFor({ ...WAIT, state: 'attached' })
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest('.xterm') !== null), WAIT).toBe(true)
+
+  await page.keyboard.type('hostname\r')
+  open()
+
+  await expectShown(page, /hostname\s+pve/)
+})
+
 test('the shell is told of the size of the window', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=host')
   const sizes = async () => {
@@ -103,6 +123,7 @@ test('a shell goes on while another page is shown, and while another tab is', { 
   await expectShown(page, /^before$/m)
   await page.getByLabel('Cible').selectOption('host')
   await page.getByRole('button', { name: 'Ouvrir', exact: true }).click()
+  await expectShown(page, /panel@pve/)
   await type(page, 'hostname')
   await expectShown(page, /^pve$/m)
   await page.getByRole('tab', { name: 'web' }).click()
