@@ -63,20 +63,23 @@ test('a shell by a link: what is typed and put out, in its colours, its end, and
 
 test('what is typed before the shell is there is not lost', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal')
-  let open = () => {}
-  const held = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  await page.routeWebSocket(/\/ws\/terminal/, async (socket) => {
-    await held
-    socket.connectToServer()
+  await page.evaluate(() => {
+    const listen = WebSocket.prototype.addEventListener
+    const held = new Promise<void>((resolve) => Reflect.set(globalThis, 'letOpen', resolve))
+    Reflect.set(
+      WebSocket.prototype,
+      'addEventListener',
+      function late(this: WebSocket, type: string, listener: (event: Event) => void) {
+        listen.call(this, type, type === 'open' ? (event) => void held.then(() => listener(event)) : listener)
+      },
+    )
   })
   await page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' }).click()
   await page.locator('.xterm-helper-textarea').waitFor({ ...WAIT, state: 'attached' })
   await expect.poll(() => page.evaluate(() => document.activeElement?.closest('.xterm') !== null), WAIT).toBe(true)
 
   await page.keyboard.type('hostname\r')
-  open()
+  await page.evaluate(() => Reflect.get(globalThis, 'letOpen')())
 
   await expectShown(page, /hostname\s+pve/)
 })
