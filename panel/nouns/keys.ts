@@ -26,8 +26,8 @@ export interface Pressed {
   metaKey: boolean
   altKey: boolean
   repeat: boolean
-  /** `terminal`: its keys belong to the program in it. `closed`: a dialog asks something. */
-  where: 'page' | 'field' | 'terminal' | 'closed'
+  /** `closed`: a dialog asks something. A terminal keeps its keys to itself: they do not come here. */
+  where: 'page' | 'field' | 'closed'
 }
 
 interface Settings {
@@ -50,10 +50,9 @@ export function createKeys(): (pressed: Pressed, settings: Settings) => Command 
     if (key === 'Shift') return undefined
     waitingSince = undefined
     const letter = key.length === 1 ? key.toLowerCase() : key
-    // In a terminal, and in the fields of a Mac, Ctrl K erases to the end of the line.
+    // In the fields of a Mac, Ctrl K erases to the end of the line.
     const isPaletteKey = isMac ? metaKey && !ctrlKey : ctrlKey && !metaKey
-    if (letter === 'k' && isPaletteKey && !altKey && where !== 'closed' && (isMac || where !== 'terminal'))
-      return { do: 'palette' }
+    if (letter === 'k' && isPaletteKey && !altKey && where !== 'closed') return { do: 'palette' }
     if (!singleKeys || where !== 'page' || ctrlKey || metaKey || altKey || repeat)
       return isWaiting ? { do: 'stopWaiting' } : undefined
     if (isWaiting) return isDestination(letter) ? { do: 'go', page: DESTINATIONS[letter] } : { do: 'stopWaiting' }

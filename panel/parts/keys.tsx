@@ -60,7 +60,6 @@ export function Keys() {
 function whereIs(target: EventTarget | null): Pressed['where'] {
   if (document.querySelector('dialog[open]')) return 'closed'
   if (!(target instanceof HTMLElement)) return 'page'
-  if (target.closest('.xterm')) return 'terminal'
   const isField =
     target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox], [type=radio])')
   return isField ? 'field' : 'page'
