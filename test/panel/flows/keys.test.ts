@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 async function opened(name: 'demo' | 'guest' = 'demo') {
   const { service } = await started()
-  const page = await openPage(service.url)
+  const page = await openPage(service.url, { reducedMotion: 'reduce' })
   await signIn(page, name)
   return page
 }

@@ -16,7 +16,7 @@ const SHORTCUTS = [
 
 async function opened(name: 'demo' | 'guest' = 'demo') {
   const { service } = await started()
-  const page = await openPage(service.url)
+  const page = await openPage(service.url, { reducedMotion: 'reduce' })
   // The service would not store the last one.
   await page.route('**/api/settings/public', (route) =>
     route.fulfill({ json: { dashboard_shortcuts: JSON.stringify(SHORTCUTS) } }),
