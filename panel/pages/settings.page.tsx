@@ -52,7 +52,7 @@ export function SettingsPage() {
               mark={(is) => mark('host', is)}
               onSaved={load.reload}
             />
-            <HostKey known={known} onSaved={load.reload} />
+            <HostKey known={known} mark={(is) => mark('key', is)} onSaved={load.reload} />
             <SettingsForm
               title={say.hypervisor}
               note={say.hypervisorNote}

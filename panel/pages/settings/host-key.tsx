@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
@@ -10,12 +10,23 @@ import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Settings } from './settings-form.tsx'
 
+interface HostKeyProps {
+  known: Settings
+  /** Told whether there is something to store. */
+  mark(isUnsaved: boolean): void
+  onSaved(): Promise<void>
+}
+
 /** The key that the host has to show. To change it one types the host's name: it is what keeps another machine out. */
-export function HostKey({ known, onSaved }: { known: Settings; onSaved(): Promise<void> }) {
+export function HostKey({ known, mark, onSaved }: HostKeyProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)
   const next = useSignal('')
   const { ssh_host, ssh_host_key } = known
+  const isTyped = next.value !== ''
+  useEffect(() => {
+    mark(isTyped)
+  }, [isTyped])
   const change = useAct(async () => {
     const key = next.value.trim()
     const asked = {

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Answer } from '../../../client/index.ts'
 import { fieldErrors } from '../../nouns/failure.ts'
@@ -30,18 +30,28 @@ interface SettingsFormProps {
 export function SettingsForm({ title, note, known, fields, mark, onSaved }: SettingsFormProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)
-  const values = useMemo(() => fields.map((name) => ({ name, value: signal(storedOf(known, name)) })), [known])
+  const values = useMemo(() => fields.map((name) => ({ name, value: signal(storedOf(known, name)) })), [])
+  const shown = useRef(known)
+  const keyStays = useSignal(false)
+  useEffect(() => {
+    // Another section was stored, say: what is typed here stays.
+    for (const { name, value } of values)
+      if (value.peek() === storedOf(shown.current, name)) value.value = storedOf(known, name)
+    shown.current = known
+  }, [known])
   const changed = values.filter(({ name, value }) => value.value !== storedOf(known, name))
   const save = useAct(async () => {
     if (changed.length === 0) return toast(say.unchanged)
     const body = Object.fromEntries(changed.map(({ name, value }) => [name, value.value]))
+    keyStays.value = false
     try {
       await api('PATCH /api/settings', { body })
     } catch (error) {
       focusWrong(form.current)
       throw error
     }
-    mark(false)
+    for (const { name, value } of changed) if (isSecret(name) && value.value === body[name]) value.value = ''
+    keyStays.value = 'ssh_host' in body && known.ssh_host_key !== ''
     toast(say.saved)
     await onSaved()
   })
@@ -76,6 +86,7 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
           />
         ))}
         <Problem error={save.error.value} />
+        <div role="status">{keyStays.value && <p class="notice">{say.keyStays}</p>}</div>
         <Action act={save} type="submit" class={count > 0 ? 'primary' : ''}>
           {say.save}
         </Action>

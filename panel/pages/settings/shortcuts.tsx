@@ -3,7 +3,7 @@ import { ArrowDown, ArrowUp, Trash2 } from 'lucide'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { moved } from '../../nouns/arrange.ts'
 import { safeLink } from '../../nouns/links.ts'
-import { shortcutsIn } from '../../nouns/shortcuts.ts'
+import { type Shortcut, shortcutsIn } from '../../nouns/shortcuts.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -16,6 +16,8 @@ interface Row {
   id: number
   label: Signal<string>
   href: Signal<string>
+  /** What it has beside them. */
+  more: Partial<Shortcut>
 }
 
 interface ShortcutsProps {
@@ -26,7 +28,12 @@ interface ShortcutsProps {
 }
 
 let last = 0
-const rowOf = (label: string, href: string): Row => ({ id: ++last, label: signal(label), href: signal(href) })
+const rowOf = ({ label, href, ...more }: Shortcut): Row => ({
+  id: ++last,
+  label: signal(label),
+  href: signal(href),
+  more,
+})
 
 /** The shortcuts of the dashboard: named, ordered, checked before they are stored. */
 export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
@@ -36,9 +43,13 @@ export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
   const rows = useSignal<readonly Row[]>([])
   const tried = useSignal(false)
   useEffect(() => {
-    rows.value = before.map(({ label, href }) => rowOf(label, href))
+    rows.value = before.map(rowOf)
   }, [before])
-  const now = rows.value.map(({ label, href }) => ({ label: label.value.trim(), href: href.value.trim() }))
+  const now = rows.value.map(({ label, href, more }) => ({
+    label: label.value.trim(),
+    href: href.value.trim(),
+    ...more,
+  }))
   const isUnsaved = JSON.stringify(now) !== JSON.stringify(before)
   useEffect(() => {
     mark(isUnsaved)
@@ -53,7 +64,7 @@ export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
     await onSaved()
   })
   const add = () => {
-    rows.value = [...rows.value, rowOf('', '')]
+    rows.value = [...rows.value, rowOf({ label: '', href: '' })]
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('li:last-of-type input')?.focus())
   }
   const move = (row: Row, by: number) => {

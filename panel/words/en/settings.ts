@@ -28,6 +28,8 @@ export const settings: typeof fr = {
   keyNext: (key: string) => `Only ${key} will be.`,
   keyAny: 'The next key shown will be, whatever it is.',
   keyChanged: 'The host key is changed.',
+  keyStays:
+    'The key that was accepted is still required: if the address leads to another machine, change the host key too, below.',
   hypervisor: 'Hypervisor',
   hypervisorNote: 'Optional: with a token of its API, containers have their figures, and actions on them their tasks.',
   hypervisor_url: 'Address of the API',

@@ -27,6 +27,8 @@ export const settings = {
   keyNext: (key: string) => `Seule ${key} le sera.`,
   keyAny: 'La prochaine clé présentée le sera, quelle qu’elle soit.',
   keyChanged: 'La clé de l’hôte est changée.',
+  keyStays:
+    'La clé déjà acceptée reste exigée\u00a0: si l’adresse mène à une autre machine, changez aussi la clé de l’hôte, ci-dessous.',
   hypervisor: 'Hyperviseur',
   hypervisorNote:
     'Facultatif\u00a0: avec un jeton de son API, les conteneurs ont leurs chiffres, et leurs actions leurs tâches.',

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { createPanel } from '../../../client/index.ts'
+import { openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+async function opened(expected?: RegExp) {
+  const { service } = await started()
+  const panel = createPanel({ url: service.url })
+  await panel.signIn('demo', 'demo')
+  const page = await openPage(`${service.url}/settings`, { ...(expected && { expected }) })
+  await signIn(page)
+  const section = (name: string) => page.getByRole('region', { name, exact: true })
+  await section('Hôte').waitFor()
+  const bodies: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') bodies.push(z.json().parse(request.postDataJSON()))
+  })
+  return { panel, page, section, bodies, read: () => panel.api('GET /api/settings') }
+}
+
+test('a section stores what was changed in it, and what is typed in another stays', async () => {
+  const { page, section, bodies, read } = await opened()
+  const { ssh_username } = await read()
+  await section('Hyperviseur').getByLabel('Adresse de l’API').fill('https://pve1.example:8006')
+  await section('Raccourcis').getByRole('button', { name: 'Ajouter un raccourci' }).click()
+  await section('Clé de l’hôte').getByLabel('Nouvelle empreinte').fill('SHA256:')
+  await section('Hôte').getByLabel('Compte de service', { exact: true }).fill(`${ssh_username}2`)
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+  await page.getByText('Les réglages sont enregistrés').waitFor()
+
+  await expect.poll(async () => (await read()).ssh_username).toBe(`${ssh_username}2`)
+  expect(bodies).toEqual([{ ssh_username: `${ssh_username}2` }])
+  const loaded = page.waitForResponse((response) => response.url().endsWith('/api/settings'))
+  await section('Hôte').getByLabel('Compte de service', { exact: true }).fill(ssh_username)
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+  await loaded
+  await expect.poll(() => bodies.length).toBe(2)
+  await expect.poll(async () => (await read()).ssh_username).toBe(ssh_username)
+  expect(await section('Hyperviseur').getByLabel('Adresse de l’API').inputValue()).toBe('https://pve1.example:8006')
+  expect(await section('Clé de l’hôte').getByLabel('Nouvelle empreinte').inputValue()).toBe('SHA256:')
+  expect(await section('Raccourcis').locator('li').count()).toBe(1)
+  await page.getByText('Modifications non enregistrées').waitFor()
+})
+
+test('another host under the same key: what follows from it is said', async () => {
+  const { page, section } = await opened()
+  await section('Hôte').getByLabel('Adresse').fill('127.0.0.1:1')
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+  await page.getByText('La clé déjà acceptée reste exigée').waitFor()
+})
+
+test('what is rejected is said at its field, which has the focus, and nothing is stored', async () => {
+  const { page, section, read } = await opened(/status of 400/)
+  const before = await read()
+  await section('Hôte').getByLabel('Adresse').fill('two words')
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+
+  await page.getByText('Un hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
+  expect(await section('Hôte').getByLabel('Adresse').inputValue()).toBe('two words')
+  expect(await read()).toEqual(before)
+})
+
+test('a page with changes is left only when somebody says so', async () => {
+  const { page, section } = await opened()
+  await section('Hôte').getByLabel('Adresse').fill('elsewhere.example')
+  await page.getByRole('link', { name: 'Modules' }).click()
+  await page.locator('dialog').getByText('Vos modifications de cette page seront perdues.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  expect(page.url()).toMatch(/\/settings$/)
+  expect(await section('Hôte').getByLabel('Adresse').inputValue()).toBe('elsewhere.example')
+
+  await page.getByRole('link', { name: 'Modules' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Quitter' }).click()
+  await page.waitForURL(/\/modules$/)
+})
+
+test('the host key is changed by who types the name of the host', async () => {
+  const { page, section, read } = await opened()
+  const { ssh_host, ssh_host_key } = await read()
+  const next = `SHA256:${'A'.repeat(43)}`
+  await section('Clé de l’hôte').getByText(ssh_host_key).waitFor()
+  await section('Clé de l’hôte').getByLabel('Nouvelle empreinte').fill(next)
+  await section('Clé de l’hôte').getByRole('button', { name: 'Changer la clé' }).click()
+  const verb = page.locator('dialog').getByRole('button', { name: 'Changer la clé' })
+  expect(await verb.isDisabled()).toBe(true)
+  expect(await read()).toMatchObject({ ssh_host_key })
+  await page.locator('dialog input').fill(ssh_host)
+  await verb.click()
+
+  await page.getByText('La clé de l’hôte est changée.').waitFor()
+  expect(await read()).toMatchObject({ ssh_host_key: next })
+})
+
+test('shortcuts are ordered and stored with their icons; one that runs a script is refused', async () => {
+  const { page, section, read, panel } = await opened()
+  const stored = [
+    { label: 'Wiki', href: 'https://wiki.example', icon: 'book' },
+    { label: 'Git', href: 'https://git.example' },
+  ]
+  await panel.api('PUT /api/settings/public', { body: { dashboard_shortcuts: JSON.stringify(stored) } })
+  await page.reload()
+  const shortcuts = section('Raccourcis')
+  await shortcuts.getByRole('button', { name: 'Monter Git' }).waitFor()
+  expect(await page.getByText('Modifications non enregistrées').count()).toBe(0)
+  await shortcuts.getByRole('button', { name: 'Ajouter un raccourci' }).click()
+  await page.keyboard.type('Script')
+  await shortcuts.getByLabel('Adresse').last().fill('javascript:alert(1)')
+  await shortcuts.getByRole('button', { name: 'Enregistrer' }).click()
+
+  await page.getByText('Une adresse http:// ou https://, ou un chemin du panneau').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('href-2')
+  expect(JSON.parse((await read()).dashboard_shortcuts)).toEqual(stored)
+
+  await shortcuts.getByRole('button', { name: 'Supprimer Script' }).click()
+  await shortcuts.getByRole('button', { name: 'Monter Git' }).click()
+  await shortcuts.getByRole('button', { name: 'Enregistrer' }).click()
+  await page.getByText('Les raccourcis sont enregistrés.').waitFor()
+  expect(JSON.parse((await read()).dashboard_shortcuts)).toEqual(stored.toReversed())
+})
