@@ -1,6 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { fieldErrors } from '../../nouns/failure.ts'
 import { type Act, Action } from '../../parts/action.tsx'
-import { Field } from '../../parts/field.tsx'
+import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { words } from '../../words/words.ts'
@@ -18,9 +20,16 @@ interface FindingsProps {
 
 /** What the host has shown: its key, to be compared by a person, and what the account can do there. */
 export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, install, back }: FindingsProps) {
-  const { setup: say } = words()
+  const { setup: say, settings } = words()
+  const optional = useRef<HTMLDetailsElement>(null)
   const isMine = useSignal(false)
   const tried = useSignal(false)
+  const wrong = fieldErrors(install.error.value)
+  useEffect(() => {
+    if (!optional.current || !(wrong.hypervisor_url || wrong.hypervisor_token)) return
+    optional.current.open = true
+    focusWrong(optional.current)
+  }, [install.error.value])
   const canInstall = key !== '' && checks.every(({ id, ok }) => ok || !NEEDED.has(id))
   return (
     <form
@@ -78,15 +87,21 @@ export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, ins
         </ul>
       </section>
       {canInstall && (
-        <details>
+        <details ref={optional}>
           <summary>{say.hypervisor}</summary>
           <p class="dim">{say.hypervisor_note}</p>
-          <Field name="hypervisor_url" label={say.hypervisor_url} value={hypervisor.hypervisor_url} />
+          <Field
+            name="hypervisor_url"
+            label={say.hypervisor_url}
+            value={hypervisor.hypervisor_url}
+            error={wrong.hypervisor_url && settings.wrong.hypervisor_url}
+          />
           <Field
             name="hypervisor_token"
             label={say.hypervisor_token}
             value={hypervisor.hypervisor_token}
             type="password"
+            error={wrong.hypervisor_token && settings.wrong.hypervisor_token}
           />
         </details>
       )}

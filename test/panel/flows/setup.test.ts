@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../runtime/service.ts'
+import { focused, openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+/** A first start, before there is a host. */
+async function firstStart() {
+  const demo = await startDemo()
+  const service = await startService(demo, {
+    PANEL_SSH_HOST: '',
+    PANEL_SSH_USERNAME: '',
+    PANEL_SSH_PASSWORD: '',
+  })
+  const token = (await readFile(join(service.folder, 'setup-token'), 'utf8')).trim()
+  return { demo, service, token }
+}
+
+test('from nothing to a sign-in: the token of the address, the host, its key, its checks', async () => {
+  const { demo, service, token } = await firstStart()
+  const page = await openPage(`${service.url}/#token=${token}`, { expected: /status of 400/ })
+  await page.getByText('Étape 1 sur 2').waitFor()
+  expect(page.url()).toBe(`${service.url}/setup`)
+  expect(await page.getByLabel('Jeton d’installation').inputValue()).toBe(token)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
+
+  // What is missing is named at its field, and nothing that was typed is lost.
+  await page.keyboard.type('two words')
+  await page.getByLabel('Compte de service').fill(demo.service.username)
+  await page.keyboard.press('Enter')
+  await page.getByText('Saisissez son mot de passe.').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_password')
+  await page.keyboard.type(demo.service.password)
+  await page.keyboard.press('Enter')
+  await page.getByText('Un hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
+  expect(await page.getByLabel('Son mot de passe').inputValue()).toBe(demo.service.password)
+  await page.getByLabel('Hôte', { exact: true }).fill(`127.0.0.1:${demo.port}`)
+  await page.keyboard.press('Enter')
+
+  await page.getByText('Cette empreinte est-elle celle de votre hôte').waitFor()
+  await expect.poll(() => focused(page)).toContain('Étape 2 sur 2')
+  expect(await page.locator('.fingerprint').textContent()).toBe(demo.hostKey.split(' ').at(-1))
+  expect(await page.locator('.setup .status').allTextContents()).toEqual(Array.from({ length: 5 }, () => 'Réussie'))
+
+  // Nothing is installed before somebody has recognized the key.
+  await page.getByRole('button', { name: 'Installer' }).click()
+  await page.getByText('Comparez l’empreinte').waitFor()
+  expect(await (await fetch(`${service.url}/api/install/status`)).json()).toEqual({ installed: false })
+  await page.getByRole('button', { name: 'Corriger' }).click()
+  expect(await page.getByLabel('Hôte', { exact: true }).inputValue()).toBe(`127.0.0.1:${demo.port}`)
+  await page.getByRole('button', { name: 'Vérifier l’hôte' }).click()
+  await page.getByLabel('C’est la clé de mon hôte').check()
+
+  // What is optional is checked as well, and its field opens.
+  await page.getByText('Hyperviseur (facultatif)').click()
+  await page.getByLabel('Jeton de l’API').fill('not a token')
+  await page.getByRole('button', { name: 'Installer' }).click()
+  await page.getByText('Un jeton utilisateur@royaume!nom=uuid.').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('hypervisor_token')
+  await page.getByLabel('Jeton de l’API').fill('')
+  await page.getByRole('button', { name: 'Installer' }).click()
+
+  await page.waitForURL(`${service.url}/sign-in`)
+  await page.getByText('Le panneau est installé.').waitFor()
+  await signIn(page)
+})
+
+test('a wrong token and a wrong password are named, with what to do; a second wizard leads to the sign-in', async () => {
+  const { demo, service, token } = await firstStart()
+  const page = await openPage(service.url, { expected: /status of 403/ })
+  await page.getByLabel('Jeton d’installation').fill('guess')
+  await page.getByLabel('Hôte', { exact: true }).fill(`127.0.0.1:${demo.port}`)
+  await page.getByLabel('Compte de service').fill(demo.service.username)
+  await page.getByLabel('Son mot de passe').fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByText('Étape 1 sur 2').count()).toBe(1)
+
+  await page.getByLabel('Jeton d’installation').fill(token)
+  await page.keyboard.press('Enter')
+  await page.getByText(/L’hôte refuse .* avec ce mot de passe/).waitFor()
+  expect(await page.locator('.setup .status').allTextContents()).toContain('Échouée')
+  expect(await page.getByRole('button', { name: 'Installer' }).count()).toBe(0)
+
+  const { service: installed } = await started()
+  const late = await openPage(`${installed.url}/setup`)
+  await late.waitForURL(`${installed.url}/sign-in`)
+})
