@@ -16,13 +16,13 @@ const List = z.array(z.looseObject({ id: z.string() }))
 export async function startReplaceable(forge: TestForge, folder?: string, env: Record<string, string> = {}) {
   const data = folder ?? (await temporaryFolder())
   const program = startProgram({
+    PANEL_SSH_HOST: '127.0.0.1:1',
     ...env,
     PANEL_DATA_DIR: data,
     PANEL_DEPLOYER: 'process',
     PANEL_FORGE_URL: forge.url,
     PANEL_FORGE_ORG: forge.org,
     PANEL_JWT_KEY: inject('signingKey').pem,
-    PANEL_SSH_HOST: '127.0.0.1:1',
   })
   await program.said('"msg":"ready"')
   const line = program

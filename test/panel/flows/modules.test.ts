@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { testForge } from '../../forge.ts'
+import { repository } from '../../functions/modules/module.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { startReplaceable } from '../../runtime/replaceable.ts'
+import { openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+/** A service is built, stopped and started. */
+const LONG = 180_000
+const WAIT = { timeout: 60_000 }
+/** What Chromium says by itself while the service is away. */
+const AWAY = /net::ERR_|WebSocket connection to .* failed|status of (401|502|503)/
+
+/** The program, which can restart its service, with a forge and a host. */
+async function opened(code?: string) {
+  const demo = await startDemo()
+  const forge = await testForge()
+  forge.put(repository('wordy', '1.0.0', code))
+  const service = await startReplaceable(forge, undefined, {
+    PANEL_SSH_HOST: `127.0.0.1:${demo.port}`,
+    PANEL_SSH_USERNAME: demo.service.username,
+    PANEL_SSH_PASSWORD: demo.service.password,
+  })
+  const page = await openPage(`${service.url}/modules`, { expected: AWAY })
+  await signIn(page)
+  const section = (name: string) => page.getByRole('region', { name, exact: true })
+  return { forge, service, page, section }
+}
+
+test('a module is installed over a restart, brought up to date, and removed by its name', {
+  timeout: LONG,
+}, async () => {
+  const { forge, service, page, section } = await opened()
+  const boot = await service.boot()
+  const deployment = section('Déploiement de wordy')
+  await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
+  await deployment.first().waitFor(WAIT)
+  // The page may be loaded anew in the middle.
+  await page.reload()
+  await deployment.locator('header').getByText('Terminé').waitFor(WAIT)
+  expect(await deployment.locator('li').count()).toBeGreaterThan(0)
+  await section('Installés').getByText('wordy', { exact: true }).first().waitFor(WAIT)
+  expect(await service.boot()).not.toBe(boot)
+  expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+  await page.getByRole('button', { name: 'Masquer' }).click()
+  await deployment.first().waitFor({ state: 'detached' })
+
+  // A version that does not start is taken back, and that is said with why.
+  forge.put(repository('wordy', '2.0.0', 'process.exit(3)'))
+  await page.getByRole('button', { name: 'Actualiser' }).click()
+  await page.getByRole('button', { name: 'Passer wordy à 2.0.0' }).click(WAIT)
+  await page.getByText('la version précédente sert toujours').waitFor(WAIT)
+  expect((await deployment.locator('.err-text').textContent()) ?? '').not.toBe('')
+  expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+
+  await page.getByRole('button', { name: 'Plus d’actions pour wordy' }).click()
+  await page.getByRole('button', { name: 'Supprimer', exact: true }).click()
+  const verb = page.locator('dialog').getByRole('button', { name: 'Supprimer' })
+  expect(await verb.isDisabled()).toBe(true)
+  await page.locator('dialog input').fill('wordy')
+  await verb.click()
+  await page.getByText('wordy est supprimé.').waitFor(WAIT)
+  await expect.poll(() => service.module('wordy'), WAIT).toBeUndefined()
+  await page.getByRole('button', { name: 'Installer wordy' }).waitFor(WAIT)
+})
+
+test('a forge that does not answer is told in its place, with what is installed beside it', async () => {
+  const forge = await testForge()
+  forge.behave = (_, response) => {
+    response.writeHead(500).end()
+    return true
+  }
+  const { service } = await started({ PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org })
+  const page = await openPage(`${service.url}/modules`)
+  await signIn(page)
+  await page.getByText('La forge n’a pas pu être lue').waitFor()
+  expect(await page.getByText('Fait partie du panneau').count()).toBeGreaterThan(0)
+
+  forge.behave = undefined
+  forge.put(repository('wordy', '1.0.0'))
+  await page.getByRole('button', { name: 'Actualiser' }).click()
+  await page.getByRole('button', { name: 'Installer wordy' }).waitFor()
+  expect(await page.getByText('La forge n’a pas pu être lue').count()).toBe(0)
+})
+
+test('without the right to it, modules are a list', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/modules`)
+  await page.locator('input[name=username]').fill('guest')
+  await page.locator('input[name=password]').fill('guest')
+  await page.keyboard.press('Enter')
+  await page.getByText('Fait partie du panneau').first().waitFor()
+  expect(await page.locator('main').getByRole('button').count()).toBe(0)
+})
