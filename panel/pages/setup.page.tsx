@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Answer } from '../../client/index.ts'
+import { type Answer, ApiError } from '../../client/index.ts'
 import { fieldErrors } from '../nouns/failure.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
@@ -23,6 +23,13 @@ function tokenOfAddress(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
   if (token) history.replaceState(null, '', location.pathname)
   return token
+}
+
+/** Somebody was sooner: there is nothing left to set up. */
+function leaveIfInstalled(error: unknown): void {
+  if (!(error instanceof ApiError) || error.code !== 'already_installed') return
+  toast(words().setup.already)
+  go('/sign-in', { replace: true })
 }
 
 /** From nothing to a host: what to connect to, whether it is the right one, done. What was typed stays whatever goes wrong. */
@@ -56,6 +63,7 @@ export function SetupPage() {
       found.value = await api('POST /api/install/check', { body: typed() })
     } catch (error) {
       focusWrong(form.current)
+      leaveIfInstalled(error)
       throw error
     }
   })
@@ -67,7 +75,12 @@ export function SetupPage() {
       ...(hypervisor_url.value && { hypervisor_url: hypervisor_url.value.trim() }),
       ...(hypervisor_token.value && { hypervisor_token: hypervisor_token.value.trim() }),
     }
-    await api('POST /api/install', { body })
+    try {
+      await api('POST /api/install', { body })
+    } catch (error) {
+      leaveIfInstalled(error)
+      throw error
+    }
     toast(say.done)
     go('/sign-in', { replace: true })
   })

@@ -36,6 +36,7 @@ export const setup: typeof fr = {
   mine: 'This is the key of my host',
   confirmFirst: 'Compare the fingerprint, then check the box.',
   done: 'The panel is set up. Sign in with an account of the host.',
+  already: 'The panel is set up already. Sign in with an account of the host.',
   missing: {
     setup_token: 'Enter the token that was shown at the start.',
     ssh_host: 'Enter the address of the host.',

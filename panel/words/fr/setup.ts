@@ -34,6 +34,7 @@ export const setup = {
   mine: 'C’est la clé de mon hôte',
   confirmFirst: 'Comparez l’empreinte, puis cochez la case.',
   done: 'Le panneau est installé. Connectez-vous avec un compte de l’hôte.',
+  already: 'Le panneau est déjà installé. Connectez-vous avec un compte de l’hôte.',
   missing: {
     setup_token: 'Saisissez le jeton affiché au démarrage.',
     ssh_host: 'Saisissez l’adresse de l’hôte.',

@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
 import { focused, openPage, signIn } from '../browser.ts'
+import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** A first start, before there is a host. */
 async function firstStart() {
@@ -60,6 +66,10 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
   await page.getByRole('button', { name: 'Installer' }).click()
   await page.getByText('Un jeton utilisateur@royaume!nom=uuid.').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('hypervisor_token')
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await findingsOf(page, AXE)).toEqual([])
+  }
   await page.getByLabel('Jeton de l’API').fill('')
   await page.getByRole('button', { name: 'Installer' }).click()
 
@@ -70,7 +80,7 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
 
 test('a wrong token and a wrong password are named, with what to do; a second wizard leads to the sign-in', async () => {
   const { demo, service, token } = await firstStart()
-  const page = await openPage(service.url, { expected: /status of 403/ })
+  const page = await openPage(service.url, { expected: /status of (403|409)/ })
   await page.getByLabel('Jeton d’installation').fill('guess')
   await page.getByLabel('Hôte', { exact: true }).fill(`127.0.0.1:${demo.port}`)
   await page.getByLabel('Compte de service').fill(demo.service.username)
@@ -84,6 +94,21 @@ test('a wrong token and a wrong password are named, with what to do; a second wi
   await page.getByText(/L’hôte refuse .* avec ce mot de passe/).waitFor()
   expect(await page.locator('.setup .status').allTextContents()).toContain('Échouée')
   expect(await page.getByRole('button', { name: 'Installer' }).count()).toBe(0)
+
+  // Somebody else is sooner.
+  await page.getByRole('button', { name: 'Corriger' }).click()
+  await page.getByLabel('Son mot de passe').fill(demo.service.password)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('C’est la clé de mon hôte').check()
+  const { username: ssh_username, password: ssh_password } = demo.service
+  const ssh_host = `127.0.0.1:${demo.port}`
+  const ssh_host_key = demo.hostKey
+  await createPanel({ url: service.url }).api('POST /api/install', {
+    body: { setup_token: token, ssh_host, ssh_username, ssh_password, ssh_host_key },
+  })
+  await page.getByRole('button', { name: 'Installer' }).click()
+  await page.waitForURL(`${service.url}/sign-in`)
+  await page.getByText('Le panneau est déjà installé.').waitFor()
 
   const { service: installed } = await started()
   const late = await openPage(`${installed.url}/setup`)
