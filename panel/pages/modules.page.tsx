@@ -101,7 +101,9 @@ async function readInstalled(signal: AbortSignal): Promise<Installed[]> {
     isAdmin.value ? api('GET /api/repair/modules', { signal }) : [],
   ])
   const wrong = new Map(repair.map(({ id, problem, detail }) => [id, { problem, detail }]))
-  return all.map((each) => ({ ...each, ...wrong.get(each.id) }))
+  const told = all.map((each) => ({ ...each, ...wrong.get(each.id) }))
+  // What somebody has installed is what there is something to do about.
+  return [...told.filter(({ is_core }) => !is_core), ...told.filter(({ is_core }) => is_core)]
 }
 
 async function readOffered(signal: AbortSignal): Promise<Answer<'GET /api/registry/modules'>> {

@@ -43,7 +43,7 @@ export function InstalledModule({ module, newest, change }: InstalledModuleProps
     document.querySelector<HTMLElement>('h1')?.focus()
     await change(null)
   })
-  const link = is_enabled && !is_core ? safeLink(nav_href) : undefined
+  const link = is_enabled ? safeLink(nav_href) : undefined
   const [kind, word] = stateOf()
 
   function stateOf(): [StatusKind, string] {
@@ -67,27 +67,31 @@ export function InstalledModule({ module, newest, change }: InstalledModuleProps
         )}
         <Problem error={toggle.error.value ?? update.error.value ?? remove.error.value} />
       </div>
-      {link && (
-        <a class="button small" href={link} aria-label={say.openOf(name)}>
-          {say.open}
-        </a>
-      )}
-      {isAdmin.value && !is_core && (
-        <>
-          {newest && newest !== version && (
-            <Action act={update} class="small primary" label={say.updateOf(name, newest)}>
-              {say.update(newest)}
-            </Action>
+      {!is_core && (
+        <div class="acts">
+          {link && (
+            <a class="button small" href={link} aria-label={say.openOf(name)}>
+              {say.open}
+            </a>
           )}
-          <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>
-            {is_enabled ? say.disable : say.enable}
-          </Action>
-          <Menu label={say.moreOf(name)}>
-            <button type="button" onClick={() => void remove.run()}>
-              {say.remove}
-            </button>
-          </Menu>
-        </>
+          {isAdmin.value && (
+            <>
+              {newest && newest !== version && (
+                <Action act={update} class="small primary" label={say.updateOf(name, newest)}>
+                  {say.update(newest)}
+                </Action>
+              )}
+              <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>
+                {is_enabled ? say.disable : say.enable}
+              </Action>
+              <Menu label={say.moreOf(name)}>
+                <button type="button" onClick={() => void remove.run()}>
+                  {say.remove}
+                </button>
+              </Menu>
+            </>
+          )}
+        </div>
       )}
     </li>
   )

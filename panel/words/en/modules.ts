@@ -8,7 +8,7 @@ export const modules: typeof fr = {
   install: 'Install',
   installOf: (name: string) => `Install ${name}`,
   update: (version: string) => `Go to ${version}`,
-  updateOf: (name: string, version: string) => `Take ${name} to ${version}`,
+  updateOf: (name: string, version: string) => `Go to ${version}: ${name}`,
   enable: 'Enable',
   enableOf: (name: string) => `Enable ${name}`,
   disable: 'Disable',

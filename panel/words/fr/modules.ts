@@ -6,7 +6,7 @@ export const modules = {
   install: 'Installer',
   installOf: (name: string) => `Installer ${name}`,
   update: (version: string) => `Passer à ${version}`,
-  updateOf: (name: string, version: string) => `Passer ${name} à ${version}`,
+  updateOf: (name: string, version: string) => `Passer à ${version}\u00a0: ${name}`,
   enable: 'Activer',
   enableOf: (name: string) => `Activer ${name}`,
   disable: 'Désactiver',

@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { testForge } from '../../forge.ts'
 import { repository } from '../../functions/modules/module.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startReplaceable } from '../../runtime/replaceable.ts'
 import { openPage, signIn } from '../browser.ts'
+import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** A service is built, stopped and started. */
 const LONG = 180_000
@@ -49,10 +54,16 @@ test('a module is installed over a restart, brought up to date, and removed by i
   // A version that does not start is taken back, and that is said with why.
   forge.put(repository('wordy', '2.0.0', 'process.exit(3)'))
   await page.getByRole('button', { name: 'Actualiser' }).click()
-  await page.getByRole('button', { name: 'Passer wordy à 2.0.0' }).click(WAIT)
+  await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
   await page.getByText('la version précédente sert toujours').waitFor(WAIT)
   expect((await deployment.locator('.err-text').textContent()) ?? '').not.toBe('')
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
+
+  // On a phone the name of a module keeps its room beside what can be done with it.
+  await page.setViewportSize({ width: 390, height: 800 })
+  const box = await page.locator('.modules > li .grow', { hasText: 'wordy' }).boundingBox()
+  expect(box?.width).toBeGreaterThan(200)
+  expect(await findingsOf(page, AXE)).toEqual([])
 
   await page.getByRole('button', { name: 'Plus d’actions pour wordy' }).click()
   await page.getByRole('button', { name: 'Supprimer', exact: true }).click()
