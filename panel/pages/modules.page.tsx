@@ -47,17 +47,22 @@ export function ModulesPage() {
       <section aria-label={say.installed}>
         <h2>{say.installed}</h2>
         <Loaded of={installed} rows={4}>
-          {(found) =>
-            found.length === 0 ? (
-              <p class="empty">{say.noneInstalled}</p>
-            ) : (
-              <ul class="list modules">
-                {found.map((each) => (
-                  <InstalledModule key={each.id} module={each} newest={versions.get(each.id)} change={change} />
-                ))}
-              </ul>
+          {(found) => {
+            const row = (each: Installed) => (
+              <InstalledModule key={each.id} module={each} newest={versions.get(each.id)} change={change} />
             )
-          }
+            const [added, core] = [found.filter(({ is_core }) => !is_core), found.filter(({ is_core }) => is_core)]
+            return (
+              <>
+                {added.length === 0 && <p class="empty">{say.noneInstalled}</p>}
+                {added.length > 0 && <ul class="list modules">{added.map(row)}</ul>}
+                <details class="core">
+                  <summary>{say.coreModules(core.length)}</summary>
+                  <ul class="list modules">{core.map(row)}</ul>
+                </details>
+              </>
+            )
+          }}
         </Loaded>
       </section>
       {isAdmin.value && (
@@ -70,7 +75,7 @@ export function ModulesPage() {
                 <>
                   {error && (
                     <div class="notice" role="status">
-                      <p>{say.forgeError}</p>
+                      <p>{modules.length > 0 ? say.forgeError : say.forgeErrorEmpty}</p>
                       <p class="dim" lang="fr">
                         {error}
                       </p>
@@ -101,9 +106,7 @@ async function readInstalled(signal: AbortSignal): Promise<Installed[]> {
     isAdmin.value ? api('GET /api/repair/modules', { signal }) : [],
   ])
   const wrong = new Map(repair.map(({ id, problem, detail }) => [id, { problem, detail }]))
-  const told = all.map((each) => ({ ...each, ...wrong.get(each.id) }))
-  // What somebody has installed is what there is something to do about.
-  return [...told.filter(({ is_core }) => !is_core), ...told.filter(({ is_core }) => is_core)]
+  return all.map((each) => ({ ...each, ...wrong.get(each.id) }))
 }
 
 async function readOffered(signal: AbortSignal): Promise<Answer<'GET /api/registry/modules'>> {

@@ -32,7 +32,9 @@ export const modules: typeof fr = {
     not_in_registry: 'The forge does not offer it any more. It still works, but gets no new versions.',
   },
   noneAvailable: 'The forge offers no other module.',
-  noneInstalled: 'No module is installed.',
+  noneInstalled: 'No module is added to the panel.',
+  coreModules: (count: number) => `The panel itself (${count} modules)`,
+  forgeErrorEmpty: 'The forge could not be read.',
   forgeError: 'The forge could not be read; what follows is from the last time.',
   withCode: 'Has code: the service restarts to load it.',
   state: {

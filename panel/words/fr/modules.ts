@@ -30,7 +30,9 @@ export const modules = {
     not_in_registry: 'La forge ne l’offre plus. Il fonctionne encore, mais ne recevra plus de versions.',
   },
   noneAvailable: 'La forge n’offre pas d’autre module.',
-  noneInstalled: 'Aucun module n’est installé.',
+  noneInstalled: 'Aucun module n’est ajouté au panneau.',
+  coreModules: (count: number) => `Le panneau lui-même (${count} modules)`,
+  forgeErrorEmpty: 'La forge n’a pas pu être lue.',
   forgeError: 'La forge n’a pas pu être lue\u202f; ce qui suit date de la dernière lecture.',
   withCode: 'Contient du code\u00a0: le service redémarre pour le charger.',
   state: {

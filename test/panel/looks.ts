@@ -1,0 +1,99 @@
+// Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
+//   node test/panel/looks.ts [page…]
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { startDemoHost } from '../../demo/host.ts'
+import { startDemoHypervisor } from '../../demo/hypervisor.ts'
+import { manyContainers } from '../../demo/place.ts'
+import { prepare } from '../../demo/prepare.ts'
+import { ROUTES } from '../../panel/routes.ts'
+import { startServer } from '../../runtime/server.ts'
+
+const WIDTHS = [390, 820, 1440]
+const THEMES = ['dark', 'light'] as const
+const LANGUAGES = { fr: 'fr-FR', en: 'en-GB' } as const
+const HEIGHT = 900
+/** Until figures have moved a little, and the demo's first upgrade is over. */
+const LIVED_MS = 40_000
+const SETTLED_MS = 1_500
+
+const asked = process.argv.slice(2)
+const folder = 'dist/pictures'
+mkdirSync(folder, { recursive: true })
+const data = await mkdtemp(join(tmpdir(), 'ops-panel-looks-'))
+const containers = manyContainers()
+const host = await startDemoHost({ containers })
+const hypervisor = await startDemoHypervisor(containers)
+const server = await startServer({
+  PANEL_PORT: '0',
+  PANEL_DATA_DIR: data,
+  PANEL_LOG_LEVEL: 'info',
+  PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
+  PANEL_SSH_USERNAME: host.service.username,
+  PANEL_SSH_PASSWORD: host.service.password,
+  PANEL_SSH_HOST_KEY: host.hostKey,
+})
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+})
+try {
+  await prepare(server.url, hypervisor)
+  for (const language of ['fr', 'en'] as const) for (const theme of THEMES) await look(browser, language, theme)
+} finally {
+  await browser.close()
+  await server.stop()
+  hypervisor.close()
+  await host.close()
+  await rm(data, { recursive: true, force: true })
+}
+
+async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (typeof THEMES)[number]): Promise<void> {
+  const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await page.setViewportSize({ width: 1440, height: HEIGHT })
+  await page.goto(server.url)
+  const take = async (name: string, width: number) => {
+    await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` })
+  }
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT })
+    await take('sign-in', width)
+  }
+  await page.locator('input[name=username]').fill('demo')
+  await page.locator('input[name=password]').fill('demo')
+  await page.keyboard.press('Enter')
+  await page.locator('.shell').waitFor()
+  const go = async (path: string) => {
+    await page.evaluate(`{
+      const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} })
+      document.body.append(link)
+      link.click()
+      link.remove()
+    }`)
+    await page.waitForTimeout(SETTLED_MS)
+  }
+  await go('/account')
+  await page.locator(`label:has([value=${theme}])`).click()
+  await page.locator(`label:has([value=${language}])`).click()
+  await go('/')
+  await page.waitForTimeout(LIVED_MS)
+  for (const { page: name, path } of ROUTES) {
+    if (name === 'setup' || name === 'signIn' || (asked.length > 0 && !asked.includes(name))) continue
+    if (name === 'job') await go('/updates')
+    if (name === 'job') {
+      await page.locator('.history tbody a').first().click()
+      await page.waitForTimeout(SETTLED_MS)
+    } else await go(name === 'terminal' ? '/terminal?target=lxc:101' : path)
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT })
+      await page.waitForTimeout(200)
+      await take(name, width)
+    }
+    await page.setViewportSize({ width: 1440, height: HEIGHT })
+  }
+  await context.close()
+}
