@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { words } from '../words/words.ts'
 import { Field } from './field.tsx'
 
@@ -15,12 +15,18 @@ interface DialogProps {
 /** A window above the page. The focus goes into it, stays there, and goes back to where it was. */
 export function Dialog({ title, onClose, class: kind = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   const id = useId()
-  useEffect(() => {
+  // Before it is painted: what is typed next is for it.
+  useLayoutEffect(() => {
+    const opened = dialog.current
     const before = document.activeElement
-    dialog.current?.showModal()
-    dialog.current?.querySelector<HTMLElement>('[data-first]')?.focus()
+    opened?.showModal()
+    opened?.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
+      isGone.current = true
+      // While it is open nothing else takes the focus.
+      opened?.close()
       // What had the focus may be gone with what the dialog did.
       if (before instanceof HTMLElement && before.isConnected) before.focus()
       else document.querySelector<HTMLElement>('h1')?.focus()
@@ -35,7 +41,9 @@ export function Dialog({ title, onClose, class: kind = '', children }: DialogPro
         event.preventDefault()
         onClose()
       }}
-      onClose={onClose}
+      onClose={() => {
+        if (!isGone.current) onClose()
+      }}
     >
       <h2 id={id}>{title}</h2>
       {children}

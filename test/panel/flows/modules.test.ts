@@ -101,6 +101,7 @@ test('without the right to it, modules are a list', async () => {
   await page.locator('input[name=username]').fill('guest')
   await page.locator('input[name=password]').fill('guest')
   await page.keyboard.press('Enter')
+  await page.getByText('Le panneau lui-même').click()
   await page.getByText('Fait partie du panneau').first().waitFor()
   expect(await page.locator('main').getByRole('button').count()).toBe(0)
 })

@@ -29,6 +29,7 @@ async function expectShown(page: Page, text: string | RegExp) {
 /** Waits for the prompt, and types a line. */
 async function type(page: Page, line: string) {
   await expectShown(page, /[#$]\s*$/)
+  await page.locator('.xterm-helper-textarea:focus').waitFor({ state: 'attached', timeout: WAIT.timeout })
   await page.keyboard.type(`${line}\r`)
 }
 
