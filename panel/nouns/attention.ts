@@ -2,15 +2,18 @@ import type { Outcome } from './outcome.ts'
 
 /** Something that somebody should do something about. */
 export type Attention =
+  | { kind: 'hostKey'; level: 'err' }
   | { kind: 'dpkg'; level: 'err' }
   | { kind: 'job'; level: 'err' | 'warn'; target: string; job: string; at: string }
-  | { kind: 'disk'; level: 'err' | 'warn'; name: string | undefined; used: number }
+  | { kind: 'disk'; level: 'err' | 'warn'; name: string | undefined; vmid: number | undefined; used: number }
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
   | { kind: 'reboot'; level: 'warn' }
   | { kind: 'packages'; level: 'warn'; count: number; targets: number }
 
 interface Known {
+  /** The host shows another key than the one that was agreed to. */
+  hasOtherKey: boolean
   host?: { disk: number; maxdisk: number; reboot_required: boolean; dpkg_broken: boolean } | undefined
   containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null }[]
   /** When those were last seen to run that are stopped now. */
@@ -27,10 +30,18 @@ const NEARLY_FULL = 0.9
 const FULL = 0.97
 
 /** What needs attention, the most urgent first: only what is known, nothing guessed. */
-export function attentionOf({ host, containers, stoppedSince, jobs, waiting, modules }: Known): Attention[] {
-  const found: Attention[] = []
+export function attentionOf({
+  hasOtherKey,
+  host,
+  containers,
+  stoppedSince,
+  jobs,
+  waiting,
+  modules,
+}: Known): Attention[] {
+  const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
   if (host?.dpkg_broken) found.push({ kind: 'dpkg', level: 'err' })
-  if (host) found.push(...diskOf(undefined, host))
+  if (host) found.push(...diskOf(host))
   for (const { target, job_id: job, started_at: at, outcome } of newestOfEach(jobs)) {
     if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
     if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
@@ -39,7 +50,7 @@ export function attentionOf({ host, containers, stoppedSince, jobs, waiting, mod
   for (const each of containers) {
     const at = stoppedSince.get(each.vmid)
     if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name: each.name, vmid: each.vmid, at })
-    found.push(...diskOf(each.name, each))
+    found.push(...diskOf(each))
   }
   if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
   const counts = [...waiting.values()].filter((count) => count > 0)
@@ -48,14 +59,19 @@ export function attentionOf({ host, containers, stoppedSince, jobs, waiting, mod
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'err' ? -1 : 1))
 }
 
-function diskOf(
-  name: string | undefined,
-  { disk, maxdisk }: { disk: number | null; maxdisk: number | null },
-): Attention[] {
+interface Disk {
+  name?: string
+  vmid?: number
+  disk: number | null
+  maxdisk: number | null
+}
+
+/** The host's has no name. */
+function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
   if (disk === null || !maxdisk) return []
   const used = disk / maxdisk
   if (used < NEARLY_FULL) return []
-  return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, used }]
+  return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, vmid, used }]
 }
 
 /** What failed is over once the same target has been upgraded again. */

@@ -27,6 +27,13 @@ export function told(error: unknown, sentences: Readonly<Record<string, string>>
   }
 }
 
+/** Whether the host has shown another key than the one that was agreed to: what the service says of a connection that it refused. */
+export function isHostKeyChanged(error: unknown): boolean {
+  return (
+    error instanceof ApiError && (error.code === 'host_key_changed' || /la clé de l’hôte a changé/.test(error.message))
+  )
+}
+
 /** The message of each rejected field. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -40,27 +41,32 @@ export function UpdatesPage() {
     chosen.value = await startUpgrade(target)
   })
   const known = targets.value ?? []
+  const { jobs, touched } = upgradeAll(upgradableIn(known))
   const all = useAct(async () => {
-    const named = withPackages(known)
     const text = (
       <>
         <p>{say.upgradeAllText}</p>
         <ul class="named">
-          {named.map(({ id, name }) => (
-            <li key={id}>{id === 'host' ? targetName(id) : name}</li>
+          {touched.map(({ id, name, packages }) => (
+            <li key={id}>
+              {name}
+              {packages !== undefined && (
+                <span class="dim"> · {packages === 0 ? say.upToDate : say.packages(packages)}</span>
+              )}
+            </li>
           ))}
         </ul>
       </>
     )
     if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return
-    for (const id of jobsFor(named)) chosen.value = await startUpgrade(id)
+    for (const id of jobs) chosen.value = await startUpgrade(id)
   })
   const again = useAct(() => check(idsOf(known)))
   return (
     <>
       <Heading title={say.title} note={<Summary />}>
         <Action act={again}>{again.busy.value ? say.checking : say.check}</Action>
-        {withPackages(known).length > 0 && (
+        {jobs.length > 0 && (
           <Action act={all} class="primary">
             {say.upgradeAll}
           </Action>
@@ -95,16 +101,13 @@ function idsOf(found: readonly Target[]): string[] {
   return found.filter(canBeChecked).map(({ id }) => id)
 }
 
-/** Those with something to upgrade, or of which that is not known. */
-function withPackages(found: readonly Target[]): Target[] {
-  return found.filter((target) => canBeChecked(target) && checked.value.get(target.id)?.packages?.length !== 0)
-}
-
-/** Containers are upgraded one after another, by one job: the host has other things to do. */
-function jobsFor(named: readonly Target[]): string[] {
-  const containers = named.filter(({ id }) => id !== 'host').map(({ id }) => id)
-  const host = named.some(({ id }) => id === 'host') ? ['host'] : []
-  return [...host, ...(containers.length > 1 ? ['all'] : containers)]
+/** What can be upgraded, with how much of that is known. */
+function upgradableIn(found: readonly Target[]): Upgradable[] {
+  return found.filter(canBeChecked).map(({ id, name }) => ({
+    id,
+    name: id === 'host' ? targetName(id) : name,
+    packages: checked.value.get(id)?.packages?.length,
+  }))
 }
 
 function Followed({ id }: { id: string }) {

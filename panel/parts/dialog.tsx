@@ -58,6 +58,8 @@ interface Question {
   /** The button's verb. */
   verb: string
   danger?: boolean
+  /** What no means, where “cancel” would be taken for yes. */
+  keep?: string
   /** A name that has to be typed first. */
   typed?: string
 }
@@ -84,7 +86,10 @@ export function Questions() {
   return open ? <Confirm key={open.question} {...open} /> : null
 }
 
-function Confirm({ question: { title, text, verb, danger = false, typed }, answer }: NonNullable<typeof asked.value>) {
+function Confirm({
+  question: { title, text, verb, danger = false, keep, typed },
+  answer,
+}: NonNullable<typeof asked.value>) {
   const name = useSignal('')
   const { shell } = words()
   const ready = !typed || name.value.trim() === typed
@@ -100,7 +105,7 @@ function Confirm({ question: { title, text, verb, danger = false, typed }, answe
         {typed && <Field label={shell.typeToConfirm(typed)} name="confirmed" value={name} />}
         <div class="buttons">
           <button type="button" class="button" data-first onClick={() => answer(false)}>
-            {shell.cancel}
+            {keep ?? shell.cancel}
           </button>
           <button type="submit" class={danger ? 'button danger' : 'button primary'} disabled={!ready}>
             {verb}

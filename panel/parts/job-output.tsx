@@ -30,7 +30,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   const ended = outcome !== 'running'
   const { progress, skipped } = job.reading.value
   const cancel = useAct(async () => {
-    const asked = { title: say.cancelTitle, text: say.cancelText, verb: say.cancelVerb, danger: true }
+    const asked = { title: say.cancelTitle, text: say.cancelText, verb: say.cancelVerb, keep: say.keep, danger: true }
     if (await confirm(asked)) await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
   })
   const state = (

@@ -33,8 +33,9 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
   useKeptFocus(row)
 
   function stateOf(): [StatusKind, string] {
-    if (job && canBeChecked(target)) return ['run', say.running]
     if (!canBeChecked(target)) return ['off', say.stopped]
+    // Of all containers, it is one at a time.
+    if (job) return ['run', job.target === 'all' ? say.runningWithAll : say.running]
     if (found?.error !== undefined) return ['err', '']
     if (packages.length > 0) return ['warn', say.packages(packages.length)]
     if (found?.packages) return ['ok', say.upToDate]

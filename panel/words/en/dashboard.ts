@@ -14,6 +14,9 @@ export const dashboard: typeof fr = {
   nothing: (ago: string) => `Nothing to report. Checked ${ago}.`,
   nothingYet: 'Nothing to report so far.',
   checking: 'Looking for packages that wait…',
+  hostKey:
+    'The key of the host has changed: the panel does not speak to it any more. If the host was not installed anew, somebody else answers in its place.',
+  compareKey: 'Compare the key',
   dpkg: 'dpkg was interrupted on the host: an upgrade repairs it first.',
   job: (target: string) => `The last upgrade of ${target} failed`,
   flawed: (target: string) => `The last upgrade of ${target} ended with errors`,

@@ -20,6 +20,7 @@ export const job: typeof fr = {
   cancelText:
     'apt and dpkg are stopped where they are. The next upgrade of this target first repairs what was left half-way.',
   cancelVerb: 'Cancel the upgrade',
+  keep: 'Let it go on',
   lists: 'Reading the package lists',
   download: 'Downloading the packages',
   unpack: (name: string) => `Unpacking ${name}`,

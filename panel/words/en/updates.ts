@@ -20,6 +20,7 @@ export const updates: typeof fr = {
   packages: (count: number) => (count === 1 ? '1 package' : `${count} packages`),
   upToDate: 'Up to date',
   running: 'Upgrade running',
+  runningWithAll: 'In its turn, with the upgrade of all containers',
   stopped: 'Stopped',
   unknown: 'Not checked yet',
   again: 'Check again',

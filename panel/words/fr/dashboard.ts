@@ -12,6 +12,9 @@ export const dashboard = {
   nothing: (ago: string) => `Rien à signaler. Vérifié ${ago}.`,
   nothingYet: 'Rien à signaler pour l’instant.',
   checking: 'Recherche des paquets en attente…',
+  hostKey:
+    'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Si l’hôte n’a pas été réinstallé, quelqu’un d’autre répond à sa place.',
+  compareKey: 'Comparer la clé',
   dpkg: 'dpkg a été interrompu sur l’hôte\u00a0: une mise à jour le répare d’abord.',
   job: (target: string) => `La dernière mise à jour de ${target} a échoué`,
   flawed: (target: string) => `La dernière mise à jour de ${target} s’est terminée avec des erreurs`,

@@ -18,6 +18,7 @@ export const job = {
   cancelText:
     'apt et dpkg sont arrêtés là où ils en sont. La prochaine mise à jour de cette cible répare d’abord ce qui est resté en chemin.',
   cancelVerb: 'Annuler la mise à jour',
+  keep: 'Laisser continuer',
   lists: 'Lecture des listes de paquets',
   download: 'Téléchargement des paquets',
   unpack: (name: string) => `Dépaquetage de ${name}`,

@@ -18,6 +18,7 @@ export const updates = {
   packages: (count: number) => (count === 1 ? '1 paquet' : `${count} paquets`),
   upToDate: 'À jour',
   running: 'Mise à jour en cours',
+  runningWithAll: 'À son tour, dans la mise à jour de tous les conteneurs',
   stopped: 'Arrêté',
   unknown: 'Pas encore vérifié',
   again: 'Vérifier à nouveau',

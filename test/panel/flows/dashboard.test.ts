@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { signedIn } from '../../client/signed-in.ts'
+import { testHypervisor } from '../../hypervisor.ts'
+import { startDemo } from '../../runtime/demo.ts'
+import { focused, openPage, signIn } from '../browser.ts'
+
+const LONG = 120_000
+const WAIT = { timeout: 60_000, interval: 50 }
+/** What Chromium says by itself of an answer that is an error. */
+const REFUSED = /status of (500|502)/
+
+const attention = (page: Page) => page.locator('.attention')
+const cards = (page: Page) =>
+  page.locator('.card').evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))
+
+async function shownDashboard(options: Parameters<typeof openPage>[1] = {}) {
+  const world = await signedIn()
+  const page = await openPage(world.service.url, options)
+  await signIn(page)
+  await page.getByText('18 paquets en attente sur 3 cibles').waitFor(WAIT)
+  return { ...world, page }
+}
+
+test('packages that wait lead to where they are upgraded', { timeout: LONG }, async () => {
+  const { page } = await shownDashboard()
+
+  await attention(page).getByRole('link', { name: 'Mettre à jour' }).click()
+
+  await page.getByRole('heading', { name: 'Mises à jour' }).waitFor(WAIT)
+  await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
+})
+
+test('an upgrade that ended with errors is told, and leads to its output', { timeout: LONG }, async () => {
+  const { demo, panel, page } = await shownDashboard()
+  demo.upgradeOutput = undefined
+  demo.override = (words, { stdout }) => {
+    if (words[0] !== 'apt-get' || !words.includes('full-upgrade')) return undefined
+    return stdout('E: Unable to fetch some archives\n').then(() => 100)
+  }
+  const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'host' } })
+  await page.reload()
+
+  const item = attention(page)
+    .getByRole('listitem')
+    .filter({ hasText: 'La dernière mise à jour de Hôte s’est terminée avec des erreurs' })
+  await item.getByRole('link', { name: 'Voir' }).click(WAIT)
+
+  await page.waitForURL(`**/updates/${job_id}`)
+  await page.getByText('Terminé avec des erreurs').first().waitFor(WAIT)
+})
+
+test('a container that stops while one looks is told, and can be started from there', { timeout: LONG }, async () => {
+  const hypervisor = await testHypervisor()
+  const { panel, service } = await signedIn()
+  const { url: hypervisor_url, token: hypervisor_token, fingerprint: hypervisor_fingerprint } = hypervisor
+  await panel.api('PATCH /api/settings', { body: { hypervisor_url, hypervisor_token, hypervisor_fingerprint } })
+  const page = await openPage(service.url)
+  await signIn(page)
+  await page.locator('.card.containers').getByText('web').waitFor(WAIT)
+  const web = hypervisor.containers.get('pve')?.find(({ name }) => name === 'web')
+  if (web) web.status = 'stopped'
+
+  await attention(page).getByText('web s’est arrêté').waitFor(WAIT)
+  await attention(page).getByRole('button', { name: 'Démarrer' }).click()
+
+  await page.getByRole('heading', { name: 'Conteneurs' }).waitFor(WAIT)
+  await expect.poll(() => web?.status, WAIT).toBe('running')
+})
+
+test('a host that shows another key is told as that, and leads to the settings', { timeout: LONG }, async () => {
+  const { demo, page } = await shownDashboard({ expected: REFUSED })
+  await demo.close()
+  await startDemo({ port: demo.port })
+  await page.reload()
+
+  const item = attention(page).getByRole('listitem').filter({ hasText: 'La clé de l’hôte a changé' })
+  await item.getByRole('link', { name: 'Comparer la clé' }).click(WAIT)
+
+  await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
+  await page.getByText(demo.hostKey).waitFor(WAIT)
+})
+
+test('cards are moved and hidden by keyboard, and stay so after a reload; what others keep is left alone', {
+  timeout: LONG,
+}, async () => {
+  const { panel, page } = await shownDashboard()
+  await panel.api('PUT /api/dashboard/layout', { body: { other: { kept: [1, 2] } } })
+  expect(await cards(page)).toEqual(['Conteneurs', 'Mises à jour récentes', 'Hôte', 'Raccourcis'])
+
+  await page.getByRole('button', { name: 'Personnaliser' }).press('Enter')
+  await page.getByRole('button', { name: 'Descendre Conteneurs' }).press('Enter')
+  await expect.poll(() => cards(page), WAIT).toEqual(['Mises à jour récentes', 'Conteneurs', 'Hôte', 'Raccourcis'])
+  await expect.poll(() => focused(page), WAIT).not.toBe('nothing')
+  await page.getByRole('button', { name: 'Masquer Hôte' }).press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Afficher Hôte')
+  await expect
+    .poll(async () => panel.api('GET /api/dashboard/layout'), WAIT)
+    .toEqual({
+      other: { kept: [1, 2] },
+      panel: { order: expect.arrayContaining(['jobs', 'containers', 'shortcuts']), hidden: ['host'] },
+    })
+
+  await page.reload()
+  await page.locator('.card').first().waitFor(WAIT)
+  await expect.poll(() => cards(page), WAIT).toEqual(['Mises à jour récentes', 'Conteneurs', 'Raccourcis'])
+  await page.getByRole('button', { name: 'Personnaliser' }).click()
+  await page.getByRole('button', { name: 'Réinitialiser' }).click()
+  await expect.poll(() => cards(page), WAIT).toEqual(['Conteneurs', 'Mises à jour récentes', 'Hôte', 'Raccourcis'])
+})
+
+test('a card that cannot be read fails alone', { timeout: LONG }, async () => {
+  const { page } = await shownDashboard({ expected: REFUSED })
+  await page.route('**/api/settings/public', (route) =>
+    route.fulfill({ status: 500, json: { error: 'La base de données ne répond pas.', code: 'storage_failed' } }),
+  )
+  await page.reload()
+
+  await page.locator('.card.shortcuts').getByText('La base de données du panneau ne répond pas').waitFor(WAIT)
+  await page.locator('.card.containers').getByText('web').waitFor(WAIT)
+  await page.unroute('**/api/settings/public')
+  await page.locator('.card.shortcuts').getByRole('button', { name: 'Réessayer' }).click()
+  await page.getByText('Gardez ici les adresses').waitFor(WAIT)
+})
+
+test('nothing moves once it is painted', { timeout: LONG }, async () => {
+  const { page } = await shownDashboard()
+  await page.addInitScript(() => {
+    let sum = 0
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) sum += Number(Reflect.get(entry, 'value'))
+      Reflect.set(globalThis, 'shifted', sum)
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.reload()
+  await page.getByText('18 paquets en attente sur 3 cibles').waitFor(WAIT)
+  await page.locator('.card.containers').getByText('web').waitFor(WAIT)
+  await page.waitForLoadState('networkidle')
+
+  // Google's bound for a page that is good: 0.1.
+  expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shifted') ?? 0))).toBeLessThan(0.1)
+})
