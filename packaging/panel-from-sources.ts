@@ -4,6 +4,9 @@ import { PANEL_PAGE } from '../runtime/asset-files.ts'
 import type { StoredAsset } from '../runtime/asset-source.ts'
 import { buildPanel, ROOT } from './panel.ts'
 
+/** A file is dated by the kernel's last tick, which is up to 10 ms ago: what changes right after a build is dated before it. */
+const TICK_MS = 20
+
 /** A file of the panel of this project. */
 export const panelAsset = panelFrom(ROOT)
 
@@ -24,7 +27,7 @@ export function panelFrom(root: string): (name: string) => Promise<StoredAsset |
     builtAt = began
   }
   const hasChanged = (path: string) =>
-    (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? builtAt) >= builtAt
+    (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? builtAt) >= builtAt - TICK_MS
 
   return async (name) => {
     if (building || assets.size === 0 || (name === PANEL_PAGE && sources.some(hasChanged))) {

@@ -59,7 +59,7 @@ test.each(functionTargets)(
     expect(requests).toBe(RUNS)
     // Only one can install, and it may be one whose client was gone when it was answered.
     const installed = target.name === INSTALL && (await world.installed())
-    expect(installed || some(statuses, (status) => status < 300), 'some requests succeed').toBe(true)
+    expect(installed || some(statuses, (status) => status < 400), 'some requests succeed').toBe(true)
     expect(
       some(statuses, (status) => status >= 400),
       'some are refused',
