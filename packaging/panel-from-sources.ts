@@ -4,9 +4,6 @@ import { PANEL_PAGE } from '../runtime/asset-files.ts'
 import type { StoredAsset } from '../runtime/asset-source.ts'
 import { buildPanel, ROOT } from './panel.ts'
 
-/** A file is dated by the kernel's last tick, which is up to 10 ms ago: what changes right after a build is dated before it. */
-const TICK_MS = 20
-
 /** A file of the panel of this project. */
 export const panelAsset = panelFrom(ROOT)
 
@@ -15,22 +12,26 @@ export function panelFrom(root: string): (name: string) => Promise<StoredAsset |
   /** Of every build: a page that was loaded before a change still finds the rest of itself. */
   const assets = new Map<string, StoredAsset>()
   let building: Promise<void> | undefined
-  let sources: readonly string[] = []
-  let builtAt = 0
+  /** What the last build was made of, as it was then. */
+  let sources: ReadonlyMap<string, string> = new Map()
 
+  const stamp = (path: string) => {
+    const found = statSync(join(root, path), { throwIfNoEntry: false })
+    return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'gone'
+  }
   const build = async () => {
-    const began = Date.now()
+    // As they were before: one that changes in the middle of the build is seen the next time.
+    const before = new Map([...sources.keys()].map((path) => [path, stamp(path)]))
     const { files, inputs } = await buildPanel(root)
     for (const [name, bytes] of files) assets.set(name, { bytes, encoding: 'identity' })
     // Packages do not change while somebody works on the panel.
-    sources = inputs.filter((path) => !path.includes('node_modules/'))
-    builtAt = began
+    const own = inputs.filter((path) => !path.includes('node_modules/'))
+    sources = new Map(own.map((path) => [path, before.get(path) ?? stamp(path)]))
   }
-  const hasChanged = (path: string) =>
-    (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? builtAt) >= builtAt - TICK_MS
+  const hasChanged = () => [...sources].some(([path, as]) => stamp(path) !== as)
 
   return async (name) => {
-    if (building || assets.size === 0 || (name === PANEL_PAGE && sources.some(hasChanged))) {
+    if (building || assets.size === 0 || (name === PANEL_PAGE && hasChanged())) {
       building ??= build().finally(() => {
         building = undefined
       })
