@@ -9,6 +9,7 @@ export type Attention =
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
   | { kind: 'reboot'; level: 'warn' }
+  | { kind: 'unchecked'; level: 'warn'; targets: number }
   | { kind: 'packages'; level: 'warn'; count: number; targets: number }
 
 interface Known {
@@ -22,6 +23,8 @@ interface Known {
   jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
   /** How many packages wait, by target. */
   waiting: ReadonlyMap<string, number>
+  /** How many targets could not be asked. */
+  unchecked: number
   /** Names of the modules with a problem. */
   modules: readonly string[]
 }
@@ -37,6 +40,7 @@ export function attentionOf({
   stoppedSince,
   jobs,
   waiting,
+  unchecked,
   modules,
 }: Known): Attention[] {
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
@@ -53,6 +57,7 @@ export function attentionOf({
     found.push(...diskOf(each))
   }
   if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
+  if (unchecked > 0) found.push({ kind: 'unchecked', level: 'warn', targets: unchecked })
   const counts = [...waiting.values()].filter((count) => count > 0)
   const count = counts.reduce((sum, each) => sum + each, 0)
   if (count > 0) found.push({ kind: 'packages', level: 'warn', count, targets: counts.length })

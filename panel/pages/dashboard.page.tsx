@@ -33,7 +33,9 @@ export function DashboardPage() {
   const edits = useSignal(false)
   const focused = useSignal<string>()
   useContainers()
-  useLoad(readArrangement)
+  const layout = useLoad(readArrangement)
+  /** Until it is known, or cannot be, no card stands where it may not stay. */
+  const isArranged = arrangement.value !== undefined || layout.error.value !== undefined
   const { order = [], hidden = [] } = arrangement.value ?? {}
   const shown = arranged(CARDS, order).filter((id) => !hidden.includes(id))
   const store = useAct((next: Arrangement) => storeArrangement(next))
@@ -76,20 +78,23 @@ export function DashboardPage() {
             {say.reset}
           </button>
         )}
-        <button
-          type="button"
-          class="button"
-          data-edit="finish"
-          aria-pressed={edits.value}
-          onClick={() => {
-            focused.value = undefined
-            edits.value = !edits.value
-          }}
-        >
-          {edits.value ? say.finish : say.customize}
-        </button>
+        {arrangement.value && (
+          <button
+            type="button"
+            class="button"
+            data-edit="finish"
+            aria-pressed={edits.value}
+            onClick={() => {
+              focused.value = undefined
+              edits.value = !edits.value
+            }}
+          >
+            {edits.value ? say.finish : say.customize}
+          </button>
+        )}
       </Heading>
       <Problem error={store.error.value} />
+      <Problem error={layout.error.value} retry={layout.reload} />
       <AttentionList />
       {edits.value && (
         <HiddenCards
@@ -97,10 +102,12 @@ export function DashboardPage() {
           show={(id) => change({ hidden: hidden.filter((each) => each !== id) }, `hide ${id}`)}
         />
       )}
-      <div class="cards">
-        <div class="column">{column(true).map(card)}</div>
-        <div class="column">{column(false).map(card)}</div>
-      </div>
+      {isArranged && (
+        <div class="cards">
+          <div class="column">{column(true).map(card)}</div>
+          <div class="column">{column(false).map(card)}</div>
+        </div>
+      )}
     </>
   )
 }

@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { show } from '../preferences.ts'
 import { ending, signIn } from '../wire/panel.ts'
+import { prefer } from '../wire/prefer.ts'
 import { language, words } from '../words/words.ts'
 
 /** The credentials of the host; then where one was. */
@@ -20,10 +21,13 @@ export function SignInPage() {
   const form = useRef<HTMLFormElement>(null)
   const why = ending.value
   const other = language() === 'fr' ? 'en' : 'fr'
+  /** In which language somebody wants it, if they have said so here. */
+  const chosen = useRef<'fr' | 'en'>(undefined)
   const act = useAct(async () => {
     setTried(true)
     if (!username.value || !password.value) return focusWrong(form.current)
     await signIn(username.value, password.value)
+    if (chosen.current) await prefer({ lang: chosen.current })
   })
   const wait = useCountdown(act.error.value)
   useEffect(() => {
@@ -35,7 +39,7 @@ export function SignInPage() {
       <p class="dim">{say.with}</p>
       {why && (
         <p class="notice" role="status">
-          {why === 'expired' ? say.expired : say.signedOut}
+          {say[why]}
         </p>
       )}
       <form
@@ -80,7 +84,15 @@ export function SignInPage() {
           {say.submit}
         </Action>
       </form>
-      <button type="button" class="button plain" lang={other} onClick={() => void show({ lang: other })}>
+      <button
+        type="button"
+        class="button plain"
+        lang={other}
+        onClick={() => {
+          chosen.current = other
+          void show({ lang: other })
+        }}
+      >
         {shell.otherLanguage}
       </button>
     </div>

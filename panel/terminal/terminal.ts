@@ -7,6 +7,8 @@ import { addSheet, withSheets } from './csp-shim.ts'
 export interface ScreenOptions {
   /** What screen readers call the place where one types. */
   label: string
+  /** What stands in the place of so many bytes that were not shown. */
+  saySkipped(bytes: number): string
   /** What was typed or pasted, or what a program asked the terminal. */
   onTyped(bytes: Uint8Array<ArrayBuffer>): void
   onSize(size: Size): void
@@ -43,10 +45,19 @@ base.replaceSync(css)
 addSheet(base)
 
 const LINES_KEPT = 5_000
+/**
+ * Bytes that may wait to be shown. A browser cannot make a program wait; what floods more than that is skipped, and that is said, so
+ * that the key that ends it is seen to end it.
+ */
+const MOST_WAITING = 4 * 1024 * 1024
+/** Ends a sequence that was cut, and its colours. ECMA-48: CAN, SGR. */
+const CUT = '\x18\x1b[m\r\n'
 const utf8 = new TextEncoder()
 
-export function createScreen({ label, onTyped, onSize, onLeave }: ScreenOptions): Screen {
+export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: ScreenOptions): Screen {
   Terminal.strings.promptLabel = label
+  let waiting = 0
+  let skipped = 0
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches
   const element = document.createElement('div')
   element.className = 'screen'
@@ -85,7 +96,18 @@ export function createScreen({ label, onTyped, onSize, onLeave }: ScreenOptions)
       fit.fit()
       return { cols: terminal.cols, rows: terminal.rows }
     },
-    write: (bytes) => terminal.write(bytes),
+    write(bytes) {
+      if (waiting > MOST_WAITING) {
+        skipped += bytes.length
+        return
+      }
+      if (skipped > 0) terminal.write(`${CUT}${saySkipped(skipped)}\r\n`)
+      skipped = 0
+      waiting += bytes.length
+      terminal.write(bytes, () => {
+        waiting -= bytes.length
+      })
+    },
     type: (text) => terminal.input(text),
     paste: (text) => terminal.paste(text),
     focus: () => terminal.focus(),

@@ -6,17 +6,26 @@ export type Host = Answer<'GET /api/hypervisor/host'>
 
 /** The host as it said itself last. */
 export const host = signal<Host>()
+/** Of the last question. */
+export const hostError = signal<unknown>()
 /** Its name, also while it does not answer. */
 export const hostname = signal<string>()
 
 export async function readHost(signal?: AbortSignal): Promise<Host> {
-  const found = await api('GET /api/hypervisor/host', { signal })
-  host.value = found
-  hostname.value = found.hostname
-  return found
+  try {
+    const found = await api('GET /api/hypervisor/host', { signal })
+    host.value = found
+    hostname.value = found.hostname
+    hostError.value = undefined
+    return found
+  } catch (error) {
+    if (!signal?.aborted) hostError.value = error
+    throw error
+  }
 }
 
 atSignOut(() => {
   host.value = undefined
+  hostError.value = undefined
   hostname.value = undefined
 })

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Answer, ApiError, createPanel } from '../../client/index.ts'
-import { heard } from './connection.ts'
+import { heard, returns } from './connection.ts'
+import { onTold, tellWindows } from './windows.ts'
 
 export type Me = Answer<'GET /api/auth/me'>
 
@@ -12,16 +13,21 @@ class PatientSocket extends WebSocket {
   }
 }
 
+/** What is under way when somebody signs out is let go: no answer to it reaches who signs in next. */
+let visit = new AbortController()
+
 /** The service, through the project's own client. The access token is in there alone. */
 export const panel = createPanel({
   url: location.origin,
   async fetch(url, init) {
+    const { signal: left } = visit
+    const signal = init.signal ? AbortSignal.any([init.signal, left]) : left
     try {
-      const answer = await fetch(url, init)
+      const answer = await fetch(url, { ...init, signal })
       heard(answer.status < 502 || answer.headers.has('x-request-id'))
       return answer
     } catch (error) {
-      if (!init.signal?.aborted) heard(false)
+      if (!signal.aborted) heard(false)
       throw error
     }
   },
@@ -34,7 +40,7 @@ export const { api } = panel
 export const me = signal<Me>()
 export const isAdmin = computed(() => me.value?.is_admin === true)
 /** Why somebody has to sign in again. */
-export const ending = signal<'expired' | 'signedOut'>()
+export const ending = signal<'expired' | 'signedOut' | 'unheard'>()
 
 /** What to do once nobody is signed in any more: what is known of them is forgotten. */
 const forgetting = new Set<() => void>()
@@ -42,21 +48,28 @@ export function atSignOut(forget: () => void): void {
   forgetting.add(forget)
 }
 
-/** Other windows of the same browser have the same session: they are told of its end, and of nothing else. */
-const windows = new BroadcastChannel('ops-panel')
-windows.onmessage = () => {
-  if (me.value) void signOut('elsewhere')
-}
+onTold((told) => {
+  if (told.what === 'signedOut') {
+    if (me.value) void signOut('elsewhere')
+    // The session of this browser is somebody else's now: a page that goes on would act in their name.
+  } else if (told.username !== me.value?.username) location.reload()
+})
 
-function leave(why: 'expired' | 'signedOut'): void {
+function leave(why: 'expired' | 'signedOut' | 'unheard'): void {
   ending.value = why
   me.value = undefined
-  for (const forget of forgetting) forget()
+  visit.abort()
+  visit = new AbortController()
+  forgetAll()
   try {
     localStorage.removeItem(KEPT)
   } catch {
     // Nor was it kept.
   }
+}
+
+function forgetAll(): void {
+  for (const forget of forgetting) forget()
 }
 
 /** That this browser has a session. It is no secret, and spares newcomers a question whose answer is an error. */
@@ -75,7 +88,9 @@ export async function resume(): Promise<boolean> {
 
 export async function signIn(username: string, password: string): Promise<void> {
   await panel.signIn(username, password)
+  forgetAll()
   me.value = await api('GET /api/auth/me')
+  tellWindows({ what: 'signedIn', username: me.value.username })
   ending.value = undefined
   try {
     localStorage.setItem(KEPT, 'yes')
@@ -93,13 +108,33 @@ function mayHaveSession(): boolean {
 }
 
 export async function signOut(from: 'here' | 'elsewhere' = 'here'): Promise<void> {
-  if (from === 'here') windows.postMessage('signed out')
+  if (from === 'here') tellWindows({ what: 'signedOut' })
+  let isHeard = true
   try {
     await panel.signOut()
   } catch (error) {
-    // Signed out here in any case; the service ends the session by its time.
+    // Signed out here in any case; but the browser still has its cookie.
     if (!(error instanceof ApiError)) throw error
+    isHeard = false
   } finally {
-    leave('signedOut')
+    leave(isHeard ? 'signedOut' : 'unheard')
   }
+  if (!isHeard)
+    onceBack(
+      () =>
+        void panel.signOut().then(
+          () => leave('signedOut'),
+          () => {},
+        ),
+    )
+}
+
+/** Does it when the service is back, unless somebody has signed in by then. */
+function onceBack(does: () => void): void {
+  const before = returns.peek()
+  const stop = returns.subscribe((times) => {
+    if (times === before) return
+    queueMicrotask(() => stop())
+    if (!me.peek()) does()
+  })
 }

@@ -1,7 +1,9 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { bytes as amount } from '../nouns/amount.ts'
 import { endOf, exitOf, type ShellEnd } from '../nouns/shell-end.ts'
 import { pieces, withCtrl } from '../nouns/typing.ts'
 import type { Screen, Size } from '../terminal/terminal.ts'
+import { language, words } from '../words/words.ts'
 import { atSignOut, panel } from './panel.ts'
 
 /** How a terminal is; `failed`: it could not be asked for at all. */
@@ -75,6 +77,7 @@ function createShell(id: number, target: string): Shell {
     const { createScreen } = await import('../terminal/terminal.ts')
     return createScreen({
       label,
+      saySkipped: (count) => words().terminal.skipped(amount(count, words().shell.units.bytes, language())),
       onTyped: type,
       onSize(next) {
         size = next

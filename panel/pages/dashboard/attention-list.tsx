@@ -4,9 +4,9 @@ import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { containers, containersAt, stoppedSince } from '../../wire/containers.ts'
+import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
 import { readHost } from '../../wire/host.ts'
-import { jobs, outcomeOfJob } from '../../wire/jobs.ts'
+import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
 import { canBeChecked, check, checked, FRESH_MS, readTargets } from '../../wire/packages.ts'
 import { api, isAdmin } from '../../wire/panel.ts'
@@ -33,6 +33,7 @@ export function AttentionList() {
     return found.filter(({ problem, is_enabled }) => problem && is_enabled).map(({ name }) => name)
   })
   const hasOtherKey = isHostKeyChanged(host.error.value)
+  const found = [...checked.value.values()]
   const items = attentionOf({
     hasOtherKey,
     host: host.data.value,
@@ -40,15 +41,23 @@ export function AttentionList() {
     stoppedSince: stoppedSince.value,
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
     waiting: new Map([...checked.value].map(([id, { packages }]) => [id, packages?.length ?? 0])),
+    unchecked: found.filter(({ error }) => error !== undefined).length,
     modules: modules.data.value ?? [],
   })
-  const waits = [host, targets, modules].some(isWaiting) || jobs.value === undefined
-  const checks = [...checked.value.values()].some((each) => each.checking)
+  const waits =
+    [host, targets, modules].some(isWaiting) ||
+    (jobs.value === undefined && jobsError.value === undefined) ||
+    (containers.value === undefined && containersError.value === undefined)
+  const failures = [host.error.value, targets.error.value, modules.error.value, jobsError.value, containersError.value]
+  const knowsAll = failures.every((each) => each === undefined)
+  const checks = found.some((each) => each.checking)
   const checksFirst = checks && !items.some(({ kind }) => kind === 'packages')
   return (
     <section class="attention" aria-label={say.attention}>
       <h2>{say.attention}</h2>
       {!hasOtherKey && <Problem error={host.error.value} retry={host.reload} />}
+      {host.error.value === undefined && <Problem error={targets.error.value} retry={targets.reload} />}
+      <Problem error={modules.error.value} retry={modules.reload} />
       {waits && items.length === 0 ? (
         <Placeholder rows={1} />
       ) : (
@@ -64,8 +73,8 @@ export function AttentionList() {
           )}
           {items.length === 0 && !checks && (
             <li>
-              <Status is={host.error.value === undefined ? 'ok' : 'unknown'} hidden />
-              <Ago at={oldest()} say={say.nothing} />
+              <Status is={knowsAll ? 'ok' : 'unknown'} hidden />
+              {knowsAll ? <Ago at={oldest()} say={say.nothing} /> : say.notAll}
             </li>
           )}
         </ul>

@@ -29,7 +29,7 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
   switch (item.kind) {
     case 'hostKey':
       return {
-        sentence: say.hostKey,
+        sentence: isAdmin.value ? say.hostKey : say.hostKeyTell,
         action: isAdmin.value && <To href="/settings">{say.compareKey}</To>,
       }
     case 'dpkg':
@@ -62,6 +62,8 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     }
     case 'reboot':
       return { sentence: say.reboot, action: isAdmin.value && <To href="/terminal?target=host">{say.openTerminal}</To> }
+    case 'unchecked':
+      return { sentence: say.unchecked(say.targetCount(item.targets)), action: <To href="/updates">{say.see}</To> }
     case 'packages':
       return {
         sentence: say.packages(say.packageCount(item.count), say.targetCount(item.targets)),

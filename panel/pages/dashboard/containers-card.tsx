@@ -28,7 +28,7 @@ export function ContainersCard() {
                   <>
                     <th scope="col">{say.cpu}</th>
                     <th scope="col">{say.memory}</th>
-                    <th scope="col" class="end">
+                    <th scope="col" class="end uptime">
                       {say.uptime}
                     </th>
                   </>
@@ -80,7 +80,7 @@ function Row({ container, hasFigures }: { container: Container; hasFigures: bool
               <span class="num">{maxmem ? say.of(amount(mem), amount(maxmem)) : amount(mem)}</span>
             </span>
           </td>
-          <td class="end nowrap">{uptime ? duration(uptime, shell.units) : '—'}</td>
+          <td class="end nowrap uptime">{uptime ? duration(uptime, shell.units) : '—'}</td>
         </>
       ) : (
         <td>

@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks'
 import { bytes, percent } from '../../nouns/amount.ts'
 import { duration } from '../../nouns/time.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
-import { host } from '../../wire/host.ts'
+import { host, hostError } from '../../wire/host.ts'
 import { language, words } from '../../words/words.ts'
 
 /** The host's own figures. */
@@ -10,7 +10,7 @@ export function HostCard() {
   const { dashboard: say, shell } = words()
   const id = useId()
   const known = host.value
-  if (!known) return <Placeholder rows={5} />
+  if (!known) return hostError.value === undefined ? <Placeholder rows={5} /> : <p class="empty">{say.unreachable}</p>
   const amount = (count: number) => bytes(count, shell.units.bytes, language())
   const number = (value: number) => new Intl.NumberFormat(language(), { maximumFractionDigits: 2 }).format(value)
   const share = (name: string, key: string, used: number, all: number) => (

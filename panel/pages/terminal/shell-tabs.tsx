@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { current, type Shell, shells } from '../../wire/terminals.ts'
@@ -17,6 +17,10 @@ export function ShellTabs() {
   const { terminal: say } = words()
   const list = useRef<HTMLDivElement>(null)
   const all = shells.value
+  const chosen = current.value
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [chosen])
   const move = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 }
     const step = steps[event.key]

@@ -16,6 +16,9 @@ export const dashboard: typeof fr = {
   checking: 'Looking for packages that wait…',
   hostKey:
     'The key of the host has changed: the panel does not speak to it any more. If the host was not installed anew, somebody else answers in its place.',
+  hostKeyTell: 'The key of the host has changed: the panel does not speak to it any more. Tell an administrator.',
+  unchecked: (targets: string) => `The packages of ${targets} could not be read.`,
+  notAll: 'Not everything could be checked.',
   compareKey: 'Compare the key',
   dpkg: 'dpkg was interrupted on the host: an upgrade repairs it first.',
   job: (target: string) => `The last upgrade of ${target} failed`,

@@ -12,5 +12,7 @@ export const signIn: typeof fr = {
   showPassword: 'Show the password',
   expired: 'Your session has ended. Sign in again to go on where you were.',
   signedOut: 'You are signed out.',
+  unheard:
+    'You are signed out here, but the service did not answer: keep this page open, it will end your session as soon as the service is back.',
   again: (seconds: number) => `Try again in ${seconds} s.`,
 }

@@ -1,6 +1,7 @@
 import type { terminal as fr } from '../fr/terminal.ts'
 
 export const terminal: typeof fr = {
+  skipped: (size: string) => `… ${size} not shown: the output comes faster than it can be shown …`,
   title: 'Terminal',
   open: 'Open',
   openOn: (name: string) => `Open a terminal on ${name}`,

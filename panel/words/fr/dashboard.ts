@@ -14,6 +14,9 @@ export const dashboard = {
   checking: 'Recherche des paquets en attente…',
   hostKey:
     'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Si l’hôte n’a pas été réinstallé, quelqu’un d’autre répond à sa place.',
+  hostKeyTell: 'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Prévenez un administrateur.',
+  unchecked: (targets: string) => `Les paquets de ${targets} n’ont pas pu être lus.`,
+  notAll: 'Tout n’a pas pu être vérifié.',
   compareKey: 'Comparer la clé',
   dpkg: 'dpkg a été interrompu sur l’hôte\u00a0: une mise à jour le répare d’abord.',
   job: (target: string) => `La dernière mise à jour de ${target} a échoué`,

@@ -10,5 +10,7 @@ export const signIn = {
   showPassword: 'Afficher le mot de passe',
   expired: 'Votre session est terminée. Reconnectez-vous pour reprendre où vous étiez.',
   signedOut: 'Vous êtes déconnecté.',
+  unheard:
+    'Vous êtes déconnecté ici, mais le service n’a pas répondu\u00a0: gardez cette page ouverte, elle terminera votre session dès qu’il sera de retour.',
   again: (seconds: number) => `Réessayez dans ${seconds} s.`,
 }

@@ -1,4 +1,5 @@
 export const terminal = {
+  skipped: (size: string) => `… ${size} non affichés\u00a0: la sortie arrive plus vite qu’elle ne s’affiche …`,
   title: 'Terminal',
   open: 'Ouvrir',
   openOn: (name: string) => `Ouvrir un terminal sur ${name}`,

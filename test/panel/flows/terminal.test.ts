@@ -211,3 +211,16 @@ test('a terminal follows the theme', { timeout: LONG }, async () => {
     await expect.poll(paper, WAIT).toBe(colour)
   }
 })
+
+test('a flood is skipped where it comes faster than it can be shown, and a key ends it', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+
+  await type(page, 'yes')
+  await expectShown(page, /non affichés/)
+  await page.keyboard.press('Control+c')
+
+  await type(page, 'echo after')
+  await expectShown(page, /^after$/m)
+})

@@ -12,6 +12,7 @@ const known = {
   stoppedSince: new Map<number, number>(),
   jobs: [],
   waiting: new Map<string, number>(),
+  unchecked: 0,
   modules: [],
 }
 const job = (target: string, outcome: 'done' | 'failed' | 'flawed' | 'running', n = 0) => ({
@@ -38,6 +39,7 @@ test('what is urgent comes first', () => {
       ['lxc:101', 0],
       ['lxc:102', 3],
     ]),
+    unchecked: 1,
     modules: ['Bonjour'],
   })
 
@@ -51,6 +53,7 @@ test('what is urgent comes first', () => {
     'warn stopped',
     'warn disk',
     'warn reboot',
+    'warn unchecked',
     'warn packages',
   ])
   expect(found.at(-1)).toEqual({ kind: 'packages', level: 'warn', count: 5, targets: 2 })

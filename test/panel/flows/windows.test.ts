@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../runtime/service.ts'
+import { openPage, signIn } from '../browser.ts'
+
+const WAIT = { timeout: 30_000 }
+
+test('the windows of a browser have one session: each is who signed in last, and none after a sign-out', async () => {
+  const service = await startService(await startDemo())
+  const one = await openPage(service.url)
+  const other = await one.context().newPage()
+  await other.goto(`${service.url}/containers`)
+  await other.locator('input[name=username]').waitFor(WAIT)
+
+  await signIn(one, 'guest')
+
+  await other.getByRole('heading', { name: 'Conteneurs' }).waitFor(WAIT)
+  expect(await other.locator('.account').innerText()).toBe('guest')
+
+  await one.getByRole('link', { name: 'guest' }).click()
+  await one.getByRole('button', { name: 'Se déconnecter' }).click()
+  await other.getByText('Vous êtes déconnecté.').waitFor(WAIT)
+  await signIn(other)
+  await expect.poll(() => one.locator('.account').innerText(), WAIT).toBe('demo')
+})
+
+test('a language that is chosen before the sign-in stays', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url)
+  await page.getByRole('button', { name: 'English' }).click()
+  await signIn(page)
+
+  await page.getByRole('heading', { name: 'Dashboard' }).waitFor(WAIT)
+  await expect.poll(() => page.locator('html').getAttribute('lang'), WAIT).toBe('en')
+  await page.waitForLoadState('networkidle')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Dashboard' }).waitFor(WAIT)
+})
+
+test('signed out while the service is away: that is said, and the session is ended once it is back', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url, { expected: /net::ERR_/ })
+  await signIn(page)
+  await page.getByRole('link', { name: 'demo' }).click()
+  await page.getByRole('button', { name: 'Se déconnecter' }).waitFor(WAIT)
+
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Se déconnecter' }).click()
+  await page.getByText('Vous êtes déconnecté ici, mais le service n’a pas répondu').waitFor(WAIT)
+  await page.context().setOffline(false)
+
+  await page.getByText('Vous êtes déconnecté.', { exact: true }).waitFor(WAIT)
+  expect((await page.context().cookies()).filter(({ name }) => name.includes('refresh'))).toEqual([])
+})
