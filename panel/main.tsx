@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { ApiError } from '../client/index.ts'
 import { PAGES } from './pages.ts'
 import { Problem } from './parts/problem.tsx'
 import { Shell } from './parts/shell.tsx'
@@ -58,6 +59,10 @@ async function start(): Promise<void> {
       </main>,
       root,
     )
+    if (error instanceof ApiError && error.retryAfter) {
+      setTimeout(() => void start(), error.retryAfter * 1000)
+      return
+    }
     const stop = connected.subscribe((answers) => {
       if (!answers) return
       queueMicrotask(() => stop())

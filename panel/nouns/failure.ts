@@ -27,6 +27,18 @@ export function told(error: unknown, sentences: Readonly<Record<string, string>>
   }
 }
 
+/** Whether nothing has answered. */
+export function isAway(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'network_failed'
+}
+
+const PASSING = /^(network_failed|unexpected_answer|storage_failed|rate_limited|ssh_failed|hypervisor_unreachable)$/
+
+/** Whether the same question may be answered a little later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && PASSING.test(error.code)
+}
+
 /** Whether the host has shown another key than the one that was agreed to: what the service says of a connection that it refused. */
 export function isHostKeyChanged(error: unknown): boolean {
   return (

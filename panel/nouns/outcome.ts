@@ -1,9 +1,9 @@
 /** How an upgrade has ended. `status` of its record does not know of apt's exit code. */
-export type Outcome = 'running' | 'done' | 'flawed' | 'cancelled' | 'failed'
+export type Outcome = 'running' | 'unknown' | 'done' | 'flawed' | 'cancelled' | 'failed'
 
 interface Ended {
   status: 'running' | 'success' | 'error'
-  /** Null or undefined when unknown. */
+  /** Null when nobody knows it, undefined until it was asked for. */
   exitCode?: number | null | undefined
   /** Of its output, where that is known. */
   skipped?: number
@@ -15,8 +15,16 @@ interface Ended {
 export function outcomeOf({ status, exitCode, skipped = 0, errors = 0, lastLine = '' }: Ended): Outcome {
   if (status === 'running') return 'running'
   if (status === 'error') return /^Annulé par /.test(lastLine) ? 'cancelled' : 'failed'
+  if (exitCode === undefined) return 'unknown'
   return (exitCode ?? 0) !== 0 || skipped > 0 || errors > 0 ? 'flawed' : 'done'
 }
 
 /** Its shape. */
-export const OUTCOME_STATUS = { running: 'run', done: 'ok', flawed: 'warn', cancelled: 'off', failed: 'err' } as const
+export const OUTCOME_STATUS = {
+  running: 'run',
+  unknown: 'unknown',
+  done: 'ok',
+  flawed: 'warn',
+  cancelled: 'off',
+  failed: 'err',
+} as const

@@ -101,13 +101,17 @@ function idsOf(found: readonly Target[]): string[] {
   return found.filter(canBeChecked).map(({ id }) => id)
 }
 
-/** What can be upgraded, with how much of that is known. */
+/** What can be upgraded and is not already, with how much of that is known. */
 function upgradableIn(found: readonly Target[]): Upgradable[] {
-  return found.filter(canBeChecked).map(({ id, name }) => ({
-    id,
-    name: id === 'host' ? targetName(id) : name,
-    packages: checked.value.get(id)?.packages?.length,
-  }))
+  const busy = new Set(running.value.map(({ target }) => target))
+  const isFree = ({ id }: Target) => !busy.has(id) && !(busy.has('all') && id !== 'host')
+  return found
+    .filter((target) => canBeChecked(target) && isFree(target))
+    .map(({ id, name }) => ({
+      id,
+      name: id === 'host' ? targetName(id) : name,
+      packages: checked.value.get(id)?.packages?.length,
+    }))
 }
 
 function Followed({ id }: { id: string }) {

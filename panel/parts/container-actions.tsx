@@ -18,7 +18,10 @@ export async function mayAct({ name }: Named, action: Action): Promise<boolean> 
 
 /** Does something to a container; what cuts people off is asked about first. */
 export async function actOn(container: Named, action: Action): Promise<void> {
-  if (await mayAct(container, action)) await act(container.vmid, action)
+  if (!(await mayAct(container, action))) return
+  // Something else may have begun while it was asked about.
+  const current = asked.value.get(container.vmid)
+  if (!current || !isUnderWay(current)) await act(container.vmid, action)
 }
 
 /** What an administrator can do with a container: the likeliest as a button, the rest in a menu. */

@@ -1,6 +1,7 @@
 import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { atSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Field } from './field.tsx'
 
@@ -79,6 +80,9 @@ export function confirm(question: Question): Promise<boolean> {
     }
   })
 }
+
+// Whoever signs in next was not asked.
+atSignOut(() => asked.value?.answer(false))
 
 /** Where questions are shown: once in the page. */
 export function Questions() {

@@ -1,4 +1,6 @@
-import { told } from '../nouns/failure.ts'
+import { isAway, told } from '../nouns/failure.ts'
+import { connected } from '../wire/connection.ts'
+import { me } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
@@ -11,7 +13,8 @@ interface ProblemProps {
 
 /** A failure, where it happened: what is the matter, what to do, and how to find it in the logs. */
 export function Problem({ error, retry }: ProblemProps) {
-  if (error === undefined) return null
+  // The whole page says that the service is away.
+  if (error === undefined || (me.value && !connected.value && isAway(error))) return null
   const { shell, errors } = words()
   const { sentence, reason, requestId } = told(error, errors, shell.unexpected)
   return (

@@ -102,6 +102,7 @@ export function followJob(id: string): FollowedJob {
     return record.value
   }
   const begin = async () => {
+    going.abort()
     going = new AbortController()
     const { signal } = going
     error.value = undefined

@@ -55,11 +55,14 @@ const PIECE_BYTES = 1024 * 1024
 
 let timer: ReturnType<typeof setTimeout> | undefined
 let asking: Promise<void> | undefined
+/** Something has begun since the question under way was asked. */
+let again = false
 
 /** Reads the history now, and again from time to time as long as somebody is signed in. */
 export function readJobs(): Promise<void> {
   clearTimeout(timer)
-  asking ??= ask().finally(() => {
+  again = asking !== undefined
+  asking ??= askAll().finally(() => {
     asking = undefined
     if (me.peek()) timer = setTimeout(whenSeen, running.peek().length > 0 ? RUNNING_MS : IDLE_MS)
   })
@@ -69,6 +72,13 @@ export function readJobs(): Promise<void> {
 function whenSeen(): void {
   if (document.hidden) document.addEventListener('visibilitychange', whenSeen, { once: true })
   else void readJobs()
+}
+
+async function askAll(): Promise<void> {
+  do {
+    again = false
+    await ask()
+  } while (again)
 }
 
 async function ask(): Promise<void> {
@@ -99,8 +109,10 @@ async function readEndings(found: readonly Job[]): Promise<void> {
     .filter(({ job_id, status }) => status !== 'running' && !endings.value.has(job_id))
     .slice(0, ASKED)
   if (missing.length === 0) return
-  const told = await Promise.all(missing.map(async (job) => [job.job_id, await readEnding(job)] as const))
-  endings.value = new Map([...endings.value, ...told])
+  const told = await Promise.allSettled(missing.map(async (job) => [job.job_id, await readEnding(job)] as const))
+  // What could not be read is asked for again with the next history.
+  const read = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  endings.value = new Map([...endings.value, ...read])
 }
 
 /** Of one over all containers, those left behind stand in its output; of one that was cancelled, that stands at its end. */
@@ -124,6 +136,8 @@ async function readEnding({ job_id: id, status, target }: Job): Promise<Ending> 
 /** Starts an upgrade; its id. */
 export async function startUpgrade(target: string): Promise<string> {
   const { job_id } = await api('POST /api/updates/run', { body: { target } })
+  const begun: Job = { job_id, target, status: 'running', started_at: new Date().toISOString() }
+  jobs.value = [begun, ...(jobs.value ?? [])]
   started.value = new Set([...started.value, job_id])
   try {
     sessionStorage.setItem(STARTED, JSON.stringify([...started.value]))
@@ -140,5 +154,9 @@ atSignOut(() => {
   jobsError.value = undefined
   endings.value = new Map()
   started.value = new Set()
-  sessionStorage.removeItem(STARTED)
+  try {
+    sessionStorage.removeItem(STARTED)
+  } catch {
+    // Nor was it kept.
+  }
 })

@@ -50,7 +50,7 @@ export function atSignOut(forget: () => void): void {
 
 onTold((told) => {
   if (told.what === 'signedOut') {
-    if (me.value) void signOut('elsewhere')
+    if (me.value) leave('signedOut')
     // The session of this browser is somebody else's now: a page that goes on would act in their name.
   } else if (told.username !== me.value?.username) location.reload()
 })
@@ -68,8 +68,15 @@ function leave(why: 'expired' | 'signedOut' | 'unheard'): void {
   }
 }
 
+/** Each, whatever becomes of the others: an open shell must not stay because of something else. */
 function forgetAll(): void {
-  for (const forget of forgetting) forget()
+  for (const forget of forgetting) {
+    try {
+      forget()
+    } catch (error) {
+      reportError(error)
+    }
+  }
 }
 
 /** That this browser has a session. It is no secret, and spares newcomers a question whose answer is an error. */
@@ -107,8 +114,8 @@ function mayHaveSession(): boolean {
   }
 }
 
-export async function signOut(from: 'here' | 'elsewhere' = 'here'): Promise<void> {
-  if (from === 'here') tellWindows({ what: 'signedOut' })
+export async function signOut(): Promise<void> {
+  tellWindows({ what: 'signedOut' })
   let isHeard = true
   try {
     await panel.signOut()

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
+import { isPassing } from '../nouns/failure.ts'
 import { readContainers } from './containers.ts'
 import { startUpgrade } from './jobs.ts'
 import { api, atSignOut } from './panel.ts'
@@ -25,6 +26,16 @@ export function isUnderWay({ task, error }: Asked): boolean {
   return error === undefined && task?.status !== 'stopped'
 }
 
+/** How far it is; undefined when that cannot be known right now, but may be a little later. */
+async function taskOf(task: string): Promise<Task | undefined> {
+  try {
+    return await api('GET /api/hypervisor/tasks/{task}', { params: { task } })
+  } catch (error) {
+    if (isPassing(error)) return undefined
+    throw error
+  }
+}
+
 /** Asks, and follows the task to its end. Never rejects: see `asked`. */
 export async function act(vmid: number, action: Action): Promise<void> {
   const mine: Asked = { action }
@@ -40,8 +51,9 @@ export async function act(vmid: number, action: Action): Promise<void> {
   try {
     const { task: id } = await api('POST /api/hypervisor/containers/{vmid}/{action}', { params: { vmid, action } })
     for (;;) {
-      const task = await api('GET /api/hypervisor/tasks/{task}', { params: { task: id } })
-      if (!update({ task }) || task.status === 'stopped') break
+      const task = await taskOf(id)
+      if (task && (!update({ task }) || task.status === 'stopped')) break
+      if (asked.value.get(vmid) !== now) break
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }
     await readContainers()

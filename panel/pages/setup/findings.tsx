@@ -71,11 +71,17 @@ export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, ins
       <section aria-label={say.checks}>
         <h3>{say.checks}</h3>
         <ul class="list">
-          {checks.map(({ id, ok, message }) => (
+          {checks.map(({ id, ok, message }, n) => (
             <li key={id}>
-              <Status is={ok ? 'ok' : NEEDED.has(id) ? 'err' : 'warn'} hidden>
-                {ok ? say.passed : say.failed}
-              </Status>
+              {checks.slice(0, n).some((before) => !before.ok && NEEDED.has(before.id)) ? (
+                <Status is="unknown" hidden>
+                  {say.skipped}
+                </Status>
+              ) : (
+                <Status is={ok ? 'ok' : NEEDED.has(id) ? 'err' : 'warn'} hidden>
+                  {ok ? say.passed : say.failed}
+                </Status>
+              )}
               <div class="grow">
                 <p>{say[`check_${id}`]}</p>
                 <p class="dim" lang="fr">

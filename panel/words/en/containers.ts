@@ -19,7 +19,7 @@ export const containers: typeof fr = {
   uptime: 'Up for',
   upSince: 'up for',
   actions: 'Actions',
-  since: 'The lines begin when the panel was opened.',
+  since: 'The curves start at the moment the panel was opened.',
   verb: { start: 'Start', stop: 'Force stop', shutdown: 'Stop', reboot: 'Reboot' },
   verbOf: {
     start: (name: string) => `Start ${name}`,

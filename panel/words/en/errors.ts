@@ -18,7 +18,7 @@ export const errors: typeof fr = {
   headers_too_large: 'The request is too long. Clear the cookies of this site and try again.',
   host_check_failed: 'The host cannot be used. Mend what is said and try again.',
   host_key_changed:
-    'The SSH key of the host has changed. Do not enter your password again: tell an administrator, who will compare the new key.',
+    'The SSH key of the host has changed. Do not enter your password again: tell an administrator. They will compare the new key and accept it on the server, by “ops-panel settings set ssh_host_key”.',
   hypervisor_certificate:
     'The certificate of the hypervisor is not known. Compare its fingerprint, then store it in the settings.',
   hypervisor_forbidden: 'The token lacks rights on the hypervisor. Grant them and try again.',
@@ -35,7 +35,7 @@ export const errors: typeof fr = {
   invalid_descriptor: 'The module’s descriptor (module.json) is invalid. Tell its author.',
   invalid_json: 'The request cannot be read. Reload the page and try again.',
   invalid_request: 'The request is invalid. Correct the fields that are marked.',
-  job_ended: 'This upgrade has ended already.',
+  job_ended: 'This upgrade has ended already. Read its result.',
   job_missing: 'This upgrade does not exist, or is not kept any more. Go back to the history.',
   login_busy: 'Too many people are signing in. Wait a few seconds and try again.',
   login_rate_limited: 'Too many attempts to sign in. Wait, then try again.',

@@ -7,6 +7,7 @@ export const job: typeof fr = {
   all: 'All containers',
   container: (id: string) => `Container ${id}`,
   running: 'Running',
+  unknown: 'Result to be read',
   done: 'Done',
   flawed: 'Done with errors',
   cancelled: 'Cancelled',

@@ -28,6 +28,7 @@ export const setup: typeof fr = {
   check_container_tool: 'LXC containers can be administered',
   passed: 'Passed',
   failed: 'Failed',
+  skipped: 'Not done yet',
   hypervisor: 'Hypervisor (optional)',
   hypervisor_note: 'For the figures of containers. You can give it later, in the settings.',
   hypervisor_url: 'Address of the API',

@@ -28,14 +28,14 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_key_changed:
-    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur, qui comparera la nouvelle clé.',
+    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   hypervisor_certificate:
     'Le certificat de l’hyperviseur n’est pas reconnu. Comparez son empreinte, puis enregistrez-la dans les réglages.',
   hypervisor_forbidden: 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur. Accordez-les et réessayez.',
   hypervisor_in_clear:
     'L’adresse de l’hyperviseur est en http:, sans certificat à comparer. Corrigez-la dans les réglages, ou videz l’empreinte.',
   hypervisor_node_unknown: 'L’hyperviseur a plusieurs nœuds. Donnez dans les réglages l’adresse de celui de cet hôte.',
-  hypervisor_refused: 'L’hyperviseur a refusé. Lisez sa raison, et réessayez une fois corrigée.',
+  hypervisor_refused: 'L’hyperviseur a refusé. Lisez la raison qu’il donne, corrigez-en la cause et réessayez.',
   hypervisor_token_unreadable:
     'Le jeton de l’hyperviseur ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
   hypervisor_unauthorized: 'L’hyperviseur ne reconnaît pas le jeton. Vérifiez-le dans les réglages.',
@@ -46,7 +46,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   invalid_json: 'La requête est illisible. Rechargez la page et réessayez.',
   invalid_request: 'La demande est invalide. Corrigez les champs indiqués.',
-  job_ended: 'Cette mise à jour est déjà terminée.',
+  job_ended: 'Cette mise à jour est déjà terminée. Lisez son résultat.',
   job_missing: 'Cette mise à jour n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   login_busy: 'Trop de connexions sont en cours. Patientez quelques secondes et réessayez.',
   login_rate_limited: 'Trop de tentatives de connexion. Patientez, puis réessayez.',

@@ -5,6 +5,7 @@ export const job = {
   all: 'Tous les conteneurs',
   container: (id: string) => `Conteneur ${id}`,
   running: 'En cours',
+  unknown: 'Résultat à lire',
   done: 'Terminé',
   flawed: 'Terminé avec des erreurs',
   cancelled: 'Annulé',

@@ -26,6 +26,7 @@ export const setup = {
   check_container_tool: 'Les conteneurs LXC se laissent administrer',
   passed: 'Réussie',
   failed: 'Échouée',
+  skipped: 'Pas encore faite',
   hypervisor: 'Hyperviseur (facultatif)',
   hypervisor_note: 'Pour les chiffres des conteneurs. Vous pourrez le donner plus tard, dans les réglages.',
   hypervisor_url: 'Adresse de l’API',

@@ -16,7 +16,7 @@ export const terminal = {
   close: 'Fermer',
   closeOf: (name: string) => `Fermer le terminal sur ${name}`,
   closing: (name: string) => `Fermer le terminal sur ${name}\u202f?`,
-  closingText: 'Ce qui y fonctionne reçoit un raccrochage et s’arrête, sauf dans tmux, screen ou nohup.',
+  closingText: 'Ce qui y fonctionne est interrompu, sauf dans tmux, screen ou nohup.',
   copy: 'Copier',
   copied: 'La sélection est copiée.',
   nothingToCopy: 'Sélectionnez d’abord du texte.',

@@ -52,3 +52,59 @@ test('signed out while the service is away: that is said, and the session is end
   await page.getByText('Vous êtes déconnecté.', { exact: true }).waitFor(WAIT)
   expect((await page.context().cookies()).filter(({ name }) => name.includes('refresh'))).toEqual([])
 })
+
+test('a question that somebody was asked is not put to who signs in next', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(`${service.url}/containers`)
+  await signIn(page)
+  await page.getByRole('button', { name: 'Arrêter web' }).click(WAIT)
+  await page.getByRole('dialog').waitFor(WAIT)
+  const other = await page.context().newPage()
+  await other.goto(`${service.url}/account`)
+
+  await other.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await page.locator('input[name=username]').waitFor(WAIT)
+  await signIn(page, 'guest')
+
+  await page.getByRole('heading', { name: 'Conteneurs' }).waitFor(WAIT)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('what was asked for before a sign-out reaches nobody after it', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(`${service.url}/updates`, { expected: /net::ERR_/ })
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/api/updates/packages*', async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  await signIn(page)
+  await page.getByText('Vérification…').first().waitFor(WAIT)
+  await page.getByRole('link', { name: 'demo' }).click()
+  await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await page.locator('input[name=username]').waitFor(WAIT)
+  release()
+  await page.waitForLoadState('networkidle')
+
+  expect(await page.evaluate(() => sessionStorage.getItem('ops-panel.checked'))).toBe('[]')
+})
+
+test('where a browser lets nothing be kept one signs in all the same', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url, { expected: /status of 401/ })
+  await page.addInitScript(() => {
+    const denied = () => {
+      throw new DOMException('denied', 'SecurityError')
+    }
+    for (const name of ['localStorage', 'sessionStorage', 'BroadcastChannel'])
+      Object.defineProperty(globalThis, name, { get: denied })
+  })
+  await page.reload()
+  await signIn(page)
+  await page.getByRole('link', { name: 'demo' }).click()
+  await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await page.getByText('Vous êtes déconnecté.').waitFor(WAIT)
+})

@@ -91,6 +91,7 @@ test.each([
 test.each([
   [{ status: 'success', exitCode: 0 }, 'done'],
   [{ status: 'success', exitCode: null }, 'done'],
+  [{ status: 'success' }, 'unknown'],
   [{ status: 'success', exitCode: 100 }, 'flawed'],
   [{ status: 'success', exitCode: 0, skipped: 1 }, 'flawed'],
   [{ status: 'error' }, 'failed'],
