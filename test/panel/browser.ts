@@ -22,6 +22,17 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   const viewport = { width: 1280, height: 800 }
   const context = await (await browser).newContext({ locale: 'fr-FR', viewport, ...options })
   const page = await context.newPage()
+  const findings = await watched(page, url, expected)
+  onTestFinished(async () => {
+    await context.close()
+    expect(findings).toEqual([])
+  })
+  await page.goto(url)
+  return page
+}
+
+/** What is wrong in a page, as it happens: errors, warnings, what its policy refuses, and what it asks elsewhere. */
+export async function watched(page: Page, url: string, expected?: RegExp): Promise<string[]> {
   const findings: string[] = []
   const note = (kind: string, text: string) => {
     if (!expected?.test(text)) findings.push(`${kind}: ${text}`)
@@ -41,12 +52,7 @@ export async function openPage(url: string, { expected, ...options }: PageOption
       Reflect.get(globalThis, 'violated')(`${violatedDirective} ${blockedURI}`)
     })
   })
-  onTestFinished(async () => {
-    await context.close()
-    expect(findings).toEqual([])
-  })
-  await page.goto(url)
-  return page
+  return findings
 }
 
 /** Signs in by the form that is shown; `guest` is no administrator. */
