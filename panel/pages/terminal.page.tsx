@@ -4,7 +4,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Status } from '../parts/status.tsx'
 import { targetName } from '../parts/target-name.ts'
-import { go, route } from '../router.ts'
+import { go, route, visits } from '../router.ts'
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
 import { leavings, openShell, shells } from '../wire/terminals.ts'
@@ -21,7 +21,8 @@ export function TerminalPage() {
   const any = shells.value.length > 0
   useEffect(() => {
     if (!wanted) return
-    openShell(wanted)
+    // Who comes from elsewhere, by whoever's link, opens it by a press.
+    if (visits.peek() > 0) openShell(wanted)
     // Coming back here does not open another.
     go('/terminal', { replace: true })
   }, [wanted])

@@ -55,6 +55,17 @@ export async function watched(page: Page, url: string, expected?: RegExp): Promi
   return findings
 }
 
+/** By a link of the panel's own, as people go there. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    const link = document.createElement('a')
+    link.href = to
+    document.body.append(link)
+    link.click()
+    link.remove()
+  }, path)
+}
+
 /** Signs in by the form that is shown; `guest` is no administrator. */
 export async function signIn(page: Page, name: 'demo' | 'guest' = 'demo'): Promise<void> {
   await page.locator('input[name=username]').fill(name)

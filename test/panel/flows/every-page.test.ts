@@ -6,7 +6,7 @@ import { FOR_ADMINS } from '../../../panel/navigation.ts'
 import { ROUTES } from '../../../panel/routes.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
-import { openPage, signIn } from '../browser.ts'
+import { follow, openPage, signIn } from '../browser.ts'
 import { findingsOf, smallTargets } from './page-findings.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -35,15 +35,9 @@ async function world(options: Parameters<typeof openPage>[1] = {}) {
   return { page, service, job: String(job) }
 }
 
-/** By a link of the panel's own, as people go there; settled once nothing is loading. */
+/** There once nothing is loading. */
 async function goTo(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
-    const link = document.createElement('a')
-    link.href = to
-    document.body.append(link)
-    link.click()
-    link.remove()
-  }, path)
+  await follow(page, path)
   await page.locator('h1').waitFor()
   await page.waitForLoadState('networkidle')
   await expect.poll(() => page.locator('.placeholder').count()).toBe(0)

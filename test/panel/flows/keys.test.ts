@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, follow, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
 
@@ -58,7 +58,7 @@ test('? shows the map, and the focus goes back to where it was', async () => {
 
 test('in a terminal every key is the terminal’s', async () => {
   const page = await opened()
-  await page.goto(`${new URL(page.url()).origin}/terminal?target=lxc:101`)
+  await follow(page, '/terminal?target=lxc:101')
   await expect.poll(() => page.locator('.xterm-rows').innerText(), WAIT).toMatch(/[#$]\s*$/)
   await page.keyboard.type('echo gu/f?')
   await page.keyboard.press('Control+k')

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, follow, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
@@ -16,7 +16,7 @@ async function panelAt(path: string) {
   const loaded: string[] = []
   page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
   await signIn(page)
-  await page.goto(service.url + path)
+  await follow(page, path)
   return { page, service, loaded }
 }
 
@@ -223,4 +223,17 @@ test('a flood is skipped where it comes faster than it can be shown, and a key e
 
   await type(page, 'echo after')
   await expectShown(page, /^after$/m)
+})
+
+test('a link from elsewhere opens no shell: that takes a press', { timeout: LONG }, async () => {
+  const { page, service } = await panelAt('/containers')
+
+  await page.goto(`${service.url}/terminal?target=lxc:101`)
+
+  await page
+    .getByRole('button', { name: 'Ouvrir un terminal sur web' })
+    .or(page.getByLabel('Cible').getByRole('button').first())
+    .first()
+    .waitFor(WAIT)
+  expect(await page.getByRole('tab').count()).toBe(0)
 })
