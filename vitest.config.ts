@@ -39,6 +39,8 @@ export default defineConfig({
           include: ['test/panel/flows/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // A browser beside the service, on a machine that others load.
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {
