@@ -1,6 +1,7 @@
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import css from '@xterm/xterm/css/xterm.css' with { type: 'text' }
+import { createFlood } from '../nouns/flood.ts'
 import { colours, onColours } from './colours.ts'
 import { addSheet, withSheets } from './csp-shim.ts'
 
@@ -45,19 +46,12 @@ base.replaceSync(css)
 addSheet(base)
 
 const LINES_KEPT = 5_000
-/**
- * Bytes that may wait to be shown. A browser cannot make a program wait; what floods more than that is skipped, and that is said, so
- * that the key that ends it is seen to end it.
- */
-const MOST_WAITING = 4 * 1024 * 1024
 /** Ends a sequence that was cut, and its colours. ECMA-48: CAN, SGR. */
 const CUT = '\x18\x1b[m\r\n'
 const utf8 = new TextEncoder()
 
 export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: ScreenOptions): Screen {
   Terminal.strings.promptLabel = label
-  let waiting = 0
-  let skipped = 0
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches
   const element = document.createElement('div')
   element.className = 'screen'
@@ -85,6 +79,10 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
     if (event.type === 'keydown') onLeave()
     return false
   })
+  const write = createFlood({
+    show: (bytes, shown) => terminal.write(bytes, shown),
+    showGap: (bytes) => terminal.write(`${CUT}${saySkipped(bytes)}\r\n`),
+  })
   const resized = new ResizeObserver(() => {
     if (element.isConnected && element.clientHeight > 0) fit.fit()
   })
@@ -96,18 +94,7 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
       fit.fit()
       return { cols: terminal.cols, rows: terminal.rows }
     },
-    write(bytes) {
-      if (waiting > MOST_WAITING) {
-        skipped += bytes.length
-        return
-      }
-      if (skipped > 0) terminal.write(`${CUT}${saySkipped(skipped)}\r\n`)
-      skipped = 0
-      waiting += bytes.length
-      terminal.write(bytes, () => {
-        waiting -= bytes.length
-      })
-    },
+    write,
     type: (text) => terminal.input(text),
     paste: (text) => terminal.paste(text),
     focus: () => terminal.focus(),

@@ -212,17 +212,49 @@ test('a terminal follows the theme', { timeout: LONG }, async () => {
   }
 })
 
-test('a flood is skipped where it comes faster than it can be shown, and a key ends it', {
-  timeout: LONG,
-}, async () => {
+test('a key ends a flood, and the prompt after it is seen', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
-
   await type(page, 'yes')
-  await expectShown(page, /non affichés/)
+  await expectShown(page, /^y\s+y\s*$/m)
+
   await page.keyboard.press('Control+c')
 
+  await expectShown(page, /\^C\s+root@web:~# *$/)
   await type(page, 'echo after')
   await expectShown(page, /^after$/m)
+})
+
+test('of what comes faster than it can be shown the middle is skipped, and that is said', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await panelAt('/terminal')
+  await page.evaluate(() => {
+    const { send } = WebSocket.prototype
+    WebSocket.prototype.send = function flooding(data) {
+      send.call(this, data)
+      if (!(data instanceof Uint8Array) || data[0] !== 0x06) return
+      // All at once: no source is surely faster than the screen.
+      const say = (text: string) => {
+        const data = new TextEncoder().encode(text).buffer
+        this.dispatchEvent(new MessageEvent('message', { data }))
+      }
+      for (let n = 0; n < 5; n += 1) say('y\r\n'.repeat(1024 * 1024))
+      say('and the prompt# ')
+    }
+  })
+  await page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' }).click()
+  await type(page, 'echo before')
+  await expectShown(page, /^before$/m)
+
+  await page.keyboard.press('Control+f')
+
+  await expectShown(page, /^y\s+and the prompt# *$/m)
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Shift+PageUp')
+      return shown(page)
+    }, WAIT)
+    .toMatch(/^… [\d,]+\sMio non affichés.*…\s+y\s/m)
 })
 
 test('a link from elsewhere opens no shell: that takes a press', { timeout: LONG }, async () => {
