@@ -79,5 +79,10 @@ export function createSending(
 }
 
 function word(value: unknown): string {
-  return encodeURIComponent(String(value))
+  return encodeURIComponent(written(value))
+}
+
+/** A value of an address. An object is written in JSON: not each can be made a text, `{ toString: '' }` say. */
+export function written(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -5,7 +5,7 @@ import { type AsyncApi, type Channel, componentLike, type Message } from './asyn
 import { isRecord } from './json-schema.ts'
 import { FromPool, type Pool } from './pool.ts'
 import { createSchemaCheck } from './schema-check.ts'
-import type { Given } from './sending.ts'
+import { type Given, written } from './sending.ts'
 import { valid } from './valid-values.ts'
 import { json } from './verdict.ts'
 
@@ -65,10 +65,10 @@ export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, poo
     turn += 1
     const { address, 'x-subprotocol': protocol } = channel
     const filled = address.replace(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(String(pool.settled(path[name]))),
+      encodeURIComponent(written(pool.settled(path[name]))),
     )
     const pairs = isRecord(query)
-      ? Object.entries(query).map(([name, value]) => [name, String(pool.settled(value))])
+      ? Object.entries(query).map(([name, value]) => [name, written(pool.settled(value))])
       : []
     const token = caller === 'nobody' ? [] : [`bearer.${caller === 'rubbish' ? 'a.b.c' : given.tokens[caller][0]}`]
     const ws = new WebSocket(

@@ -27,6 +27,11 @@ export function password(name: string, value: string): Canary {
   return canary(name, value, { length: 8, step: 1 })
 }
 
+/** What is random by its hexadecimal digits alone: eight of them may be another UUID’s, as a request has one. */
+export function uuid(name: string, value: string): Canary {
+  return canary(name, value, { length: 16, step: 1 })
+}
+
 /** A token, and its signature alone, which makes it one; a piece of 31 characters holds a whole step of 16. */
 export function token(name: string, value: string): Canary[] {
   const signature = value.split('.').at(-1) ?? ''
