@@ -37,6 +37,8 @@ export default defineConfig({
           name: 'panel',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/panel/flows/**/*.test.ts'],
+          // Each has a browser and a service beside it.
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // A browser beside the service, on a machine that others load.

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -21,8 +21,8 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   const viewport = { width: 1280, height: 800 }
   const context = await (await browser).newContext({ locale: 'fr-FR', viewport, ...options })
+  const findings = await watched(context, url, expected)
   const page = await context.newPage()
-  const findings = await watched(page, url, expected)
   onTestFinished(async () => {
     await context.close()
     expect(findings).toEqual([])
@@ -31,23 +31,31 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   return page
 }
 
-/** What is wrong in a page, as it happens: errors, warnings, what its policy refuses, and what it asks elsewhere. */
-export async function watched(page: Page, url: string, expected?: RegExp): Promise<string[]> {
+/** What is wrong in all pages of a window, as it happens: errors, warnings, what fails, what is refused, what is asked elsewhere. */
+export async function watched(context: BrowserContext, url: string, expected?: RegExp): Promise<string[]> {
   const findings: string[] = []
   const note = (kind: string, text: string) => {
     if (!expected?.test(text)) findings.push(`${kind}: ${text}`)
   }
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') note(message.type(), message.text())
-  })
-  page.on('pageerror', (error) => note('uncaught', error.stack ?? error.message))
   const noteForeign = (asked: string) => {
     if (!asked.startsWith('blob:') && new URL(asked).host !== new URL(url).host) note('foreign', asked)
   }
-  page.on('request', (request) => noteForeign(request.url()))
-  page.on('websocket', (socket) => noteForeign(socket.url()))
-  await page.exposeFunction('violated', (text: string) => note('policy', text))
-  await page.addInitScript(() => {
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.type(), message.text())
+  })
+  context.on('weberror', (thrown) => {
+    const { stack, message } = thrown.error()
+    note('uncaught', stack ?? message)
+  })
+  context.on('request', (request) => noteForeign(request.url()))
+  context.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? ''
+    // What is no longer wanted is given up: by who leaves a page, or signs out.
+    if (reason !== 'net::ERR_ABORTED') note('failed', `${reason} ${request.url()}`)
+  })
+  context.on('page', (page) => page.on('websocket', (socket) => noteForeign(socket.url())))
+  await context.exposeFunction('violated', (text: string) => note('policy', text))
+  await context.addInitScript(() => {
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
       Reflect.get(globalThis, 'violated')(`${violatedDirective} ${blockedURI}`)
     })

@@ -9,11 +9,11 @@ async function opened() {
   const clean = await openPage(service.url)
   const context = await clean.context().browser()?.newContext()
   onTestFinished(() => context?.close())
-  const page = await context?.newPage()
-  if (!page) throw new Error('there is no page')
-  const findings = await watched(page, service.url, /this is expected/)
+  if (!context) throw new Error('there is no browser')
+  const findings = await watched(context, service.url, /this is expected/)
+  const page = await context.newPage()
   await page.goto(service.url)
-  return { page, findings }
+  return { page, findings, url: service.url }
 }
 
 test('a page without faults has no findings', async () => {
@@ -56,13 +56,45 @@ test.each([
 
   await page.evaluate(fault)
 
-  await expect.poll(() => findings.some((each) => each.startsWith(finding)), { timeout: 10_000 }).toBe(true)
+  await expectFound(findings, finding)
+})
+
+test('so it is in another page of the same window', async () => {
+  const { page, findings, url } = await opened()
+  const other = await page.context().newPage()
+  await other.goto(`${url}/account`)
+
+  await other.evaluate(() => console.error('planted'))
+
+  await expectFound(findings, 'error: planted')
+})
+
+test('a question that is not answered is a finding; one that was given up is none', async () => {
+  const { page, findings, url } = await opened()
+  await page.route('**/planted-*', (route) => route.abort(route.request().url().endsWith('cut') ? 'failed' : 'aborted'))
+
+  await page.evaluate(() => Promise.allSettled([fetch('/planted-given-up'), fetch('/planted-cut')]))
+
+  await expectFound(findings, `failed: net::ERR_FAILED ${url}/planted-cut`)
+  expect(findings.filter((each) => each.startsWith('failed'))).toHaveLength(1)
 })
 
 test('what leaves for another origin where no policy holds it back is a finding too', async () => {
-  const { page, findings } = await opened()
+  const { page, findings, url } = await opened()
+  await page.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: '<p>No policy</p>' }))
+  await page.goto(`${url}/bare`)
 
-  await page.goto('http://127.0.0.1:9/').catch(() => {})
+  await page.evaluate(() => {
+    fetch('http://127.0.0.1:9/asked').catch(() => {})
+    new WebSocket('ws://127.0.0.1:9/opened')
+  })
 
-  expect(findings).toContain('foreign: http://127.0.0.1:9/')
+  await expectFound(findings, 'foreign: http://127.0.0.1:9/asked')
+  await expectFound(findings, 'foreign: ws://127.0.0.1:9/opened')
+  await page.goto('http://127.0.0.1:9/gone-to').catch(() => {})
+  await expectFound(findings, 'foreign: http://127.0.0.1:9/gone-to')
 })
+
+async function expectFound(findings: readonly string[], finding: string): Promise<void> {
+  await expect.poll(() => findings.some((each) => each.startsWith(finding)), { timeout: 10_000 }).toBe(true)
+}
