@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { ClientCode } from '../../../client/operation.ts'
 import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
+import { errorTable } from '../../../runtime/errors.ts'
 import { literalsIn } from './literals.ts'
 
 /** Every word, by its way: `updates.title`. A function is one too. */
@@ -31,12 +33,24 @@ test('French has its spaces before its signs, and its apostrophe', () => {
   expect('Vraiment ?').toMatch(/[ \u00a0][;?!]| [:»]|« |\w'\w/)
 })
 
-test('every code that the service can fail with has a sentence', () => {
-  const table = readFileSync('runtime/errors.ts', 'utf8').split('} as const')[0] ?? ''
-  const codes = [...table.matchAll(/^ {2}(\w+): \[/gm)].map(([, code = '']) => code)
+/** Those that the client itself fails with. */
+const OF_CLIENT: Readonly<Record<ClientCode, true>> = { network_failed: true, unexpected_answer: true }
+const CODES = [...Object.keys(errorTable), ...Object.keys(OF_CLIENT)]
+const untold = (codes: readonly string[], errors: object) =>
+  codes.filter((code) => !texts({ [code]: Reflect.get(errors, code) }).some((text) => text.trim() !== ''))
 
-  expect(codes.length).toBeGreaterThan(50)
-  for (const { errors } of [fr, en]) expect(codes.filter((code) => !Object.hasOwn(errors, code))).toEqual([])
+test.each([
+  ['French', fr.errors],
+  ['English', en.errors],
+])('every code that the service and its client can fail with has a sentence in %s', (_, errors) => {
+  expect(CODES.length).toBeGreaterThan(50)
+  expect(untold(CODES, errors)).toEqual([])
+})
+
+test('a code without a sentence is found', () => {
+  const errors = { ...fr.errors, network_failed: ' ' }
+
+  expect(untold([...CODES, 'planted'], errors)).toEqual(['network_failed', 'planted'])
 })
 
 test('components have no words for people', () => {

@@ -7,7 +7,7 @@ import { ROUTES } from '../../../panel/routes.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
 import { follow, openPage, signIn } from '../browser.ts'
-import { findingsOf, smallTargets } from './page-findings.ts'
+import { findingsOf, readable, smallTargets, stores, withToken } from './page-findings.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const WIDTHS = [320, 390, 820, 1440]
@@ -54,7 +54,7 @@ test.each([
   ['en', 'dark'],
   ['en', 'light'],
 ])(
-  '%s, %s: every page at every width, without a finding of axe and without scrolling sideways',
+  '%s, %s: every page at every width, without a finding of axe, without scrolling sideways, nothing too small to be hit',
   { timeout: LONG },
   async (lang, theme) => {
     const { page, job } = await world({ reducedMotion: 'reduce' })
@@ -72,7 +72,8 @@ test.each([
       await goTo(page, path)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: TALL })
-        found.push(...(await findingsOf(page, AXE)).map((finding) => `${path} at ${width}: ${finding}`))
+        const findings = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
+        found.push(...findings.map((finding) => `${path} at ${width}: ${finding}`))
         counted.pages += 1
       }
     }
@@ -93,7 +94,8 @@ test('before somebody is signed in, too: the sign-in and the wizard', { timeout:
         await page.locator('form').waitFor()
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: TALL })
-          found.push(...(await findingsOf(page, AXE)).map((finding) => `${page.url()} at ${width}: ${finding}`))
+          const findings = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
+          found.push(...findings.map((finding) => `${page.url()} at ${width}: ${finding}`))
         }
       }
   expect(found).toEqual([])
@@ -130,23 +132,32 @@ test('of who is no administrator, what he cannot do is not shown', { timeout: LO
 test('no token is where a script could read it later, nor in an address', { timeout: LONG }, async () => {
   const { page, job } = await world()
   const asked: string[] = []
+  const tokens = new Set<string>()
   page.on('request', (request) => asked.push(request.url()))
-  for (const path of addresses(job)) await goTo(page, path)
+  page.on('response', async (response) => {
+    if (response.url().endsWith('/api/auth/refresh')) tokens.add((await response.json()).access_token)
+  })
   await page.reload()
-  await page.locator('.shell').waitFor()
+  for (const path of addresses(job)) {
+    await goTo(page, path)
+    expect(withToken(await readable(page), [...tokens]), path).toEqual([])
+  }
 
-  const kept = await page.evaluate(() =>
-    JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
-  )
-  expect(kept).not.toMatch(/eyJ|refresh=/)
+  for (const { value } of await page.context().cookies()) tokens.add(value)
+  expect(tokens.size).toBeGreaterThanOrEqual(2)
+  expect(withToken(await readable(page), [...tokens])).toEqual([])
+  expect(await stores(page)).toEqual([])
   expect(asked.length).toBeGreaterThan(20)
-  expect(asked.filter((address) => /eyJ|token=/.test(address))).toEqual([])
+  expect(withToken(Object.fromEntries(asked.map((address) => [address, address])), [...tokens])).toEqual([])
 })
 
-test('a page with faults has findings: the checks can fail', async () => {
+// --- The checks can fail.
+
+test('what is wrong with a page is found', { timeout: LONG }, async () => {
   const { page } = await world()
   await page.setViewportSize({ width: 320, height: 844 })
   expect(await findingsOf(page, AXE)).toEqual([])
+  expect(await smallTargets(page, 24)).toEqual([])
   await page.evaluate(() => {
     const wide = document.createElement('div')
     wide.style.width = '2000px'
@@ -154,12 +165,63 @@ test('a page with faults has findings: the checks can fail', async () => {
     faint.textContent = 'faint'
     faint.style.color = '#888'
     faint.style.backgroundColor = '#777'
-    wide.append(document.createElement('button'), faint)
+    const tiny = document.createElement('button')
+    tiny.style.cssText = 'width: 23px; height: 23px; min-height: 0; padding: 0'
+    wide.append(tiny, faint)
     document.querySelector('main')?.append(wide)
   })
+
   const found = (await findingsOf(page, AXE)).join('\n')
   expect(found).toContain('scrolls sideways')
   expect(found).toContain('button-name')
   expect(found).toContain('color-contrast')
+  expect(await smallTargets(page, 24)).toEqual([expect.stringMatching(/^23 × 23/)])
   expect(await smallTargets(page, 44)).not.toEqual([])
+})
+
+test('a status that is told by its colour alone is found', { timeout: LONG }, async () => {
+  const { page } = await world()
+  await page.evaluate(() => {
+    const add = (kind: string, inside: string) => {
+      const status = Object.assign(document.createElement('span'), { className: `status ${kind}`, innerHTML: inside })
+      document.querySelector('main')?.append(status)
+    }
+    const svg = (shape: string) => `<svg viewBox="0 0 16 16">${shape}</svg>`
+    add('no-shape', 'word')
+    add('empty-shape', `${svg('')}word`)
+    add('no-word', svg('<path d="M0 0 1 1"/>'))
+    add('like-it', `${svg('<path d="M0 0 1 1"/>')}word`)
+  })
+
+  const found = (await findingsOf(page, AXE)).filter((each) => each.startsWith('status'))
+  expect(found.map((each) => each.replace(/(: <span class="status \S+").*/, '$1'))).toEqual([
+    'status without a shape: <span class="status no-shape"',
+    'status without a shape: <span class="status empty-shape"',
+    'status without a word: <span class="status no-word"',
+    'status with the shape of no-word: <span class="status like-it"',
+  ])
+})
+
+test('a token is found wherever it is left', { timeout: LONG }, async () => {
+  const { page } = await world()
+  const token = 'one-that-was-handed-out'
+  const where = async () => withToken(await readable(page), [token])
+  expect(await where()).toEqual([])
+  await page.evaluate((token) => {
+    localStorage.setItem('planted', token)
+    sessionStorage.setItem('planted', token)
+    // biome-ignore lint/suspicious/noDocumentCookie: what is planted
+    document.cookie = `planted=${token}`
+    history.replaceState({ token }, '', `?planted=${token}`)
+    window.name = token
+    document.body.dataset.planted = token
+    indexedDB.open('planted')
+  }, token)
+
+  expect(await where()).toEqual(['localStorage', 'sessionStorage', 'cookie', 'address', 'history', 'window', 'page'])
+  await expect.poll(() => stores(page)).toEqual(['planted'])
+  expect(withToken({ jwt: 'x eyJhbGciOiJSUzI1NiJ9 y', query: '/ws?token=x', other: '/ws?tokens' }, [])).toEqual([
+    'jwt',
+    'query',
+  ])
 })

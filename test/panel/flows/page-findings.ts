@@ -6,7 +6,7 @@ declare const axe: {
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** What is wrong with a page as it is: what axe finds, a page that scrolls sideways, a status without its word. */
+/** What is wrong with a page as it is: what axe finds, a page that scrolls sideways, a status that is told by its colour alone. */
 export async function findingsOf(page: Page, source: string): Promise<string[]> {
   // By the debugger: the page's own policy lets no script in.
   await page.evaluate(source)
@@ -15,19 +15,28 @@ export async function findingsOf(page: Page, source: string): Promise<string[]> 
     const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
     const { scrollWidth, clientWidth } = document.documentElement
     if (scrollWidth > clientWidth) found.push(`scrolls sideways: ${scrollWidth} of ${clientWidth}`)
+    const shapes = new Map<string, string>()
     for (const status of document.querySelectorAll('.status')) {
-      if (!status.querySelector('svg') || !status.textContent?.trim())
-        found.push(`status: ${status.outerHTML.slice(0, 200)}`)
+      const svg = status.querySelector('svg')
+      const shape = svg?.innerHTML.trim()
+      const told = status.outerHTML.slice(0, 200)
+      if (!svg || !shape) found.push(`status without a shape: ${told}`)
+      if (!status.textContent?.trim()) found.push(`status without a word: ${told}`)
+      if (!shape) continue
+      // Where only the colour differs, many people see no difference.
+      const kind = [...status.classList].filter((name) => name !== 'status').join(' ')
+      const other = shapes.get(shape) ?? kind
+      if (other !== kind) found.push(`status with the shape of ${other}: ${told}`)
+      shapes.set(shape, other)
     }
     return found
   }, RULES)
 }
 
-/** What is pressed and is smaller than that, in px. Links within a sentence may be as high as it. */
+/** What is pressed and is smaller than that, in px. Links within a sentence may be as high as it (WCAG 2.5.8). */
 export function smallTargets(page: Page, least: number): Promise<string[]> {
   return page.evaluate((least) => {
-    const targets =
-      'button, select, summary, input:not([type=radio], [type=checkbox]), label:has(input), a.button, nav a, .list a'
+    const targets = 'button, select, summary, input:not([type=radio], [type=checkbox]), label:has(input), a:not(p a)'
     return [...document.querySelectorAll<HTMLElement>(targets)].flatMap((element) => {
       const { width, height } = element.getBoundingClientRect()
       const isShown = element.checkVisibility({ visibilityProperty: true }) && width > 1 && height > 1
@@ -35,4 +44,32 @@ export function smallTargets(page: Page, least: number): Promise<string[]> {
       return [`${Math.round(width)} × ${Math.round(height)}: ${element.outerHTML.slice(0, 120)}`]
     })
   }, least)
+}
+
+/** Which of these texts hold a token: one of those that were handed out, or what looks like one. */
+export function withToken(texts: Readonly<Record<string, string>>, tokens: readonly string[]): string[] {
+  return Object.entries(texts).flatMap(([name, text]) =>
+    /eyJ[\w-]{8}|(token|refresh)=/.test(text) || tokens.some((token) => text.includes(token)) ? [name] : [],
+  )
+}
+
+/** What a page keeps where any script of its origin can read it, by place. */
+export function readable(page: Page): Promise<Record<string, string>> {
+  return page.evaluate(() => ({
+    localStorage: JSON.stringify({ ...localStorage }),
+    sessionStorage: JSON.stringify({ ...sessionStorage }),
+    cookie: document.cookie,
+    address: location.href,
+    history: JSON.stringify(history.state) ?? '',
+    window: window.name,
+    page: document.documentElement.outerHTML,
+  }))
+}
+
+/** The names of databases and caches of a page's origin. */
+export function stores(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const databases = await indexedDB.databases()
+    return [...databases.map(({ name = '' }) => name), ...(await caches.keys())]
+  })
 }
