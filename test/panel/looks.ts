@@ -1,7 +1,7 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…]
 import { mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
@@ -27,28 +27,63 @@ const data = await mkdtemp(join(tmpdir(), 'ops-panel-looks-'))
 const containers = manyContainers()
 const host = await startDemoHost({ containers })
 const hypervisor = await startDemoHypervisor(containers)
-const server = await startServer({
-  PANEL_PORT: '0',
-  PANEL_DATA_DIR: data,
-  PANEL_LOG_LEVEL: 'info',
-  PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
-  PANEL_SSH_USERNAME: host.service.username,
-  PANEL_SSH_PASSWORD: host.service.password,
-  PANEL_SSH_HOST_KEY: host.hostKey,
-})
+/** What every page is looked at in, and one that is not installed yet. */
+const [server, empty] = await Promise.all([
+  startServer({
+    PANEL_PORT: '0',
+    PANEL_DATA_DIR: join(data, 'installed'),
+    PANEL_LOG_LEVEL: 'info',
+    PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
+    PANEL_SSH_USERNAME: host.service.username,
+    PANEL_SSH_PASSWORD: host.service.password,
+    PANEL_SSH_HOST_KEY: host.hostKey,
+  }),
+  startServer({ PANEL_PORT: '0', PANEL_DATA_DIR: join(data, 'empty'), PANEL_LOG_LEVEL: 'warn' }),
+])
+const token = await readFile(join(data, 'empty', 'setup-token'), 'utf8')
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
 })
 try {
   await prepare(server.url, hypervisor)
-  for (const language of ['fr', 'en'] as const) for (const theme of THEMES) await look(browser, language, theme)
+  for (const language of ['fr', 'en'] as const)
+    for (const theme of THEMES) {
+      await lookAtWizard(browser, language, theme)
+      await look(browser, language, theme)
+    }
 } finally {
   await browser.close()
-  await server.stop()
+  await Promise.all([server.stop(), empty.stop()])
   hypervisor.close()
   await host.close()
   await rm(data, { recursive: true, force: true })
+}
+
+async function lookAtWizard(
+  browser: Browser,
+  language: keyof typeof LANGUAGES,
+  theme: (typeof THEMES)[number],
+): Promise<void> {
+  if (asked.length > 0 && !asked.includes('setup')) return
+  const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await page.goto(`${empty.url}/#token=${token.trim()}`)
+  const takeAll = async (name: string) => {
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT })
+      await page.waitForTimeout(200)
+      await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` })
+    }
+  }
+  await page.locator('input[name=ssh_host]').fill(`127.0.0.1:${host.port}`)
+  await page.locator('input[name=ssh_username]').fill(host.service.username)
+  await page.locator('input[name=ssh_password]').fill(host.service.password)
+  await takeAll('setup-1')
+  await page.keyboard.press('Enter')
+  await page.locator('.fingerprint').waitFor()
+  await takeAll('setup-2')
+  await context.close()
 }
 
 async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (typeof THEMES)[number]): Promise<void> {
