@@ -22,7 +22,11 @@ export function Problem({ error, retry }: ProblemProps) {
       <Status is="err" hidden />
       <div class="grow">
         <p>{sentence}</p>
-        {reason && <p class="dim">{reason}</p>}
+        {reason && (
+          <p class="dim" lang="fr">
+            {reason}
+          </p>
+        )}
         {requestId && <p class="dim mono small">{shell.request(requestId)}</p>}
       </div>
       {retry && (

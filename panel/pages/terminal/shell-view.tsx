@@ -57,7 +57,12 @@ function Ending({ shell, again }: { shell: Shell; again(): void }) {
           <Status is={isWell ? 'off' : 'warn'} hidden />
           <span class="grow">
             {end.why === 'exit' ? say.exited(end.code) : say.end[end.why]}
-            {end.why !== 'exit' && end.reason && <span class="dim"> {end.reason}</span>}
+            {end.why !== 'exit' && end.reason && (
+              <span class="dim" lang="fr">
+                {' '}
+                {end.reason}
+              </span>
+            )}
           </span>
           <button type="button" class="button small" ref={button} onClick={again}>
             {say.reopen}

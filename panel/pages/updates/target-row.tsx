@@ -73,7 +73,11 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
           </span>
         )}
         <p class={failure ? 'err-text' : 'dim'}>{failure?.sentence ?? text}</p>
-        {failure?.reason && <p class="dim">{failure.reason}</p>}
+        {failure?.reason && (
+          <p class="dim" lang="fr">
+            {failure.reason}
+          </p>
+        )}
         {failure?.requestId && <p class="dim mono small">{shell.request(failure.requestId)}</p>}
       </div>
       {button && (
