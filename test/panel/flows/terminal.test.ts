@@ -250,10 +250,15 @@ test('of what comes faster than it can be shown the middle is skipped, and that 
 
   await expectShown(page, /^y\s+and the prompt# *$/m)
   await expect
-    .poll(async () => {
-      await page.keyboard.press('Shift+PageUp')
-      return shown(page)
-    }, WAIT)
+    .poll(
+      async () => {
+        await page.keyboard.press('Shift+PageUp')
+        // Painted in the frame after the next: a page that is not seen is not looked for again.
+        await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))))
+        return shown(page)
+      },
+      { timeout: WAIT.timeout, interval: 0 },
+    )
     .toMatch(/^… [\d,]+\sMio non affichés.*…\s+y\s/m)
 })
 
