@@ -58,6 +58,29 @@ test('a container is started, with its log, and put away without losing the focu
   expect(acts(hypervisor)).toEqual(['102/status/start'])
 })
 
+test('an action that is under way is followed on when the page is loaded anew, by who asked for it', {
+  timeout: LONG,
+}, async () => {
+  const { hypervisor, page } = await shownContainers()
+  const task: TestHypervisor['nextTask'] = { lines: ['starting CT 102'], exitstatus: undefined }
+  hypervisor.nextTask = task
+  await page.getByRole('button', { name: 'Démarrer db' }).click()
+  await page.getByText('starting CT 102').waitFor(WAIT)
+
+  await page.reload()
+  await page.getByText('Démarrage…').waitFor(WAIT)
+  task.lines.push('network is up')
+  task.exitstatus = 'OK'
+
+  await page.getByText('network is up').waitFor(WAIT)
+  await page.getByText('Démarré', { exact: true }).waitFor(WAIT)
+  expect(acts(hypervisor)).toEqual(['102/status/start'])
+  await page.reload()
+  await rowOf(page, 'db').waitFor(WAIT)
+  expect(await page.evaluate(() => sessionStorage.getItem('ops-panel.tasks'))).toBe('[]')
+  expect(await page.getByText('Démarré', { exact: true }).count()).toBe(0)
+})
+
 test('what cuts people off is asked about first, and says of what', { timeout: LONG }, async () => {
   const { hypervisor, page } = await shownContainers()
   const stop = page.getByRole('button', { name: 'Arrêter web' })
