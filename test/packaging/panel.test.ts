@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Metafile } from 'esbuild'
@@ -57,6 +57,20 @@ test('nothing of a terminal, and no word of another language, is in what everybo
   expect(first.filter((name) => holds(panel.metafile, name, '@xterm/'))).toEqual([])
   expect(first.filter((name) => holds(panel.metafile, name, 'panel/words/en'))).toEqual([])
   expect(first.some((name) => holds(panel.metafile, name, 'panel/words/fr'))).toBe(true)
+})
+
+test('with a terminal in it the first load of the panel is over its budget', async () => {
+  const root = await temporaryFolder()
+  await cp(join(ROOT, 'panel'), join(root, 'panel'), { recursive: true })
+  await cp(join(ROOT, 'client'), join(root, 'client'), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const main = join(root, 'panel/main.tsx')
+  await writeFile(main, `import '@xterm/xterm'\n${await readFile(main, 'utf8')}`)
+  const heavy = await buildPanel(root)
+
+  const first = firstLoad(heavy, pageOf(heavy))
+
+  expect(kilobytes(heavy, first)).toBeGreaterThan(FIRST_LOAD)
 })
 
 test('the page runs no script and has no style of its own text, and names nothing from elsewhere', () => {

@@ -51,6 +51,23 @@ test('cut at random bytes, what is shown is what the service has', { timeout: LO
   await expectWhole(job)
 })
 
+test('a line that is missing, twice there or another one is seen', { timeout: LONG }, async () => {
+  const job = await shownJob()
+  const { printed, page } = job
+  await signIn(page)
+  printed.print([1, 2, 3].map(line).join(''))
+  printed.end()
+  await expectWhole(job)
+  const rows = page.locator('.output .line')
+
+  await rows.nth(1).evaluate((row) => row.replaceWith(row.nextElementSibling?.cloneNode(true) ?? ''))
+  await expect(expectWhole(job)).rejects.toThrow('to deeply equal')
+  await page.reload()
+  await expectWhole(job)
+  await rows.nth(1).evaluate((row) => row.querySelector(':scope > span')?.append('.'))
+  await expect(expectWhole(job)).rejects.toThrow('to deeply equal')
+})
+
 test('a token that expires in the middle costs one refresh, no sign-in and no byte', { timeout: LONG }, async () => {
   const job = await shownJob()
   const { printed, service, page } = job

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
-import { openPage, watched } from '../browser.ts'
+import { focused, openPage, tabTo, watched } from '../browser.ts'
 
 /** A page of the panel whose findings do not fail the test. */
 async function opened() {
@@ -93,6 +93,25 @@ test('what leaves for another origin where no policy holds it back is a finding 
   await expectFound(findings, 'foreign: ws://127.0.0.1:9/opened')
   await page.goto('http://127.0.0.1:9/gone-to').catch(() => {})
   await expectFound(findings, 'foreign: http://127.0.0.1:9/gone-to')
+})
+
+test('a focus that nobody sees, or that is lost, is found on the way', async () => {
+  const { page } = await opened()
+  await page.locator('form').waitFor()
+  await page.evaluate(() => {
+    const buttons = ['first', 'second', 'third'].map((textContent) =>
+      Object.assign(document.createElement('button'), { textContent }),
+    )
+    document.body.replaceChildren(...buttons)
+    if (buttons[1]) buttons[1].style.outline = 'none'
+  })
+
+  await tabTo(page, 'first')
+  await expect(tabTo(page, 'third')).rejects.toThrow('unseen BUTTON second')
+  expect(await focused(page)).toBe('third')
+  await page.evaluate(() => document.activeElement?.remove())
+  expect(await focused(page)).toBe('nothing')
+  await expect(tabTo(page, 'fourth')).rejects.toThrow('fourth')
 })
 
 async function expectFound(findings: readonly string[], finding: string): Promise<void> {
