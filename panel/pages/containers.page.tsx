@@ -79,7 +79,7 @@ export function ContainersPage() {
         <div class="scroll containers-table">
           <table aria-label={say.title}>
             <thead>
-              <tr>
+              <tr data-label={say.sortBy}>
                 <SortHeader column="name" order={order} label={say.name} />
                 {hasFigures ? (
                   <>

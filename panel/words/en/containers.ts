@@ -8,6 +8,7 @@ export const containers: typeof fr = {
   summary: (running: number, all: number) => `${running} of ${all} running`,
   filter: 'Filter',
   filterBy: 'Filter by name, number or tag',
+  sortBy: 'Sort by',
   noMatch: 'No container matches.',
   none: 'This host has no container. Create one with pct, then refresh.',
   refresh: 'Refresh',

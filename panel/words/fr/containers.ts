@@ -6,6 +6,7 @@ export const containers = {
   summary: (running: number, all: number) => `${running} en marche sur ${all}`,
   filter: 'Filtrer',
   filterBy: 'Filtrer par nom, numéro ou étiquette',
+  sortBy: 'Trier par',
   noMatch: 'Aucun conteneur ne correspond.',
   none: 'Cet hôte n’a pas de conteneur. Créez-en un avec pct, puis actualisez.',
   refresh: 'Actualiser',
