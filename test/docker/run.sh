@@ -62,9 +62,9 @@ DOCKER_HOST=unix://$TEST_DOCKER_SOCKET npm run --silent build:image || fail 'the
 
 rm -f "$TEST_REPORT"
 result=0
-setsid vitest run --project docker &
+setsid vitest run --project docker "$@" &
 tests=$!
 wait "$tests" || result=$?
 [ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'
-node test/host/count.ts "$TEST_REPORT" docker || result=1
+node test/host/count.ts "$TEST_REPORT" docker "$@" || result=1
 exit $result

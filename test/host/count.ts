@@ -1,4 +1,7 @@
-/** `count.ts REPORT [SUITE]`: prints the counts of vitest's report; fails unless tests were run, in every file, and all passed. */
+/**
+ * `count.ts REPORT SUITE [FILE…]`: prints the counts of vitest's report; fails unless tests were run, in every file of the
+ * suite or in those that are named, and all passed.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as z from 'zod'
@@ -9,8 +12,8 @@ const Report = z.object({
   ),
 })
 
-const suite = process.argv[3] ?? 'host'
-const { testResults } = Report.parse(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))
+const [report = '', suite = 'host', ...named] = process.argv.slice(2)
+const { testResults } = Report.parse(JSON.parse(readFileSync(report, 'utf8')))
 const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
 const passed = tests.filter(({ status }) => status === 'passed').length
 const failed = tests.filter(({ status }) => status === 'failed').length
@@ -19,7 +22,7 @@ const leftOut = tests.filter(({ status }) => status !== 'passed' && status !== '
 const ran = new Set(
   testResults.filter(({ assertionResults }) => assertionResults.length > 0).map((file) => basename(file.name)),
 )
-const files = readdirSync(new URL(`../${suite}`, import.meta.url)).filter((name) => name.endsWith('.test.ts'))
+const files = named.length > 0 ? named.map((file) => basename(file)) : testFiles()
 const silent = files.filter((name) => !ran.has(name))
 
 for (const { fullName } of leftOut) console.error(`test:${suite}: not run: ${fullName}`)
@@ -27,3 +30,7 @@ for (const name of silent) console.error(`test:${suite}: no test was run in ${na
 if (tests.length === 0) console.error(`test:${suite}: no test was run.`)
 console.log(`test:${suite}: ${passed} passed, ${failed} failed, ${leftOut.length} skipped`)
 if (passed === 0 || failed + leftOut.length + silent.length > 0) process.exitCode = 1
+
+function testFiles(): string[] {
+  return readdirSync(new URL(`../${suite}`, import.meta.url)).filter((name) => name.endsWith('.test.ts'))
+}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The real host suite: installs what it needs, brings a disposable host up (see rig.sh), builds the service, runs
-# every test of this folder against the two, and tears the host down. Root on Debian. Fails when it could not start,
-# ran no test, or left one out. PANEL_UNDER_TEST names what of the service is tried: dist/ops-panel.mjs (without it),
+# every test of this folder (or of the files that are named) against the two, and tears the host down. Root on Debian.
+# Fails when it could not start, ran no test, or left one out. PANEL_UNDER_TEST names what of the service is tried: dist/ops-panel.mjs (without it),
 # dist/ops-panel, runtime/main.ts, or any other that is there.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
@@ -54,9 +54,9 @@ echo "test:host: trying $tried"
 
 rm -f "$TEST_REPORT"
 result=0
-setsid vitest run --project host &
+setsid vitest run --project host "$@" &
 tests=$!
 wait "$tests" || result=$?
 [ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'
-node "$HERE/count.ts" "$TEST_REPORT" || result=1
+node "$HERE/count.ts" "$TEST_REPORT" host "$@" || result=1
 exit $result

@@ -72,9 +72,9 @@ export TEST_DEB_BEFORE
 "$BASH" test/host/rig.sh up || fail 'the host could not be brought up.'
 rm -f "$TEST_REPORT"
 result=0
-setsid vitest run --project package &
+setsid vitest run --project package "$@" &
 tests=$!
 wait "$tests" || result=$?
 [ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'
-node test/host/count.ts "$TEST_REPORT" package || result=1
+node test/host/count.ts "$TEST_REPORT" package "$@" || result=1
 exit $result
