@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { fileUrl } from '../db/file-url.ts'
+import { fileUrl, namesFile } from '../db/file-url.ts'
 import { blockList, isNetwork } from './networks.ts'
 import { parseAddress } from './ssh-address.ts'
 
@@ -31,6 +31,10 @@ const Environment = z.object({
     .string()
     .regex(/^(file:|https?:|libsql:|wss?:)/, 'une adresse file:, http:, https:, libsql:, ws: ou wss:')
     .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_DATABASE_TOKEN')
+    .refine(
+      (text) => !text.startsWith('file:') || namesFile(text),
+      'le chemin d’un fichier après file:, où %, ? et # s’écrivent %25, %3F et %23',
+    )
     .optional(),
   PANEL_DATABASE_TOKEN: z.string().optional(),
   PANEL_SECRET_KEY: z

@@ -9,6 +9,7 @@ const RING = 300
 /** Fields whose value never reaches a log, at the top of an entry and one level below. */
 const SECRETS = [
   'password',
+  'current_password',
   'ssh_password',
   'hypervisor_token',
   'setup_token',
@@ -28,7 +29,7 @@ export interface LogSink {
 }
 
 /**
- * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret only its length is told.
+ * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret nothing is told, not its length either.
  */
 export function createLog({
   level,
@@ -51,7 +52,7 @@ export function createLog({
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
-        censor: (value) => (typeof value === 'string' ? `[${value.length} caractères]` : '[masqué]'),
+        censor: '[masqué]',
       },
     },
     {

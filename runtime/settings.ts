@@ -211,7 +211,7 @@ export function createSettings({
       const missing = keysOf(given).filter((key) => given[key] !== '' && !isSet(key))
       if (missing.length === 0) return false
       await writeSettings(db, sealed(Object.fromEntries(missing.map((key) => [key, given[key]]))), now())
-      log.info({ filled: missing, password }, 'SSH settings filled from the environment')
+      log.info({ filled: missing }, 'SSH settings filled from the environment')
       return true
     },
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { checked } from '../../runtime/checked.ts'
 import type { Detail } from '../../runtime/errors.ts'
+import { isSafeLink, SAFE_LINK } from '../../runtime/link.ts'
 
 const expected =
   (what: string) =>
@@ -19,7 +20,7 @@ const Nav = z.object(
   {
     label: line(80),
     icon: line(80).optional(),
-    href: line(2_000).refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:'),
+    href: line(2_000).refine(isSafeLink, SAFE_LINK),
     order: z
       .int({ error: 'un nombre entier est attendu' })
       .min(-100_000, '-100000 au moins')
@@ -78,13 +79,4 @@ function isPathInside(path: string): boolean {
     !path.includes('\\') &&
     path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
   )
-}
-
-const NOWHERE = 'http://panel.invalid'
-
-function isSafeLink(href: string): boolean {
-  // A browser takes a backslash for a slash, and `//host` or `/\host` for another site.
-  if (href.includes('\\') || !URL.canParse(href, NOWHERE)) return false
-  const { origin, protocol } = new URL(href, NOWHERE)
-  return href.startsWith('/') ? origin === NOWHERE : /^https?:\/\//i.test(href) && /^https?:$/.test(protocol)
 }

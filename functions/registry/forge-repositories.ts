@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isSafeLink } from '../../runtime/link.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 
 export interface Repository {
@@ -30,7 +31,8 @@ const GiteaRepository = z.object({
   empty: z.boolean().default(false),
   html_url: z
     .string()
-    .regex(/^https?:\/\//i)
+    .regex(/^https?:/i)
+    .refine(isSafeLink)
     .catch(''),
   updated_at: z.iso
     .datetime({ offset: true })

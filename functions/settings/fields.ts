@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { checked } from '../../runtime/checked.ts'
+import { isSafeLink, SAFE_LINK } from '../../runtime/link.ts'
 import type { ShownSettings } from '../../runtime/setting-keys.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 
@@ -11,7 +12,7 @@ const Shortcuts = z
       href: z
         .string()
         .max(2_000)
-        .refine(isSafeLink, 'un chemin (/…) ou une adresse http: ou https:')
+        .refine(isSafeLink, SAFE_LINK)
         .meta({ format: 'link', examples: ['/updates', 'https://pve1.example:8006'] }),
       icon: z.string().max(80).optional(),
     }),
@@ -108,15 +109,6 @@ export const KEY_STAYS =
 /** Whether a change that was made leads to another host under the pinned key. */
 export function keepsKey(changed: readonly string[], { ssh_host_key }: ShownSettings): boolean {
   return changed.includes('ssh_host') && !changed.includes('ssh_host_key') && ssh_host_key !== ''
-}
-
-const NOWHERE = 'http://panel.invalid'
-
-function isSafeLink(href: string): boolean {
-  if (!URL.canParse(href, NOWHERE)) return false
-  // As a browser reads it: it passes over line ends, and takes a backslash for a slash.
-  const { origin, protocol } = new URL(href, NOWHERE)
-  return href.startsWith('/') ? origin === NOWHERE : /^https?:\/\//i.test(href) && /^https?:$/.test(protocol)
 }
 
 function isBareAddress(value: string): boolean {

@@ -1,9 +1,12 @@
-/** Where a shortcut or a module leads: to a web page, or to an address of this site. Undefined for anything else, like `javascript:`. */
+/**
+ * Where a shortcut or a module leads: to a web page, or to a path of this site, without credentials. Undefined for anything
+ * else, like `javascript:`. The service accepts and stores the same (`runtime/link.ts`); `test/links.ts` holds for both.
+ */
 export function safeLink(href: string | null | undefined): string | undefined {
-  // Browsers leave tabs and line ends out of an address, wherever they are.
+  // What is typed or pasted may have blanks around it.
   const given = (href ?? '').trim()
+  // Browsers leave tabs and line ends out of an address, wherever they are.
   if (/[\p{Cc}\s\\]/u.test(given)) return undefined
   if (/^\/(?!\/)/.test(given)) return given
-  if (!/^https?:\/\//i.test(given)) return undefined
-  return URL.canParse(given) ? given : undefined
+  return /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(given) && URL.canParse(given) ? given : undefined
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { openDatabase } from '../../db/client.ts'
+import { copyInto, inspectCopy } from '../../db/copy.ts'
 import { migrate, SCHEMA_VERSION } from '../../db/migrate.ts'
 import { ConfigError, readConfig } from '../../runtime/config.ts'
 import { openExisting, openStorage } from '../../runtime/storage.ts'
@@ -34,6 +35,39 @@ test('makes what is missing: a folder and a key for the owner alone, and a datab
   ])
   expect(secrets.open('a', secrets.seal('a', 'text'))).toBe('text')
   await db.close()
+})
+
+test.each([
+  '100%',
+  'a%20b',
+  '%00',
+  'q?mode=memory#x',
+  'sp ace',
+  `quo'te"`,
+  'co:lon',
+  'é',
+  'new\nline',
+  'back\\slash',
+  '~',
+])('in a folder named %j too, the database is its own file there, opened again and copied from there', async (name) => {
+  const parent = await temporaryFolder()
+  const folder = join(parent, name)
+  const config = readConfig({ PANEL_DATA_DIR: folder })
+  const { db } = await openStorage(config, clock)
+  await db.script('CREATE TABLE mark (a)')
+  await db.close()
+  const { db: again } = await openExisting(config)
+  expect(await again.query(z.unknown(), 'SELECT * FROM mark')).toEqual([])
+  await copyInto(again, join(folder, 'copy.db'))
+  await again.close()
+  expect(await inspectCopy(join(folder, 'copy.db'))).toMatchObject({ version: SCHEMA_VERSION })
+
+  expect(await readdir(parent)).toEqual([name])
+  expect((await readdir(folder)).filter((file) => /\.(db|key)$/.test(file)).sort()).toEqual([
+    'copy.db',
+    'panel.db',
+    'secret.key',
+  ])
 })
 
 test('opens what is there, with the same key', async () => {
