@@ -88,6 +88,7 @@ export interface Operations {
         | 'login_rate_limited'
         | 'login_failed'
         | 'login_success'
+        | 'proof_refused'
         | 'logout'
         | 'session_revoked'
         | 'sessions_ended'
@@ -442,8 +443,11 @@ export interface Operations {
   /** Install a module */
   'POST /api/registry/modules/{id}/install': {
     params: { id: ModuleId }
+    body?: { commit?: string }
     answer: { message: string; deployment: DeploymentId | null }
     code:
+      | 'body_too_large'
+      | 'commit_changed'
       | 'core_module'
       | 'deployer_missing'
       | 'deployment_busy'
@@ -451,6 +455,8 @@ export interface Operations {
       | 'forge_failed'
       | 'forge_missing'
       | 'invalid_descriptor'
+      | 'invalid_json'
+      | 'invalid_request'
       | 'module_busy'
       | 'modules_folder_unusable'
       | 'rate_limited'
@@ -511,15 +517,38 @@ export interface Operations {
       hypervisor_url?: string
       hypervisor_token?: string
       hypervisor_fingerprint?: string
-      dashboard_shortcuts?: string
+      dashboard_shortcuts?: string /** The caller’s own password, as proof. */
+      current_password?: string
     }
     answer: { message: string }
     code:
       | 'body_too_large'
       | 'forbidden'
+      | 'host_key_required'
+      | 'hypervisor_token_required'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'proof_impossible'
+      | 'proof_required'
+      | 'proof_wrong'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Read a host’s key */
+  'POST /api/settings/host-key': {
+    body: { ssh_host: string }
+    answer: { ssh_host_key: HostKey }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'host_check_failed'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
   }
@@ -537,7 +566,14 @@ export interface Operations {
   'PUT /api/settings/public': {
     body: { dashboard_shortcuts: string }
     answer: { message: string }
-    code: 'body_too_large' | 'invalid_json' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The newest jobs */
   'GET /api/updates/history': {

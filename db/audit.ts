@@ -17,11 +17,28 @@ export async function addAuditEntry(db: Database, entry: AuditEntry, now: string
   await db.run(sql, args)
 }
 
+/** All but the details, which come last. */
+const ENTRY = 'INSERT INTO audit (at, action, user_id, username, target, ip, details) SELECT ?, ?, ?, ?, ?, ?, '
+
 /** The same for a transaction, with what it tells of. */
 export function auditEntry({ action, user_id, username, target, ip, details }: AuditEntry, now: string): Statement {
   return {
-    sql: 'INSERT INTO audit (at, action, user_id, username, target, ip, details) SELECT ?, ?, ?, ?, ?, ?, ?',
+    sql: `${ENTRY}?`,
     args: [now, action, user_id, username && storedText(username), target && storedText(target), ip, details],
+  }
+}
+
+/** The entry of what may come to nothing: written where `count`, a query of one number, finds any. */
+export function onlyIf({ sql, args = [] }: Statement, count: Statement): Statement {
+  return { sql: `${sql} WHERE (${count.sql}) > 0`, args: [...args, ...(count.args ?? [])] }
+}
+
+/** The entry with a number among its details that is known only where it is written: what `count` finds. */
+export function noting({ sql, args = [] }: Statement, name: string, count: Statement): Statement {
+  const details = sql.slice(ENTRY.length)
+  return {
+    sql: `${ENTRY}json_set(coalesce(${details}, '{}'), '$.${name}', (${count.sql}))`,
+    args: [...args, ...(count.args ?? [])],
   }
 }
 

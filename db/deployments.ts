@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { onlyIf } from './audit.ts'
 import type { Database, Statement } from './client.ts'
 import { ModuleRow } from './modules.ts'
 
@@ -45,15 +46,15 @@ export interface NewDeployment {
   started_at: string
 }
 
-/** Begins a deployment; false when another one is under way in that place. */
-export async function addDeployment(db: Database, deployment: NewDeployment): Promise<boolean> {
+/** Begins a deployment, with the audit entry of it; false, and neither, when another one is under way in that place. */
+export async function addDeployment(db: Database, deployment: NewDeployment, entry?: Statement): Promise<boolean> {
   const { id, module, place, owner, before, files_before, started_at } = deployment
-  const added = await db.run(
-    `INSERT INTO deployments (id, module, state, place, owner, before, files_before, started_at)
+  const sql = `INSERT INTO deployments (id, module, state, place, owner, before, files_before, started_at)
      SELECT ?1, ?2, 'building', ?3, ?4, ?5, ?6, ?7
-     WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE place = ?3 AND finished_at IS NULL)`,
-    [id, module, place, owner, before ? JSON.stringify(before) : null, files_before ? 1 : 0, started_at],
-  )
+     WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE place = ?3 AND finished_at IS NULL)`
+  const args = [id, module, place, owner, before ? JSON.stringify(before) : null, files_before ? 1 : 0, started_at]
+  const isThere = { sql: 'SELECT count(*) FROM deployments WHERE id = ?', args: [id] }
+  const [added = 0] = await db.batch([{ sql, args }, ...(entry ? [onlyIf(entry, isThere)] : [])])
   return added > 0
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { onlyIf } from './audit.ts'
 import type { Database, Statement } from './client.ts'
 import { NOW_MS } from './job-leases.ts'
 import { StoredText, storedText } from './text.ts'
@@ -89,12 +90,11 @@ export async function markLaunched(db: Database, { id, epoch }: Followed): Promi
   return (await db.run('UPDATE jobs SET launched = 1 WHERE id = ? AND epoch = ?', [id, epoch])) > 0
 }
 
-/** Records who wants a running job to end; of several the first. False when it is not running. */
-export async function requestCancel(db: Database, id: string, username: string): Promise<boolean> {
-  const changed = await db.run(
-    `UPDATE jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE id = ? AND status = 'running'`,
-    [username, id],
-  )
+/** Records who wants a running job to end, with the audit entry of it; of several the first. False, and neither, when it is not running. */
+export async function requestCancel(db: Database, id: string, username: string, entry?: Statement): Promise<boolean> {
+  const sql = `UPDATE jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE id = ? AND status = 'running'`
+  const isRunning = { sql: `SELECT count(*) FROM jobs WHERE id = ? AND status = 'running'`, args: [id] }
+  const [changed = 0] = await db.batch([{ sql, args: [username, id] }, ...(entry ? [onlyIf(entry, isRunning)] : [])])
   return changed > 0
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 
 const Id = z.object({ id: z.number() })
 
@@ -12,8 +12,13 @@ export interface NewSession {
   ip: string
 }
 
-/** Stores a session and the user's last login in one go; the session counts as used now. Returns its id. */
-export async function addSession(db: Database, session: NewSession, now: string): Promise<number> {
+/** Stores a session and the user's last login in one go, with what else belongs to them; the session counts as used now. Returns its id. */
+export async function addSession(
+  db: Database,
+  session: NewSession,
+  now: string,
+  more: readonly Statement[] = [],
+): Promise<number> {
   const { user_id, token_hash, expires_at, user_agent, ip } = session
   await db.batch([
     {
@@ -22,6 +27,7 @@ export async function addSession(db: Database, session: NewSession, now: string)
       args: [user_id, token_hash, expires_at, user_agent, ip, now, now],
     },
     { sql: 'UPDATE users SET last_login_at = ? WHERE id = ?', args: [now, user_id] },
+    ...more,
   ])
   const [row] = await db.query(Id, 'SELECT id FROM sessions WHERE token_hash = ?', [token_hash])
   if (!row) throw new Error('a session vanished while it was being stored')
@@ -71,19 +77,33 @@ export interface SessionChoice {
   tokenHash?: string
 }
 
-/** Removes sessions and leaves word of it for every instance, which reads it by `endedSince`. Returns how many. */
-export async function endSessions(db: Database, choice: SessionChoice | 'all', now: string): Promise<number> {
+/** Says in the audit log what ends; `count` finds how many do. */
+export type AnnounceEnd = (count: Statement) => Statement
+
+/** What removes sessions and leaves word of it for every instance, which reads it by `endedSince`; the last statement counts them. */
+export function endingSessions(choice: SessionChoice | 'all', now: string, announce?: AnnounceEnd): Statement[] {
   const { userId = null, id = null, tokenHash = null } = choice === 'all' ? {} : choice
-  const chosen = '(?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR token_hash = ?3)'
-  const args = [userId, id, tokenHash]
-  const [, removed = 0] = await db.batch([
+  const chosen = '(? IS NULL OR user_id = ?) AND (? IS NULL OR id = ?) AND (? IS NULL OR token_hash = ?)'
+  const args = [userId, userId, id, id, tokenHash, tokenHash]
+  const count = { sql: `SELECT count(*) FROM sessions WHERE ${chosen}`, args }
+  return [
+    ...(announce ? [announce(count)] : []),
     {
-      sql: `INSERT INTO ended_sessions (session_id, ended_at) SELECT id, ?4 FROM sessions WHERE ${chosen}`,
-      args: [...args, now],
+      sql: `INSERT INTO ended_sessions (session_id, ended_at) SELECT id, ? FROM sessions WHERE ${chosen}`,
+      args: [now, ...args],
     },
     { sql: `DELETE FROM sessions WHERE ${chosen}`, args },
-  ])
-  return removed
+  ]
+}
+
+/** Removes sessions, with what is said of it, or neither. Returns how many. */
+export async function endSessions(
+  db: Database,
+  choice: SessionChoice | 'all',
+  now: string,
+  announce?: AnnounceEnd,
+): Promise<number> {
+  return (await db.batch(endingSessions(choice, now, announce))).at(-1) ?? 0
 }
 
 const Ended = z.object({ seq: z.number(), session_id: z.number() })

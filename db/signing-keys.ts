@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 
 /** Where a key came from: made because there was none, taken from the environment, or added by a rotation. */
 const Origin = z.enum(['made', 'environment', 'rotation'])
@@ -27,15 +27,29 @@ export async function findSigningKey(db: Database, kid: string): Promise<Signing
   return row
 }
 
-/** Adds a key; one that is there already stays as it is, revoked or not. */
-export async function addSigningKey(db: Database, key: SigningKeyRow): Promise<void> {
-  await db.run(
-    `INSERT OR IGNORE INTO signing_keys (kid, public_jwk, private_sealed, origin, created_at) VALUES (?, ?, ?, ?, ?)`,
-    [key.kid, key.public_jwk, key.private_sealed, key.origin, key.created_at],
-  )
+/**
+ * Adds a key, with what else belongs to it, or nothing; one that is there already stays as it is, revoked or not. Returns how
+ * many rows each of the others has changed.
+ */
+export async function addSigningKey(
+  db: Database,
+  key: SigningKeyRow,
+  more: readonly Statement[] = [],
+): Promise<number[]> {
+  const sql = `INSERT OR IGNORE INTO signing_keys (kid, public_jwk, private_sealed, origin, created_at) VALUES (?, ?, ?, ?, ?)`
+  const args = [key.kid, key.public_jwk, key.private_sealed, key.origin, key.created_at]
+  const [, ...changed] = await db.batch([{ sql, args }, ...more])
+  return changed
 }
 
+const OTHERS = 'kid <> ? AND revoked_at IS NULL'
+
 /** Revokes every key but one: what the others signed verifies no more, and they can never be added again. */
-export function revokeOtherSigningKeys(db: Database, kid: string, now: string): Promise<number> {
-  return db.run('UPDATE signing_keys SET revoked_at = ? WHERE kid <> ? AND revoked_at IS NULL', [now, kid])
+export function revokeOtherSigningKeys(kid: string, now: string): Statement {
+  return { sql: `UPDATE signing_keys SET revoked_at = ? WHERE ${OTHERS}`, args: [now, kid] }
+}
+
+/** How many keys that would revoke. */
+export function countOtherSigningKeys(kid: string): Statement {
+  return { sql: `SELECT count(*) FROM signing_keys WHERE ${OTHERS}`, args: [kid] }
 }

@@ -59,6 +59,7 @@ import installModule from './registry/install.post.ts'
 import registry from './registry/modules.get.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
+import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
 import publicSettings from './settings/public.get.ts'
 import savePublicSettings from './settings/public.put.ts'
@@ -116,6 +117,7 @@ export const functions: readonly AnyFunction[] = [
   removeModule, //  DELETE /api/repair/modules/:id
   settings, //      GET    /api/settings
   changeSettings, // PATCH /api/settings
+  hostKey, //       POST   /api/settings/host-key
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public

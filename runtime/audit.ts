@@ -8,6 +8,7 @@ export const AUDIT_ACTIONS = [
   'login_rate_limited',
   'login_failed',
   'login_success',
+  'proof_refused',
   'logout',
   'session_revoked',
   'sessions_ended',
@@ -67,15 +68,6 @@ function entryOf({ user, address }: Actor, action: AuditAction, note: AuditNote)
     ip: address,
     details: note.details ? JSON.stringify(note.details) : null,
   }
-}
-
-/** Writes an entry of the command line, where an account of this machine acts and nobody is signed in. */
-export function writeConsoleAudit(
-  { db, clock, operator }: Pick<Services, 'db' | 'clock'> & { operator: string },
-  action: AuditAction,
-  note: Omit<AuditNote, 'user'>,
-): Promise<void> {
-  return writeAudit({ db, clock }, atConsole(operator), action, note)
 }
 
 /** An account of this machine that types commands. */

@@ -3,12 +3,13 @@ import { Failure } from './errors.ts'
 /** More than any body of this API needs; what is longer is refused before it is held in memory. */
 const MAX_BODY = 1024 * 1024
 
-/** Reads a JSON body of at most 1 MiB. Throws `body_too_large` or `invalid_json`. */
-export async function readBody(request: Request): Promise<unknown> {
+/** Reads a JSON body of at most 1 MiB, undefined where there is none and none is needed. Throws `body_too_large` or `invalid_json`. */
+export async function readBody(request: Request, { optional = false } = {}): Promise<unknown> {
   const text = await readText(request).catch((cause: unknown) => {
     // The client has gone, or sent what is no body: nobody's fault here.
     throw cause instanceof Failure ? cause : new Failure('invalid_json', { cause })
   })
+  if (optional && text === '') return undefined
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -24,6 +24,8 @@ export interface Change {
   files?: () => Promise<ReadonlyMap<string, Buffer>>
   /** What changes in the database. */
   record: readonly Statement[]
+  /** The audit entry of its beginning, written with the deployment's own record or not at all. */
+  announce?: Statement
   /** Whether the service has to start with it; so unless it is said. */
   restart?: boolean
 }
@@ -109,15 +111,19 @@ export function createDeployer(
         throw new Failure('modules_folder_unusable', { values, cause })
       })
       const add = async () =>
-        addDeployment(db, {
-          id,
-          module: change.module,
-          place,
-          owner: instance.id,
-          before: change.before,
-          files_before: await moduleFiles(folder, change.module).areThere(),
-          started_at: timestamp(clock()),
-        })
+        addDeployment(
+          db,
+          {
+            id,
+            module: change.module,
+            place,
+            owner: instance.id,
+            before: change.before,
+            files_before: await moduleFiles(folder, change.module).areThere(),
+            started_at: timestamp(clock()),
+          },
+          change.announce,
+        )
       if (!(await add())) {
         // One whose service is gone, or that could not be taken back in its time, is in nobody's hands.
         const open = await openDeployment(db, place)

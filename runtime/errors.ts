@@ -16,6 +16,8 @@ const table = {
   session_ended: [401, 'Votre session est terminée. Reconnectez-vous.'],
   user_missing: [401, 'Ce compte n’existe plus.'],
   forbidden: [403, 'Cette action est réservée aux administrateurs.'],
+  proof_required: [403, 'Confirmez ce changement par votre propre mot de passe (current_password).'],
+  proof_wrong: [403, 'L’hôte n’a pas accepté votre mot de passe : rien n’a changé.'],
   setup_token_wrong: [
     403,
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage et enregistré dans le dossier des données (setup-token).',
@@ -32,8 +34,20 @@ const table = {
   method_not_allowed: [405, 'Cette méthode n’est pas prévue à cette adresse.'],
   request_timeout: [408, 'La requête n’est pas arrivée à temps.'],
   already_installed: [409, 'L’installation est déjà faite. Les réglages se changent dans le panneau.'],
+  host_key_required: [
+    409,
+    'Une autre adresse ou une autre clé d’hôte demande l’empreinte que vous avez comparée (ssh_host_key).',
+  ],
+  hypervisor_token_required: [
+    409,
+    'L’adresse de l’hyperviseur change : donnez aussi son jeton (hypervisor_token), qui n’est envoyé à aucune autre machine.',
+  ],
   job_ended: [409, 'Cette tâche est déjà terminée.'],
   core_module: [409, 'Ce module fait partie du panneau : il ne peut être ni remplacé, ni désactivé, ni supprimé.'],
+  commit_changed: [
+    409,
+    'Ce module a changé depuis que la liste a été lue : sa branche en est au commit {commit}. Relisez la liste.',
+  ],
   module_busy: [409, 'Ce module est déjà en cours de modification.'],
   deployment_busy: [409, 'Une autre installation est en cours : attendez qu’elle se termine.'],
   body_too_large: [413, 'Le corps de la requête dépasse {limit}.'],
@@ -89,6 +103,10 @@ const table = {
     'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires.',
   ],
   ssh_password_unreadable: [503, 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.'],
+  proof_impossible: [
+    503,
+    'L’hôte actuel ne peut pas vérifier votre mot de passe ({message}). Sur la console du serveur : ops-panel settings set.',
+  ],
   terminals_busy: [503, 'Trop de terminaux sont ouverts ({most} au plus) : fermez-en un.'],
   login_busy: [503, 'Trop de connexions en cours. Réessayez dans {seconds} s.'],
 } as const

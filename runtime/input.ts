@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { parse as parseCookies } from 'hono/utils/cookie'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { readBody } from './body.ts'
 import { checked } from './checked.ts'
 import { type Detail, type ErrorCode, Failure } from './errors.ts'
@@ -16,8 +16,13 @@ export async function readInput(
     ...(params && { params: parse(params, c.req.param(), 'not_found') }),
     ...(query && { query: parse(query, c.req.query(), refusal) }),
     ...(cookies && { cookies: parse(cookies, parseCookies(header('cookie') ?? '')) }),
-    ...(body && { body: parse(body, await readBody(c.req.raw), refusal) }),
+    ...(body && { body: parse(body, await readBody(c.req.raw, { optional: mayBeMissing(body) }), refusal) }),
   }
+}
+
+/** Whether a body is declared as one that need not be there. */
+export function mayBeMissing(body: z.ZodType): boolean {
+  return body instanceof z.ZodOptional
 }
 
 function parse(schema: z.ZodType, value: unknown, code: ErrorCode = 'invalid_request'): unknown {

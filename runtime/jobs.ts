@@ -33,8 +33,8 @@ export interface Jobs {
    * the host has begun it, or it waits for another one.
    */
   start(job: NewJobRequest): Promise<string>
-  /** Ends a running job, whichever instance sees to it; false when it is not running. */
-  cancel(id: string, username: string): Promise<boolean>
+  /** Ends a running job, whichever instance sees to it, with the audit entry of it; false, and neither, when it is not running. */
+  cancel(id: string, username: string, announce?: Statement): Promise<boolean>
   /** Publishes what a running job prints from that byte on to its topic, whichever instance follows it. */
   tell(event: string, id: string, from: number): void
   /**
@@ -188,8 +188,8 @@ export function createJobs({
       if (onDemand && begun) await Promise.race([begun, pause(BEGIN_MS, undefined, { ref: false })])
       return row.id
     },
-    async cancel(id, username) {
-      if (!(await requestCancel(db, id, username))) return false
+    async cancel(id, username, announce) {
+      if (!(await requestCancel(db, id, username, announce))) return false
       runs.get(id)?.cancel()
       return true
     },

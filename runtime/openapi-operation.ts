@@ -1,5 +1,6 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi'
 import type { AnyFunction } from './function.ts'
+import { mayBeMissing } from './input.ts'
 import { securityOf } from './openapi-auth.ts'
 import { responsesOf } from './openapi-responses.ts'
 
@@ -23,7 +24,7 @@ export function operation(fn: AnyFunction): ZodOpenApiOperationObject {
     },
     ...(body && {
       requestBody: {
-        required: true,
+        required: !mayBeMissing(body),
         content: { 'application/json': { schema: body, ...(example && { example: example.body }) } },
       },
     }),

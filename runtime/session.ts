@@ -1,5 +1,5 @@
 import type { Database } from '../db/client.ts'
-import { endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
+import { type AnnounceEnd, endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Log } from './log.ts'
 import { createRecent } from './recent.ts'
@@ -25,8 +25,11 @@ export interface Sessions {
   verify(token: string): User | undefined | Promise<User | undefined>
   /** The id of the user of a valid refresh token, whether or not its session still exists. */
   verifyRefresh(token: string): Promise<number | undefined>
-  /** Ends sessions: their tokens are refused from now on, their sockets close. Returns how many there were. */
-  end(choice: SessionChoice | 'all'): Promise<number>
+  /**
+   * Ends sessions: their tokens are refused from now on, their sockets close. Returns how many there were. The audit entry that
+   * `announce` makes is written with their end, or neither is.
+   */
+  end(choice: SessionChoice | 'all', announce?: AnnounceEnd): Promise<number>
   /** Ends a session on this instance alone, when its end cannot be stored. */
   endHere(sid: string): void
   /** Calls back when the session ends, at once when it has. Returns the way out. */
@@ -117,8 +120,8 @@ export async function createSessions(services: {
     },
     verify: (token) => (isStale() ? refresh().then(() => verify(token)) : verify(token)),
     verifyRefresh: (token) => tokens.readRefresh(token),
-    async end(choice) {
-      const count = await endSessions(db, choice, timestamp(clock()))
+    async end(choice, announce) {
+      const count = await endSessions(db, choice, timestamp(clock()), announce)
       await readEnded().catch((error: unknown) => {
         // They have ended all the same. Nobody is believed here before it has been read.
         refreshedAt = Number.NEGATIVE_INFINITY

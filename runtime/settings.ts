@@ -52,9 +52,10 @@ export interface Settings {
   /**
    * Changes all of the values or none, and says which were other ones before. An empty secret means no change. The
    * pinned key stays with another host too, so that the password is given to none but the one that was agreed to. The
-   * audit entry is written with the change, or neither is.
+   * audit entry is written with the change, or neither is: `audit` makes it of the names, and of the values before and
+   * after of what is no secret.
    */
-  change(values: SettingValues, audit?: (keys: readonly SettingKey[]) => Statement): Promise<SettingKey[]>
+  change(values: SettingValues, audit?: (details: Record<string, string>) => Statement): Promise<SettingKey[]>
   /** The first settings of all; false, without a change, when there is an SSH host already. */
   install(values: SettingValues & { ssh_host: string }, audit?: Statement): Promise<boolean>
   /** Calls back after each change made here, with the keys. */
@@ -178,7 +179,12 @@ export function createSettings({
       const written = sealed(given)
       const changed = keysOf(given).filter((key) => key in written && given[key] !== current(stored, key))
       // All of them, also those that seem to be so already: another change may be under way.
-      await writeSettings(db, written, now(), audit && changed.length > 0 ? [audit(changed)] : [])
+      await writeSettings(
+        db,
+        written,
+        now(),
+        audit && changed.length > 0 ? [audit(detailsOf(stored, given, changed))] : [],
+      )
       if (changed.length === 0) return []
       log.info({ changed }, 'settings changed')
       tell(changed)
@@ -215,4 +221,25 @@ export function createSettings({
       return true
     },
   }
+}
+
+/** A list of shortcuts may be long; of the rest nothing is. */
+const NOTED = 500
+
+/** What the audit log tells of a change: every name; of what is no secret what it was and what it is. */
+function detailsOf(
+  stored: ReadonlyMap<string, string>,
+  given: SettingValues,
+  changed: readonly SettingKey[],
+): Record<string, string> {
+  const noted = (text: string) => (text.length > NOTED ? `${text.slice(0, NOTED)}…` : text)
+  const values = changed.flatMap((key) =>
+    isSecret(key)
+      ? []
+      : [
+          [`${key}_before`, noted(stored.get(key) ?? '')],
+          [`${key}_after`, noted(given[key] ?? '')],
+        ],
+  )
+  return { keys: changed.join(', '), ...Object.fromEntries(values) }
 }

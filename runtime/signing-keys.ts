@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type webcrypto } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importJWK, importPKCS8 } from 'jose'
 import * as z from 'zod'
-import type { Database } from '../db/client.ts'
+import type { Database, Statement } from '../db/client.ts'
 import {
   addSigningKey,
   findSigningKey,
@@ -133,9 +133,15 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
   }
 }
 
-/** Adds a new signing key, which every instance takes within a minute. Returns its name. */
-export async function rotateSigningKey(source: Omit<Source, 'log'>): Promise<string> {
-  return addKey(source, await newPem(), 'rotation')
+/**
+ * Adds a new signing key, which every instance takes within a minute, with what else belongs to that, or nothing. Returns its
+ * name, and how many rows each of the other statements has changed.
+ */
+export async function rotateSigningKey(
+  source: Omit<Source, 'log'>,
+  more: (kid: string) => readonly Statement[] = () => [],
+): Promise<{ kid: string; changed: number[] }> {
+  return addKey(source, await newPem(), 'rotation', more)
 }
 
 /** The name of the key that an instance with these secrets signs with, if any. */
@@ -180,17 +186,22 @@ async function publicHalf(pem: string): Promise<PublicKey> {
   return PublicKey.parse({ ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' })
 }
 
-async function addKey({ db, secrets, clock }: Omit<Source, 'log'>, pem: string, origin: KeyOrigin): Promise<string> {
+async function addKey(
+  { db, secrets, clock }: Omit<Source, 'log'>,
+  pem: string,
+  origin: KeyOrigin,
+  more: (kid: string) => readonly Statement[] = () => [],
+): Promise<{ kid: string; changed: number[] }> {
   const published = await publicHalf(pem)
   const { kid } = published
-  await addSigningKey(db, {
+  const row = {
     kid,
     public_jwk: JSON.stringify(published),
     private_sealed: secrets.seal(sealedAs(kid), pem),
     origin,
     created_at: timestamp(clock()),
-  })
-  return kid
+  }
+  return { kid, changed: await addSigningKey(db, row, more(kid)) }
 }
 
 /** What the sealed private half is bound to. */

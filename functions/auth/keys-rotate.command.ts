@@ -1,6 +1,7 @@
-import { endSessions } from '../../db/sessions.ts'
-import { readSigningKeys, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
-import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { noting } from '../../db/audit.ts'
+import { endingSessions } from '../../db/sessions.ts'
+import { countOtherSigningKeys, readSigningKeys, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 import { isSealedBy, rotateSigningKey } from '../../runtime/signing-keys.ts'
@@ -19,16 +20,24 @@ export default defineCommand({
     const before = await readSigningKeys(db)
     if (before.length > 0 && !before.some((key) => isSealedBy(secrets, key)))
       throw new CommandError('PANEL_SECRET_KEY n’est pas la clé du service : il ne pourrait pas lire la nouvelle clé.')
-    const kid = await rotateSigningKey(context)
-    const lines = [`Nouvelle clé de signature : ${kid}`, 'Les services en marche la prennent en moins d’une minute.']
-    if (!flags.has('revoke')) {
-      await writeConsoleAudit(context, 'keys_rotated', { target: kid })
-      return [...lines, 'Les jetons déjà émis restent valables jusqu’à leur expiration.'].join('\n')
-    }
     const now = timestamp(clock())
-    const revoked = await revokeOtherSigningKeys(db, kid, now)
-    const sessions = await endSessions(db, 'all', now)
-    await writeConsoleAudit(context, 'keys_rotated', { target: kid, details: { revoked, sessions } })
-    return [...lines, `Anciennes clés révoquées : ${revoked}. Sessions terminées : ${sessions}.`].join('\n')
+    const entryOf = (kid: string) =>
+      auditStatement(context, atConsole(context.operator), 'keys_rotated', { target: kid })
+    if (!flags.has('revoke')) {
+      const { kid } = await rotateSigningKey(context, (added) => [entryOf(added)])
+      return [...told(kid), 'Les jetons déjà émis restent valables jusqu’à leur expiration.'].join('\n')
+    }
+    const { kid, changed } = await rotateSigningKey(context, (added) => [
+      ...endingSessions('all', now, (sessions) =>
+        noting(noting(entryOf(added), 'revoked', countOtherSigningKeys(added)), 'sessions', sessions),
+      ),
+      revokeOtherSigningKeys(added, now),
+    ])
+    const [sessions, revoked] = changed.slice(-2)
+    return [...told(kid), `Anciennes clés révoquées : ${revoked}. Sessions terminées : ${sessions}.`].join('\n')
   },
 })
+
+function told(kid: string): string[] {
+  return [`Nouvelle clé de signature : ${kid}`, 'Les services en marche la prennent en moins d’une minute.']
+}

@@ -8,9 +8,7 @@ import { SshError } from '../../runtime/ssh-connection.ts'
 import { ACCESS_SECONDS } from '../../runtime/tokens.ts'
 import { isAdministrator } from './administrator.ts'
 import { refreshCookie } from './cookie.ts'
-
-/** Most of a full queue is through by then, and who comes again as told never meets the limit of five a minute. */
-const RETRY_SECONDS = 12
+import { BUSY_SECONDS, PASSWORD_LIMIT } from './proof.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -20,10 +18,7 @@ export default defineFunction({
     'Signs in with the host’s own credentials; the refresh token goes into a cookie that scripts cannot read.',
   auth: 'none',
   rateLimit: {
-    limit: 5,
-    seconds: 60,
-    by: 'address',
-    shared: true,
+    ...PASSWORD_LIMIT,
     refusal: 'login_rate_limited',
     audit: 'login_rate_limited',
   },
@@ -64,7 +59,7 @@ export default defineFunction({
   ],
 
   async handler({ body: { username, password } }, context) {
-    const { db, host, sessions, clock, caller, signal, log, audit, fail, header } = context
+    const { db, host, sessions, clock, caller, signal, log, audit, auditEntry, fail, header } = context
     // Else any page could sign its visitors in as somebody else.
     if (caller.foreign !== undefined) {
       log.warn({ path: '/api/auth/login', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
@@ -79,7 +74,7 @@ export default defineFunction({
       })
       throw fail(REFUSALS[error.reason], { cause: error })
     })
-    if (!checked) throw fail('login_busy', { retryAfter: RETRY_SECONDS, values: { seconds: RETRY_SECONDS } })
+    if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
 
     const now = timestamp(clock())
     const isAdmin = await isAdministrator(context, username, checked.identity)
@@ -95,9 +90,9 @@ export default defineFunction({
         ip: caller.address,
       },
       now,
+      [auditEntry('login_success', { user: { id, username } })],
     )
     const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(sid) })
-    await audit('login_success', { user: { id, username } })
     header('set-cookie', refreshCookie(token, expires, caller))
     return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { noting } from '../../db/audit.ts'
 import { defineFunction } from '../../runtime/function.ts'
 import { tokenHash } from '../../runtime/tokens.ts'
 import { clearedCookie, RefreshCookies } from './cookie.ts'
@@ -19,15 +20,13 @@ export default defineFunction({
     response: { message: 'Déconnexion réussie.' },
   },
 
-  async handler({ cookies: { svc_refresh: token } }, { user, sessions, caller, audit, header, log }) {
+  async handler({ cookies: { svc_refresh: token } }, { user, sessions, caller, auditEntry, header, log }) {
     header('set-cookie', clearedCookie(caller))
     try {
       if (user) {
-        const ended = await sessions.end({
-          userId: user.id,
-          ...(token !== undefined && { tokenHash: tokenHash(token) }),
-        })
-        await audit('logout', { details: { sessions: ended } })
+        await sessions.end({ userId: user.id, ...(token !== undefined && { tokenHash: tokenHash(token) }) }, (count) =>
+          noting(auditEntry('logout'), 'sessions', count),
+        )
       }
     } catch (error) {
       if (user) sessions.endHere(user.sid)

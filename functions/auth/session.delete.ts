@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { onlyIf } from '../../db/audit.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { GivenSessionId } from './session-id.ts'
 
@@ -17,10 +18,12 @@ export default defineFunction({
   },
   errors: ['session_missing'],
 
-  async handler({ params: { id } }, { user, sessions, audit, fail }) {
-    const ended = /^\d{1,15}$/.test(id) ? await sessions.end({ userId: user.id, id: Number(id) }) : 0
+  async handler({ params: { id } }, { user, sessions, auditEntry, fail }) {
+    if (!/^\d{1,15}$/.test(id)) throw fail('session_missing')
+    const ended = await sessions.end({ userId: user.id, id: Number(id) }, (count) =>
+      onlyIf(auditEntry('session_revoked', { target: String(Number(id)) }), count),
+    )
     if (ended === 0) throw fail('session_missing')
-    await audit('session_revoked', { target: String(Number(id)) })
     return { message: 'Session révoquée.' }
   },
 })

@@ -1,6 +1,7 @@
+import { noting } from '../../db/audit.ts'
 import { endSessions } from '../../db/sessions.ts'
 import { findUserByName } from '../../db/users.ts'
-import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 
@@ -14,8 +15,10 @@ export default defineCommand({
     const { db, clock } = context
     const user = await findUserByName(db, username)
     if (!user) throw new CommandError(`l’utilisateur « ${username} » ne s’est jamais connecté.`)
-    const ended = await endSessions(db, { userId: user.id }, timestamp(clock()))
-    await writeConsoleAudit(context, 'sessions_ended', { target: username, details: { sessions: ended } })
+    const entry = auditStatement(context, atConsole(context.operator), 'sessions_ended', { target: username })
+    const ended = await endSessions(db, { userId: user.id }, timestamp(clock()), (count) =>
+      noting(entry, 'sessions', count),
+    )
     if (ended === 0) return `${username} n’a aucune session.`
     return `Sessions de ${username} terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`
   },

@@ -39,15 +39,16 @@ export default defineFunction({
     'profile_missing',
   ],
 
-  async handler({ params: { vmid, action } }, { db, user, host, jobs, settings, audit, auditEntry, fail }) {
+  async handler({ params: { vmid, action } }, { db, user, host, jobs, settings, audit, auditEntry, log, fail }) {
     const audited = `container_${action}` as const
     const target = `lxc:${vmid}`
 
     const start = async (): Promise<string> => {
       const access = await settings.hypervisor()
       if (access) {
-        const task = await actByApi(access, vmid, action)
-        await audit(audited, { target, details: { task } })
+        // Before, because nothing that happens in the hypervisor can be undone with an entry that cannot be written.
+        const task = await actByApi(access, vmid, action, () => audit(audited, { target }))
+        log.info({ target, action, task }, 'the hypervisor has a task')
         return task
       }
       await settings.sshAccount()

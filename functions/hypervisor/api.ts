@@ -27,12 +27,19 @@ export function containersByApi(access: HypervisorAccess): Promise<Container[]> 
 
 /**
  * Has a container of this host do something; the task that does it. `container_missing` when there is none by that
- * number.
+ * number. `announce` is called, and awaited, before the hypervisor is told to do it.
  */
-export function actByApi(access: HypervisorAccess, vmid: string, action: ContainerAction): Promise<string> {
+export function actByApi(
+  access: HypervisorAccess,
+  vmid: string,
+  action: ContainerAction,
+  announce: () => Promise<void>,
+): Promise<string> {
   return withApi(access, async (requests) => {
     const node = await findNode(requests, access.url)
-    return act(requests, node, startable(await listOfNode(requests, node), vmid), action)
+    const number = startable(await listOfNode(requests, node), vmid)
+    await announce()
+    return act(requests, node, number, action)
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/client.ts'
 import { isBeingDeployed } from '../../db/deployments.ts'
 import { enableModule, findModule, type ModuleRow } from '../../db/modules.ts'
-import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { type CommandContext, CommandError } from '../../runtime/command-line.ts'
 
@@ -25,8 +25,9 @@ export async function switchFromConsole(context: CommandContext, id: string, ena
   const module = await ownModule(context, id)
   const state = enabled ? 'activé' : 'désactivé'
   if (module.is_enabled === (enabled ? 1 : 0)) return `Le module « ${id} » est déjà ${state}.`
-  await db.batch([enableModule(id, enabled, timestamp(clock()))])
-  await writeConsoleAudit(context, enabled ? 'module_enabled' : 'module_disabled', { target: id })
+  const action = enabled ? 'module_enabled' : 'module_disabled'
+  const entry = auditStatement(context, atConsole(context.operator), action, { target: id })
+  await db.batch([enableModule(id, enabled, timestamp(clock())), entry])
   const restart = enabled && module.backend !== null ? ' Redémarrez le service pour qu’il charge son code.' : ''
   return `Module « ${id} » ${state}.${restart}`
 }

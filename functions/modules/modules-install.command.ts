@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { findModule, saveModule } from '../../db/modules.ts'
-import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
@@ -35,9 +35,10 @@ export default defineCommand({
       await files.lay(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))
       await files.replace()
     }
-    await db.batch([saveModule(record, timestamp(clock()))])
+    const note = { target: id, details: { version, folder } }
+    const entry = auditStatement(context, atConsole(context.operator), 'module_installed', note)
+    await db.batch([saveModule(record, timestamp(clock())), entry])
     await files.settle()
-    await writeConsoleAudit(context, 'module_installed', { target: id, details: { version, folder } })
     const restart = backend === null ? '' : ' Redémarrez le service pour qu’il charge son code.'
     return `Module « ${name} » ${version} installé.${restart}`
   },

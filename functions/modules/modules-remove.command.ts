@@ -1,5 +1,5 @@
 import { removeModule } from '../../db/modules.ts'
-import { writeConsoleAudit } from '../../runtime/audit.ts'
+import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { defineCommand } from '../../runtime/command-line.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
 import { ownModule } from './console-switch.ts'
@@ -12,8 +12,11 @@ export default defineCommand({
 
   async run({ args: [id = ''] }, context) {
     const { version } = await ownModule(context, id)
-    await context.db.batch([removeModule(id)])
-    await writeConsoleAudit(context, 'module_removed', { target: id, details: { version } })
+    const note = { target: id, details: { version } }
+    await context.db.batch([
+      removeModule(id),
+      auditStatement(context, atConsole(context.operator), 'module_removed', note),
+    ])
     await moduleFiles(context.config.modulesDir, id).remove()
     return `Module « ${id} » supprimé.`
   },

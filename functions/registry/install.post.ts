@@ -5,6 +5,7 @@ import { DeploymentId } from '../../runtime/deployment-events.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
 import { createForge, ForgeError } from './forge.ts'
+import { Commit } from './forge-files.ts'
 import { recordOf } from './installation.ts'
 
 /** As much as the service loads of one file. */
@@ -15,19 +16,21 @@ export default defineFunction({
   path: '/api/registry/modules/:id/install',
   summary: 'Install a module',
   description:
-    'Installs a module from the forge, or its newest commit over an older one. One without code is usable at once; one with code takes a restart, which `deployment` tells of.',
+    'Installs a module from the forge, or its newest commit over an older one. With the `commit` that the list has shown, exactly that one is installed, or `commit_changed` says that there is another by now. One without code is usable at once; one with code takes a restart, which `deployment` tells of.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_installed'],
-  request: { params: z.object({ id: ModuleId }) },
+  request: { params: z.object({ id: ModuleId }), body: z.object({ commit: Commit.optional() }).optional() },
   status: 202,
   response: z.object({ message: z.string(), deployment: DeploymentId.nullable() }),
   example: {
+    body: { commit: '4ffe5611f0a1d0c8a25c51a2a1f4f2f7a3f0a111' },
     response: { message: 'Module « Bonjour » 1.2.0 installé.', deployment: null },
   },
   errors: [
     'core_module',
     'module_busy',
+    'commit_changed',
     'repository_missing',
     'invalid_descriptor',
     'forge_failed',
@@ -37,7 +40,7 @@ export default defineFunction({
     'modules_folder_unusable',
   ],
 
-  async handler({ params: { id } }, { db, config, clock, modules, deployer, auditEntry, audit, fail }) {
+  async handler({ params: { id }, body: wanted }, { db, config, clock, modules, deployer, auditEntry, fail }) {
     if (!config.forge) throw fail('forge_missing')
     const forge = createForge(config.forge)
     return modules.change(id, async () => {
@@ -51,6 +54,8 @@ export default defineFunction({
           throw fail('invalid_descriptor', { details: [{ field: 'module.json', message }], cause })
         throw fail('forge_failed', { values: { message }, cause })
       })
+      if (wanted?.commit !== undefined && wanted.commit !== found.commit)
+        throw fail('commit_changed', { values: { commit: found.commit } })
       if ('reasons' in found) throw fail('invalid_descriptor', { details: found.reasons })
       const { descriptor, commit, repository } = found
       const record = recordOf(descriptor, { repository: repository.htmlUrl, commit })
@@ -70,10 +75,10 @@ export default defineFunction({
         before,
         files,
         record: [saved],
+        announce: auditEntry('module_installed', note),
         // One that stays disabled is tried when it is enabled.
         restart: before?.is_enabled !== 0,
       })
-      await audit('module_installed', note)
       return { message: `Installation du module « ${record.name} » ${version} commencée.`, deployment }
     })
   },

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { checked } from '../../runtime/checked.ts'
 import { isSafeLink, SAFE_LINK } from '../../runtime/link.ts'
-import type { ShownSettings } from '../../runtime/setting-keys.ts'
 import { parseAddress } from '../../runtime/ssh-address.ts'
 
 /** What an address book of shortcuts may hold. */
@@ -100,15 +99,6 @@ export function given(change: z.output<typeof SettingsChange>): Record<string, s
   return Object.fromEntries(
     Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   )
-}
-
-/** What to say when a change leads to another host, whose key must still be the one that was agreed to. */
-export const KEY_STAYS =
-  'La clé d’hôte déjà acceptée reste exigée : si c’est une autre machine, changez aussi ssh_host_key (laissez-le vide pour accepter la prochaine clé présentée).'
-
-/** Whether a change that was made leads to another host under the pinned key. */
-export function keepsKey(changed: readonly string[], { ssh_host_key }: ShownSettings): boolean {
-  return changed.includes('ssh_host') && !changed.includes('ssh_host_key') && ssh_host_key !== ''
 }
 
 function isBareAddress(value: string): boolean {

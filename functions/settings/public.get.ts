@@ -6,7 +6,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/settings/public',
   summary: 'Public settings',
-  description: 'The settings that everybody who is signed in may read and write.',
+  description: 'The settings that everybody who is signed in may read.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({ dashboard_shortcuts: z.string() }),

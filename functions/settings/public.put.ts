@@ -6,8 +6,8 @@ export default defineFunction({
   method: 'PUT',
   path: '/api/settings/public',
   summary: 'Store public settings',
-  description: 'Replaces the settings that everybody who is signed in may read and write.',
-  auth: 'user',
+  description: 'Replaces the settings that everybody who is signed in may read.',
+  auth: 'admin',
   rateLimit: WRITES,
   audit: ['settings_changed'],
   request: { body: z.strictObject({ dashboard_shortcuts: DashboardShortcuts }) },
@@ -18,7 +18,7 @@ export default defineFunction({
   },
 
   async handler({ body }, { settings, auditEntry }) {
-    await settings.change(body, (keys) => auditEntry('settings_changed', { details: { keys: keys.join(', ') } }))
+    await settings.change(body, (details) => auditEntry('settings_changed', { details }))
     return { message: 'Raccourcis enregistrés.' }
   },
 })

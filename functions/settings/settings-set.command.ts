@@ -2,9 +2,13 @@ import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 import { speakFrench } from '../../runtime/french.ts'
 import { createSettings } from '../../runtime/settings.ts'
-import { given, KEY_STAYS, keepsKey, SettingsChange } from './fields.ts'
+import { given, SettingsChange } from './fields.ts'
 
 const SECRETS = ['ssh_password', 'hypervisor_token']
+
+/** Who types here can read the stored password in the data folder; it is a wrong address that must not be given it. */
+const KEY_STAYS =
+  'La clé d’hôte déjà acceptée reste exigée : si c’est une autre machine, changez aussi ssh_host_key, pour son empreinte (laissez-le vide pour accepter la prochaine clé présentée).'
 
 /** Changes one setting; without a value it is asked for, a secret always, because arguments show in lists of processes. */
 export default defineCommand({
@@ -25,13 +29,14 @@ export default defineCommand({
     if (!parsed.success)
       throw new CommandError(`${name} : ${parsed.error.issues.map(({ message }) => message).join(' ; ')}`)
     const settings = createSettings(context)
-    const changed = await settings.change(given(parsed.data), (keys) =>
-      auditStatement(context, atConsole(context.operator), 'settings_changed', { details: { keys: keys.join(', ') } }),
+    const changed = await settings.change(given(parsed.data), (details) =>
+      auditStatement(context, atConsole(context.operator), 'settings_changed', { details }),
     )
     if (changed.length === 0) return 'Rien n’a changé.'
     const lines = [
       `Enregistré : ${changed.join(', ')}. Un service en marche en tient compte dès sa prochaine commande.`,
     ]
-    return keepsKey(changed, await settings.show()) ? [...lines, KEY_STAYS].join('\n') : lines.join('\n')
+    const staysKey = changed.includes('ssh_host') && (await settings.show()).ssh_host_key !== ''
+    return staysKey ? [...lines, KEY_STAYS].join('\n') : lines.join('\n')
   },
 })

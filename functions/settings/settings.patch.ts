@@ -1,29 +1,37 @@
 import * as z from 'zod'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { given, KEY_STAYS, keepsKey, SettingsChange } from './fields.ts'
+import { CurrentPassword, PROOF_ERRORS, prove } from '../auth/proof.ts'
+import { demandsOf } from './agreement.ts'
+import { given, SettingsChange } from './fields.ts'
 
 export default defineFunction({
   method: 'PATCH',
   path: '/api/settings',
   summary: 'Change settings',
   description:
-    'Changes settings, all that are given or none; the host is connected anew at once. An empty secret means no change.',
+    'Changes settings, all that are given or none; the host is connected anew at once. An empty secret means no change. Another `ssh_host` takes its `ssh_host_key` along, and `current_password`, the caller’s own, which the present host checks; so does another `ssh_host_key`, and another `hypervisor_fingerprint` for the token that is stored. Another `hypervisor_url` takes its `hypervisor_token` along, unless the certificate is still the agreed one.',
   auth: 'admin',
   rateLimit: WRITES,
-  audit: ['settings_changed'],
-  request: { body: SettingsChange },
+  audit: ['settings_changed', 'proof_refused'],
+  request: { body: SettingsChange.extend({ current_password: CurrentPassword.optional() }) },
   response: z.object({ message: z.string() }),
   example: {
-    body: { ssh_host: 'pve1.example:2222' },
+    body: {
+      ssh_host: 'pve1.example:2222',
+      ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc',
+      current_password: 'correct horse battery staple',
+    },
     response: { message: 'Réglages enregistrés.' },
   },
+  errors: ['host_key_required', 'hypervisor_token_required', ...PROOF_ERRORS],
 
-  async handler({ body }, { settings, auditEntry }) {
-    const changed = await settings.change(given(body), (keys) =>
-      auditEntry('settings_changed', { details: { keys: keys.join(', ') } }),
-    )
-    if (changed.length === 0) return { message: 'Aucun réglage n’a changé.' }
-    const hint = keepsKey(changed, await settings.show()) ? ` ${KEY_STAYS}` : ''
-    return { message: `Réglages enregistrés.${hint}` }
+  async handler({ body: { current_password, ...body } }, context) {
+    const { settings, auditEntry, fail } = context
+    const change = given(body)
+    const { missing, proof } = demandsOf(change, await settings.show())
+    if (missing) throw fail(missing)
+    if (proof) await prove(current_password, context)
+    const changed = await settings.change(change, (details) => auditEntry('settings_changed', { details }))
+    return { message: changed.length === 0 ? 'Aucun réglage n’a changé.' : 'Réglages enregistrés.' }
   },
 })

@@ -19,12 +19,12 @@ export default defineFunction({
   },
   errors: ['job_missing', 'job_ended', 'forbidden'],
 
-  async handler({ params: { id } }, { db, user, jobs, audit, fail }) {
+  async handler({ params: { id } }, { db, user, jobs, auditEntry, fail }) {
     const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
-    if (!(await jobs.cancel(id, user.username))) throw fail('job_ended')
-    await audit('update_cancel', { target: job.target, details: { job_id: id } })
+    const entry = auditEntry('update_cancel', { target: job.target, details: { job_id: id } })
+    if (!(await jobs.cancel(id, user.username, entry))) throw fail('job_ended')
     return { message: 'Annulation demandée.' }
   },
 })

@@ -39,7 +39,7 @@ export function ModulesPage() {
     const kept = keptDeployment()
     if (isAdmin.peek() && kept && !deployment.peek()) void change(kept)
   }, [])
-  const versions = new Map((offered.data.value?.modules ?? []).map((each) => [each.id, each.version]))
+  const onForge = new Map((offered.data.value?.modules ?? []).map((each) => [each.id, each]))
   return (
     <>
       <Heading title={say.title}>{isAdmin.value && <Action act={refresh}>{say.refresh}</Action>}</Heading>
@@ -49,7 +49,13 @@ export function ModulesPage() {
         <Loaded of={installed} rows={4}>
           {(found) => {
             const row = (each: Installed) => (
-              <InstalledModule key={each.id} module={each} newest={versions.get(each.id)} change={change} />
+              <InstalledModule
+                key={each.id}
+                module={each}
+                newest={onForge.get(each.id)}
+                again={refresh.run}
+                change={change}
+              />
             )
             const [added, core] = [found.filter(({ is_core }) => !is_core), found.filter(({ is_core }) => is_core)]
             return (
@@ -85,7 +91,7 @@ export function ModulesPage() {
                   {others.length > 0 && (
                     <ul class="list modules">
                       {others.map((each) => (
-                        <OfferedModule key={each.id} module={each} change={change} />
+                        <OfferedModule key={each.id} module={each} change={change} again={refresh.run} />
                       ))}
                     </ul>
                   )}

@@ -65,24 +65,42 @@ interface Question {
   typed?: string
 }
 
-const asked = signal<{ question: Question; answer(yes: boolean): void }>()
+interface Asked {
+  question: Question
+  /** Whether one's own password is asked for as well. */
+  proof: boolean
+  /** What was typed there, empty where nothing is; undefined for no. */
+  answer(password: string | undefined): void
+}
 
-/** Asks before something that cuts people off, or cannot be taken back. */
-export function confirm(question: Question): Promise<boolean> {
-  asked.value?.answer(false)
+const asked = signal<Asked>()
+
+function ask(question: Question, proof: boolean): Promise<string | undefined> {
+  asked.value?.answer(undefined)
   return new Promise((resolve) => {
     asked.value = {
       question,
-      answer(yes) {
+      proof,
+      answer(password) {
         asked.value = undefined
-        resolve(yes)
+        resolve(password)
       },
     }
   })
 }
 
+/** Asks before something that cuts people off, or cannot be taken back. */
+export async function confirm(question: Question): Promise<boolean> {
+  return (await ask(question, false)) !== undefined
+}
+
+/** The same, and for one's own password: what a session that somebody else holds must not do alone. Undefined for no. */
+export function askProof(question: Question): Promise<string | undefined> {
+  return ask(question, true)
+}
+
 // Whoever signs in next was not asked.
-atSignOut(() => asked.value?.answer(false))
+atSignOut(() => asked.value?.answer(undefined))
 
 /** Where questions are shown: once in the page. */
 export function Questions() {
@@ -90,25 +108,32 @@ export function Questions() {
   return open ? <Confirm key={open.question} {...open} /> : null
 }
 
-function Confirm({
-  question: { title, text, verb, danger = false, keep, typed },
-  answer,
-}: NonNullable<typeof asked.value>) {
+function Confirm({ question: { title, text, verb, danger = false, keep, typed }, proof, answer }: Asked) {
   const name = useSignal('')
+  const password = useSignal('')
   const { shell } = words()
-  const ready = !typed || name.value.trim() === typed
+  const ready = (!typed || name.value.trim() === typed) && (!proof || password.value !== '')
   return (
-    <Dialog title={title} onClose={() => answer(false)} class="question">
+    <Dialog title={title} onClose={() => answer(undefined)} class="question">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (ready) answer(true)
+          if (ready) answer(password.value)
         }}
       >
         {text && <div class="text">{text}</div>}
         {typed && <Field label={shell.typeToConfirm(typed)} name="confirmed" value={name} />}
+        {proof && (
+          <Field
+            label={shell.ownPassword}
+            name="current_password"
+            value={password}
+            type="password"
+            autoComplete="current-password"
+          />
+        )}
         <div class="buttons">
-          <button type="button" class="button" data-first onClick={() => answer(false)}>
+          <button type="button" class="button" data-first onClick={() => answer(undefined)}>
             {keep ?? shell.cancel}
           </button>
           <button type="submit" class={danger ? 'button danger' : 'button primary'} disabled={!ready}>

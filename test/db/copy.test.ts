@@ -117,7 +117,7 @@ test('a whole copy tells its version and every secret under its name, and is not
   const key = { public_jwk: '{}', origin: 'made', created_at: NOW } as const
   await addSigningKey(db, { ...key, kid: 'one', private_sealed: 'v1.one' })
   await addSigningKey(db, { ...key, kid: 'two', private_sealed: 'v1.two' })
-  await revokeOtherSigningKeys(db, 'two', NOW)
+  await db.batch([revokeOtherSigningKeys('two', NOW)])
   const file = join(away, 'b.db')
   await copyInto(db, file)
   const before = await readFile(file)

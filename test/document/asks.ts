@@ -135,7 +135,7 @@ function wrongBodies(operation: Operation, { components, raw }: OpenApi): Broken
   )
   return [
     ...wrong,
-    text('there is no body', '', 400),
+    ...(operation.requestBody?.required ? [text('there is no body', '', 400)] : []),
     text('the body is cut off', '{"', 400),
     text('the body is no JSON', 'a=b', 400),
     text('something follows the body', '{} {}', 400),

@@ -8,6 +8,7 @@ import type { Entry } from '../audit.page.tsx'
 const STATUS: Readonly<Record<string, StatusKind>> = {
   login_failed: 'warn',
   login_rate_limited: 'warn',
+  proof_refused: 'warn',
   host_key_changed: 'err',
   module_taken_back: 'warn',
 }

@@ -8,18 +8,21 @@ import { Status, type StatusKind } from '../../parts/status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api, isAdmin } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import type { Installed } from '../modules.page.tsx'
+import type { Installed, Offered } from '../modules.page.tsx'
+import { installShown } from './install-shown.tsx'
 
 interface InstalledModuleProps {
   module: Installed
-  /** The version on the forge. */
-  newest: string | undefined
+  /** What the forge offers of it. */
+  newest: Offered | undefined
   /** To be called with the deployment that a change has begun, or null: settles when all is read anew. */
   change(deployment: string | null): Promise<void>
+  /** Reads anew what the forge offers. */
+  again(): Promise<void>
 }
 
 /** A module that is there: how it does, and what an administrator can do with it. */
-export function InstalledModule({ module, newest, change }: InstalledModuleProps) {
+export function InstalledModule({ module, newest, change, again }: InstalledModuleProps) {
   const { modules: say } = words()
   const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href } = module
   const row = useRef<HTMLLIElement>(null)
@@ -30,7 +33,8 @@ export function InstalledModule({ module, newest, change }: InstalledModuleProps
     if (!deployment) toast(is_enabled ? say.disabled(name) : say.enabled(name))
   })
   const update = useAct(async () => {
-    const { deployment } = await api('POST /api/registry/modules/{id}/install', { params: { id } })
+    const deployment = newest && (await installShown(newest, again))
+    if (deployment === undefined) return
     await change(deployment)
     if (!deployment) toast(say.isInstalled(name))
   })
@@ -76,9 +80,9 @@ export function InstalledModule({ module, newest, change }: InstalledModuleProps
           )}
           {isAdmin.value && (
             <>
-              {newest && newest !== version && (
-                <Action act={update} class="small primary" label={say.updateOf(name, newest)}>
-                  {say.update(newest)}
+              {newest && newest.version !== version && (
+                <Action act={update} class="small primary" label={say.updateOf(name, newest.version)}>
+                  {say.update(newest.version)}
                 </Action>
               )}
               <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>

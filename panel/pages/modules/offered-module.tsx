@@ -2,22 +2,25 @@ import { safeLink } from '../../nouns/links.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Offered } from '../modules.page.tsx'
+import { installShown } from './install-shown.tsx'
 
 interface OfferedModuleProps {
   module: Offered
   change(deployment: string | null): Promise<void>
+  /** Reads anew what the forge offers. */
+  again(): Promise<void>
 }
 
 /** A module of the forge that is not installed. */
-export function OfferedModule({ module, change }: OfferedModuleProps) {
+export function OfferedModule({ module, change, again }: OfferedModuleProps) {
   const { modules: say } = words()
-  const { id, name, version, description, has_backend, repository } = module
+  const { name, version, description, has_backend, repository } = module
   const link = safeLink(repository)
   const install = useAct(async () => {
-    const { deployment } = await api('POST /api/registry/modules/{id}/install', { params: { id } })
+    const deployment = await installShown(module, again)
+    if (deployment === undefined) return
     await change(deployment)
     if (!deployment) toast(say.isInstalled(name))
   })

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { Action, useAct } from '../../parts/action.tsx'
-import { confirm } from '../../parts/dialog.tsx'
+import { askProof } from '../../parts/dialog.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
@@ -17,11 +17,12 @@ interface HostKeyProps {
   onSaved(): Promise<void>
 }
 
-/** The key that the host has to show. To change it one types the host's name: it is what keeps another machine out. */
+/** The key that the host has to show. To change it one types the host's name and one's own password: it is what keeps another machine out. */
 export function HostKey({ known, mark, onSaved }: HostKeyProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)
   const next = useSignal('')
+  const tried = useSignal(false)
   const { ssh_host, ssh_host_key } = known
   const isTyped = next.value !== ''
   useEffect(() => {
@@ -29,25 +30,29 @@ export function HostKey({ known, mark, onSaved }: HostKeyProps) {
   }, [isTyped])
   const change = useAct(async () => {
     const key = next.value.trim()
+    tried.value = true
+    if (!key) return focusWrong(form.current)
     const asked = {
       title: say.keyTitle,
-      text: say.keyText(ssh_host_key, key ? say.keyNext(key) : say.keyAny),
+      text: say.keyText(ssh_host_key, key),
       verb: say.keyChange,
       danger: true,
       typed: ssh_host,
     }
-    if (!(await confirm(asked))) return
+    const current_password = await askProof(asked)
+    if (current_password === undefined) return
     try {
-      await api('PATCH /api/settings', { body: { ssh_host_key: key } })
+      await api('PATCH /api/settings', { body: { ssh_host_key: key, current_password } })
     } catch (error) {
       focusWrong(form.current)
       throw error
     }
     next.value = ''
+    tried.value = false
     toast(say.keyChanged)
     await onSaved()
   })
-  const wrong = fieldErrors(change.error.value).ssh_host_key
+  const wrong = fieldErrors(change.error.value).ssh_host_key || (tried.value && !isTyped)
   return (
     <section aria-label={say.key}>
       <h2>{say.key}</h2>
@@ -69,7 +74,7 @@ export function HostKey({ known, mark, onSaved }: HostKeyProps) {
             hint={say.keyNewHint}
             placeholder="SHA256:…"
             mono
-            error={wrong && say.wrong.ssh_host_key}
+            error={wrong ? say.wrong.ssh_host_key : undefined}
           />
           <Problem error={change.error.value} />
           <Action act={change} type="submit">

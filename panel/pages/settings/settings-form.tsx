@@ -1,4 +1,4 @@
-import { signal, useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Answer } from '../../../client/index.ts'
 import { fieldErrors } from '../../nouns/failure.ts'
@@ -8,6 +8,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
+import { agreement } from './agreement.tsx'
 
 export type Settings = Answer<'GET /api/settings'>
 
@@ -32,7 +33,6 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
   const form = useRef<HTMLFormElement>(null)
   const values = useMemo(() => fields.map((name) => ({ name, value: signal(storedOf(known, name)) })), [])
   const shown = useRef(known)
-  const keyStays = useSignal(false)
   useEffect(() => {
     // Another section was stored, say: what is typed here stays.
     for (const { name, value } of values)
@@ -43,15 +43,15 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
   const save = useAct(async () => {
     if (changed.length === 0) return toast(say.unchanged)
     const body = Object.fromEntries(changed.map(({ name, value }) => [name, value.value]))
-    keyStays.value = false
     try {
-      await api('PATCH /api/settings', { body })
+      const agreed = await agreement(known, body)
+      if (!agreed) return
+      await api('PATCH /api/settings', { body: { ...body, ...agreed } })
     } catch (error) {
       focusWrong(form.current)
       throw error
     }
     for (const { name, value } of changed) if (isSecret(name) && value.value === body[name]) value.value = ''
-    keyStays.value = 'ssh_host' in body && known.ssh_host_key !== ''
     toast(say.saved)
     await onSaved()
   })
@@ -86,7 +86,6 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
           />
         ))}
         <Problem error={save.error.value} />
-        <div role="status">{keyStays.value && <p class="notice">{say.keyStays}</p>}</div>
         <Action act={save} type="submit" class={count > 0 ? 'primary' : ''}>
           {say.save}
         </Action>

@@ -5,6 +5,7 @@ export const errors: typeof fr = {
   answer_too_large: 'The answer is too long for this hosting. Open the outputs one by one.',
   bad_credentials: 'Wrong user name or password. Check both and try again.',
   body_too_large: 'What is sent is too long. Shorten it and try again.',
+  commit_changed: 'This module has changed since the list was read. Look at what it shows now, then try again.',
   container_locked: 'Another operation holds the container. Wait until it ends and try again.',
   container_missing: 'This container is gone, or the panel does not see it. Refresh the list.',
   core_module: 'This module is part of the panel: it is not replaced, disabled or removed.',
@@ -19,6 +20,7 @@ export const errors: typeof fr = {
   host_check_failed: 'The host cannot be used. Mend what is said and try again.',
   host_key_changed:
     'The SSH key of the host has changed. Do not enter your password again: tell an administrator. They will compare the new key and accept it on the server, by “ops-panel settings set ssh_host_key”.',
+  host_key_required: 'Another host takes its key. Read it and compare it, then try again.',
   hypervisor_certificate:
     'The certificate of the hypervisor is not known. Compare its fingerprint, then store it in the settings.',
   hypervisor_forbidden: 'The token lacks rights on the hypervisor. Grant them and try again.',
@@ -26,6 +28,8 @@ export const errors: typeof fr = {
     'The address of the hypervisor is http:, without a certificate to compare. Correct it in the settings, or empty the fingerprint.',
   hypervisor_node_unknown: 'The hypervisor has several nodes. Give the address of this host’s own in the settings.',
   hypervisor_refused: 'The hypervisor has refused. Read its reason, and try again once it is mended.',
+  hypervisor_token_required:
+    'The address of the hypervisor changes: enter its token too, which the panel sends to no other machine.',
   hypervisor_token_unreadable:
     'The token of the hypervisor cannot be decrypted any more. Enter it again in the settings.',
   hypervisor_unauthorized: 'The hypervisor does not know the token. Check it in the settings.',
@@ -51,6 +55,10 @@ export const errors: typeof fr = {
   origin_forbidden: 'This address of the panel is not allowed. Add it to PANEL_ORIGINS.',
   preference_invalid: 'There is no such preference. Reload the page and try again.',
   profile_missing: 'The panel does not know your account any more. Sign in again.',
+  proof_impossible:
+    'The present host cannot check your password. On the server, “ops-panel settings set” changes the settings without it.',
+  proof_required: 'This change takes your own password. Try again and enter it.',
+  proof_wrong: 'The host has not accepted your password. Nothing has changed: check it and try again.',
   rate_limited: 'Too many requests in a short time. Wait a minute and try again.',
   refresh_invalid: 'Your session is invalid or has expired. Sign in again.',
   refresh_missing: 'There is no session. Sign in.',

@@ -7,6 +7,11 @@ export const modules: typeof fr = {
   refresh: 'Refresh',
   install: 'Install',
   installOf: (name: string) => `Install ${name}`,
+  installTitle: (name: string, version: string) => `Install ${name} ${version}?`,
+  installCommit: 'Exactly this commit will be installed:',
+  codeRights:
+    'The code of this module will have all rights of the service: its database, its keys, and the service account on the host.',
+  noCode: 'This module has no code: it only adds a menu entry.',
   update: (version: string) => `Go to ${version}`,
   updateOf: (name: string, version: string) => `Go to ${version}: ${name}`,
   enable: 'Enable',

@@ -23,6 +23,7 @@ export const shell: typeof fr = {
   packagesWaiting: (count: number) => (count === 1 ? '1 package waiting' : `${count} packages waiting`),
   jobsRunning: (count: number) => (count === 1 ? '1 upgrade running' : `${count} upgrades running`),
   typeToConfirm: (name: string) => `Type “${name}” to confirm.`,
+  ownPassword: 'Your own password',
   missing: 'This page does not exist.',
   toDashboard: 'Go to the dashboard',
   forbidden: 'This page is for administrators of the host only.',

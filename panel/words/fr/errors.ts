@@ -14,6 +14,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
   body_too_large: 'Ce qui est envoyé est trop long. Raccourcissez-le et réessayez.',
+  commit_changed:
+    'Ce module a changé depuis que la liste a été lue. Regardez ce qu’elle montre maintenant, puis réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
   core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',
@@ -29,6 +31,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_key_changed:
     'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
+  host_key_required: 'Un autre hôte demande sa clé. Lisez-la et comparez-la, puis réessayez.',
   hypervisor_certificate:
     'Le certificat de l’hyperviseur n’est pas reconnu. Comparez son empreinte, puis enregistrez-la dans les réglages.',
   hypervisor_forbidden: 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur. Accordez-les et réessayez.',
@@ -36,6 +39,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'L’adresse de l’hyperviseur est en http:, sans certificat à comparer. Corrigez-la dans les réglages, ou videz l’empreinte.',
   hypervisor_node_unknown: 'L’hyperviseur a plusieurs nœuds. Donnez dans les réglages l’adresse de celui de cet hôte.',
   hypervisor_refused: 'L’hyperviseur a refusé. Lisez la raison qu’il donne, corrigez-en la cause et réessayez.',
+  hypervisor_token_required:
+    'L’adresse de l’hyperviseur change\u00a0: saisissez aussi son jeton, que le panneau n’envoie à aucune autre machine.',
   hypervisor_token_unreadable:
     'Le jeton de l’hyperviseur ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
   hypervisor_unauthorized: 'L’hyperviseur ne reconnaît pas le jeton. Vérifiez-le dans les réglages.',
@@ -62,6 +67,10 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   profile_missing: 'Votre compte n’est plus connu du panneau. Reconnectez-vous.',
+  proof_impossible:
+    'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» change les réglages sans lui.',
+  proof_required: 'Ce changement demande votre mot de passe. Réessayez et saisissez-le.',
+  proof_wrong: 'L’hôte n’a pas accepté votre mot de passe. Rien n’a changé\u00a0: vérifiez-le et réessayez.',
   rate_limited: 'Trop de demandes en peu de temps. Patientez une minute et réessayez.',
   refresh_invalid: 'Votre session est invalide ou a expiré. Reconnectez-vous.',
   refresh_missing: 'Aucune session n’est ouverte. Connectez-vous.',

@@ -5,6 +5,11 @@ export const modules = {
   refresh: 'Actualiser',
   install: 'Installer',
   installOf: (name: string) => `Installer ${name}`,
+  installTitle: (name: string, version: string) => `Installer ${name} ${version}\u202f?`,
+  installCommit: 'Exactement ce commit sera installé\u00a0:',
+  codeRights:
+    'Le code de ce module aura tous les droits du service\u00a0: sa base, ses clés, et le compte de service sur l’hôte.',
+  noCode: 'Ce module n’a pas de code\u00a0: il n’ajoute qu’une entrée de menu.',
   update: (version: string) => `Passer à ${version}`,
   updateOf: (name: string, version: string) => `Passer à ${version}\u00a0: ${name}`,
   enable: 'Activer',

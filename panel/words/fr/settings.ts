@@ -20,15 +20,20 @@ export const settings = {
     'Le panneau ne parle qu’à l’hôte qui présente cette clé. Une autre clé est un autre hôte, ou une réinstallation.',
   keyNone: 'Aucune clé n’est encore acceptée\u00a0: la première présentée le sera.',
   keyNew: 'Nouvelle empreinte',
-  keyNewHint: 'Telle que l’affiche ssh-keygen -lf sur l’hôte. Vide\u00a0: la prochaine clé présentée est acceptée.',
+  keyNewHint:
+    'Telle que l’affiche ssh-keygen -lf sur l’hôte, avant d’y changer la clé. Si elle a déjà changé, l’hôte ne peut plus vérifier votre mot de passe\u00a0: sur le serveur, «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   keyChange: 'Changer la clé',
   keyTitle: 'Changer la clé de l’hôte\u202f?',
-  keyText: (old: string, next: string) => `${old} ne sera plus acceptée. ${next}`,
-  keyNext: (key: string) => `Seule ${key} le sera.`,
-  keyAny: 'La prochaine clé présentée le sera, quelle qu’elle soit.',
+  keyText: (old: string, next: string) => `${old} ne sera plus acceptée. Seule ${next} le sera.`,
   keyChanged: 'La clé de l’hôte est changée.',
-  keyStays:
-    'La clé déjà acceptée reste exigée\u00a0: si l’adresse mène à une autre machine, changez aussi la clé de l’hôte, ci-dessous.',
+  moveTitle: (host: string) => `Administrer ${host}\u202f?`,
+  moveKey: 'Une autre clé que celle acceptée jusqu’ici répond à cette adresse\u00a0:',
+  moveSameKey: 'La clé déjà acceptée répond à cette adresse\u00a0:',
+  moveText:
+    'Comparez-la à celle qu’affiche ssh-keygen -lf sur cet hôte\u00a0: il recevra le mot de passe du compte de service, et ceux des personnes qui se connectent.',
+  move: 'Changer d’hôte',
+  certificateTitle: 'Accepter ce certificat\u202f?',
+  certificateText: 'Le jeton enregistré sera envoyé à qui présente ce certificat.',
   hypervisor: 'Hyperviseur',
   hypervisorNote:
     'Facultatif\u00a0: avec un jeton de son API, les conteneurs ont leurs chiffres, et leurs actions leurs tâches.',
@@ -51,7 +56,7 @@ export const settings = {
   noShortcuts: 'Aucun raccourci.',
   shortcutsSaved: 'Les raccourcis sont enregistrés.',
   labelMissing: 'Donnez-lui un nom.',
-  hrefWrong: 'Une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul /.',
+  hrefWrong: 'Une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul / ; sans identifiants.',
   wrong: {
     ssh_host: 'Un hôte, hôte:port ou [adresse IPv6]:port.',
     ssh_username: 'Un nom d’utilisateur, sans blanc au début ni à la fin.',

@@ -21,6 +21,7 @@ export const shell = {
   packagesWaiting: (count: number) => (count === 1 ? '1 paquet en attente' : `${count} paquets en attente`),
   jobsRunning: (count: number) => (count === 1 ? '1 mise à jour en cours' : `${count} mises à jour en cours`),
   typeToConfirm: (name: string) => `Saisissez « ${name} » pour confirmer.`,
+  ownPassword: 'Votre mot de passe',
   missing: 'Cette page n’existe pas.',
   toDashboard: 'Aller au tableau de bord',
   forbidden: 'Cette page est réservée aux administrateurs de l’hôte.',

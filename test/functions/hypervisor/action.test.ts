@@ -16,30 +16,33 @@ const LISTING = `VMID       Status     Lock         Name
 104        stopped    mounted      mounted
 `
 
-test.each(ACTIONS)('%s: 202 with the task of the hypervisor, which is audited', async (name) => {
-  const hypervisor = await testHypervisor()
-  const app = await hypervisorApp(hypervisor)
-  const vmid = name === 'start' ? 102 : 101
+test.each(ACTIONS)(
+  '%s: 202 with the task of the hypervisor; it is audited before the hypervisor is told',
+  async (name) => {
+    const hypervisor = await testHypervisor()
+    const app = await hypervisorApp(hypervisor)
+    const vmid = name === 'start' ? 102 : 101
 
-  const body = await answered(await app.act(vmid, name), 202)
+    const body = await answered(await app.act(vmid, name), 202)
 
-  const task = expect.stringMatching(new RegExp(`^UPID:pve:.*:vz${name}:${vmid}:`))
-  expect(body).toEqual({ task, message: expect.stringMatching(/demandé\.$/) })
-  expect(hypervisor.requests.at(-1)).toBe(`POST /api2/json/nodes/pve/lxc/${vmid}/status/${name}`)
-  expect(await audited(app.db)).toEqual([
-    {
-      at: START.toISOString(),
-      action: `container_${name}`,
-      user_id: 1,
-      username: 'alice',
-      target: `lxc:${vmid}`,
-      ip: '127.0.0.1',
-      details: { task },
-    },
-  ])
-  expect(app.ran).toEqual([])
-  await expect.poll(() => hypervisor.open()).toBe(0)
-})
+    const task = expect.stringMatching(new RegExp(`^UPID:pve:.*:vz${name}:${vmid}:`))
+    expect(body).toEqual({ task, message: expect.stringMatching(/demandé\.$/) })
+    expect(hypervisor.requests.at(-1)).toBe(`POST /api2/json/nodes/pve/lxc/${vmid}/status/${name}`)
+    expect(await audited(app.db)).toEqual([
+      {
+        at: START.toISOString(),
+        action: `container_${name}`,
+        user_id: 1,
+        username: 'alice',
+        target: `lxc:${vmid}`,
+        ip: '127.0.0.1',
+        details: null,
+      },
+    ])
+    expect(app.ran).toEqual([])
+    await expect.poll(() => hypervisor.open()).toBe(0)
+  },
+)
 
 test.each(['999', '0', '0101', '101x', '-1', ' 101', '%00', '..%2f101', '900'])(
   'container %s is not there: 404, nothing is asked of the hypervisor and nothing audited',
@@ -106,7 +109,20 @@ test.each([
   const app = await hypervisorApp(await testHypervisor())
 
   expect(await refused(await app.act(vmid, name), 502, 'hypervisor_refused')).toMatchObject({ error })
-  expect(await audited(app.db)).toMatchObject([{ action: `container_${name}`, details: { refused: error } }])
+  expect(await audited(app.db)).toMatchObject([
+    { action: `container_${name}`, details: null },
+    { action: `container_${name}`, details: { refused: error } },
+  ])
+})
+
+test('an action that cannot be put in the audit log is not asked of the hypervisor', async () => {
+  const hypervisor = await testHypervisor()
+  const app = await hypervisorApp(hypervisor)
+  await app.db.script(`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`)
+
+  await refused(await app.act(101, 'stop'), 500, 'storage_failed')
+
+  expect(hypervisor.requests.filter((request) => request.startsWith('POST'))).toEqual([])
 })
 
 test('a token that may only look is 502, with the right that it lacks', async () => {
@@ -117,7 +133,7 @@ test('a token that may only look is 502, with the right that it lacks', async ()
   const { error } = await refused(await app.act(101, 'stop'), 502, 'hypervisor_forbidden')
 
   expect(error).toContain('VM.PowerMgmt')
-  expect(await audited(app.db)).toMatchObject([{ details: { refused: error } }])
+  expect(await audited(app.db)).toMatchObject([{ details: null }, { details: { refused: error } }])
 })
 
 test.each(['', 'UPID:pve:x', '../../access/ticket', 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:a/b:', 101])(

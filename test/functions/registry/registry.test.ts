@@ -262,6 +262,8 @@ test('a module with code is handed to the deployer, with its files at the commit
     async begin(change) {
       if (changes.length > 0) throw new Failure('deployment_busy')
       changes.push(change)
+      // As it is written with the deployment's own record.
+      await app.db.batch(change.announce ? [change.announce] : [])
       return 'the-deployment'
     },
     idle: async () => {},
@@ -283,6 +285,44 @@ test('a module with code is handed to the deployer, with its files at the commit
   expect(changes[0]).toMatchObject({ module: 'a', before: undefined, restart: true })
   await refused(await post(), 409, 'deployment_busy')
   expect(await auditedActions(app.db)).toEqual(['module_installed'])
+})
+
+test('the commit that was shown is installed, and no other one', async () => {
+  const app = await start()
+  app.forge.put(repository('notes'))
+  const shown = app.forge.tip('notes', 'main')
+  app.forge.put(repository('notes', { version: '6.6.6' }))
+  const next = app.forge.tip('notes', 'main')
+  const post = (body: unknown) => app.request('POST', install('notes'), { as: 'admin', body })
+
+  const { error } = await refused(await post({ commit: shown }), 409, 'commit_changed')
+
+  expect(error).toContain(next)
+  expect([await auditedActions(app.db), await rows(app.db, `SELECT id FROM modules WHERE id = 'notes'`)]).toEqual([
+    [],
+    [],
+  ])
+  await refused(await post({ commit: 'main' }), 400, 'invalid_request')
+  await refused(await post({ commit: shown.slice(0, 10) }), 400, 'invalid_request')
+  await refused(await post('{'), 400, 'invalid_json')
+  await answered(await post({ commit: next }), 202)
+  expect(await audited(app.db)).toMatchObject([{ details: { version: '6.6.6', commit: next } }])
+})
+
+test('what is read of a module is read at one commit, though its branch goes on in the middle', async () => {
+  const app = await start()
+  app.forge.put(repository('notes', { description: 'first' }))
+  const shown = app.forge.tip('notes', 'main')
+  app.forge.behave = ({ url = '' }) => {
+    if (url.includes('module.json')) app.forge.put(repository('notes', { description: 'second' }))
+    return false
+  }
+
+  await answered(await app.request('POST', install('notes'), { as: 'admin', body: { commit: shown } }), 202)
+
+  expect(await rows(app.db, `SELECT description, "commit" FROM modules WHERE id = 'notes'`)).toEqual([
+    { description: 'first', commit: shown },
+  ])
 })
 
 const LIES: readonly (readonly [string, Behaviour])[] = [

@@ -67,7 +67,7 @@ test.each(['ssh_hots', 'ssh_password_set', 'SSH_HOST', '', 'toString'])(
   },
 )
 
-test('settings set takes a value as an argument, stores it alone, and leaves an entry without it', async () => {
+test('settings set takes a value as an argument, stores it alone, and leaves an entry of it', async () => {
   const { type, db } = await start()
   const { prompt, asked } = answering()
   const before = await readSettings(db)
@@ -85,7 +85,11 @@ test('settings set takes a value as an argument, stores it alone, and leaves an 
       username: OPERATOR,
       target: null,
       ip: 'console',
-      details: { keys: 'hypervisor_url' },
+      details: {
+        keys: 'hypervisor_url',
+        hypervisor_url_before: '',
+        hypervisor_url_after: 'https://pve.test:8006',
+      },
     },
   ])
 })

@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readSettings, writeSettings } from '../../../db/settings.ts'
+import login from '../../../functions/auth/login.post.ts'
 import settings from '../../../functions/settings/settings.get.ts'
 import change from '../../../functions/settings/settings.patch.ts'
 import packages from '../../../functions/updates/packages.get.ts'
 import run from '../../../functions/updates/run.post.ts'
+import type { Identity } from '../../../runtime/identity.ts'
+import { SshError } from '../../../runtime/ssh-connection.ts'
 import { START, testApp } from '../../app.ts'
 import { PADDED_LINKS, SAFE_LINKS, UNSAFE_LINKS } from '../../links.ts'
 import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
@@ -17,8 +20,17 @@ const TOKEN = 'panel@pve!ops=01234567-89ab-cdef-0123-456789ABCDEF'
 const FINGERPRINT = Array(32).fill('aB').join(':')
 const shortcuts = (...list: unknown[]) => JSON.stringify(list)
 
-const start = () => testApp([settings, change, packages, run])
+const OWN = 'own password of alice'
+/** What another host, or another key, takes along. */
+const AGREED = { ssh_host_key: KEY, current_password: OWN }
+
+const start = () => testApp([settings, change, packages, run, login], { fake: { signIn } })
 type App = Awaited<ReturnType<typeof start>>
+
+function signIn(username: string, password: string): Identity {
+  if (username === 'alice' && password === OWN) return { uid: 1000, groups: ['sudo'] }
+  throw new SshError('bad_credentials', `authentification refusée pour ${username}`)
+}
 
 const patch = (app: App, body: unknown) => app.request('PATCH', PATH, { as: 'admin', body })
 const shown = async (app: App) => answered(await app.request('GET', PATH, { as: 'admin' }), 200)
@@ -37,7 +49,7 @@ async function unchanged(app: App, body: unknown, field: string) {
 const ACCEPTED = {
   ssh_host: ['pve', 'pve.example', 'pve:2222', '192.0.2.1', '192.0.2.1:22', '[2001:db8::1]:22', '[::1]', '2001:db8::1'],
   ssh_username: ['root', 'p', 'é'.repeat(256)],
-  ssh_host_key: ['', KEY, `ssh-ed25519 ${KEY}`, `ecdsa-sha2-nistp256 ${KEY}`, `sk-ssh-ed25519@openssh.com ${KEY}`],
+  ssh_host_key: [KEY, `ssh-ed25519 ${KEY}`, `ecdsa-sha2-nistp256 ${KEY}`, `sk-ssh-ed25519@openssh.com ${KEY}`],
   hypervisor_url: ['', 'https://pve.example:8006', 'https://[2001:db8::1]:8006', 'https://192.0.2.1'],
   hypervisor_fingerprint: ['', FINGERPRINT],
   dashboard_shortcuts: [
@@ -57,7 +69,7 @@ const cases = <value>(values: Record<string, value[]>) =>
 test.each(cases(ACCEPTED))('$key may be $shown', async ({ key, value }) => {
   const app = await start()
 
-  await answered(await patch(app, { [key]: value }), 200)
+  await answered(await patch(app, { ...AGREED, [key]: value }), 200)
 
   expect(await shown(app)).toMatchObject({ [key]: value })
 })
@@ -213,6 +225,8 @@ test.each([
   expect(await audited(app.db)).toEqual([])
 })
 
+const USERNAME_CHANGED = { keys: 'ssh_username', ssh_username_before: 'panel', ssh_username_after: 'root' }
+
 test('an empty secret beside a change leaves the secret as it is', async () => {
   const app = await start()
   const { ssh_password } = await stored(app)
@@ -220,10 +234,10 @@ test('an empty secret beside a change leaves the secret as it is', async () => {
   await answered(await patch(app, { ssh_password: '', hypervisor_token: '', ssh_username: 'root' }), 200)
 
   expect(await stored(app)).toEqual({ ssh_host: 'pve.test', ssh_username: 'root', ssh_password })
-  expect(await details(app)).toEqual([{ keys: 'ssh_username' }])
+  expect(await details(app)).toEqual([USERNAME_CHANGED])
 })
 
-test('the audit names who changed what, and holds no value', async () => {
+test('the audit names who changed what, with what was and is; of a secret nothing but its name', async () => {
   const app = await start()
 
   const body = {
@@ -236,15 +250,34 @@ test('the audit names who changed what, and holds no value', async () => {
     hypervisor_fingerprint: FINGERPRINT,
     dashboard_shortcuts: shortcuts({ label: 'Wiki', href: '/wiki' }),
   }
-  await answered(await app.request('PATCH', PATH, { as: 'admin', body, from: '192.0.2.7' }), 200)
+  const sent = { ...body, current_password: OWN }
+  await answered(await app.request('PATCH', PATH, { as: 'admin', body: sent, from: '192.0.2.7' }), 200)
 
   const [entry, ...more] = await audited(app.db)
   expect(more).toEqual([])
   expect(entry).toMatchObject({ action: 'settings_changed', username: 'alice', target: null, ip: '192.0.2.7' })
-  const keys = Object.keys(Object(entry?.details))
-  expect(keys).toEqual(['keys'])
-  expect(String(Object(entry?.details).keys).split(', ').sort()).toEqual(Object.keys(body).sort())
-  for (const value of Object.values(body)) expect(JSON.stringify(entry)).not.toContain(value)
+  const { ssh_password, hypervisor_token, ...plain } = body
+  const { keys, ...noted } = Object(entry?.details)
+  expect(String(keys).split(', ').sort()).toEqual(Object.keys(body).sort())
+  const before = { ssh_host: 'pve.test', ssh_username: 'panel' }
+  expect(noted).toEqual(
+    Object.fromEntries(
+      Object.entries(plain).flatMap(([key, value]) => [
+        [`${key}_before`, Object.entries(before).find(([name]) => name === key)?.[1] ?? ''],
+        [`${key}_after`, value],
+      ]),
+    ),
+  )
+  for (const secret of [ssh_password, hypervisor_token, OWN]) expect(JSON.stringify(entry)).not.toContain(secret)
+})
+
+test('a long list of shortcuts is noted by its beginning', async () => {
+  const app = await start()
+  const list = shortcuts(...Array(100).fill({ label: 'l', href: `/${'h'.repeat(200)}` }))
+
+  await answered(await patch(app, { dashboard_shortcuts: list }), 200)
+
+  expect(Object((await details(app))[0]).dashboard_shortcuts_after).toBe(`${list.slice(0, 500)}…`)
 })
 
 test('only what has become another value is named', async () => {
@@ -255,28 +288,181 @@ test('only what has become another value is named', async () => {
     200,
   )
 
-  expect(await details(app)).toEqual([{ keys: 'ssh_username' }])
+  expect(await details(app)).toEqual([USERNAME_CHANGED])
 })
 
-test('with another host the pinned key stays, so that no other machine is given the password, and that is told', async () => {
-  const app = await start()
-  await app.services.settings.pinHostKey(`ssh-ed25519 ${KEY}`, 'pve.test')
+test.each([
+  ['without a key', { ssh_host: 'other.example' }, 409, 'host_key_required'],
+  ['with another port, without a key', { ssh_host: 'pve.test:2222' }, 409, 'host_key_required'],
+  ['with any key that will come', { ssh_host: 'other.example', ssh_host_key: '' }, 409, 'host_key_required'],
+  ['whose key alone is forgotten', { ssh_host_key: '' }, 409, 'host_key_required'],
+  ['without a proof', { ssh_host: 'other.example', ssh_host_key: KEY }, 403, 'proof_required'],
+  [
+    'with an empty proof',
+    { ssh_host: 'other.example', ssh_host_key: KEY, current_password: '' },
+    403,
+    'proof_required',
+  ],
+  ['whose key alone is another, without a proof', { ssh_host_key: KEY }, 403, 'proof_required'],
+  ['with a wrong proof', { ssh_host: 'other.example', ssh_host_key: KEY, current_password: 'x' }, 403, 'proof_wrong'],
+] as const)(
+  'a host %s is refused, and nothing is written, nor the service account’s new password',
+  async (_, body, status, code) => {
+    const app = await start()
+    await app.services.settings.pinHostKey('ssh-ed25519 SHA256:old', 'pve.test')
+    const before = await stored(app)
 
-  const answer = await answered(await patch(app, { ssh_host: 'other.example' }), 200)
+    await refused(await patch(app, { ...body, ssh_password: 'new' }), status, code)
 
-  expect(Object(answer).message).toMatch(/^Réglages enregistrés\. La clé d’hôte déjà acceptée reste exigée/)
-  expect(await shown(app)).toMatchObject({ ssh_host: 'other.example', ssh_host_key: `ssh-ed25519 ${KEY}` })
-  expect(await app.services.settings.pinHostKey('ssh-ed25519 next', 'other.example')).toBe(`ssh-ed25519 ${KEY}`)
-})
+    expect(await stored(app)).toEqual(before)
+    expect(app.signIns).toEqual(code === 'proof_wrong' ? ['alice'] : [])
+    expect((await audited(app.db)).map(({ action, username }) => [action, username])).toEqual(
+      code === 'proof_wrong' ? [['proof_refused', 'alice']] : [],
+    )
+  },
+)
 
-test.each(['', KEY])('unless another one, or none («%s»), comes along', async (ssh_host_key) => {
+test('another host with its key and the administrator’s own password is taken', async () => {
   const app = await start()
   await app.services.settings.pinHostKey('ssh-ed25519 SHA256:old', 'pve.test')
 
-  const answer = await answered(await patch(app, { ssh_host: 'other.example', ssh_host_key }), 200)
+  expect(await answered(await patch(app, { ssh_host: 'other.example', ...AGREED }), 200)).toEqual(SAVED)
 
-  expect(answer).toEqual({ message: 'Réglages enregistrés.' })
-  expect(await shown(app)).toMatchObject({ ssh_host: 'other.example', ssh_host_key })
+  expect(await shown(app)).toMatchObject({ ssh_host: 'other.example', ssh_host_key: KEY })
+  expect(app.signIns).toEqual(['alice'])
+  expect(app.lines().join('\n')).not.toContain(OWN)
+})
+
+test('a password is not looked at where none is needed', async () => {
+  const app = await start()
+
+  await answered(await patch(app, { ssh_username: 'root', current_password: 'x' }), 200)
+
+  expect(app.signIns).toEqual([])
+})
+
+test('wrong proofs count as attempts to sign in: of both, five a minute for an address', async () => {
+  const app = await start()
+  const guess = () => patch(app, { ssh_host: 'other.example', ssh_host_key: KEY, current_password: 'x' })
+  const signingIn = () => app.request('POST', '/api/auth/login', { body: { username: 'alice', password: 'x' } })
+  for (let n = 0; n < 3; n += 1) await refused(await guess(), 403, 'proof_wrong')
+  for (let n = 0; n < 2; n += 1) await refused(await signingIn(), 401, 'bad_credentials')
+
+  const answer = await guess()
+
+  expect(answer.headers.get('retry-after')).toBe('60')
+  await refused(answer, 429, 'login_rate_limited')
+  await refused(await signingIn(), 429, 'login_rate_limited')
+  expect(app.signIns).toHaveLength(5)
+  app.advance(60_000)
+  await answered(await patch(app, { ssh_host: 'other.example', ...AGREED }), 200)
+})
+
+test.each([
+  ['is away', new SshError('unreachable', 'personne ne répond')],
+  ['shows another key', new SshError('host_key_changed', 'la clé de l’hôte a changé')],
+])('a present host that %s cannot check the proof: 503, with the way by the console', async (_, error) => {
+  const fake = {
+    signIn() {
+      throw error
+    },
+  }
+  const app = await testApp([settings, change], { fake })
+  const before = Object.fromEntries(await readSettings(app.db))
+
+  const told = await refused(
+    await app.request('PATCH', PATH, { as: 'admin', body: { ssh_host: 'other.example', ...AGREED } }),
+    503,
+    'proof_impossible',
+  )
+
+  expect(told.error).toContain(error.message)
+  expect(told.error).toContain('ops-panel settings set')
+  expect(Object.fromEntries(await readSettings(app.db))).toEqual(before)
+  expect((await audited(app.db)).map(({ action }) => action)).toEqual(['proof_refused'])
+})
+
+describe('with a token of the hypervisor', () => {
+  const URLS = { url: 'https://pve.example:8006', other: 'https://evil.example' }
+  const OTHER = Array(32).fill('CC').join(':')
+  async function withToken(hypervisor_fingerprint = '') {
+    const app = await start()
+    const body = { hypervisor_url: URLS.url, hypervisor_token: TOKEN, hypervisor_fingerprint }
+    await answered(await patch(app, body), 200)
+    return app
+  }
+
+  test.each([
+    ['another address', '', { hypervisor_url: URLS.other }, 409, 'hypervisor_token_required'],
+    [
+      'another address, proven',
+      '',
+      { hypervisor_url: URLS.other, current_password: OWN },
+      409,
+      'hypervisor_token_required',
+    ],
+    [
+      'another address with a certificate, not proven',
+      '',
+      { hypervisor_url: URLS.other, hypervisor_fingerprint: OTHER },
+      403,
+      'proof_required',
+    ],
+    [
+      'another address and no certificate',
+      FINGERPRINT,
+      { hypervisor_url: URLS.other, hypervisor_fingerprint: '' },
+      409,
+      'hypervisor_token_required',
+    ],
+    ['another certificate', FINGERPRINT, { hypervisor_fingerprint: OTHER }, 403, 'proof_required'],
+    ['no certificate any more', FINGERPRINT, { hypervisor_fingerprint: '' }, 403, 'proof_required'],
+    ['a first certificate', '', { hypervisor_fingerprint: OTHER }, 403, 'proof_required'],
+    [
+      'an empty token beside',
+      '',
+      { hypervisor_url: URLS.other, hypervisor_token: '' },
+      409,
+      'hypervisor_token_required',
+    ],
+  ] as const)('%s is refused', async (_, fingerprint, body, status, code) => {
+    const app = await withToken(fingerprint)
+    const before = await stored(app)
+
+    await refused(await patch(app, body), status, code)
+
+    expect(await stored(app)).toEqual(before)
+  })
+
+  test.each([
+    ['another address under the agreed certificate', FINGERPRINT, { hypervisor_url: 'https://192.0.2.7:8006' }],
+    [
+      'another address with a new token',
+      '',
+      { hypervisor_url: URLS.other, hypervisor_token: TOKEN.replace('ops', 'two') },
+    ],
+    [
+      'another certificate with a new token',
+      '',
+      { hypervisor_fingerprint: OTHER, hypervisor_token: TOKEN.replace('ops', 'two') },
+    ],
+    ['another certificate, proven', '', { hypervisor_fingerprint: OTHER, current_password: OWN }],
+    [
+      'another address and its certificate, proven',
+      '',
+      { hypervisor_url: URLS.other, hypervisor_fingerprint: OTHER, current_password: OWN },
+    ],
+    ['no address any more', '', { hypervisor_url: '' }],
+  ] as const)('%s is taken', async (_, fingerprint, body) => {
+    await answered(await patch(await withToken(fingerprint), body), 200)
+  })
+
+  test('an address that is taken away and set anew does not get the token either', async () => {
+    const app = await withToken()
+    await answered(await patch(app, { hypervisor_url: '' }), 200)
+
+    await refused(await patch(app, { hypervisor_url: URLS.other }), 409, 'hypervisor_token_required')
+  })
 })
 
 test.each([[{ ssh_host: 'pve.test' }], [{ ssh_username: 'root', ssh_password: 'new' }], [{ ssh_host: 'pve:0' }]])(

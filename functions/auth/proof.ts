@@ -1,0 +1,59 @@
+import * as z from 'zod'
+import { limitKey } from '../../runtime/caller.ts'
+import type { Context, User } from '../../runtime/context.ts'
+import type { ErrorCode } from '../../runtime/errors.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+
+/** How often somebody may give a password, at the sign-in and as a proof together: whoever guesses has no second place to do it. */
+export const PASSWORD_LIMIT = { limit: 5, seconds: 60, by: 'address', shared: true } as const
+const SIGN_IN = 'POST /api/auth/login'
+
+/** Most of a full queue is through by then, and who comes again as told never meets the limit of five a minute. */
+export const BUSY_SECONDS = 12
+
+/** The caller's own password, in the body of what must not be done by a stolen token alone. */
+export const CurrentPassword = z.string().max(1024).meta({ description: 'The caller’s own password, as proof.' })
+
+export const PROOF_ERRORS = [
+  'proof_required',
+  'proof_wrong',
+  'proof_impossible',
+  'login_rate_limited',
+  'login_busy',
+] as const satisfies readonly ErrorCode[]
+
+/**
+ * Lets the host check that it is the signed-in user who asks, by the user's own password. Throws one of `PROOF_ERRORS`
+ * otherwise: none of them has the status 401, which would mean that the session is over. A refused password is audited as
+ * `proof_refused`.
+ */
+export async function prove(
+  password: string | undefined,
+  {
+    user,
+    host,
+    limiter,
+    caller,
+    signal,
+    audit,
+    fail,
+    log,
+  }: Context<User, (typeof PROOF_ERRORS)[number], 'proof_refused'>,
+): Promise<void> {
+  if (!password) throw fail('proof_required')
+  const wait = await limiter.admit(SIGN_IN, limitKey(caller.address), PASSWORD_LIMIT)
+  if (wait > 0) {
+    const seconds = Math.ceil(wait / 1000)
+    log.warn({ username: user.username, address: caller.address }, 'too many passwords: a proof is refused')
+    throw fail('login_rate_limited', { retryAfter: seconds, values: { seconds } })
+  }
+  const turn = { from: limitKey(caller.address), signal }
+  const checked = await host.signIn(user.username, password, turn).catch(async (error: unknown) => {
+    if (!(error instanceof SshError)) throw error
+    const { reason, message } = error
+    await audit('proof_refused', { details: { reason, error: message } })
+    if (reason === 'bad_credentials') throw fail('proof_wrong', { cause: error })
+    throw fail('proof_impossible', { values: { message }, cause: error })
+  })
+  if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
+}

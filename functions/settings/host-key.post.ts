@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { defineFunction } from '../../runtime/function.ts'
+import { readHostKey } from '../../runtime/read-host-key.ts'
+import { parseAddress } from '../../runtime/ssh-address.ts'
+import { SshError } from '../../runtime/ssh-connection.ts'
+import { HostKey } from '../install/wizard.ts'
+import { SshHost } from './fields.ts'
+
+export default defineFunction({
+  method: 'POST',
+  path: '/api/settings/host-key',
+  summary: 'Read a host’s key',
+  description:
+    'The key that answers at an address, by an exchange of keys alone: no name and no password is sent there, and nothing is stored. Whoever compares it with the host’s own can agree to it in a change of `ssh_host`.',
+  auth: 'admin',
+  rateLimit: { limit: 30, seconds: 60, by: 'user' },
+  audit: false,
+  request: { body: z.strictObject({ ssh_host: SshHost }) },
+  response: z.object({ ssh_host_key: HostKey }),
+  example: {
+    body: { ssh_host: 'pve2.example' },
+    response: { ssh_host_key: 'ssh-ed25519 SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc' },
+  },
+  errors: ['target_invalid', 'host_check_failed'],
+
+  async handler({ body: { ssh_host } }, { fail }) {
+    const server = parseAddress(ssh_host)
+    if (!server) throw fail('target_invalid', { values: { target: ssh_host } })
+    try {
+      return { ssh_host_key: await readHostKey(server) }
+    } catch (cause) {
+      if (!(cause instanceof SshError)) throw cause
+      throw fail('host_check_failed', { values: { message: cause.message }, cause })
+    }
+  },
+})

@@ -1,0 +1,39 @@
+import { ApiError } from '../../../client/index.ts'
+import { confirm } from '../../parts/dialog.tsx'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+import type { Offered } from '../modules.page.tsx'
+
+/** As short as forges show it. */
+const SHORT = 10
+
+/**
+ * Installs what the list shows of a module, that very commit, once somebody has agreed to it. Gives the deployment that this
+ * has begun, null where none was needed, undefined when nobody agrees; `again` reads the list anew when the forge has another
+ * commit by now.
+ */
+export async function installShown(
+  { id, name, version, commit, has_backend }: Offered,
+  again: () => Promise<void>,
+): Promise<string | null | undefined> {
+  const say = words().modules
+  const text = (
+    <>
+      <p>{say.installCommit}</p>
+      <p>
+        <code class="mono" title={commit}>
+          {commit.slice(0, SHORT)}
+        </code>
+      </p>
+      <p>{has_backend ? say.codeRights : say.noCode}</p>
+    </>
+  )
+  if (!(await confirm({ title: say.installTitle(name, version), text, verb: say.install, danger: has_backend })))
+    return undefined
+  try {
+    return (await api('POST /api/registry/modules/{id}/install', { params: { id }, body: { commit } })).deployment
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'commit_changed') await again()
+    throw error
+  }
+}
