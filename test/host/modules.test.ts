@@ -15,18 +15,43 @@ const LINES = 40
 
 const Health = z.object({ boot_id: z.string() })
 const Begun = z.object({ deployment: z.string() })
+const Registry = z.object({ modules: z.array(z.object({ id: z.string(), commit: z.string() })) })
 const Deployment = z.object({ state: z.string(), error: z.string().nullable() })
 
 const boot = async ({ get }: Caller) => Health.parse((await get('/api/health')).body).boot_id
 
-async function install(admin: Caller, id: string) {
-  const { status, body } = await admin.post(`/api/registry/modules/${id}/install`, undefined)
+async function install(admin: Caller, id: string, commit: string) {
+  const { status, body } = await admin.post(`/api/registry/modules/${id}/install`, { commit })
   expect({ status, body }).toMatchObject({ status: 202 })
   const { deployment } = Begun.parse(body)
   const now = async () => Deployment.parse((await admin.get(`/api/registry/deployments/${deployment}`)).body)
   await vi.waitUntil(async () => /done|failed|rolled_back/.test((await now()).state), { timeout: 60_000 })
   return now()
 }
+
+/** The commit of a module that the list shows. */
+async function shown({ get }: Caller, id: string): Promise<string> {
+  const { modules } = Registry.parse((await get('/api/registry/modules?refresh=1')).body)
+  return modules.find((each) => each.id === id)?.commit ?? ''
+}
+
+test('a module that was pushed to since it was shown is not installed: neither the new commit nor the old', async () => {
+  const forge = await testForge()
+  const example = await exampleRepository()
+  forge.put(example)
+  const service = await startService({ env: { PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org } })
+  onTestFinished(() => service.stop())
+  const alice = await signIn(service, 'alice')
+  const commit = await shown(alice, 'hello')
+  const files = { ...example.branches.master?.files, 'backend.mjs': 'process.exit(3)' }
+  forge.put({ ...example, branches: { master: { files } } })
+
+  const refused = await alice.post('/api/registry/modules/hello/install', { commit })
+
+  expect(refused).toMatchObject({ status: 409, body: { code: 'commit_changed' } })
+  expect((await alice.get('/api/repair/modules')).body).toEqual([])
+  expect((await alice.get('/api/audit?action=module_installed')).body).toMatchObject({ entries: [] })
+})
 
 test('the example module is installed in the middle of an upgrade, which nobody who watches notices', async () => {
   await rig('reset')
@@ -54,7 +79,7 @@ test('the example module is installed in the middle of an upgrade, which nobody 
       await pause(20)
     }
   })()
-  const end = await install(alice, 'hello')
+  const end = await install(alice, 'hello', await shown(alice, 'hello'))
   await vi.waitUntil(async () => (await boot(bob)) !== before, { timeout: 20_000 })
   going = false
   await asking

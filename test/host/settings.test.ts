@@ -2,12 +2,16 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
+import { openDatabase } from '../../db/client.ts'
+import { writeSettings } from '../../db/settings.ts'
 import { freePort } from '../free-port.ts'
+import { startRecordingHost } from '../functions/install/recording-host.ts'
 import { canary, password } from '../property/canaries.ts'
 import { auditEntries } from './audit.ts'
 import { type Answer, askPackages, type Caller, caller, login, packages, refresh, signedIn } from './client.ts'
 import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
-import { newFolder, type Service, startService } from './service.ts'
+import { commandLine, newFolder, type Service, startService } from './service.ts'
 import { leaks, storedSettings } from './stored.ts'
 
 const ACCOUNTS = ['root', 'alice', 'bob', 'ops'] as const
@@ -86,19 +90,26 @@ describe('changed settings', () => {
 
     expect(await bob.patch('/api/settings', { ssh_username: 'bob' })).toMatchObject({ status: 403 })
     expect(await bob.get('/api/settings')).toMatchObject({ status: 403 })
+    expect(await bob.post('/api/settings/host-key', { ssh_host: SSH_HOST })).toMatchObject({ status: 403 })
+    const body = { dashboard_shortcuts: shortcuts('everybody') }
+    expect(await bob.put('/api/settings/public', body)).toMatchObject({ status: 403 })
 
     expect(await storedSettings(folder)).toEqual(before)
   })
 
   test('a dead port is unreachable, and the right one lets people in again', async () => {
-    await change({ ssh_host: `127.0.0.1:${await freePort()}` })
+    await change({ ssh_host: `127.0.0.1:${await freePort()}`, ssh_host_key: await hostKey() })
     const refused = await signingIn('bob')
     const failed = await askPackages(alice, 'host')
-    await change({ ssh_host: SSH_HOST })
+    // Nobody there can check a password: the panel cannot go back, the console can.
+    const back = { ssh_host: SSH_HOST, ssh_host_key: await hostKey(), current_password: passwordOf('alice') }
+    const unproven = await alice.patch('/api/settings', back)
+    await atConsole('ssh_host', SSH_HOST)
     const mended = await signingIn('bob')
 
     expect(refused).toMatchObject({ status: 401, body: { code: 'ssh_unreachable' } })
     expect(failed).toMatchObject({ status: 502, body: { code: 'ssh_failed' } })
+    expect(unproven).toMatchObject({ status: 503, body: { code: 'proof_impossible' } })
     expect(mended.status).toBe(200)
     expect(await packages(alice, 'host')).toHaveLength(5)
     expect(await storedSettings(folder)).toMatchObject({
@@ -107,12 +118,12 @@ describe('changed settings', () => {
     })
   })
 
-  test('a wrong fingerprint keeps everybody out, the audit log says so, and who is still in sets the right one', async () => {
+  test('a wrong fingerprint keeps everybody out, the audit log says so, and the console sets the right one', async () => {
     await change({ ssh_host_key: WRONG_KEY })
     const refused = await signingIn('bob')
     const failed = await askPackages(alice, 'host')
     const told = [...(await audit('host_key_changed')), ...(await audit('login_failed'))]
-    await change({ ssh_host_key: await hostFingerprint() })
+    await atConsole('ssh_host_key', await hostFingerprint())
     const mended = await signingIn('bob')
 
     expect(refused).toMatchObject({ status: 401, body: { code: 'host_key_changed' } })
@@ -132,13 +143,60 @@ describe('changed settings', () => {
     expect(await packages(alice, 'host')).toHaveLength(5)
   })
 
+  test('the service account’s password goes to no host whose key was not agreed to by an administrator’s own password', async () => {
+    const evil = await startRecordingHost()
+    const ssh_host = evil.address
+    const before = await storedSettings(folder)
+    const refusal = async (body: object) =>
+      Object((await alice.patch('/api/settings', { ssh_host, ...body })).body).code
+
+    const shown = await alice.post('/api/settings/host-key', { ssh_host })
+    const { ssh_host_key } = HostKey.parse(shown.body)
+
+    const own = { current_password: passwordOf('alice') }
+    expect(await refusal({ ssh_host_key: '' })).toBe('host_key_required')
+    expect(await refusal({ ssh_host_key: '', ...own })).toBe('host_key_required')
+    expect(await refusal({})).toBe('host_key_required')
+    expect(await refusal({ ssh_host_key })).toBe('proof_required')
+    expect(await refusal({ ssh_host_key, current_password: WRONG_PASSWORD })).toBe('proof_wrong')
+    expect(await alice.patch('/api/settings', { ssh_host_key })).toMatchObject({ body: { code: 'proof_required' } })
+    expect(await packages(alice, 'host')).toHaveLength(5)
+    // One exchange of keys, and nobody's name or password.
+    expect([evil.connections(), evil.shown]).toEqual([1, []])
+    expect(await storedSettings(folder)).toEqual(before)
+    expect((await audit('proof_refused'))[0]).toMatchObject({
+      username: 'alice',
+      details: { reason: 'bad_credentials' },
+    })
+
+    await change({ ssh_host, ssh_host_key })
+    await expect.poll(() => evil.shown.map(({ password: shownPassword }) => shownPassword)).toContain(passwordOf('ops'))
+    expect((await audit('settings_changed'))[0]).toMatchObject({
+      details: { ssh_host_before: SSH_HOST, ssh_host_after: ssh_host, ssh_host_key_after: ssh_host_key },
+    })
+  })
+
+  test('the agreed key answers, or nobody is given a password: not even by who has proven who they are', async () => {
+    const evil = await startRecordingHost()
+    await change({ ssh_host: evil.address, ssh_host_key: await hostKey() })
+
+    expect((await signingIn('bob')).body).toMatchObject({ code: 'host_key_changed' })
+    expect((await askPackages(alice, 'host')).status).toBe(502)
+    expect(evil.shown).toEqual([])
+  })
+
   test('the key of a host that is left while it answers is not pinned for the next one', async () => {
+    const db = await openDatabase(`file:${folder}/panel.db`)
+    onTestFinished(() => db.close())
+    // As the console does, which alone forgets a key.
+    const write = (ssh_host: string) => writeSettings(db, { ssh_host, ssh_host_key: '' }, new Date().toISOString())
     const port = await freePort()
     for (let round = 0; round < 3; round++) {
       // The first key seen is to be pinned; and on to a host that nobody has seen.
-      await change({ ssh_host: SSH_HOST.replace('127.0.0.1', 'localhost'), ssh_host_key: '' })
-      await change({ ssh_host: `127.0.0.1:${port}`, ssh_host_key: '' })
-      await pause(300) // What must not happen would have happened by then.
+      await write(SSH_HOST.replace('127.0.0.1', 'localhost'))
+      const asked = askPackages(alice, 'host')
+      await write(`127.0.0.1:${port}`)
+      await asked
       expect((await storedSettings(folder)).ssh_host_key).toBe('')
     }
   })
@@ -165,7 +223,7 @@ describe('changes at once, at two services that share their data', () => {
 })
 
 describe('the audit log', () => {
-  test('names the settings that were changed, by whom, and no value', async () => {
+  test('names the settings that were changed, by whom, with what was and is; of a secret its name alone', async () => {
     await change({ hypervisor_url: 'https://audited.example:8006', hypervisor_token: TOKENS[0], ssh_username: 'ops' })
 
     const entries = await audit('settings_changed')
@@ -174,12 +232,17 @@ describe('the audit log', () => {
       action: 'settings_changed',
       username: 'alice',
       target: null,
-      details: { keys: 'hypervisor_url, hypervisor_token' },
+      details: {
+        keys: 'hypervisor_url, hypervisor_token',
+        hypervisor_url_before: expect.stringMatching(/^https:/),
+        hypervisor_url_after: 'https://audited.example:8006',
+      },
     })
-    expect(new Set(entries.flatMap(({ details }) => Object.keys(details ?? {})))).toEqual(new Set(['keys']))
     const keys = entries.flatMap(({ details }) => String(details?.keys).split(', '))
     expect(keys).toEqual(keys.map(() => expect.stringMatching(/^(ssh|hypervisor|dashboard)_[a-z_]+$/)))
     expect(keys).toContain('ssh_password')
+    const noted = entries.flatMap(({ details }) => Object.keys(details ?? {}))
+    expect(noted.filter((name) => /^(ssh_password|hypervisor_token)/.test(name))).toEqual([])
   })
 })
 
@@ -233,22 +296,19 @@ describe('with another PANEL_SECRET_KEY', () => {
 })
 
 describe('a service that is killed while settings are written', () => {
+  // All that is changed without one's own password.
   const sets = [
     {
-      ssh_host: '127.0.0.1:1',
       ssh_username: 'first',
       ssh_password: WRONG_PASSWORD,
-      ssh_host_key: WRONG_KEY,
       hypervisor_url: 'https://first.example:8006',
       hypervisor_token: TOKENS[0],
       hypervisor_fingerprint: Array(32).fill('AA').join(':'),
       dashboard_shortcuts: shortcuts('first'),
     },
     {
-      ssh_host: '127.0.0.1:2',
       ssh_username: 'second',
       ssh_password: OTHER_PASSWORD,
-      ssh_host_key: `ssh-ed25519 SHA256:${'B'.repeat(43)}`,
       hypervisor_url: 'https://second.example:8006',
       hypervisor_token: TOKENS[1],
       hypervisor_fingerprint: Array(32).fill('BB').join(':'),
@@ -277,7 +337,9 @@ describe('a service that is killed while settings are written', () => {
       service = await start()
       alice = caller(service, alice.token, alice.cookie)
       const stored = await storedSettings(folder)
-      expect(sets).toContainEqual(stored)
+      const { ssh_host, ssh_host_key, ...set } = stored
+      expect(sets).toContainEqual(set)
+      expect({ ssh_host, ssh_host_key }).toEqual({ ssh_host: SSH_HOST, ssh_host_key: await hostKey() })
       const { ssh_password, hypervisor_token, ...plain } = stored
       expect(await alice.get('/api/settings')).toMatchObject({
         status: 200,
@@ -300,9 +362,13 @@ test('no password and no token of a hypervisor is in the database, the log or an
 
   await alice.get('/api/settings/logs')
 
-  expect(await leaks(folder, services.map((each) => each.log()).join('\n'), secrets)).toEqual([])
+  const logs = services.map((each) => each.log()).join('\n')
+  expect(await leaks(folder, logs, secrets)).toEqual([])
+  // Nor how long one is.
+  expect(logs).not.toMatch(/\d+ caractères/)
 })
 
+const HostKey = z.object({ ssh_host_key: z.string() })
 const SAVED = { message: 'Réglages enregistrés.' }
 
 async function start(env: Record<string, string> = {}, as: 'root' | null = null): Promise<Service> {
@@ -319,21 +385,30 @@ async function signedInAs(account: (typeof ACCOUNTS)[number]): Promise<Caller> {
   return signedIn(service, await signingIn(account))
 }
 
-/** Changes settings as an administrator; what is said of it. */
+/** Changes settings as an administrator, with the own password as proof; what is said of it. */
 async function change(values: Record<string, string>, by: Caller = alice): Promise<unknown> {
-  const { status, body } = await by.patch('/api/settings', values)
+  const { status, body } = await by.patch('/api/settings', { ...values, current_password: passwordOf('alice') })
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
+/** Changes one at the console, where nothing has to be proven. */
+async function atConsole(name: string, value: string): Promise<void> {
+  await commandLine(service, 'settings', 'set', name, value)
+}
+
+/** The host's own key, as it is pinned. */
+async function hostKey(): Promise<string> {
+  return `ssh-ed25519 ${await hostFingerprint()}`
+}
+
 /** Settings that work. */
 async function mend(): Promise<void> {
-  await change({
-    ssh_host: SSH_HOST,
-    ssh_username: 'ops',
-    ssh_password: passwordOf('ops'),
-    ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
-  })
+  const { ssh_host, ssh_host_key } = await storedSettings(folder)
+  const key = await hostKey()
+  if (ssh_host !== SSH_HOST) await atConsole('ssh_host', SSH_HOST)
+  if (ssh_host_key !== key) await atConsole('ssh_host_key', key)
+  await change({ ssh_username: 'ops', ssh_password: passwordOf('ops') })
 }
 
 /** How often sshd has let an account in. */

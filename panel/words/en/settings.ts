@@ -55,7 +55,7 @@ export const settings: typeof fr = {
   noShortcuts: 'No shortcuts.',
   shortcutsSaved: 'The shortcuts are saved.',
   labelMissing: 'Give it a name.',
-  hrefWrong: 'An http:// or https:// address, or a path of the panel that begins with a single /; no credentials.',
+  hrefWrong: 'An http:// or https:// address, or a path of the panel that begins with a single /, without credentials.',
   wrong: {
     ssh_host: 'A host, host:port or [IPv6 address]:port.',
     ssh_username: 'A user name, without blanks around it.',

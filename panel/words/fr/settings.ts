@@ -56,7 +56,7 @@ export const settings = {
   noShortcuts: 'Aucun raccourci.',
   shortcutsSaved: 'Les raccourcis sont enregistrés.',
   labelMissing: 'Donnez-lui un nom.',
-  hrefWrong: 'Une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul / ; sans identifiants.',
+  hrefWrong: 'Une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul /, sans identifiants.',
   wrong: {
     ssh_host: 'Un hôte, hôte:port ou [adresse IPv6]:port.',
     ssh_username: 'Un nom d’utilisateur, sans blanc au début ni à la fin.',
