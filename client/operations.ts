@@ -156,6 +156,7 @@ export interface Operations {
       lang: string
       theme: string
       sidebar_position: string
+      preferences_chosen: boolean
       last_login_at?: string
     }
     code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode

@@ -8,13 +8,16 @@ export const Profile = z.object({
   lang: z.string(),
   theme: z.string(),
   sidebar_position: z.string(),
+  /** Whether somebody has set any of the three; else they are the defaults. */
+  preferences_chosen: z.number().transform(Boolean),
   last_login_at: z.string().nullable(),
 })
 export type Profile = z.infer<typeof Profile>
 
-const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users'
+const PROFILE =
+  'SELECT id, username, is_admin, lang, theme, sidebar_position, preferences_chosen, last_login_at FROM users'
 
-const Preferences = Profile.pick({ lang: true, theme: true, sidebar_position: true, last_login_at: true })
+const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
 
 /** Creates the user or overwrites its administrator flag; preferences stay as they are. */
@@ -41,7 +44,7 @@ export async function findUser(db: Database, id: number): Promise<Profile | unde
 
 /** What `me` needs beyond the token: asked at every page, so no column more than that. */
 export async function findPreferences(db: Database, id: number): Promise<Preferences | undefined> {
-  const sql = 'SELECT lang, theme, sidebar_position, last_login_at FROM users WHERE id = ?'
+  const sql = 'SELECT lang, theme, sidebar_position, preferences_chosen, last_login_at FROM users WHERE id = ?'
   const [preferences] = await db.query(Preferences, sql, [id])
   return preferences
 }
@@ -53,7 +56,7 @@ export async function savePreference(
   name: 'lang' | 'theme' | 'sidebar_position',
   value: string,
 ): Promise<boolean> {
-  return (await db.run(`UPDATE users SET ${name} = ? WHERE id = ?`, [value, id])) > 0
+  return (await db.run(`UPDATE users SET ${name} = ?, preferences_chosen = 1 WHERE id = ?`, [value, id])) > 0
 }
 
 const Listed = Profile.pick({ username: true, is_admin: true, last_login_at: true }).extend({ sessions: z.number() })

@@ -17,6 +17,8 @@ export interface DemoHostOptions {
   lineMs?: number
   /** How long a wrong password takes, in milliseconds. */
   wrongMs?: number
+  /** What the host calls itself. */
+  name?: string
   /** In the place of three. */
   containers?: Place[]
   /** Accounts beside `demo`, `guest` and the service's `panel`, or in their place. */
@@ -70,7 +72,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
 
   const users = accounts(options.users ?? {})
   const machine: Machine = {
-    name: 'pve',
+    name: options.name ?? 'pve',
     users,
     host: newHost(),
     containers: options.containers ?? newContainers(),

@@ -3,12 +3,13 @@ import { render } from 'preact'
 import { ApiError } from '../client/index.ts'
 import { PAGES } from './pages.ts'
 import { Problem } from './parts/problem.tsx'
-import { Shell } from './parts/shell.tsx'
+import { Missing, Shell } from './parts/shell.tsx'
 import { Toasts, toast } from './parts/toast.tsx'
-import { remembered, show } from './preferences.ts'
+import { remembered, show, shown } from './preferences.ts'
 import { go, route, startRouter } from './router.ts'
 import { connected, returns } from './wire/connection.ts'
 import { api, me, resume } from './wire/panel.ts'
+import { adopt } from './wire/prefer.ts'
 import { words } from './words/words.ts'
 
 const root = document.getElementById('panel')
@@ -20,17 +21,20 @@ function Panel() {
   const { Content } = PAGES[page === 'setup' ? 'setup' : 'signIn']
   return (
     <>
-      <main class="alone">
-        <Content />
-      </main>
+      <main class="alone">{page ? <Content /> : <Missing />}</main>
       <Toasts />
     </>
   )
 }
 
-/** The preferences of who is signed in are shown, and remembered for the next sign-in in this browser. */
+/**
+ * The preferences of who is signed in are shown, and remembered for the next sign-in in this browser; at a first sign-in they are what
+ * is shown.
+ */
 effect(() => {
-  if (me.value) void show({ lang: me.value.lang, theme: me.value.theme })
+  if (!me.value) return
+  if (me.value.preferences_chosen) void show({ lang: me.value.lang, theme: me.value.theme })
+  else void adopt(shown())
 })
 
 /** Where one was when the session ended is where the next sign-in leads; nowhere else is asked to sign in. */

@@ -1,4 +1,4 @@
-import { type Language, speak } from './words/words.ts'
+import { type Language, language, speak } from './words/words.ts'
 
 export const THEMES = ['dark', 'light'] as const
 const KEPT = 'ops-panel.preferences'
@@ -30,5 +30,14 @@ export function remembered(): Preferences {
   } catch {
     // Not ours.
   }
-  return { lang: /^fr/i.test(navigator.language) ? 'fr' : 'en' }
+  // The first of those that somebody reads, and the panel speaks.
+  const wanted = navigator.languages.map((each) => each.slice(0, 2).toLowerCase())
+  return { lang: wanted.find((each) => each === 'fr' || each === 'en') ?? 'en' }
+}
+
+/** What is shown now: where no theme was asked for, the one that the browser prefers. */
+export function shown(): { lang: Language; theme: (typeof THEMES)[number] } {
+  const theme = THEMES.find((each) => each === document.documentElement.dataset.theme)
+  const preferred = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark'
+  return { lang: language(), theme: theme ?? preferred }
 }

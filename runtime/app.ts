@@ -56,6 +56,11 @@ export function createApp(functions: readonly AnyFunction[], services: Services,
   // A module's addresses lie among the panel's own (`/api/modules/:id/enable`), which no one regular expression can tell apart.
   const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
   const added = mounted(services.modules.functions, new Hono({ router: new TrieRouter() }), new TrieRouter())
+  const missing = functions.find(
+    ({ isMissingPage, isOffered }) => isMissingPage && (isOffered?.(services.config) ?? true),
+  )
+  // Not measured: it would count as the page's own address.
+  const missingPage = missing && pipeline(missing, { ...services, metrics: undefined }, refusals, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
     if (!own) return added.app.fetch(c.req.raw, c.env)
@@ -63,10 +68,28 @@ export function createApp(functions: readonly AnyFunction[], services: Services,
   })
   added.app.notFound((c) => {
     const [[found]] = added.paths.match('ALL', c.req.path)
+    if (!found && missingPage && isNavigation(c)) return asMissing(missingPage(c))
     if (!found) return refuse(services.log, c, new Failure('not_found'), randomUUID())
     return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', found[0]]])
   })
   return openTo(services.config.origins, app)
+}
+
+/** Whether a person's browser goes there. Under `/api` and `/ws` it is told what a program would be. */
+function isNavigation({ req }: HonoContext): boolean {
+  if (req.method !== 'GET' || /^\/(api|ws)(\/|$)/.test(req.path)) return false
+  const mode = req.header('sec-fetch-mode')
+  return (mode === undefined || mode === 'navigate') && req.header('accept')?.includes('text/html') === true
+}
+
+/** The page, as what is not there; a browser does not keep it, as something may be there tomorrow. */
+async function asMissing(page: Promise<Response>): Promise<Response> {
+  const { status, body, headers } = await page
+  if (status !== 200) return page
+  const more = new Headers(headers)
+  more.delete('etag')
+  more.set('cache-control', 'no-store')
+  return new Response(body, { status: 404, headers: more })
 }
 
 interface Mounted {

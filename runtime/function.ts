@@ -106,6 +106,8 @@ export type FunctionDefinition<
     contentType?: z.output<response> extends string ? string : never
     /** What people see instead of JSON, whose browser asks for a page. */
     refusalPage?(failure: Failure): string
+    /** Whether people see this page, with the status 404, where a browser goes to an address that there is not. */
+    isMissingPage?: boolean
     /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
     errors?: readonly code[]
     handler(
@@ -147,6 +149,7 @@ export interface AnyFunction {
   example?: { query?: object; body?: unknown; response: unknown }
   contentType?: string
   refusalPage?(failure: Failure): string
+  isMissingPage?: boolean
   errors?: readonly ErrorCode[]
   handler(input: never, context: never): unknown
 }

@@ -83,16 +83,18 @@ export function ContainersPage() {
                 <SortHeader column="name" order={order} label={say.name} />
                 {hasFigures ? (
                   <>
-                    <th scope="col" class="wide">
+                    <th scope="col" class="state">
                       {say.state}
                     </th>
-                    <SortHeader column="cpu" order={order} label={say.cpu} />
-                    <SortHeader column="mem" order={order} label={say.memory} />
-                    <SortHeader column="disk" order={order} label={say.disk} />
-                    <SortHeader column="uptime" order={order} label={say.uptime} class="end" />
+                    <SortHeader column="cpu" order={order} label={say.cpu} class="cpu" />
+                    <SortHeader column="mem" order={order} label={say.memory} class="memory" />
+                    <SortHeader column="disk" order={order} label={say.disk} class="disk" />
+                    <SortHeader column="uptime" order={order} label={say.uptime} class="uptime end" />
                   </>
                 ) : (
-                  <th scope="col">{say.state}</th>
+                  <th scope="col" class="state">
+                    {say.state}
+                  </th>
                 )}
                 {isAdmin.value && (
                   <th scope="col" class="end act">

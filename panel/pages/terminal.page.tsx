@@ -69,8 +69,11 @@ function Choice({ targets }: { targets: readonly Target[] }) {
         {able.map(({ id }) => (
           <li key={id}>
             <Status is="ok" hidden />
-            <span class="grow">
-              {targetName(id)} <span class="dim num">{id.replace(/^lxc:|^host$/, '')}</span>
+            <span class="grow named">
+              <span class="cut" title={targetName(id)}>
+                {targetName(id)}
+              </span>{' '}
+              <span class="dim num">{id.replace(/^lxc:|^host$/, '')}</span>
             </span>
             <button
               type="button"

@@ -46,7 +46,7 @@ export function UpdatesPage() {
     const text = (
       <>
         <p>{say.upgradeAllText}</p>
-        <ul class="named">
+        <ul class="touched">
           {touched.map(({ id, name, packages }) => (
             <li key={id}>
               {name}

@@ -1,6 +1,6 @@
 import { Ellipsis } from 'lucide'
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useCallback, useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 interface MenuProps {
@@ -15,14 +15,15 @@ export function Menu({ label, children }: MenuProps) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
-  const place = () => {
+  const place = useCallback(() => {
     if (!button.current || !list.current) return
     const { right, bottom, top } = button.current.getBoundingClientRect()
     const { offsetWidth: width, offsetHeight: height } = list.current
     const isBelow = bottom + height + 8 < innerHeight
     list.current.style.left = `${Math.max(8, right - width)}px`
     list.current.style.top = `${Math.max(8, isBelow ? bottom + 4 : top - height - 4)}px`
-  }
+  }, [])
+  useEffect(() => () => removeEventListener('resize', place), [])
   return (
     <>
       <button type="button" class="button plain" ref={button} aria-label={label} popovertarget={id}>
@@ -34,8 +35,9 @@ export function Menu({ label, children }: MenuProps) {
         class="menu"
         popover="auto"
         onToggle={({ newState }) => {
-          if (newState !== 'open') return
+          if (newState !== 'open') return removeEventListener('resize', place)
           place()
+          addEventListener('resize', place)
           list.current?.querySelector<HTMLElement>('button, a')?.focus()
         }}
         onClickCapture={() => {

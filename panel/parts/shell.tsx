@@ -59,14 +59,31 @@ function Content() {
     const { Content } = PAGES[page]
     return <Content key={visits.value} />
   }
+  if (!page) return <Missing />
   return (
     <>
-      <Heading title={page ? titleOf(page, words()) : shell.missing} />
-      {page && <p>{shell.forbidden}</p>}
+      <Heading title={titleOf(page, words())} />
+      <p>{shell.forbidden}</p>
       <p>
         <a href="/">{shell.toDashboard}</a>
       </p>
     </>
+  )
+}
+
+/** What is at an address that there is not, for whoever comes there. */
+export function Missing() {
+  const { shell } = words()
+  return (
+    <div class="missing">
+      <Heading title={shell.missing} />
+      <p class="dim">{shell.missingText}</p>
+      <p>
+        <a class="button primary" href="/">
+          {me.value ? shell.toDashboard : shell.toPanel}
+        </a>
+      </p>
+    </div>
   )
 }
 
@@ -92,7 +109,9 @@ function Sidebar() {
   useEffect(() => showMore(false), [visit])
   return (
     <nav class="side" aria-label={shell.navigation}>
-      <p class="host">{hostname.value ?? shell.product}</p>
+      <p class="host cut-two" title={hostname.value}>
+        {hostname.value ?? shell.product}
+      </p>
       <button type="button" class="find" onClick={openPalette} aria-keyshortcuts={PALETTE_SHORTCUT}>
         <Icon of={Search} />
         <span>{shell.palette}</span>
@@ -101,7 +120,9 @@ function Sidebar() {
       <Entries />
       <a class="account" href="/account" aria-current={current('account')}>
         {PAGES.account.icon && <Icon of={PAGES.account.icon} />}
-        <span>{me.value?.username}</span>
+        <span class="cut" title={me.value?.username}>
+          {me.value?.username}
+        </span>
       </a>
       <button type="button" class="more" aria-haspopup="dialog" onClick={() => showMore(true)}>
         <Icon of={MenuIcon} />

@@ -1,31 +1,43 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
-//   node test/panel/looks.ts [page…]
+//   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
+// With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 import { startDemoHost } from '../../demo/host.ts'
 import { startDemoHypervisor } from '../../demo/hypervisor.ts'
+import { longNames } from '../../demo/long-names.ts'
 import { manyContainers } from '../../demo/place.ts'
 import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
 import { startServer } from '../../runtime/server.ts'
 
-const WIDTHS = [390, 820, 1440]
-const THEMES = ['dark', 'light'] as const
+const { values: options, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: {
+    widths: { type: 'string', default: '390,820,1440' },
+    themes: { type: 'string', default: 'dark,light' },
+    languages: { type: 'string', default: 'fr,en' },
+    long: { type: 'boolean', default: false },
+  },
+})
+const WIDTHS = options.widths.split(',').map(Number)
+const THEMES = (['dark', 'light'] as const).filter((each) => options.themes.includes(each))
 const LANGUAGES = { fr: 'fr-FR', en: 'en-GB' } as const
 const HEIGHT = 900
 /** Until figures have moved a little, and the demo's first upgrade is over. */
-const LIVED_MS = 40_000
+const LIVED_MS = options.long ? 4_000 : 40_000
 const SETTLED_MS = 1_500
 
-const asked = process.argv.slice(2)
 const folder = 'dist/pictures'
 mkdirSync(folder, { recursive: true })
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-looks-'))
-const containers = manyContainers()
-const host = await startDemoHost({ containers })
+const names = options.long ? longNames() : { containers: manyContainers() }
+const { containers } = names
+const host = await startDemoHost(names)
 const hypervisor = await startDemoHypervisor(containers)
 /** What every page is looked at in, and one that is not installed yet. */
 const [server, empty] = await Promise.all([
@@ -47,7 +59,7 @@ const browser = await chromium.launch({
 })
 try {
   await prepare(server.url, hypervisor)
-  for (const language of ['fr', 'en'] as const)
+  for (const language of (['fr', 'en'] as const).filter((each) => options.languages.includes(each)))
     for (const theme of THEMES) {
       await lookAtWizard(browser, language, theme)
       await look(browser, language, theme)

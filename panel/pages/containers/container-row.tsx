@@ -23,11 +23,14 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
       <tr>
         <th scope="row">
           <span class="who">
-            <span>
-              {name} <span class="dim num">{vmid}</span>
+            <span class="named">
+              <span class="cut" title={name}>
+                {name}
+              </span>{' '}
+              <span class="dim num">{vmid}</span>
             </span>
             {tags?.map((tag) => (
-              <span key={tag} class="tag">
+              <span key={tag} class="tag cut" title={tag}>
                 {tag}
               </span>
             ))}
@@ -38,7 +41,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
             <td class="state">
               <ContainerStatus of={container} />
             </td>
-            <td data-label={say.cpu}>
+            <td class="cpu" data-label={say.cpu}>
               <span class="figure">
                 <Spark values={seen.map((each) => each.cpu)} />
                 <span class="num" title={cpus === null ? undefined : `× ${cpus}`}>
@@ -46,7 +49,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
                 </span>
               </span>
             </td>
-            <td data-label={say.memory}>
+            <td class="memory" data-label={say.memory}>
               <span class="figure">
                 <Spark values={seen.map((each) => each.mem)} />
                 <span class="num" title={amount(maxmem)}>
@@ -54,15 +57,15 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
                 </span>
               </span>
             </td>
-            <td class="num nowrap" data-label={say.disk} title={amount(maxdisk)}>
-              {share(disk, maxdisk)} <span class="dim">{amount(disk)}</span>
+            <td class="disk num nowrap" data-label={say.disk} title={amount(maxdisk)}>
+              {share(disk, maxdisk)} <span class="dim wide">{amount(disk)}</span>
             </td>
-            <td class={uptime ? 'end nowrap state' : 'end wide'} data-label={say.upSince}>
+            <td class={uptime ? 'uptime end nowrap' : 'uptime end none'} data-label={say.upSince}>
               {uptime ? duration(uptime, shell.units) : '—'}
             </td>
           </>
         ) : (
-          <td>
+          <td class="state">
             <ContainerStatus of={container} />
           </td>
         )}
@@ -72,7 +75,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
           </td>
         )}
       </tr>
-      {task && <TaskRow vmid={vmid} name={name} asked={task} columns={hasFigures ? 7 : 3} />}
+      {task && <TaskRow vmid={vmid} name={name} asked={task} columns={hasFigures ? 6 : 3} />}
     </>
   )
 }

@@ -26,14 +26,22 @@ export function ContainersCard() {
                 <th scope="col">{say.name}</th>
                 {hasFigures && (
                   <>
-                    <th scope="col">{say.cpu}</th>
-                    <th scope="col">{say.memory}</th>
+                    <th scope="col" class="cpu">
+                      {say.cpu}
+                    </th>
+                    <th scope="col" class="memory">
+                      {say.memory}
+                    </th>
                     <th scope="col" class="end uptime">
                       {say.uptime}
                     </th>
                   </>
                 )}
-                {!hasFigures && <th scope="col">{say.state}</th>}
+                {!hasFigures && (
+                  <th scope="col" class="state">
+                    {say.state}
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -63,12 +71,15 @@ function Row({ container, hasFigures }: { container: Container; hasFigures: bool
       <th scope="row">
         <span class="named-row">
           {hasFigures && <ContainerStatus of={container} hidden />}
-          {name} <span class="dim num">{vmid}</span>
+          <span class="cut" title={name}>
+            {name}
+          </span>{' '}
+          <span class="dim num">{vmid}</span>
         </span>
       </th>
       {hasFigures ? (
         <>
-          <td>
+          <td class="cpu">
             <span class="figure">
               <Spark values={seen.map((each) => each.cpu)} />
               <span class="num">{cpu === null ? '—' : percent(cpu, language())}</span>

@@ -26,7 +26,7 @@ export function JobsCard() {
             return (
               <li key={job_id}>
                 <Status is={OUTCOME_STATUS[outcome]} hidden />
-                <a class="grow" href={`/updates/${job_id}`}>
+                <a class="grow cut" href={`/updates/${job_id}`} title={targetName(target)}>
                   {targetName(target)}
                 </a>
                 <span aria-hidden="true">{states[outcome]}</span>

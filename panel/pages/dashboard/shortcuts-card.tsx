@@ -26,7 +26,12 @@ export function ShortcutsCard() {
               const isElsewhere = !href.startsWith('/')
               return (
                 <li key={href + label}>
-                  <a class="grow" href={href} {...(isElsewhere && { target: '_blank', rel: 'noreferrer noopener' })}>
+                  <a
+                    class="grow cut"
+                    href={href}
+                    title={label}
+                    {...(isElsewhere && { target: '_blank', rel: 'noreferrer noopener' })}
+                  >
                     {label}
                   </a>
                   {isElsewhere && <Icon of={ExternalLink} />}

@@ -55,7 +55,9 @@ export function ShellTabs() {
             <Status is={is === 'open' ? 'ok' : is === 'opening' ? 'run' : 'off'} hidden>
               {is === 'open' ? say.isOpen : is === 'opening' ? say.opening : say.hasEnded}
             </Status>
-            {shellName(shell)}
+            <span class="cut" title={shellName(shell)}>
+              {shellName(shell)}
+            </span>
           </button>
         )
       })}

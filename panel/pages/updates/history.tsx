@@ -28,9 +28,13 @@ export function History() {
           <table aria-label={say.history}>
             <thead>
               <tr>
-                <th scope="col">{say.state}</th>
+                <th scope="col" class="outcome">
+                  {say.state}
+                </th>
                 <th scope="col">{say.target}</th>
-                <th scope="col">{say.when}</th>
+                <th scope="col" class="began">
+                  {say.when}
+                </th>
                 <th scope="col" class="end duration">
                   {say.duration}
                 </th>
@@ -65,8 +69,8 @@ function HistoryRow({ job }: { job: Job }) {
         <Status is={OUTCOME_STATUS[outcome]}>{states[outcome]}</Status>
       </td>
       <td>
-        <a href={`/updates/${job_id}`} aria-label={say.open(name)}>
-          {name}
+        <a href={`/updates/${job_id}`} aria-label={say.open(name)} title={name}>
+          <span class="cut">{name}</span>
         </a>
       </td>
       <td class="nowrap">

@@ -62,13 +62,17 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
             aria-controls={id}
             onClick={() => (isOpen.value = !isOpen.value)}
           >
-            <span>{name}</span>
+            <span class="cut" title={name}>
+              {name}
+            </span>
             {target.vmid !== undefined && <span class="dim num">{target.vmid}</span>}
             <Icon of={ChevronRight} />
           </button>
         ) : (
           <span class="opener">
-            <span>{name}</span>
+            <span class="cut" title={name}>
+              {name}
+            </span>
             {target.vmid !== undefined && <span class="dim num">{target.vmid}</span>}
           </span>
         )}

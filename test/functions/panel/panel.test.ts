@@ -100,12 +100,48 @@ test.each([
   await refused(await get(`/panel/${name}`), 404, 'not_found')
 })
 
-test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/Settings', '/favicon.ico'])(
-  '%s is no address of it: 404 in JSON, also for a browser',
+const NAVIGATION = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' }
+
+test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/Settings', '/favicon.ico', '/%ff'])(
+  '%s is no address of it: 404, the page for a browser that goes there, JSON for all others',
   async (path) => {
-    await refused(await get(path, { accept: 'text/html,*/*;q=0.8' }), 404, 'not_found')
+    const seen = await get(path, NAVIGATION)
+
+    expect(seen.status).toBe(404)
+    expect(seen.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(seen.headers.get('cache-control')).toBe('no-store')
+    expect(seen.headers.get('etag')).toBeNull()
+    expect(seen.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await seen.text()).toBe(page)
+    for (const headers of [
+      {},
+      { accept: '*/*' },
+      { accept: 'application/json' },
+      { ...NAVIGATION, 'sec-fetch-mode': 'cors' },
+      { ...NAVIGATION, accept: 'image/svg+xml,*/*' },
+    ])
+      await refused(await get(path, headers), 404, 'not_found')
+    for (const method of ['POST', 'DELETE', 'OPTIONS'])
+      await refused(await app.request(method, path, { headers: NAVIGATION }), 404, 'not_found')
   },
 )
+
+test('what is no address of the API is told in JSON to everybody, as are a wrong method and a panel that is off', async () => {
+  const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
+
+  for (const path of ['/api/nothing', '/api', '/ws/nothing']) await refused(await get(path, NAVIGATION), 404, 'not_found')
+  await refused(await get('/api/auth/login', NAVIGATION), 405, 'method_not_allowed')
+  await refused(await app.request('POST', '/settings', { headers: NAVIGATION }), 405, 'method_not_allowed')
+  await refused(await off.request('GET', '/nothing', { headers: NAVIGATION }), 404, 'not_found')
+})
+
+test('who asks too often for what is not there is told so, as for the page itself', async () => {
+  const busy = await testApp(functions)
+  const load = () => busy.request('GET', '/nothing', { headers: NAVIGATION })
+  for (let n = 0; n < 600; n += 1) expect((await load()).status).toBe(404)
+
+  expect((await load()).status).toBe(429)
+})
 
 test('with PANEL_UI=off nothing of it is there, whatever the method, and the API is', async () => {
   const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
