@@ -139,6 +139,7 @@ export interface Operations {
       | 'login_rate_limited'
       | 'origin_forbidden'
       | 'ssh_host_missing'
+      | 'ssh_throttled'
       | 'ssh_unreachable'
       | AnyCode
   }
@@ -287,6 +288,7 @@ export interface Operations {
       | 'hypervisor_unreadable'
       | 'not_found'
       | 'profile_missing'
+      | 'queue_full'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
@@ -362,7 +364,7 @@ export interface Operations {
     answer: {
       ssh_host_key: HostKey | ''
       checks: Array<{
-        id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool'
+        id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool' | 'penalties'
         ok: boolean
         message: string
       }>
@@ -640,9 +642,11 @@ export interface Operations {
       | 'body_too_large'
       | 'invalid_json'
       | 'profile_missing'
+      | 'queue_full'
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_invalid'
       | 'target_missing'
       | 'unauthenticated'
       | AnyCode

@@ -37,32 +37,99 @@ export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 
 /** Who may write of a job. */
 export type Followed = Pick<JobRow, 'id' | 'epoch'>
 
-/** Records a job with its first follower, how long its lease is, and what else belongs to it; all of it or nothing. */
+/** How many jobs of a kind may be running or wait: of one user for one target, of one user, and of all. */
+export interface JobBounds {
+  ofTarget: number
+  ofUser: number
+  ofAll: number
+}
+
+/** Whether two queues have jobs in common, in SQL: they are the same, or one is `a/*` and the other one of `a/…`. */
+const meets = (one: string, other: string): string =>
+  `${one} <> '' AND (${one} = ${other} OR ${covers(one, other)} OR ${covers(other, one)})`
+const covers = (all: string, one: string): string =>
+  `(${all} LIKE '%/*' AND substr(${one}, 1, length(${all}) - 1) = substr(${all}, 1, length(${all}) - 1))`
+
+/** The turns of so many jobs are looked at, beside those of the running ones: older ones are behind everybody. */
+const LOOKED_AT = 500
+
+/**
+ * One user's jobs come one turn after another, and whoever is new to a queue begins at the turn that it has come to: so
+ * those of each user alternate with those of the others, whatever one of them has queued.
+ */
+const TURN = `
+  WITH near AS (
+    SELECT turn, begun, status, started_by FROM jobs
+    WHERE (status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT})
+      AND ${meets('queue', ':queue')}
+  )
+  SELECT max(
+    coalesce((SELECT max(turn) FROM near WHERE begun = 1), 0),
+    coalesce((SELECT max(turn) + 1 FROM near WHERE started_by = :user AND (begun = 1 OR status = 'running')), 0)
+  )`
+
+/** Those that a bound counts; jobs of one queue have one target, however it is written. */
+const OF_KIND = `FROM jobs WHERE status = 'running' AND kind = :kind`
+const OF_USER = `${OF_KIND} AND started_by = :user`
+const OF_TARGET = `${OF_USER} AND queue = :queue AND (queue <> '' OR target = :target)`
+
+/** The bounds allow no more jobs. */
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull'
+}
+
+/**
+ * Records a job with its first follower, how long its lease is, and what else belongs to it, `INSERT … SELECT`s; all of it or
+ * nothing. Rejects with QueueFull where the bounds allow no more.
+ */
 export async function addJob(
   db: Database,
   job: NewJob,
   { owner, leaseMs }: { owner: string; leaseMs: number },
   more: readonly Statement[] = [],
+  { ofTarget, ofUser, ofAll }: JobBounds = UNBOUNDED,
 ): Promise<Followed> {
-  await db.batch([
-    {
-      sql: `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until)
-            VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?, 1, ${NOW_MS} + ?)`,
-      args: [
-        job.id,
-        job.kind,
-        job.args,
-        storedText(job.queue),
-        storedText(job.target),
-        job.started_at,
-        job.started_by,
-        owner,
-        leaseMs,
-      ],
-    },
-    ...more,
+  const given = {
+    id: job.id,
+    kind: job.kind,
+    args: job.args,
+    queue: storedText(job.queue),
+    target: storedText(job.target),
+    at: job.started_at,
+    user: job.started_by,
+    owner,
+    leaseMs,
+    ofTarget,
+    ofUser,
+    ofAll,
+  }
+  const [added = 0] = await db.batch([
+    positional(
+      `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until, turn)
+       SELECT :id, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs, (${TURN})
+       WHERE (SELECT count(*) ${OF_TARGET}) < :ofTarget AND (SELECT count(*) ${OF_USER}) < :ofUser
+         AND (SELECT count(*) ${OF_KIND}) < :ofAll`,
+      given,
+    ),
+    ...more.map(({ sql, args = [] }) => ({
+      sql: `${sql} WHERE EXISTS (SELECT 1 FROM jobs WHERE id = ?)`,
+      args: [...args, job.id],
+    })),
   ])
+  if (added === 0) throw new QueueFull(`no more jobs of kind ${job.kind}`)
   return { id: job.id, epoch: 1 }
+}
+
+const UNBOUNDED: JobBounds = { ofTarget: 2 ** 31, ofUser: 2 ** 31, ofAll: 2 ** 31 }
+
+/** A statement whose arguments have names, as one whose arguments have places. */
+function positional(sql: string, given: Record<string, string | number | Buffer>): Statement {
+  const args: (string | number | Buffer)[] = []
+  const text = sql.replace(/:(\w+)/g, (_, name: string) => {
+    args.push(given[name] ?? '')
+    return '?'
+  })
+  return { sql: text, args }
 }
 
 export async function findJob(db: Database, id: string): Promise<JobRow | undefined> {
@@ -70,14 +137,28 @@ export async function findJob(db: Database, id: string): Promise<JobRow | undefi
   return job
 }
 
-const Queued = z.object({ id: z.string(), queue: StoredText, target: StoredText })
+const Queued = z.object({ id: z.string(), queue: StoredText, target: StoredText, begun: z.number().transform(Boolean) })
 
-/** A running job and the queue it is in. */
+/** A running job and the queue it is in; `begun` once its turn has come. */
 export type QueuedJob = z.infer<typeof Queued>
 
-/** Every running job in the order of arrival. */
+/** Every running job, in the order in which those that are in each other's way have their turns. */
 export function queuedJobs(db: Database): Promise<QueuedJob[]> {
-  return db.query(Queued, `SELECT id, queue, target FROM jobs WHERE status = 'running' ORDER BY rowid`)
+  return db.query(
+    Queued,
+    `SELECT id, queue, target, begun FROM jobs WHERE status = 'running' ORDER BY begun DESC, turn, rowid`,
+  )
+}
+
+/** Records that a running job has its turn; false while one that is in its way has. */
+export async function takeTurn(db: Database, id: string): Promise<boolean> {
+  const changed = await db.run(
+    `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
+       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
+         AND ${meets('other.queue', 'jobs.queue')})`,
+    [id],
+  )
+  return changed > 0
 }
 
 /** Those of one kind, the newest first. */

@@ -10,6 +10,10 @@ const table = {
   unauthenticated: [401, 'Vous devez être connecté.'],
   bad_credentials: [401, 'Nom d’utilisateur ou mot de passe incorrect.'],
   ssh_unreachable: [401, 'Connexion impossible : l’hôte SSH ne répond pas.'],
+  ssh_throttled: [
+    401,
+    'Connexion impossible : l’hôte SSH refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois. Réessayez dans une minute.',
+  ],
   host_key_changed: [401, 'Connexion refusée : la clé de l’hôte SSH a changé. Prévenez un administrateur.'],
   refresh_missing: [401, 'Aucune session : connectez-vous.'],
   refresh_invalid: [401, 'Votre session est invalide ou a expiré. Reconnectez-vous.'],
@@ -54,6 +58,10 @@ const table = {
   invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
   headers_too_large: [431, 'Les en-têtes de la requête sont trop longs.'],
   rate_limited: [429, 'Trop de requêtes. Réessayez dans {seconds} s.'],
+  queue_full: [
+    429,
+    'Trop de tâches sont en cours ou attendent : au plus {ofTarget} par utilisateur pour une même cible, {ofUser} par utilisateur, {ofAll} en tout. Attendez que l’une d’elles se termine.',
+  ],
   login_rate_limited: [429, 'Trop de tentatives de connexion. Réessayez dans {seconds} s.'],
   not_configured: [
     500,

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { JobBounds } from '../db/jobs.ts'
 import type { Command } from './command.ts'
 import type { Host } from './host.ts'
 
@@ -9,6 +10,8 @@ export interface JobKind<args = unknown> {
   args: z.ZodType<args>
   /** Jobs of one queue run one after another; `a/*` is in the way of every `a/…`. Empty for one that waits for nothing. */
   queue(args: args): string
+  /** How many of them may be running or wait at once. */
+  bounds?: JobBounds
   /** What to run on the host. A Failure ends the job with its sentence. */
   command(args: args, host: Host): Promise<Command>
   /** What a job that was cancelled left behind: French lines for the end of its output. */
@@ -20,16 +23,18 @@ export interface AnyJobKind {
   kind: string
   event: string
   queue(args: unknown): string
+  bounds?: JobBounds | undefined
   prepare(args: unknown, host: Host): Promise<Command>
   leftovers(args: unknown, host: Host): Promise<string[]>
 }
 
 /** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
-export function defineJob<args>({ kind, event, args, queue, command, leftovers }: JobKind<args>): AnyJobKind {
+export function defineJob<args>({ kind, event, args, queue, bounds, command, leftovers }: JobKind<args>): AnyJobKind {
   return {
     kind,
     event,
     queue: (stored) => queue(args.parse(stored)),
+    bounds,
     prepare: async (stored, host) => command(args.parse(stored), host),
     leftovers: async (stored, host) => (await leftovers?.(args.parse(stored), host)) ?? [],
   }

@@ -1,13 +1,13 @@
 import type { Database } from '../db/client.ts'
-import { type QueuedJob, queuedJobs } from '../db/jobs.ts'
+import { type QueuedJob, queuedJobs, takeTurn } from '../db/jobs.ts'
 import { LeaseLost } from './job-output.ts'
 import type { Log } from './log.ts'
 
-/** Jobs of which one runs at a time, in the order of arrival, at whichever instance. */
+/** Jobs of which one runs at a time, at whichever instance: those of one user in the order of arrival, users by turns. */
 export interface JobQueue {
   /**
-   * Settles when nothing of the same queue that came before is running; `waiting` is told once, for what it waits, when
-   * that is not so at once. Rejects when `signal` aborts.
+   * Settles when it is the job's turn; `waiting` is told for what it waits when that is not so at once, and again when all
+   * of those have ended and others, who came later, are before it. Rejects when `signal` aborts.
    */
   turn(id: string, waiting: (before: QueuedJob[]) => Promise<void>, signal: AbortSignal): Promise<void>
   /** Some job has ended here: looks at once who is next. */
@@ -19,7 +19,10 @@ const LOOK_MS = 1_000
 
 interface Waiting {
   id: string
-  look(before: QueuedJob[] | undefined): void
+  /** Whether it is its turn, if nobody takes that first. */
+  look(before: QueuedJob[] | undefined): boolean
+  /** It has its turn. */
+  come(): void
 }
 
 /**
@@ -38,7 +41,11 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
       const asked = [...waiting]
       try {
         const jobs = await queuedJobs(db)
-        for (const one of asked) one.look(before(jobs, one.id))
+        for (const one of asked) {
+          const isNext = one.look(before(jobs, one.id))
+          // Whoever comes meanwhile may be before it: the database says whose turn it is, to one of them.
+          if (isNext && (await takeTurn(db, one.id))) one.come()
+        }
       } catch (error) {
         // They wait on, and it is looked at again.
         log.error({ err: error }, 'the queue of jobs could not be read')
@@ -63,6 +70,8 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
     turn: (id, tell, signal) =>
       new Promise<void>((resolve, reject) => {
         let told: Promise<void> | undefined
+        /** Those of whom it has been told. */
+        let known: ReadonlySet<string> = new Set()
         const leave = () => {
           waiting.delete(one)
           signal.removeEventListener('abort', abort)
@@ -77,18 +86,24 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
         const one: Waiting = {
           id,
           look(before) {
+            if (!waiting.has(one)) return false
             if (before === undefined) {
               leave()
-              return reject(new LeaseLost(`job ${id} has ended elsewhere`))
+              reject(new LeaseLost(`job ${id} has ended elsewhere`))
+              return false
             }
-            if (before.length > 0) {
-              told ??= tell(before)
+            if (before.length === 0) return true
+            if (!before.some((job) => known.has(job.id))) {
+              known = new Set(before.map((job) => job.id))
+              told = (told ?? Promise.resolve()).then(() => tell(before))
               told.catch((error: unknown) => {
                 leave()
                 reject(error)
               })
-              return
             }
+            return false
+          },
+          come() {
             leave()
             Promise.resolve(told).then(resolve, reject)
           },
@@ -101,11 +116,12 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
   }
 }
 
-/** What came before a job and is in its way; undefined when it is not among them. */
+/** What has its turn before a job and is in its way; undefined when it is not among them. */
 function before(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
   const at = jobs.findIndex((job) => job.id === id)
   const own = jobs[at]
-  return own && jobs.slice(0, at).filter((job) => meet(job.queue, own.queue))
+  if (!own || own.begun) return own && []
+  return jobs.slice(0, at).filter((job) => meet(job.queue, own.queue))
 }
 
 function meet(one: string, other: string): boolean {

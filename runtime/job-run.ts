@@ -80,12 +80,13 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
 
   const turn = async (): Promise<void> => {
     const waits = AbortSignal.any([released, cancelled])
+    // Before a restart, perhaps.
+    let said = row.output_size > 0
     const waiting = async (before: { id: string; target: string }[]) => {
       const [first] = before
       const more = before.length > 1 ? ` et de ${before.length - 1} autre${before.length > 2 ? 's' : ''}` : ''
-      // After a restart it has been said already.
-      if (first && row.output_size === 0)
-        await record.say(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
+      if (first && !said) await record.say(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
+      said = false
       progress.waits()
     }
     await queue.turn(id, waiting, waits)

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Statement } from '../db/client.ts'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
-import { addJob, findJob, type JobRow, requestCancel } from '../db/jobs.ts'
+import { addJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
+import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
 import type { Instance } from './instance.ts'
@@ -29,7 +30,7 @@ export interface Jobs {
   /** What can be started. */
   kinds: readonly string[]
   /**
-   * Records a job and starts it in the background; returns its id. Where the process stands still between requests, not before
+   * Records a job and starts it in the background; returns its id, or throws `queue_full`. Where the process stands still between requests, not before
    * the host has begun it, or it waits for another one.
    */
   start(job: NewJobRequest): Promise<string>
@@ -57,6 +58,9 @@ const LEASE_MS = 10_000
 const RENEW_MS = 2_000
 /** What stands between a client and a function host gives up after 29 s at the soonest; the next request goes on with it. */
 const BEGIN_MS = 20_000
+
+/** Jobs last minutes: whoever comes again sooner meets the same. */
+const FULL_SECONDS = 30
 
 export function createJobs({
   db,
@@ -176,11 +180,13 @@ export function createJobs({
       const started_at = timestamp(now)
       const more = announce ? [announce(row.id)] : []
       try {
-        const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more)
+        const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more, kind.bounds)
         const found = await findJob(db, row.id)
         // A database that took longer than the lease: somebody has taken it.
         if (found?.epoch === job.epoch && !stopped) run(found)
       } catch (error) {
+        if (error instanceof QueueFull)
+          throw new Failure('queue_full', { cause: error, retryAfter: FULL_SECONDS, values: { ...kind.bounds } })
         refused.add(row.id)
         throw error
       }

@@ -54,6 +54,7 @@ export default defineFunction({
     'ssh_host_missing',
     'bad_credentials',
     'ssh_unreachable',
+    'ssh_throttled',
     'host_key_changed',
     'login_busy',
   ],
@@ -101,6 +102,7 @@ export default defineFunction({
 const REFUSALS = {
   bad_credentials: 'bad_credentials',
   unreachable: 'ssh_unreachable',
+  throttled: 'ssh_throttled',
   refused: 'ssh_unreachable',
   unanswered: 'ssh_unreachable',
   lost: 'ssh_unreachable',

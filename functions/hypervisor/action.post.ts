@@ -37,6 +37,7 @@ export default defineFunction({
     'ssh_password_unreadable',
     'ssh_failed',
     'profile_missing',
+    'queue_full',
   ],
 
   async handler({ params: { vmid, action } }, { db, user, host, jobs, settings, audit, auditEntry, log, fail }) {

@@ -16,6 +16,8 @@ export const containerJob = defineJob({
   event: 'container',
   args: z.object({ vmid: z.number(), action: ContainerAction }),
   queue: ({ vmid }) => `container/${vmid}`,
+  // An administrator may well start every container at once.
+  bounds: { ofTarget: 3, ofUser: 100, ofAll: 200 },
 
   async command({ vmid, action }, host) {
     const pct = [CONTAINER_TOOL, action, String(vmid)]

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { findUser } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
-import { Target } from './target.ts'
+import { isTooLong, shortened, Target } from './target.ts'
 import { upgradeJob } from './upgrade.ts'
 
 export default defineFunction({
@@ -10,7 +10,7 @@ export default defineFunction({
   path: '/api/updates/run',
   summary: 'Start an upgrade',
   description:
-    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. Any other target is a job that fails at once; of a container that does not exist the job’s `exit_code` tells.',
+    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. Any other target is a job that fails at once, one of more than 64 characters is refused; of a container that does not exist the job’s `exit_code` tells.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
@@ -21,9 +21,10 @@ export default defineFunction({
     body: { target: 'lxc:101' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Mise à jour lancée.' },
   },
-  errors: ['ssh_incomplete', 'ssh_password_unreadable', 'profile_missing'],
+  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'profile_missing', 'queue_full'],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
+    if (isTooLong(target)) throw fail('target_invalid', { values: { target: shortened(target) } })
     await settings.sshAccount()
     // A token outlives the record of its user, and a job must belong to somebody.
     if (!(await findUser(db, user.id))) throw fail('profile_missing')

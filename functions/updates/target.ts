@@ -1,6 +1,9 @@
 import * as z from 'zod'
 
-/** A target as it is written. Which texts mean one is for `parseTarget`. */
+/** Longest target that is looked at, in characters. No id of a container comes near it. */
+const LONGEST = 64
+
+/** A target as it is written. Which texts mean one is for `parseTarget`, and which are too long for `isTooLong`. */
 export const Target = z
   .string()
   .min(1)
@@ -8,6 +11,7 @@ export const Target = z
     id: 'Target',
     description: '`host`, `lxc:<id>` for one container, `all` for every container.',
     examples: ['host', 'lxc:101', 'all'],
+    override: { maxLength: LONGEST },
   })
 
 /** What can be upgraded: the host, one container, or every container. */
@@ -20,11 +24,13 @@ export type Target = { kind: 'host' } | { kind: 'container'; id: string } | { ki
 export function parseTarget(text: string): Target | undefined {
   if (text === 'host' || text === 'all') return { kind: text }
   const id = text.startsWith('lxc:') ? text.slice('lxc:'.length) : ''
-  return id === '' || id.includes('\0') || text.length > TARGET_LENGTH ? undefined : { kind: 'container', id }
+  return id === '' || id.includes('\0') || isTooLong(text) ? undefined : { kind: 'container', id }
 }
 
-/** Longest target that can be meant; no id of a container comes near it. */
-const TARGET_LENGTH = 1024
+/** Whether it is refused before anything of it is stored. */
+export function isTooLong(text: string): boolean {
+  return text.length > LONGEST && [...text.slice(0, 2 * LONGEST + 1)].length > LONGEST
+}
 
 /** A target as it is told back to who sent it. */
 export function shortened(text: string): string {

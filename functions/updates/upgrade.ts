@@ -16,6 +16,7 @@ export const upgradeJob = defineJob({
   event: UPDATE_EVENT,
   args: z.object({ target: z.string() }),
   queue: ({ target }) => queueOf(target),
+  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
   async command({ target }, host) {
     const scope = await scopeOf(target, host)

@@ -8,6 +8,7 @@ import {
   markLaunched,
   queuedJobs,
   requestCancel,
+  takeTurn,
 } from '../../db/jobs.ts'
 import { NOW, openMigrated } from './database.ts'
 import { LEASE, recordJob } from './job.ts'
@@ -104,9 +105,28 @@ test('lists what runs in the order of arrival, whatever the clocks said, without
   await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: LATER })
 
   expect(await queuedJobs(db)).toEqual([
-    { id: 'b', queue: 'lxc/101', target: 'lxc:101' },
-    { id: 'a', queue: 'host', target: 'host' },
+    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false },
+    { id: 'a', queue: 'host', target: 'host', begun: false },
   ])
+})
+
+test('of those that are in each other’s way one has its turn at a time, whoever asks for it', async () => {
+  const db = await openMigrated()
+  const one = await recordJob(db, 'one', { queue: 'lxc/101' })
+  await recordJob(db, 'two', { queue: 'lxc/*' })
+  await recordJob(db, 'three', { queue: 'lxc/102' })
+  await recordJob(db, 'free', { queue: '' })
+  await recordJob(db, 'other', { queue: 'container/101' })
+
+  expect(await takeTurn(db, 'one')).toBe(true)
+  // Whoever did not hear of it asks again.
+  expect(await takeTurn(db, 'one')).toBe(true)
+  expect(await takeTurn(db, 'two')).toBe(false)
+  for (const id of ['three', 'free', 'other']) expect(await takeTurn(db, id)).toBe(true)
+  await endJob(db, one, SUCCESS, { now: LATER })
+  expect(await takeTurn(db, 'one')).toBe(false)
+  expect(await takeTurn(db, 'two')).toBe(false)
+  expect((await queuedJobs(db)).map(({ id }) => id)).toEqual(['free', 'other', 'three', 'two'])
 })
 
 test('lists the newest first, those of one moment by their order, and no more than asked for', async () => {

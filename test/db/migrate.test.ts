@@ -21,7 +21,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The version that the migrations lead to. */
-const LATEST = 6
+const LATEST = 7
 
 const ALL = [
   'audit',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { auditEntry, readAudit } from '../../db/audit.ts'
 import type { Database } from '../../db/client.ts'
 import { StorageError } from '../../db/client.ts'
 import { endJob } from '../../db/jobs.ts'
@@ -7,7 +8,7 @@ import type { DemoHost } from '../../demo/host.ts'
 import { LeaseLost } from '../../runtime/job-output.ts'
 import { createJobQueue } from '../../runtime/job-queue.ts'
 import { createLog } from '../../runtime/log.ts'
-import { openMigrated } from '../db/database.ts'
+import { NOW, openMigrated } from '../db/database.ts'
 import { recordJob } from '../db/job.ts'
 import { startDemo } from './demo.ts'
 import { jobService, starts } from './job-service.ts'
@@ -36,6 +37,8 @@ const Ids = z.array(z.object({ id: z.string(), status: z.string() }))
 const statuses = async (db: Database) =>
   Ids.parse(await db.query(z.unknown(), 'SELECT id, status FROM jobs ORDER BY rowid')).map(({ status }) => status)
 
+const ENTRY = { action: 'update_start', user_id: 1, username: 'bob', ip: '192.0.2.1', details: null }
+
 const waits = (id: string, target: string, more = '') => `En attente de la fin de la tâche ${id} (${target})${more}…\n`
 
 test('jobs of one target run one after another in the order of arrival, and say once for what they wait', async () => {
@@ -45,22 +48,119 @@ test('jobs of one target run one after another in the order of arrival, and say 
   const one = await start(jobs, 'lxc:101')
   const two = await start(jobs, 'lxc:101')
   const three = await start(jobs, 'lxc:101')
-  const four = await start(jobs, 'lxc:101')
 
-  await expect.poll(() => output(four)).toBe(waits(one, 'lxc:101', ' et de 2 autres'))
-  expect(await output(three)).toBe(waits(one, 'lxc:101', ' et de 1 autre'))
+  await expect.poll(() => output(three)).toBe(waits(one, 'lxc:101', ' et de 1 autre'))
   expect(await output(two)).toBe(waits(one, 'lxc:101'))
   await expect.poll(() => begun).toEqual(['101'])
-  expect(await row(four)).toMatchObject({ status: 'running', launched: false })
+  expect(await row(three)).toMatchObject({ status: 'running', launched: false })
 
-  for (const [at, id] of [one, two, three, four].entries()) {
+  for (const [at, id] of [one, two, three].entries()) {
     await expect.poll(() => begun).toHaveLength(at + 1)
     expect(starts(demo)).toHaveLength(at + 1)
     await end('101')
     expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
   }
   expect(await output(one)).toBe('101\n')
-  expect(await output(four)).toBe(`${waits(one, 'lxc:101', ' et de 2 autres')}101\n`)
+  expect(await output(three)).toBe(`${waits(one, 'lxc:101', ' et de 1 autre')}101\n`)
+})
+
+test('users are served in turn: one who comes late to a long queue waits for one job of each of the others', async () => {
+  const demo = await startDemo()
+  const { begun, end } = heldUpgrades(demo)
+  const { jobs, again, start, ended, output } = await jobService(demo)
+  const other = again()
+  const bob = [
+    await start(jobs, 'lxc:101', 'bob'),
+    await start(jobs, 'lxc:101', 'bob'),
+    await start(jobs, 'lxc:101', 'bob'),
+  ]
+  const alice = [await start(other.jobs, 'lxc:101', 'alice'), await start(other.jobs, 'lxc:101', 'alice')]
+  const zoe = [await start(jobs, 'lxc:101', 'zoe')]
+  const [b1 = '', b2 = '', b3 = ''] = bob
+  const [a1 = '', a2 = ''] = alice
+  const [z1 = ''] = zoe
+  await expect.poll(() => output(z1)).toBe(waits(b1, 'lxc:101', ' et de 1 autre'))
+
+  for (const [at, id] of [b1, a1, z1, b2, a2, b3].entries()) {
+    await expect.poll(() => begun, { timeout: 3_000 }).toHaveLength(at + 1)
+    await end('101')
+    expect(await ended(id)).toMatchObject({ status: 'success' })
+  }
+  // What was said at first was over when they had come before it who came later: so it was said anew.
+  expect(await output(b2)).toBe(`${waits(b1, 'lxc:101')}${waits(a1, 'lxc:101', ' et de 1 autre')}101\n`)
+})
+
+test('two users who come again and again do not go before a third one, whose job waits', async () => {
+  const demo = await startDemo()
+  const { end } = heldUpgrades(demo)
+  const { jobs, start, ended, row } = await jobService(demo)
+  const first = await start(jobs, 'lxc:101', 'bob')
+  const waiting = await start(jobs, 'lxc:101', 'bob')
+  const isOver = async (id: string) => {
+    await end('101')
+    expect(await ended(id)).toMatchObject({ status: 'success' })
+  }
+  const alice = await start(jobs, 'lxc:101', 'alice')
+  await isOver(first)
+  const zoe = await start(jobs, 'lxc:101', 'zoe')
+  await isOver(alice)
+  const again = await start(jobs, 'lxc:101', 'alice')
+  await isOver(zoe)
+  const andAgain = await start(jobs, 'lxc:101', 'zoe')
+
+  await isOver(waiting)
+
+  expect(await row(again)).toMatchObject({ status: 'running' })
+  await isOver(again)
+  await isOver(andAgain)
+})
+
+test('of those that start at once no more are taken than the bounds allow, whichever instance is asked', async () => {
+  const demo = await startDemo()
+  heldUpgrades(demo)
+  const { jobs, again, start, db } = await jobService(demo)
+  const other = again()
+  const tried = async (targets: readonly string[], by: string) => {
+    const all = targets.map((target, at) => start(at % 2 ? jobs : other.jobs, target, by))
+    const refused = (await Promise.allSettled(all)).filter((one) => one.status === 'rejected')
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: 'queue_full', status: 429, retryAfter: 30 })
+    return targets.length - refused.length
+  }
+  const many = (target: string, times: number) => Array.from({ length: times }, () => target)
+
+  expect(await tried(many('lxc:101', 8), 'bob')).toBe(3)
+  // However it is written.
+  expect(await tried(['lxc:0101', 'lxc:00101'], 'bob')).toBe(0)
+  expect(await tried([...many('host', 3), ...many('all', 3), 'lxc:102', 'lxc:102'], 'bob')).toBe(7)
+  for (const by of ['alice', 'zoe', 'ops', 'eve'])
+    expect(
+      await tried(
+        ['host', 'all', 'lxc:101', 'lxc:102'].flatMap((target) => many(target, 3)),
+        by,
+      ),
+    ).toBe(10)
+  expect(await tried(['host'], 'mallory')).toBe(0)
+  expect(await statuses(db)).toHaveLength(50)
+})
+
+test('a job that was refused has left no entry in the audit log, nor anything else', async () => {
+  const demo = await startDemo()
+  heldUpgrades(demo)
+  const { jobs, db } = await jobService(demo)
+  const start = () =>
+    jobs.start({
+      kind: 'upgrade',
+      args: { target: 'host' },
+      target: 'host',
+      startedBy: 1,
+      announce: (id) => auditEntry({ ...ENTRY, target: id }, NOW),
+    })
+  const ids = [await start(), await start(), await start()]
+
+  await expect(start()).rejects.toThrow('Trop de tâches')
+
+  expect((await readAudit(db, { limit: 10 })).map(({ target }) => target).sort()).toEqual(ids.sort())
+  expect(await statuses(db)).toHaveLength(3)
 })
 
 test('jobs of different targets wait for nothing', async () => {
@@ -204,7 +304,8 @@ test('while a job waits the host is not asked for anything', async () => {
   await expect.poll(() => output(one)).toContain('101\n')
   const before = demo.commands.length
 
-  const ids = await Promise.all(Array.from({ length: 20 }, () => start(jobs, 'all')))
+  const people = Array.from({ length: 20 }, (_, at) => `user${at >> 1}`)
+  const ids = await Promise.all(people.map((by) => start(jobs, 'all', by)))
   for (const id of ids) await expect.poll(() => output(id)).toContain(`En attente de la fin de la tâche ${one} (all)`)
 
   expect(demo.commands).toHaveLength(before)
@@ -227,7 +328,9 @@ test('twenty-four jobs over all targets, started at once at two instances, never
   const targets = ['lxc:101', 'host', 'lxc:102', 'all', 'nonsense', 'lxc:101']
 
   const ids = await Promise.all(
-    Array.from({ length: 24 }, (_, at) => start(at % 3 ? jobs : other.jobs, targets[at % targets.length] ?? '')),
+    Array.from({ length: 24 }, (_, at) =>
+      start(at % 3 ? jobs : other.jobs, targets[at % targets.length] ?? '', `user${at % 5}`),
+    ),
   )
   for (const id of ids) await ended(id)
 

@@ -29,7 +29,7 @@ export async function jobService(
   { ssh, ...first }: { ssh?: Partial<Config['ssh']> } & InstanceOptions = {},
 ) {
   const { settings, db, log, lines } = await hostOf(demo, ssh)
-  const { id: startedBy } = await saveUser(db, 'bob', false, NOW)
+  const bob = await saveUser(db, 'bob', false, NOW)
   let instances = 0
   const begin = ({ gone = [], wrap = (same) => same, elapsed }: InstanceOptions = {}) => {
     instances += 1
@@ -62,7 +62,11 @@ export async function jobService(
     again: begin,
     db,
     lines,
-    start: (jobs: Jobs, target: string) => jobs.start({ kind: 'upgrade', args: { target }, target, startedBy }),
+    /** Of bob, or of somebody else. */
+    async start(jobs: Jobs, target: string, by?: string) {
+      const { id: startedBy } = by === undefined ? bob : await saveUser(db, by, false, NOW)
+      return jobs.start({ kind: 'upgrade', args: { target }, target, startedBy })
+    },
     row: (id: string) => rowOf(db, id),
     async ended(id: string): Promise<JobRow> {
       const status = async () => (await rowOf(db, id)).status

@@ -43,7 +43,7 @@ test('an id is the second of its start and eight random characters', async () =>
   const demo = await startDemo()
   const { jobs, start } = await jobService(demo)
 
-  const ids = await Promise.all(Array.from({ length: 20 }, () => start(jobs, 'nonsense')))
+  const ids = await Promise.all(Array.from({ length: 20 }, (_, at) => start(jobs, 'nonsense', `user${at >> 1}`)))
 
   for (const id of ids) expect(id).toMatch(new RegExp(`^${Date.parse(NOW) / 1000}-[a-z0-9]{8}$`))
   expect(new Set(ids).size).toBe(20)
@@ -274,7 +274,9 @@ test('twenty-five jobs run side by side to their end', async () => {
   const demo = await startDemo({ lineMs: 1 })
   const { jobs, start, ended, output } = await jobService(demo)
 
-  const ids = await Promise.all(Array.from({ length: 25 }, (_, at) => start(jobs, at % 2 ? 'lxc:101' : 'lxc:102')))
+  const ids = await Promise.all(
+    Array.from({ length: 25 }, (_, at) => start(jobs, at % 2 ? 'lxc:101' : 'lxc:102', `user${at % 5}`)),
+  )
 
   for (const id of ids) {
     expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })

@@ -81,7 +81,8 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
 
   const runJob = async () => {
     const body = { target: random.pick(TARGETS) }
-    const answer = await line.ask({ method: 'POST', path: '/api/updates/run', body, token: session.token() })
+    const mayRefuse = ['queue_full']
+    const answer = await line.ask({ method: 'POST', path: '/api/updates/run', body, token: session.token(), mayRefuse })
     if (answer?.status !== 202) return
     const { job_id: id } = Started.parse(answer.body)
     ledger.jobs.set(id, account.username)

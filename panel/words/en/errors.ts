@@ -59,6 +59,7 @@ export const errors: typeof fr = {
     'The present host cannot check your password. On the server, “ops-panel settings set” changes the settings without it.',
   proof_required: 'This change takes your own password. Try again and enter it.',
   proof_wrong: 'The host has not accepted your password. Nothing has changed: check it and try again.',
+  queue_full: 'Too many upgrades are running or waiting already. Wait until one of them ends, then try again.',
   rate_limited: 'Too many requests in a short time. Wait a minute and try again.',
   refresh_invalid: 'Your session is invalid or has expired. Sign in again.',
   refresh_missing: 'There is no session. Sign in.',
@@ -73,6 +74,8 @@ export const errors: typeof fr = {
   ssh_host_missing: 'There is no SSH host. Finish setting the panel up.',
   ssh_incomplete: 'The SSH settings are incomplete. Give the host, the user and the password in the settings.',
   ssh_password_unreadable: 'The SSH password cannot be decrypted any more. Enter it again in the settings.',
+  ssh_throttled:
+    'For now the host refuses connections of the panel, after refused passwords or too many connections at once. Wait a minute and try again; if it comes back, tell an administrator.',
   ssh_unreachable: 'The SSH host does not answer. See that it runs and can be reached, then try again.',
   storage_failed: 'The panel’s database does not answer. Wait and try again; else see the logs.',
   target_invalid: 'This target is not valid. Correct it and try again.',

@@ -71,6 +71,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» change les réglages sans lui.',
   proof_required: 'Ce changement demande votre mot de passe. Réessayez et saisissez-le.',
   proof_wrong: 'L’hôte n’a pas accepté votre mot de passe. Rien n’a changé\u00a0: vérifiez-le et réessayez.',
+  queue_full:
+    'Trop de mises à jour sont déjà en cours ou en attente. Attendez que l’une d’elles se termine, puis réessayez.',
   rate_limited: 'Trop de demandes en peu de temps. Patientez une minute et réessayez.',
   refresh_invalid: 'Votre session est invalide ou a expiré. Reconnectez-vous.',
   refresh_missing: 'Aucune session n’est ouverte. Connectez-vous.',
@@ -87,6 +89,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   ssh_incomplete:
     'La configuration SSH est incomplète. Complétez l’hôte, l’utilisateur et le mot de passe dans les réglages.',
   ssh_password_unreadable: 'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
+  ssh_throttled:
+    'L’hôte refuse pour l’instant les connexions du panneau, après des mots de passe refusés ou trop de connexions à la fois. Patientez une minute et réessayez\u202f; si cela se répète, prévenez un administrateur.',
   ssh_unreachable: 'L’hôte SSH ne répond pas. Vérifiez qu’il est démarré et joignable, puis réessayez.',
   storage_failed:
     'La base de données du panneau ne répond pas. Patientez et réessayez\u202f; sinon, voyez les journaux.',

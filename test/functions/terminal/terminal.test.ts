@@ -119,6 +119,7 @@ test.each([
   ['all', 1008, 'Cible invalide : all'],
   ['lxc:', 1008, 'Cible invalide : lxc:'],
   ['', 1008, 'Cible invalide : '],
+  [`lxc:${'1'.repeat(61)}`, 1008, `Cible invalide : lxc:${'1'.repeat(61)}`],
 ])('the target %j is told in French why there is no shell', async (target, code, reason) => {
   const { open, entries } = await start()
   const terminal = await open(target)

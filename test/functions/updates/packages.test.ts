@@ -66,7 +66,7 @@ test.each([
   expect(app.ran).toEqual([])
 })
 
-test.each(['all', 'lxc:', 'lxc', 'LXC:101', 'Host', 'host ', 'vm:1', '101', 'lxc:1\0'])(
+test.each(['all', 'lxc:', 'lxc', 'LXC:101', 'Host', 'host ', 'vm:1', '101', 'lxc:1\0', `lxc:${'1'.repeat(61)}`])(
   '%j is an invalid target, and nothing is run',
   async (target) => {
     const app = await testApp([packages])

@@ -196,6 +196,34 @@ test.each(['nonsense', 'lxc:', 'HOST', 'host ', '[]'])(
   },
 )
 
+test.each([65, 1_000_000])('a target of %i characters is 400, and nothing of it is stored', async (length) => {
+  const app = await testApp([run, history])
+
+  const body = { target: `lxc:${'1'.repeat(length - 4)}` }
+  const { error } = await refused(await app.request('POST', PATH, { as: 'user', body }), 400, 'target_invalid')
+
+  expect(error).toBe(`Cible invalide : ${body.target.slice(0, 80)}${length > 80 ? '…' : ''}`)
+  expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+  expect(app.ran).toEqual([])
+})
+
+test('a fourth job of one user for one target is 429, says why and when to come again, and is not audited', async () => {
+  const app = await busyApp()
+  const start = () => app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+  for (const status of [202, 202, 202]) expect((await start()).status).toBe(status)
+
+  const answer = await start()
+
+  expect(answer.headers.get('retry-after')).toBe('30')
+  const { error } = await refused(answer, 429, 'queue_full')
+  expect(error).toMatch(
+    /^Trop de tâches .* au plus 3 par utilisateur pour une même cible, 10 par utilisateur, 50 en tout/,
+  )
+  expect(await audited(app.db)).toHaveLength(3)
+  expect((await app.request('POST', PATH, { as: 'admin', body: { target: 'host' } })).status).toBe(202)
+})
+
 test('a target with a NUL, which no program can be given, is invalid too, and nothing is run', async () => {
   const app = await testApp([run, history])
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseTarget } from '../../../functions/updates/target.ts'
+import { isTooLong, parseTarget } from '../../../functions/updates/target.ts'
 
 test('host and all are themselves', () => {
   expect(parseTarget('host')).toEqual({ kind: 'host' })
@@ -31,6 +31,17 @@ test.each([
   '101',
   'vm:101',
   'lxc:1\0',
+  `lxc:${'1'.repeat(61)}`,
 ])('%j is no target', (text) => {
   expect(parseTarget(text)).toBeUndefined()
+})
+
+test.each([
+  ['a', 64, false],
+  ['a', 65, true],
+  ['😀', 64, false],
+  ['😀', 65, true],
+  ['a', 1_000_000, true],
+])('%s %i times is too long: %s', (character, times, tooLong) => {
+  expect(isTooLong(character.repeat(times))).toBe(tooLong)
 })
