@@ -17,10 +17,13 @@ import { IDENTIFY_MS, type Identity, parseIdentity } from './identity.ts'
 import { ELEVATION, IDENTIFY } from './identity-script.ts'
 import type { Log } from './log.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
+import { createPacing } from './pacing.ts'
+import { type Penalties, readPenalties } from './penalties.ts'
 import type { Settings, SshAccount } from './settings.ts'
 import { inForce, OutdatedError } from './settings-in-force.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
 import { createSshPool, type SshPool } from './ssh-pool.ts'
+import { createSshdWatch } from './sshd-watch.ts'
 
 export interface HostStream {
   /**
@@ -40,6 +43,8 @@ export interface Host {
   /** Who a user is, asked as the service account. */
   identify(username: string): Promise<Identity>
   elevation(): Promise<Elevation>
+  /** What its sshd does with who gives wrong passwords; undefined for one that has no penalties. */
+  penalties(): Promise<Penalties | undefined>
   /** Takes up changed settings at once, and says in the log how the service account fares with them. */
   renew(): void
   /** Runs a command of the service account to its end. */
@@ -84,7 +89,19 @@ export function createHost({
     }
   }
 
-  const pin = async (account: SshAccount, { hostKey }: SshConnection) => {
+  const pacing = createPacing()
+  let reviewSignIns = () => {}
+  const sshd = createSshdWatch(
+    (version) => readPenalties(version, exec),
+    (penalties) => {
+      if (penalties) log.info({ penalties: penalties.state }, 'what sshd does with wrong passwords')
+      pacing.learn(penalties)
+      reviewSignIns()
+    },
+  )
+
+  const pin = async (account: SshAccount, { hostKey, identification }: SshConnection) => {
+    sshd.identified(identification)
     onConnect(hostKey)
     if (account.hostKey !== '') return
     const pinned = await settings.pinHostKey(hostKey, account.address)
@@ -92,6 +109,17 @@ export function createHost({
     if (!matches(hostKey, pinned))
       throw new SshError('host_key_changed', `la clé de l’hôte a changé : ${hostKey} au lieu de ${pinned}`)
   }
+
+  const refused = new WeakSet<SshError>()
+  /** The same of the service account, whose wrong password counts at the host like any other; who shares an attempt has one error. */
+  const serving = <result>(connected: Promise<result>): Promise<result> =>
+    noticing(connected).catch((error: unknown) => {
+      if (error instanceof SshError && error.reason === 'bad_credentials' && !refused.has(error)) {
+        refused.add(error)
+        pacing.wrong()
+      }
+      throw error
+    })
 
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
   const pool = createSshPool(8, pin)
@@ -113,7 +141,7 @@ export function createHost({
   }
 
   const askElevation = async (account: SshAccount): Promise<Elevation> => {
-    const channel = await noticing(pool.open(account, script(ELEVATION, 'ops-panel-elevation')))
+    const channel = await serving(pool.open(account, script(ELEVATION, 'ops-panel-elevation')))
     channel.end(`${account.password}\n`)
     const { stdout } = await collect(channel, IDENTIFY_MS)
     const word = stdout.trim().split('\n').at(-1)
@@ -127,7 +155,7 @@ export function createHost({
     inForce(async () => {
       const account = await settings.sshAccount()
       const mode = rights === 'none' ? 'root' : await elevation(account)
-      const channel = await noticing(from.open(account, elevate(command, mode, rights)))
+      const channel = await serving(from.open(account, elevate(command, mode, rights)))
       if (mode === 'password') channel.write(`${account.password}\n`)
       return channel
     })
@@ -137,7 +165,7 @@ export function createHost({
       const account = await settings.sshAccount()
       const pty = pseudoTerminal(options)
       const begun = options.enter && entry(options.enter, await elevation(account), account.password)
-      const channel = await noticing(terminals.open(account, begun?.command, pty))
+      const channel = await serving(terminals.open(account, begun?.command, pty))
       const cut = () => terminals.cut(channel)
       const returns = begun ? await enterShell(channel, begun, { signal: options.signal, cut }) : 1
       return hostTerminal(channel, { returns, onClose, cut })
@@ -152,22 +180,30 @@ export function createHost({
   }
 
   return {
-    signIn: createLoginCheck(async (username, password, work) => {
-      const account = { ...(await settings.sshServer()), username, password }
-      const connection = await noticing(connect(account, closing.signal))
-      try {
-        await pin(account, connection)
-        return await work(connection)
-      } finally {
-        connection.end()
-      }
-    }),
+    signIn: createLoginCheck(
+      async (username, password, work) => {
+        const account = { ...(await settings.sshServer()), username, password }
+        const connection = await noticing(connect(account, closing.signal, sshd.identified))
+        try {
+          await pin(account, connection)
+          return await work(connection)
+        } finally {
+          connection.end()
+        }
+      },
+      pacing,
+      (review) => {
+        reviewSignIns = review
+      },
+    ),
     async identify(username) {
       return parseIdentity(await exec(script(IDENTIFY, 'ops-panel-identify', username), { timeoutMs: IDENTIFY_MS }))
     },
     elevation: async () => elevation(await settings.sshAccount()),
+    penalties: sshd.penalties,
     renew() {
       elevations.clear()
+      sshd.forget()
       pool.renew()
       streams.renew()
       terminals.renew()

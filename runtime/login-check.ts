@@ -1,5 +1,6 @@
 import { createGate } from './gate.ts'
 import { askIdentity, type Identity } from './identity.ts'
+import { createPacing, type Pacing } from './pacing.ts'
 import { type SshConnection, SshError } from './ssh-connection.ts'
 import { createStanding } from './standing.ts'
 
@@ -19,25 +20,40 @@ const SIGN_INS = { running: 6, waiting: 24 }
 /** 24 wrong passwords before one take at most 17 s; who has not had a turn by then is being passed by others. */
 const TURN_MS = 25_000
 
-/** `signIn` opens a connection as the account, does `work` over it, and ends it. It rejects with an SshError. */
+/**
+ * `signIn` opens a connection as the account, does `work` over it, and ends it. It rejects with an SshError. `pacing` holds
+ * back what the host would take for an attack; `changed` is told what to call when more is known of that host.
+ */
 export function createLoginCheck(
   signIn: <result>(
     username: string,
     password: string,
     work: (connection: SshConnection) => Promise<result>,
   ) => Promise<result>,
+  pacing: Pacing = createPacing(),
+  changed: (review: () => void) => void = () => {},
 ): LoginCheck {
-  const gate = createGate(SIGN_INS)
+  const gate = createGate(SIGN_INS, pacing)
+  changed(gate.review)
   const standing = createStanding()
   return async (username, password, { from = '', signal } = {}) => {
     const check = async () => {
+      let outcome: Parameters<Pacing['end']>[0] | undefined
+      const end = (known: NonNullable<typeof outcome>) => {
+        if (!outcome) pacing.end(known)
+        outcome ??= known
+      }
       try {
         return await signIn(username, password, (connection) => {
           standing.right(from)
+          end('right')
+          gate.review()
           return askIdentity(connection)
         })
       } catch (error) {
-        if (error instanceof SshError && error.reason === 'bad_credentials') standing.wrong(from)
+        const wrong = error instanceof SshError && error.reason === 'bad_credentials'
+        if (wrong) standing.wrong(from)
+        end(wrong ? 'wrong' : 'neither')
         throw error
       }
     }

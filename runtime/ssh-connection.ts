@@ -6,12 +6,19 @@ import { passwordMethods } from './ssh-password.ts'
 import { createSshSocket } from './ssh-socket.ts'
 
 /**
- * Why the host could not be used: `refused` is a channel that it would not open, `unanswered` one that it has been asked for
- * and may still open. The message is French where it is ours.
+ * Why the host could not be used: `throttled` is a host that takes no more connections for now, `refused` a channel that it
+ * would not open, `unanswered` one that it has been asked for and may still open. The message is French where it is ours.
  */
 export class SshError extends Error {
   override readonly name = 'SshError'
-  readonly reason: 'bad_credentials' | 'unreachable' | 'host_key_changed' | 'refused' | 'unanswered' | 'lost'
+  readonly reason:
+    | 'bad_credentials'
+    | 'unreachable'
+    | 'throttled'
+    | 'host_key_changed'
+    | 'refused'
+    | 'unanswered'
+    | 'lost'
   /** The key that answered, when one did before it came to this. */
   readonly hostKey: string | undefined
   /** Whether the host may have begun what it was asked to do, before it came to this. */
@@ -33,6 +40,8 @@ interface SshErrorOptions extends ErrorOptions {
 export interface SshConnection {
   /** The key that answered, as `ssh-ed25519 SHA256:…`. */
   hostKey: string
+  /** What the server says it is, as `SSH-2.0-OpenSSH_10.0p2 Debian-7`. */
+  identification: string
   /**
    * Opens a channel and starts a command in it, in a terminal perhaps; without a command, the account's login shell.
    * Rejects with an SshError when the connection is lost meanwhile.
@@ -52,18 +61,23 @@ const OPEN_MS = 20_000
 /** Three unanswered in a row end the connection: a dead host is noticed within a minute. */
 const KEEPALIVE_MS = 15_000
 
+/** What OpenSSH says since 9.8, in clear, to whom it turns away: after too many wrong passwords, or in a crowd. */
+const TURNED_AWAY = 'Not allowed at this time'
+
 /**
  * Opens an authenticated connection: by password, or by keyboard-interactive where the host offers no password. When
- * a host key is pinned, its type is asked for and no other key is accepted. `signal` gives up, also afterwards.
+ * a host key is pinned, its type is asked for and no other key is accepted. `signal` gives up, also afterwards. `onIdentified` is told what
+ * the server says it is, before it is told who asks.
  */
 export async function connect(
   { host, port, username, password, hostKey }: SshAccount,
   signal?: AbortSignal,
+  onIdentified: (identification: string) => void = () => {},
 ): Promise<SshConnection> {
   // Loaded now, because it takes a tenth of a start, and nothing waits for the host then.
   const ssh2 = await import('ssh2')
   const client = new ssh2.Client()
-  const { socket, ciphered } = createSshSocket()
+  const { socket, ciphered, greeting } = createSshSocket()
   const state: { presented: string; authenticating: boolean; ready: boolean; ended?: SshError } = {
     presented: '',
     authenticating: false,
@@ -75,6 +89,16 @@ export async function connect(
     else listeners.add(listener)
     return () => void listeners.delete(listener)
   }
+  const identification = () => greeting().find((line) => line.startsWith('SSH-')) ?? ''
+  /** What it means that there is no connection; sshd says why it turns somebody away before it says what it is. */
+  const unreachable = (message: string, cause?: Error) =>
+    identification() === '' && greeting().includes(TURNED_AWAY)
+      ? new SshError(
+          'throttled',
+          'l’hôte refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois',
+          { cause },
+        )
+      : new SshError('unreachable', message, { cause })
   const methods = passwordMethods({ username, password }, () => {
     state.authenticating = true
   })
@@ -103,6 +127,7 @@ export async function connect(
       clearTimeout(timer)
       resolve({
         hostKey: state.presented,
+        identification: identification(),
         open: (command, pty) => openChannel(client, onClosed, command, pty),
         onClosed,
         end: () => client.end(),
@@ -123,7 +148,7 @@ export async function connect(
           }),
         )
       } else {
-        settle(new SshError('unreachable', error.message, { cause: error }))
+        settle(unreachable(error.message, error))
       }
     })
     // An account that has expired gets neither `ready` nor `error`: after its password was accepted, the end.
@@ -134,7 +159,7 @@ export async function connect(
             hostKey: state.presented,
           }),
         )
-      else settle(new SshError('unreachable', 'la connexion a été coupée avant l’échange de clés'))
+      else settle(unreachable('la connexion a été coupée avant l’échange de clés'))
     }
     client.on('ready', () => {
       client.off('close', ended)
@@ -158,6 +183,7 @@ export async function connect(
         authHandler: methods,
         hostVerifier: (key: Buffer) => {
           state.presented = fingerprint(key)
+          onIdentified(identification())
           return matches(state.presented, hostKey)
         },
         algorithms: {

@@ -15,7 +15,12 @@ export interface SshSocket {
   socket: Socket
   /** Called when the connection's cipher is known, by its name in SSH: from then on as little is copied as it allows. */
   ciphered(name: string): void
+  /** The lines that the server has sent so far, up to that by which it says what it is, in clear. */
+  greeting(): readonly string[]
 }
+
+/** So much is kept of what a server says before it says what it is. */
+const A_GREETING = 4_096
 
 /**
  * Node gives every read memory of its own, which a gigabyte of output fills with garbage outside of V8's heap. Here all
@@ -24,11 +29,18 @@ export interface SshSocket {
  */
 export function createSshSocket(): SshSocket {
   let shared = false
+  let said = ''
+  let greeted = false
+  const listen = (bytes: Buffer) => {
+    said = (said + bytes.toString('latin1')).slice(0, A_GREETING)
+    greeted = said.length === A_GREETING || /^SSH-.*\n/m.test(said)
+  }
   const socket = new Socket({
     onread: {
       buffer: space,
       callback(size) {
         const bytes = space.subarray(0, size)
+        if (!greeted) listen(bytes)
         socket.emit('data', shared ? bytes : Buffer.from(bytes))
         return true
       },
@@ -39,6 +51,7 @@ export function createSshSocket(): SshSocket {
     ciphered(name) {
       shared = !hasAddon && /-gcm(@openssh\.com)?$/.test(name)
     },
+    greeting: () => said.split(/\r?\n/),
   }
 }
 

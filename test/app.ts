@@ -172,6 +172,7 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
     },
     identify: async (username) => fake.identify?.(username) ?? null,
     elevation: async () => fake.elevation ?? 'root',
+    penalties: async () => undefined,
     renew() {},
     cut() {},
     connections: () => 0,

@@ -19,7 +19,7 @@ export default defineFunction({
     ssh_host_key: z.union([HostKey, z.literal('')]),
     checks: z.array(
       z.object({
-        id: z.enum(['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']),
+        id: z.enum(['reachable', 'authenticated', 'elevation', 'apt', 'container_tool', 'penalties']),
         ok: z.boolean(),
         message: z.string(),
       }),

@@ -9,13 +9,14 @@ import { CONTAINER_TOOL, listContainers } from '../updates/containers.ts'
 
 /** One step of what the service needs of a host; the message says, in French, what is there or what to do. */
 export interface Check {
-  id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool'
+  id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool' | 'penalties'
   ok: boolean
   /** What a host may well do without. */
   optional?: boolean
   message: string
 }
 
+/** Those that every host is tried for. */
 const STEPS: Check['id'][] = ['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']
 
 /**
@@ -48,6 +49,7 @@ export async function checkHost<result>(
     checks.push(await checkElevation(host, account))
     checks.push(await checkApt(host))
     checks.push(await checkContainerTool(host))
+    checks.push(...(await checkPenalties(host, account)))
     return { hostKey, checks, ...(work && { work: await work(host) }) }
   } catch (error) {
     if (!(error instanceof SshError)) throw error
@@ -73,6 +75,8 @@ function failedCheck(
   const told = (id: Check['id'], text: string): Check => ({ id, ok: false, message: text })
   if (running !== 'reachable')
     return told(running, `La connexion a été perdue pendant la vérification (${message}). Réessayez.`)
+  if (reason === 'throttled')
+    return told('reachable', `${capitalized(message)} (${at}). Attendez une minute et réessayez.`)
   if (reason === 'unreachable')
     return told(
       'reachable',
@@ -99,6 +103,7 @@ const NAMES: Record<Check['id'], string> = {
   elevation: 'les droits',
   apt: 'apt',
   container_tool: 'pct',
+  penalties: 'les pénalités de sshd',
 }
 
 /** Every step: those that were well, the one that failed, and the rest, which was not come to. */
@@ -163,6 +168,32 @@ async function checkContainerTool(host: Host): Promise<Check> {
       : `pct ne répond pas (${error.message}). Sans lui, seul l’hôte lui-même peut être mis à jour.`
     return { ...told(false, message), optional: missing }
   }
+}
+
+/**
+ * An sshd of Debian 13 turns away, for a while, the address that wrong passwords come from; that is the service's own, for
+ * whoever gives them. Nothing is told of one that has no such penalties.
+ */
+async function checkPenalties(host: Host, { username }: SshAccount): Promise<Check[]> {
+  const found = await host.penalties()
+  if (!found) return []
+  const { state, version, address } = found
+  const told = (ok: boolean, message: string): Check[] => [{ id: 'penalties', ok, optional: !ok, message }]
+  if (state === 'off') return told(true, `sshd (OpenSSH ${version}) n’écarte aucune adresse (PerSourcePenalties).`)
+  if (state === 'exempt') return told(true, `sshd n’écarte jamais ce service (PerSourcePenaltyExemptList, ${address}).`)
+  const others = 'exempt' in found && found.exempt !== '' ? `${found.exempt},` : ''
+  const line = `PerSourcePenaltyExemptList ${others}${address || '<adresse du panneau>'}`
+  const why = 'des mots de passe faux, de qui que ce soit, ferment alors l’hôte à tous pendant un moment'
+  const how = `Ajoutez à sa configuration (/etc/ssh/sshd_config) la ligne « ${line} », puis : systemctl reload ssh`
+  if (state === 'in_force') return told(false, `sshd (OpenSSH ${version}) peut écarter ce service : ${why}. ${how}`)
+  return told(
+    false,
+    `sshd (OpenSSH ${version}) peut écarter ce service, et ${username} n’a pas le droit de lire s’il le fait : ${why}. Si ce n’est pas déjà fait : ${how}`,
+  )
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
 async function succeeds(host: Host, command: Command, rights: Rights): Promise<{ ok: boolean; message: string }> {

@@ -6,8 +6,9 @@ HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 FILES=$HERE/rig
 PORT=${RIG_PORT:-2222}
 DATA=${RIG_DATA:-/var/tmp/ops-panel-rig}
+SUITE=${RIG_SUITE:-bookworm} # Debian 12, or trixie: Debian 13, whose sshd has penalties
 # What the host and the containers start from: another one as soon as a file that goes into it changes.
-BASE=$DATA/base-$(cat "$FILES"/* | sha256sum | cut -c1-12)
+BASE=$DATA/base-$SUITE-$(cat "$FILES"/* | sha256sum | cut -c1-12)
 RUN=$DATA/run-$PORT      # one host a port
 NAME=ops-panel-rig-$PORT # of LXC's command sockets and cgroups, which are seen outside too
 RUNNING='101 102' # running at boot; 103 is stopped
@@ -149,11 +150,11 @@ down() {
 build() {
   [ -e "$BASE/.complete" ] && return
   local old
-  for old in "$DATA"/base-*; do
+  for old in "$DATA/base-$SUITE"-*; do
     grep -qs "lowerdir=$old," /proc/[0-9]*/mounts || rm -rf "$old" # unless a host on another port stands on it
   done
   say "building the base (about a minute, once); log: $DATA/build.log"
-  bash "$FILES/base.sh" "$BASE" "$DATA/cache" >"$DATA/build.log" 2>&1 || {
+  bash "$FILES/base.sh" "$BASE" "$DATA/cache" "$SUITE" >"$DATA/build.log" 2>&1 || {
     tail -n 15 "$DATA/build.log" >&2
     die "the base could not be built, see $DATA/build.log"
   }
@@ -189,6 +190,7 @@ rig.sh cut                            end every ssh session at once, and let new
 rig.sh freeze on|off                  sshd answers nothing, though its connections stay open
 rig.sh rekey                          the host gets other ssh keys
 environment: RIG_PORT (2222), RIG_DATA (/var/tmp/ops-panel-rig), RIG_QUIET
+             RIG_SUITE: bookworm (the default) or trixie; each has a base of its own, made once
              RIG_SSHD: lines that go before those of Debian's sshd_config, whose limits are in force otherwise
 U
 }
@@ -219,7 +221,7 @@ case $command in
   slow) everywhere "echo '$1 $2' >/etc/rig/slow" "${3:-}" ;;
   lock) hold_lock "$1" "${2:-host}" "${3:-dpkg}" ;;
   lang) host sh -c "echo 'LANG=$1' >/etc/default/locale" ;;
-  cut) host sh -c "pkill -KILL -f '^sshd: [^/]' || true" ;;
+  cut) host sh -c "pkill -KILL -f '^sshd(-session)?: [^/]' || true" ;;
   freeze) host pkill "-$([ "$1" = on ] && echo STOP || echo CONT)" -x sshd ;;
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   users) cat "$FILES/users" ;;

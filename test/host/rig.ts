@@ -37,6 +37,26 @@ export async function resetWithSshd(...lines: string[]): Promise<void> {
   await run('bash', [SCRIPT, 'reset'], { timeout: 60_000, env: { ...process.env, RIG_SSHD: lines.join('\n') } })
 }
 
+/** Another host, of Debian 13, beside the one that the tests share. */
+export interface OtherRig {
+  /** Where its sshd listens. */
+  sshHost: string
+  /** As `rig`, of this one. */
+  rig(...words: string[]): Promise<string>
+}
+
+/** Brings one up; run.sh takes down what an interrupted test leaves. Building what it starts from takes minutes, once. */
+export async function debian13(): Promise<OtherRig> {
+  const port = 10_000 + Number(process.env.RIG_PORT ?? 2222)
+  const env = { ...process.env, RIG_PORT: String(port), RIG_SUITE: 'trixie' }
+  const other = async (...words: string[]) => {
+    const { stdout } = await run('bash', [SCRIPT, ...words], { timeout: 300_000, maxBuffer: MOST_OUTPUT, env })
+    return stdout.trimEnd()
+  }
+  await other('reset')
+  return { sshHost: `127.0.0.1:${port}`, rig: other }
+}
+
 export type Place = 'host' | '101' | '102'
 
 /** Runs a shell script as root on the host or in a container, past ssh. */

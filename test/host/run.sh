@@ -27,6 +27,8 @@ tests=
 finish() {
   [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # the services too, if the suite was interrupted
   RIG_QUIET=1 "$BASH" "$HERE/rig.sh" down
+  # One test brings another host up beside it.
+  RIG_QUIET=1 RIG_PORT=$((RIG_PORT + 10000)) "$BASH" "$HERE/rig.sh" down
   rm -rf "$TMPDIR"
 }
 trap finish EXIT
@@ -34,6 +36,7 @@ trap 'exit 130' INT TERM HUP
 # Already for building the host: dpkg-deb wants it.
 mkdir -p "$TMPDIR"
 "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
+RIG_SUITE=trixie "$BASH" "$HERE/rig.sh" base >/dev/null || fail 'the base of Debian 13 could not be built.'
 tried=${PANEL_UNDER_TEST:-dist/ops-panel.mjs}
 case $tried in
   dist/ops-panel.mjs) npm run --silent build || fail 'the service could not be built.' ;;

@@ -214,3 +214,48 @@ test('who was displaced and then gives up takes nobody along', async () => {
 
   expect(await better).toEqual({ result: 'better' })
 })
+
+test('work that is held back begins when its time has come, and what may begin does not wait for it', async () => {
+  let heldUntil = Number.POSITIVE_INFINITY
+  const begun: number[] = []
+  const pace = {
+    delay: (rank: number) => (rank < 0 ? 0 : Math.max(0, heldUntil - performance.now())),
+    begin: () => void begun.push(performance.now()),
+  }
+  const gate = createGate({ running: 2, waiting: 10 }, pace)
+  const order: string[] = []
+  const run = (name: string, rank: number) => gate.enter(async () => void order.push(name), { rank })
+  const held = [run('first', 0), run('second', 0)]
+  await setImmediate()
+  expect(order).toEqual([])
+
+  await run('known', -1)
+  expect(order).toEqual(['known'])
+  heldUntil = performance.now() + 30
+  gate.review()
+  await Promise.all(held)
+
+  expect(order).toEqual(['known', 'first', 'second'])
+  expect(begun[1]).toBeGreaterThanOrEqual(heldUntil)
+  expect(begun).toHaveLength(3)
+})
+
+test('nobody steps before those that are held back, unless of a lower rank, and who gives up leaves no timer', async () => {
+  let held = true
+  const gate = createGate({ running: 5, waiting: 10 }, { delay: () => (held ? 60_000 : 0), begin: () => {} })
+  const order: string[] = []
+  const leave = new AbortController()
+  const run = (name: string, rank: number, signal?: AbortSignal) =>
+    gate.enter(async () => void order.push(name), { rank, ...(signal && { signal }) })
+  const gone = run('gone', 0, leave.signal)
+  const all = [run('b', 1), run('a', 0)]
+  leave.abort()
+  expect(await gone).toBeUndefined()
+
+  held = false
+  all.push(run('c', 1))
+  gate.review()
+  await Promise.all(all)
+
+  expect(order).toEqual(['a', 'b', 'c'])
+})

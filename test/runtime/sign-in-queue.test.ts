@@ -70,6 +70,8 @@ test('who was wrong is sent away from a full queue, untried', async () => {
 test('whose client goes away leaves the queue at once, and the others move up', async () => {
   const leaving = new AbortController()
   const { attempt, attack, order, demo } = await underAttack(leaving.signal)
+  // What the host is, is known then.
+  await attempt('before', 'demo')
   const flood = attack()
   const late = attempt('attacker', 'demo')
   expect(await late).toBeUndefined()

@@ -152,6 +152,33 @@ test('nobody there, or somebody who hangs up or talks nonsense, is unreachable a
   await expect(connect(login(demo, { host: 'no-such-host.invalid' }))).rejects.toMatchObject({ reason: 'unreachable' })
 })
 
+test.each(['Not allowed at this time\r\n', 'Not allowed at this time\n'])(
+  'a server that says %j instead of what it is takes no connections for now',
+  async (words) => {
+    const turning = createServer((socket) => void socket.end(words).on('error', () => {}))
+
+    await expect(connect(login({ port: await listen(turning) }))).rejects.toMatchObject({
+      name: 'SshError',
+      reason: 'throttled',
+      message: expect.stringMatching(/^l’hôte refuse pour l’instant les connexions de ce service/),
+    })
+  },
+)
+
+test('what a server says it is, is known before it is told a name, and afterwards', async () => {
+  const demo = await startDemo()
+  const told: string[] = []
+
+  const connection = await connect(login(demo), undefined, (identification) => told.push(identification))
+  await expect(
+    connect(login(demo, { password: 'wrong' }), undefined, (identification) => told.push(identification)),
+  ).rejects.toMatchObject({ reason: 'bad_credentials' })
+
+  expect(told).toEqual(Array(2).fill('SSH-2.0-OpenSSH_9.2p1 demo'))
+  expect(connection.identification).toBe(told[0])
+  connection.end()
+})
+
 test('a cut closes the channels, tells everybody once who wants to know, and refuses new channels', async () => {
   const demo = await startDemo()
   demo.override = (words) => (words[0] === 'wait' ? new Promise(() => {}) : undefined)

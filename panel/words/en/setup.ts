@@ -26,6 +26,7 @@ export const setup: typeof fr = {
   check_elevation: 'The account may administer',
   check_apt: 'apt is there',
   check_container_tool: 'LXC containers can be administered',
+  check_penalties: 'sshd does not turn the panel away',
   passed: 'Passed',
   failed: 'Failed',
   skipped: 'Not done yet',

@@ -24,6 +24,7 @@ export const setup = {
   check_elevation: 'Le compte peut administrer',
   check_apt: 'apt est là',
   check_container_tool: 'Les conteneurs LXC se laissent administrer',
+  check_penalties: 'sshd n’écarte pas le panneau',
   passed: 'Réussie',
   failed: 'Échouée',
   skipped: 'Pas encore faite',

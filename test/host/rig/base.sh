@@ -1,10 +1,11 @@
 #!/bin/bash
-# base.sh FOLDER CACHE: builds the tree that the rig's host and its containers start from. Debian with sshd, sudo, LXC,
+# base.sh FOLDER CACHE SUITE: builds the tree that the rig's host and its containers start from. Debian with sshd, sudo, LXC,
 # the rig's users, and made-up packages at version 1.0 whose version 2.0 waits in an offline repository.
 set -euo pipefail
 FILES=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 TREE=$1.new
 CACHE=$2
+SUITE=$3
 
 install_tools() {
   command -v debootstrap >/dev/null && return
@@ -20,7 +21,7 @@ bootstrap() {
   mkdir -p "$CACHE"
   rm -rf "$TREE"
   http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --cache-dir="$CACHE" \
-    --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd bookworm "$TREE" $mirror
+    --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd "$SUITE" "$TREE" $mirror
 }
 
 # ---------------------------------------------------------------------------------------------- made-up packages
