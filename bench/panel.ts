@@ -40,6 +40,7 @@ export async function startPanel({ users = 1, admin = false } = {}): Promise<Pan
         PANEL_SECRET_KEY: secretKey.toString('base64'),
         PANEL_JWT_KEY: jwtKey,
         PANEL_TRUSTED_PROXIES: '127.0.0.0/8',
+        PANEL_JOB_OUTPUT_MIB: '1024',
         PANEL_SSH_HOST: `127.0.0.1:${SSH_PORT}`,
         PANEL_SSH_USERNAME: ROOT.username,
         PANEL_SSH_PASSWORD: ROOT.password,

@@ -6,6 +6,7 @@ import { StoredText, storedText } from './text.ts'
 
 const Row = z.object({
   id: z.string(),
+  folder: z.string().nullable(),
   kind: z.string(),
   args: z.string(),
   queue: StoredText,
@@ -25,14 +26,17 @@ const Row = z.object({
   started_by: z.number(),
 })
 /**
- * A job as stored. `error` is the text that stands for the output of a failed one, `error_code` its stable word;
+ * A job as stored. `folder` names what it has on the host, as its id does not; null for one of version 0.1, where the id is
+ * that name. `error` is the text that stands for the output of a failed one, `error_code` its stable word;
  * `output_size` counts the bytes of the text that was stored, of which those before `output_from` are removed, and
  * `host_offset` those of the host's file that it was made of. Of those with the same `queue` one runs at a time. `epoch`
  * counts who has followed it: only the last one may write.
  */
 export type JobRow = z.infer<typeof Row>
 
-export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'>
+export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
+  folder?: string
+}
 
 /** Who may write of a job. */
 export type Followed = Pick<JobRow, 'id' | 'epoch'>
@@ -91,6 +95,7 @@ export async function addJob(
 ): Promise<Followed> {
   const given = {
     id: job.id,
+    folder: job.folder ?? null,
     kind: job.kind,
     args: job.args,
     queue: storedText(job.queue),
@@ -105,8 +110,8 @@ export async function addJob(
   }
   const [added = 0] = await db.batch([
     positional(
-      `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until, turn)
-       SELECT :id, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs, (${TURN})
+      `INSERT INTO jobs (id, folder, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until, turn)
+       SELECT :id, :folder, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs, (${TURN})
        WHERE (SELECT count(*) ${OF_TARGET}) < :ofTarget AND (SELECT count(*) ${OF_USER}) < :ofUser
          AND (SELECT count(*) ${OF_KIND}) < :ofAll`,
       given,
@@ -123,10 +128,10 @@ export async function addJob(
 const UNBOUNDED: JobBounds = { ofTarget: 2 ** 31, ofUser: 2 ** 31, ofAll: 2 ** 31 }
 
 /** A statement whose arguments have names, as one whose arguments have places. */
-function positional(sql: string, given: Record<string, string | number | Buffer>): Statement {
-  const args: (string | number | Buffer)[] = []
+function positional(sql: string, given: Record<string, string | number | Buffer | null>): Statement {
+  const args: (string | number | Buffer | null)[] = []
   const text = sql.replace(/:(\w+)/g, (_, name: string) => {
-    args.push(given[name] ?? '')
+    args.push(given[name] ?? null)
     return '?'
   })
   return { sql: text, args }

@@ -3,7 +3,8 @@ import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
-import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../runtime/job-script.ts'
+import { RUN } from '../runtime/job-runner.ts'
+import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, START } from '../runtime/job-script.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
 import type { Run } from './pct.ts'
@@ -76,7 +77,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return 0
   }
 
-  const start: Program = async ([runner, id = '', ...command], process) => {
+  const start: Program = async ([runner, id = '', _most, ...command], process) => {
     const { machine, user } = process
     const known = machine.jobs.get(id)
     if (runner !== RUN || id === '' || id.includes('/') || (known && known.owner !== user.uid)) {

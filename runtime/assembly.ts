@@ -82,7 +82,8 @@ export async function assemble(
   })
   const hub = createHub()
   const instance = await thisInstance()
-  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds, onDemand })
+  const mostOutput = config.jobOutputBytes
+  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds, mostOutput, onDemand })
   opened.push(() => jobs.stop())
   const limiter = createLimiter(db, clock)
   const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }

@@ -59,6 +59,7 @@ const Environment = z.object({
   PANEL_ADMIN_GROUPS: list.default(['sudo', 'wheel', 'admin']),
   PANEL_REFRESH_DAYS: wholeNumber(1, 400).default(7),
   PANEL_KEEP_JOBS: wholeNumber(50, 1_000_000).default(500),
+  PANEL_JOB_OUTPUT_MIB: wholeNumber(1, 4096).default(64),
   PANEL_TERMINAL_IDLE_MINUTES: wholeNumber(1, 1440).default(30),
   PANEL_TRUSTED_PROXIES: list
     .refine((items) => items.every(isNetwork), 'des adresses ou des réseaux (10.0.0.0/8), séparés par des virgules')
@@ -115,6 +116,8 @@ export interface Config {
   refreshDays: number
   /** Of how many of the newest jobs the output is kept. */
   keepJobs: number
+  /** So many bytes of what a job prints are kept. */
+  jobOutputBytes: number
   /** A terminal through which nothing comes or goes for so long is closed. */
   terminalIdleMs: number
   isTrustedProxy(address: string): boolean
@@ -174,6 +177,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     adminGroups: env.PANEL_ADMIN_GROUPS,
     refreshDays: env.PANEL_REFRESH_DAYS,
     keepJobs: env.PANEL_KEEP_JOBS,
+    jobOutputBytes: env.PANEL_JOB_OUTPUT_MIB * 1024 * 1024,
     terminalIdleMs: env.PANEL_TERMINAL_IDLE_MINUTES * 60_000,
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),

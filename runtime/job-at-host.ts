@@ -2,7 +2,8 @@ import { type Command, script } from './command.ts'
 import type { Host } from './host.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { LeaseLost } from './job-output.ts'
-import { CANCEL, CLEAN, RUN, START } from './job-script.ts'
+import { RUN } from './job-runner.ts'
+import { CANCEL, CLEAN, START } from './job-script.ts'
 import type { Log } from './log.ts'
 import { reattaching } from './reattach.ts'
 import { SshError } from './ssh-connection.ts'
@@ -30,7 +31,7 @@ const CANCEL_MS = 40_000
 export function createJobAtHost(
   { host, log, signal, clock }: { host: Host; log: Log; signal: AbortSignal; clock(): number },
   kind: AnyJobKind,
-  { id, args }: { id: string; args: unknown },
+  { id, name, args, mostOutput }: { id: string; name: string; args: unknown; mostOutput: number },
 ): JobAtHost {
   const persisting = { log, signal, job: id, clock }
   return {
@@ -39,7 +40,7 @@ export function createJobAtHost(
       let asked = askedBefore
       await reattaching(persisting, async () => {
         try {
-          start ??= script(START, 'ops-panel-job', RUN, id, ...(await kind.prepare(args, host)))
+          start ??= script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...(await kind.prepare(args, host)))
           await mayBegin()
           const { code, stderr } = await host.exec(start, { rights: 'script', timeoutMs: START_MS })
           if (code !== 0) throw new NotStarted(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
@@ -56,7 +57,7 @@ export function createJobAtHost(
     },
     cancel: () =>
       reattaching(persisting, async () => {
-        const { code, stderr } = await host.exec(script(CANCEL, 'ops-panel-job', id), {
+        const { code, stderr } = await host.exec(script(CANCEL, 'ops-panel-job', name), {
           rights: 'script',
           timeoutMs: CANCEL_MS,
         })
@@ -72,7 +73,7 @@ export function createJobAtHost(
     },
     async clean() {
       try {
-        await host.exec(script(CLEAN, 'ops-panel-job', id), { rights: 'script' })
+        await host.exec(script(CLEAN, 'ops-panel-job', name), { rights: 'script' })
       } catch (error) {
         log.warn({ job: id, err: error }, 'job folder not removed')
       }

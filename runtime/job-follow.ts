@@ -31,9 +31,11 @@ export async function followOutput(
     attached,
     heard,
   }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void; heard(): void },
-  { id, host_offset }: Pick<JobRow, 'id' | 'host_offset'>,
+  { id, folder, host_offset }: Pick<JobRow, 'id' | 'folder' | 'host_offset'>,
 ): Promise<JobOutcome> {
-  const stream = await host.stream(script(FOLLOW, 'ops-panel-job', id, String(host_offset)), { rights: 'script' })
+  const stream = await host.stream(script(FOLLOW, 'ops-panel-job', folder ?? id, String(host_offset)), {
+    rights: 'script',
+  })
   stream.end.catch(() => {})
   const close = () => stream.close()
   let mark: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import * as z from 'zod'
 
 /** Names a job. Whether there is one by a name is the database's to say. */
@@ -15,4 +15,9 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 export function newJobId(now: Date): string {
   const random = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
   return `${Math.floor(now.getTime() / 1000)}-${random}`
+}
+
+/** Names a job's folder on the host, where everybody can list it: nothing of the id can be told from it. */
+export function newJobFolder(): string {
+  return randomBytes(16).toString('hex')
 }

@@ -25,6 +25,7 @@ export interface JobServices {
   log: Log
   writer: OutputWriter
   queue: JobQueue
+  mostOutput: number
   /** Told the row of each job whose end has been recorded. */
   ended(job: JobRow): void
 }
@@ -70,13 +71,14 @@ interface Signals {
 }
 
 function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { released, cancelled }: Signals) {
-  const { host, elapsed, log, writer, queue } = services
+  const { host, elapsed, log, writer, queue, mostOutput } = services
   const { id, epoch } = row
   const persisting = { log, signal: released, job: id, clock: elapsed }
   const stored = <result>(query: () => Promise<result>) => patiently(persisting, query)
   const record = createJobRecord(services, row, stored)
   const progress = createJobProgress()
-  const there = createJobAtHost({ host, ...persisting }, kind, { id, args: JSON.parse(row.args) })
+  const name = row.folder ?? id
+  const there = createJobAtHost({ host, ...persisting }, kind, { id, name, args: JSON.parse(row.args), mostOutput })
 
   const turn = async (): Promise<void> => {
     const waits = AbortSignal.any([released, cancelled])

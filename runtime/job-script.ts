@@ -2,69 +2,43 @@
  * The shell side of a detached job: POSIX scripts that run on the host, always as `sh -c SCRIPT name arguments…`.
  * Nothing is ever interpolated into them; what varies arrives as positional arguments.
  *
- * A job owns the folder `/var/tmp/ops-panel-job-<job id>`, private to the account that runs it:
+ * A job owns the folder `/var/tmp/ops-panel-job-<name>`, private to the account that runs it. Every account of the host can
+ * list `/var/tmp` and all processes, and a job's id opens its live output: the name is another random word, and no script
+ * is given the id.
  *
  * | file      | content                                                                                    |
  * | --------- | ------------------------------------------------------------------------------------------ |
- * | `output`  | stdout and stderr of the command, as written                                               |
+ * | `output`  | stdout and stderr of the command, as written, but for what is cut out of a long one        |
+ * | `tail`    | the end of a long output, until the command has ended                                      |
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
- * | `copier`  | the pid of what copies the output, where a pipe stands between                             |
+ * | `copier`  | of a job that version 0.1 started: the pid of what copies the output                       |
  */
 
-/** Where a job's folder lies on the host; the job id follows. `/var/tmp` outlives a reboot. */
+/** Where a job's folder lies on the host; its name follows. `/var/tmp` outlives a reboot. */
 export const JOB_FOLDER = '/var/tmp/ops-panel-job-'
 
 /** The line after which a job's output begins. */
 export const OUTPUT_MARK = 'ops-panel output'
 
 /**
- * Leads the job's own session: `RUN <folder> <command> <argument>…`. A signal to the group ends the command, not the
- * runner, so that the exit code is always written. LXC hands the file that is its stdout over to root, mode 0700: an
- * account that is not root would lose its own output, and so puts a pipe between. A daemon that the command leaves
- * behind may hold that pipe, and is not waited for.
- */
-export const RUN = `
-job=$1
-shift
-trap : HUP INT TERM
-started=$(s=$(cat /proc/$$/stat); s=\${s##*) }; set -- $s; echo "\${20}")
-{
-  printf '%-80s\\n' '' >"$job/exit.new" &&
-  printf '%s %s %s\\n' "$$" "$started" "$(cat /proc/sys/kernel/random/boot_id)" >"$job/process.new" &&
-  mv "$job/process.new" "$job/process"
-} || exit 74
-umask 022
-if [ "$(id -u)" = 0 ]; then
-  "$@"
-  code=$?
-else
-  mkfifo "$job/pipe"
-  { trap '' HUP INT TERM; cat <"$job/pipe"; : >"$job/copied"; } &
-  echo "$!" >"$job/copier"
-  "$@" >"$job/pipe" 2>&1
-  code=$?
-  tries=0
-  until [ -e "$job/copied" ] || [ "$tries" -gt 100 ]; do
-    tries=$((tries + 1))
-    sleep 0.01
-  done
-fi
-printf '%s %s\\n' "$code" "$(wc -c <"$job/output")" 1<>"$job/exit.new" && mv "$job/exit.new" "$job/exit"
-`
-
-/**
- * `START <RUN> <job id> <command> <argument>…` starts the job, once: who calls it again for the same id finds it
- * started. Returns as soon as the runner has said who it is. What the account's jobs left behind a week ago goes.
+ * `START <RUN> <name> <most bytes of output> <command> <argument>…` starts the job, once: a second call for the same name
+ * finds it started. Returns as soon as the runner has said who it is. What the account's jobs left behind a week ago goes.
+ * The runner gets no variable that changes how Perl reads or writes.
  */
 export const START = `
 umask 077
-run=$1 job=${JOB_FOLDER}$2 runner=
-shift 2
+run=$1 job=${JOB_FOLDER}$2 most=$3 runner=
+shift 3
+if ! command -v perl >/dev/null; then
+  echo 'perl manque sur l’hôte' >&2
+  exit 69
+fi
 if mkdir "$job" 2>/dev/null; then
   find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
-  setsid sh -c "$run" ops-panel-run "$job" "$@" </dev/null >>"$job/output" 2>&1 &
+  unset PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
+  setsid perl -e "$run" "$job" "$most" "$@" </dev/null >/dev/null 2>&1 &
   runner=$!
 elif [ ! -d "$job" ] || [ -L "$job" ] || [ ! -O "$job" ]; then
   echo "$job: cannot be created" >&2
@@ -84,7 +58,7 @@ done
 `
 
 /**
- * `FOLLOW <job id> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
+ * `FOLLOW <name> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
  * ended; whatever stands before that line was said by the account's start-up files. At the end one line on
  * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes>` (the runner is gone and left no code) or
  * `ops-panel gone` (there is no such folder) or `ops-panel foreign` (another account's). Ends as well when its stdin ends, so nothing is left behind by a cut
@@ -129,14 +103,14 @@ else
 fi
 `
 
-/** `CLEAN <job id>` removes the job's folder, if it is the account's own. */
+/** `CLEAN <name>` removes the job's folder, if it is the account's own. */
 export const CLEAN = `
 job=${JOB_FOLDER}$1
 if [ -d "$job" ] && [ ! -L "$job" ] && [ -O "$job" ]; then rm -rf "$job"; fi
 `
 
 /**
- * `CANCEL <job id>` ends the command of a job with everything in its session, inside containers too, which the host sees
+ * `CANCEL <name>` ends the command of a job with everything in its session, inside containers too, which the host sees
  * as its own: TERM, and what is there after 10 s KILL. The runner stays, and writes the exit code. Daemons that the
  * command started lead sessions of their own and run on. An account that sudo allows single commands only cannot signal
  * what runs as root: sudo itself passes TERM on, and apt-get, which the rule allows, runs the rest as a hook, before it

@@ -8,7 +8,7 @@ import type { Host } from './host.ts'
 import type { Hub } from './hub.ts'
 import type { Instance } from './instance.ts'
 import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
-import { newJobId } from './job-id.ts'
+import { newJobFolder, newJobId } from './job-id.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { createOutputWriter } from './job-output.ts'
 import { createJobQueue } from './job-queue.ts'
@@ -70,6 +70,7 @@ export function createJobs({
   log,
   instance,
   kinds,
+  mostOutput,
   elapsed = () => performance.now(),
   onDemand = false,
 }: {
@@ -80,6 +81,8 @@ export function createJobs({
   log: Log
   instance: Instance
   kinds: readonly AnyJobKind[]
+  /** So many bytes of what a job prints are kept, half of them from its beginning and half from its end. */
+  mostOutput: number
   /** What the patience with a host that does not answer is measured with, in milliseconds. */
   elapsed?: () => number
   /** The process may stand still whenever no request is under way. */
@@ -122,7 +125,7 @@ export function createJobs({
     const { event } = kind
     const here = { topic: jobTopic(event, id), event, at: row.output_size }
     told.set(id, here)
-    const started = runJob({ db, host, clock, elapsed, log, writer, queue, ended }, kind, row)
+    const started = runJob({ db, host, clock, elapsed, log, writer, queue, mostOutput, ended }, kind, row)
     runs.set(id, started)
     started.done
       .catch((error: unknown) => log.error({ job: id, err: error }, 'the end of a job could not be recorded'))
@@ -176,7 +179,14 @@ export function createJobs({
     async start({ kind: name, args, target, startedBy, announce }) {
       const kind = kindOf(name)
       const now = clock()
-      const row = { id: newJobId(now), kind: name, args: JSON.stringify(args), queue: kind.queue(args), target }
+      const row = {
+        id: newJobId(now),
+        folder: newJobFolder(),
+        kind: name,
+        args: JSON.stringify(args),
+        queue: kind.queue(args),
+        target,
+      }
       const started_at = timestamp(now)
       const more = announce ? [announce(row.id)] : []
       try {

@@ -33,6 +33,7 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo,wheel,admin)
   PANEL_REFRESH_DAYS            durée d’une session en jours (7)
   PANEL_KEEP_JOBS               dernières tâches dont la sortie est gardée (500)
+  PANEL_JOB_OUTPUT_MIB          Mio gardés de la sortie d’une tâche, début et fin (64)
   PANEL_TERMINAL_IDLE_MINUTES   minutes après lesquelles un terminal inactif est fermé (30)
   PANEL_DATABASE_URL            base libSQL (file:<données>/panel.db)
   PANEL_DATABASE_TOKEN          jeton d’une base distante

@@ -97,7 +97,16 @@ export async function testApp(
   const host = fakeHost(fake, ran, signIns)
   const hub = createHub()
   const instance = { id: 'test', isGone: async () => false, runs: async () => true }
-  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: manifest.jobKinds })
+  const jobs = createJobs({
+    db,
+    host,
+    hub,
+    clock,
+    log,
+    instance,
+    kinds: manifest.jobKinds,
+    mostOutput: 64 * 1024 * 1024,
+  })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }
   const services: Services = {
     db,

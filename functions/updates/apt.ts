@@ -45,10 +45,12 @@ function withoutEnd(text: string): string {
 /**
  * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
  * interrupted dpkg is first brought to its end; where a rule names apt-get alone, by a hook of apt-get. apt waits by
- * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long.
+ * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long. A folder for temporary
+ * files that sudo or PAM named on the host is not there in a container.
  */
 export const STEPS = `
 sudo=$1
+unset TMPDIR TEMPDIR TMP TEMP
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
 waited=0
 locked() {

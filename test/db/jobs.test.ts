@@ -25,6 +25,7 @@ test('a new job runs, followed by who recorded it, without output and without an
 
   expect(await findJob(db, 'job')).toEqual({
     id: 'job',
+    folder: null,
     kind: 'upgrade',
     args: '{"target":"host"}',
     queue: 'host',

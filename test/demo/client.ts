@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import ssh2, { type AnyAuthMethod, type Client, type ClientChannel } from 'ssh2'
 import { type Command, quote, script } from '../../runtime/command.ts'
-import { FOLLOW, OUTPUT_MARK, RUN, START } from '../../runtime/job-script.ts'
+import { RUN } from '../../runtime/job-runner.ts'
+import { FOLLOW, OUTPUT_MARK, START } from '../../runtime/job-script.ts'
 
 interface Login {
   port: number
@@ -89,7 +90,7 @@ export function withoutMark(bytes: Buffer): Buffer {
 
 /** Starts a job, detached. */
 export function startJob(client: Client, id: string, command: Command) {
-  return run(client, script(START, 'ops-panel-start', RUN, id, ...command))
+  return run(client, script(START, 'ops-panel-start', RUN, id, '1000000', ...command))
 }
 
 /** Opens a channel that follows a job; its stdin stays open. */

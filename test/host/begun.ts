@@ -1,3 +1,5 @@
+import { openDatabase } from '../../db/client.ts'
+import { findJob } from '../../db/jobs.ts'
 import { inside } from './rig.ts'
 
 const FOLDERS = '/var/log/rig-folders'
@@ -8,8 +10,20 @@ export async function countFolders(): Promise<void> {
 }
 
 /** How often that was tried of a job. */
-export async function timesBegun(id: string): Promise<number> {
-  return Number(await inside('host', `grep -c 'ops-panel-job-${id}$' ${FOLDERS} || true`))
+export async function timesBegun(id: string, database: string): Promise<number> {
+  return Number(await inside('host', `grep -c '${await jobFolder(id, database)}$' ${FOLDERS} || true`))
+}
+
+/** The name of a job's folder in `/var/tmp` on the host, which the database alone knows. */
+export async function jobFolder(id: string, database: string): Promise<string> {
+  const db = await openDatabase(database)
+  try {
+    const name = (await findJob(db, id))?.folder
+    if (!name) throw new Error(`job ${id} has no folder`)
+    return `ops-panel-job-${name}`
+  } finally {
+    await db.close()
+  }
 }
 
 const COUNT = `

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { jobFolder } from './begun.ts'
 import { type Caller, packages, signIn } from './client.ts'
 import { jobDetail, steps, upTo } from './copies.ts'
 import { startFollowed } from './job.ts'
@@ -112,7 +113,7 @@ describe('with the service account root', () => {
 
     expect(await Promise.all([waiting.closed, all.closed])).toEqual([1000, 1000])
     expect(await jobDetail(bob, first.id)).toMatchObject({ status: 'running' })
-    expect(await jobFolders()).toBe(`ops-panel-job-${first.id}`)
+    expect(await jobFolders()).toBe(await jobFolder(first.id, service.database))
     expect(waiting.output()).toBe(`En attente de la fin de la tâche ${first.id} (lxc:101)…\nAnnulé par bob`)
     expect(all.output()).toBe(`En attente de la fin de la tâche ${first.id} (lxc:101) et de 1 autre…\nAnnulé par bob`)
     for (const job of [waiting, all]) {

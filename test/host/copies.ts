@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { jobFolder } from './begun.ts'
 import type { Caller } from './client.ts'
 import { follow } from './follower.ts'
 import { inside } from './rig.ts'
@@ -13,12 +14,16 @@ const Job = z.object({
   finished_at: z.string().optional(),
 })
 
-/** Gives the host's own file of a job's output a second name as soon as it is there; reads it, whenever asked. */
-export async function keepHostFile(id: string): Promise<() => Promise<Buffer>> {
+/**
+ * Gives the host's own file of a job's output a second name as soon as it is there; reads it, whenever asked. Without a
+ * database that tells the job's folder it must be the only one.
+ */
+export async function keepHostFile(id: string, database?: string): Promise<() => Promise<Buffer>> {
+  const folder = database === undefined ? 'ops-panel-job-*' : await jobFolder(id, database)
   await inside(
     'host',
     `tries=0
-    until ln /var/tmp/ops-panel-job-${id}/output /var/tmp/kept-${id} 2>/dev/null; do
+    until ln /var/tmp/${folder}/output /var/tmp/kept-${id} 2>/dev/null; do
       tries=$((tries + 1))
       [ "$tries" -lt 2000 ] || exit 1
       sleep 0.02

@@ -28,7 +28,7 @@ describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (acco
     const jobs = await Promise.all(
       PLACES.map(async (place) => {
         const id = await startJob(bob, place === 'host' ? place : `lxc:${place}`)
-        return { place, id, live: followOn(bob, id), kept: await keepHostFile(id) }
+        return { place, id, live: followOn(bob, id), kept: await keepHostFile(id, service.database) }
       }),
     )
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await inside('host', WRITE)
   await replacePostinst('host', postinst(`cat ${FILE}`))
   await replacePostinst('101', postinst(`yes 'rig-slow: a twentieth of that' | head -c ${SMALLER}`))
-  service = await startService()
+  service = await startService({ env: { PANEL_JOB_OUTPUT_MIB: '1024' } })
   bob = await signIn(service, 'bob')
   // So that everything has been used once: what is asked is how it grows with the length of an output.
   const id = await startJob(bob, 'lxc:101')

@@ -34,7 +34,7 @@ test.for<Account>(['alice', 'ops'])(
     expect((await client.signIn('bob', PASSWORDS.bob)).status).toBe(200)
 
     const id = await client.start('lxc:101')
-    const kept = await keepHostFile(id)
+    const kept = await keepHostFile(id, server.url)
     const poller = client.poller(id)
     const until = async (lines: number) => {
       while (steps(poller.text()).length < lines && !poller.ended()) {

@@ -45,7 +45,7 @@ test.each<Account>(['root', 'ops'])(
     const jobs: { id: string; live: ReturnType<typeof followOn>; kept: ReturnType<typeof keepHostFile> }[] = []
     for (const place of PLACES) {
       const id = await startJob(bob, place === 'host' ? place : `lxc:${place}`)
-      const kept = keepHostFile(id)
+      const kept = keepHostFile(id, service.database)
       kept.catch(() => {})
       jobs.push({ id, live: followOn(bob, id), kept })
     }

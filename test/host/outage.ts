@@ -48,7 +48,7 @@ export async function throughOutage({
 }: Outage) {
   const boot = await health(service)
   const id = await startJob(bob, target(place))
-  const kept = keepHostFile(id)
+  const kept = keepHostFile(id, service.database)
   kept.catch(() => {})
   const live = followOn(bob, id)
   await vi.waitUntil(() => live.output().includes('rig-slow: step 5'), { timeout: 60_000 })
@@ -84,14 +84,14 @@ export async function throughOutage({
   expect(four).toEqual(alike(four.host))
   expect(asking.polled()).toBe(live.output())
   expect(await jobDetail(bob, id)).toMatchObject({ status: 'success', exit_code: 0 })
-  expect(await timesBegun(id)).toBe(1)
+  expect(await timesBegun(id, service.database)).toBe(1)
 
   // A job that was refused never runs, also where its record comes to light afterwards.
   expect(told(refusedStart)).toEqual(STORAGE_FAILED)
   const others = await startedBeside(bob, id)
   for (const job of others) {
     expect(await jobDetail(bob, job)).toMatchObject({ status: 'error' })
-    expect(await timesBegun(job)).toBe(0)
+    expect(await timesBegun(job, service.database)).toBe(0)
   }
 
   expectRefused(asking, { from: began + settleMs, to: ending }, readable)

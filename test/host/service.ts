@@ -34,6 +34,8 @@ export interface Service extends Address {
   /** Lets it stand still, as a machine that is suspended does, or go on. */
   freeze(on: boolean): void
   pid: number
+  /** The address of its database. */
+  database: string
 }
 
 interface Options {
@@ -115,6 +117,7 @@ export async function startService({
     },
     freeze: (on) => void child.kill(on ? 'SIGSTOP' : 'SIGCONT'),
     pid: child.pid ?? 0,
+    database: env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`,
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
+import { jobFolder } from './begun.ts'
 import { type Caller, freshAddress, record, signIn } from './client.ts'
 import { follow } from './follower.ts'
 import { startJob } from './job.ts'
@@ -32,7 +33,8 @@ test('a thousand subscribers of one job get all of it; one that stops reading ha
   timeout: MINUTES,
 }, async () => {
   const id = await startJob(bob, 'host')
-  await inside('host', `until ln /var/tmp/ops-panel-job-${id}/output ${KEPT} 2>/dev/null; do sleep 0.02; done`)
+  const folder = await jobFolder(id, service.database)
+  await inside('host', `until ln /var/tmp/${folder}/output ${KEPT} 2>/dev/null; do sleep 0.02; done`)
   const frames = frameStore()
   const stalled = await subscribe(id, frames)
   stalled.pause()

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../db/client.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
 import { readOutput } from '../../db/output.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
-import { countFolders, timesBegun } from './begun.ts'
+import { countFolders, jobFolder, timesBegun } from './begun.ts'
 import { caller, record, signIn } from './client.ts'
 import { type Follower, follow } from './follower.ts'
 import { startFollowed } from './job.ts'
@@ -96,7 +96,8 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
   const { id } = here
   const there = await follow(other, id, { token })
   for (const { until } of [here, there]) await until(({ output }) => output().includes('rig-slow: step 5 '))
-  await inside('host', `ln /var/tmp/ops-panel-job-${id}/output ${KEPT}`)
+  const folder = await jobFolder(id, started.database)
+  await inside('host', `ln /var/tmp/${folder}/output ${KEPT}`)
   expect(there.output()).not.toContain(`step ${lines} of`)
 
   const row = async (): Promise<JobRow | undefined> => findJob(db, id)
@@ -138,9 +139,11 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
       const done = { type: 'update_done', topic: `update:${id}`, seq: Buffer.byteLength(whole), data: { job_id: id } }
       for (const { frames } of [there, replay]) expect(frames.at(-1)).toMatchObject(done)
 
-      expect(await timesBegun(id)).toBe(1)
+      expect(await timesBegun(id, started.database)).toBe(1)
       expect(await inside('101', `grep -c ' upgrade rig-slow:' /var/log/dpkg.log`)).toBe('1')
-      await expect.poll(() => inside('host', `pgrep -f '[o]ps-panel-job-${id}' || true`), { timeout: 15_000 }).toBe('')
+      await expect
+        .poll(() => inside('host', `pgrep -f '[${folder.slice(0, 1)}]${folder.slice(1)}' || true`), { timeout: 15_000 })
+        .toBe('')
     },
   }
 }

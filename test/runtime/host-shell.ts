@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import type { Command } from '../../runtime/command.ts'
 import { script } from '../../runtime/command.ts'
-import { FOLLOW, JOB_FOLDER, OUTPUT_MARK, RUN, START } from '../../runtime/job-script.ts'
+import { RUN } from '../../runtime/job-runner.ts'
+import { FOLLOW, JOB_FOLDER, OUTPUT_MARK, START } from '../../runtime/job-script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 
 /** A job id of the running test's own; its folder, and whatever still runs in its session, goes when the test ends. */
@@ -71,8 +72,11 @@ export function run(command: Command): Promise<Ended> {
   return ended
 }
 
+/** Bytes of output that a job may have. */
+export const MOST = String(1024 * 1024)
+
 export function startJob(id: string, ...command: Command): Promise<Ended> {
-  return run(script(START, 'ops-panel-job', RUN, id, ...command))
+  return run(script(START, 'ops-panel-job', RUN, id, MOST, ...command))
 }
 
 /** Follows a job; its stdout is told from the mark on, which must come first when there is any. */

@@ -33,7 +33,12 @@ function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
   const settings = { sshServer: unasked, sshAccount: unasked, pinHostKey: unasked }
   const host = { ...createHost({ settings, log }), exec }
   const { signal } = new AbortController()
-  const job = createJobAtHost({ host, log, signal, clock: () => now }, kind, { id: '1-abcdefgh', args: {} })
+  const job = createJobAtHost({ host, log, signal, clock: () => now }, kind, {
+    id: '1-abcdefgh',
+    name: 'abcdefgh',
+    args: {},
+    mostOutput: 1024,
+  })
   return { start: () => job.start(async () => {}, { askedBefore: false }), calls: () => calls }
 }
 

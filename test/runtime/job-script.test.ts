@@ -2,9 +2,10 @@ import { access, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:f
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { script } from '../../runtime/command.ts'
-import { CLEAN, JOB_FOLDER, RUN, START } from '../../runtime/job-script.ts'
+import { RUN } from '../../runtime/job-runner.ts'
+import { CLEAN, JOB_FOLDER, START } from '../../runtime/job-script.ts'
 import { temporaryFolder } from '../db/folder.ts'
-import { begin, follow, kill, newJob, processesWith, run, runner, startJob } from './host-shell.ts'
+import { begin, follow, kill, MOST, newJob, processesWith, run, runner, startJob } from './host-shell.ts'
 
 /** A command that prints, then waits until a file is there. */
 const waitFor = (file: string, before = '', after = '') =>
@@ -272,7 +273,7 @@ test.concurrent('cleaning removes the job’s folder, and cleaning twice does no
 
 test.concurrent('the job gets nothing of the starter’s stdin', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
-  const { child, ended } = begin(script(START, 'ops-panel-job', RUN, id, 'cat'))
+  const { child, ended } = begin(script(START, 'ops-panel-job', RUN, id, MOST, 'cat'))
   child.stdin.end('a password\n')
 
   expect((await ended).code).toBe(0)
@@ -294,7 +295,7 @@ test.concurrent('where nothing can be written the command does not run, and that
 }) => {
   const { id, folder } = newJob(onTestFinished)
   const ran = join(await temporaryFolder(onTestFinished), 'ran')
-  const start = script(START, 'ops-panel-job', RUN, id, 'mkdir', ran)
+  const start = script(START, 'ops-panel-job', RUN, id, MOST, 'mkdir', ran)
 
   // A file may have no byte, as on a full disk; the signal that comes with it is passed over.
   const { code, stderr } = await run(script('trap "" XFSZ; ulimit -f 0; exec "$@"', 'x', ...start))

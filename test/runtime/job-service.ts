@@ -48,6 +48,7 @@ export async function jobService(
       log,
       instance,
       kinds: [upgradeJob],
+      mostOutput: 64 * 1024 * 1024,
       ...(elapsed && { elapsed }),
     })
     onTestFinished(async () => {

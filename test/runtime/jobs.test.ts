@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Database, StorageError } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
+import { CLEAN } from '../../runtime/job-script.ts'
 import { NOW } from '../db/database.ts'
+import { recordJob } from '../db/job.ts'
 import { startDemo } from './demo.ts'
 import { jobService, listen, starts } from './job-service.ts'
 import { controlledOutput } from './upgrade-output.ts'
@@ -61,9 +63,24 @@ test('the job’s folder is removed when it has ended', async () => {
   const { jobs, start, ended } = await jobService(demo)
 
   const id = await start(jobs, 'lxc:101')
-  await ended(id)
+  const { folder } = await ended(id)
 
-  await expect.poll(() => demo.commands.at(-1)?.join(' ')).toMatch(new RegExp(`rm -rf[\\s\\S]*${id}$`))
+  await expect.poll(() => demo.commands.at(-1)?.join(' ')).toMatch(new RegExp(`rm -rf[\\s\\S]*${folder}$`))
+})
+
+test('a job of version 0.1, whose folder bears its id, is begun, followed and cleaned by that', async () => {
+  const demo = await startDemo()
+  const { jobs, db, ended, output } = await jobService(demo)
+  const id = '1700000000-aaaaaaaa'
+  await recordJob(db, id, { args: '{"target":"lxc:101"}' }, { owner: 'gone', leaseMs: 0 })
+
+  await jobs.tend()
+
+  expect(await ended(id)).toMatchObject({ folder: null, status: 'success' })
+  expect(await output(id)).not.toBe('')
+  const named = () => demo.commands.filter((words) => words[3] === 'ops-panel-job')
+  await expect.poll(() => named().at(-1)?.[2]).toBe(CLEAN)
+  for (const words of named()) expect(words.slice(4, 6)).toContain(id)
 })
 
 test('a host that is not there ends the job at once', async () => {

@@ -164,7 +164,7 @@ test('a token that can no longer be decrypted is 503, for actions and tasks, and
 
 /** The command of a job as the host was told to run it. */
 const begun = (ran: readonly { command: Command }[]) =>
-  ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(6))
+  ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(7))
 
 test.each(ACTIONS)('%s without a token is a job of the container tool, audited with it', async (name) => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })

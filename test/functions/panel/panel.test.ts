@@ -129,7 +129,8 @@ test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/S
 test('what is no address of the API is told in JSON to everybody, as are a wrong method and a panel that is off', async () => {
   const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
 
-  for (const path of ['/api/nothing', '/api', '/ws/nothing']) await refused(await get(path, NAVIGATION), 404, 'not_found')
+  for (const path of ['/api/nothing', '/api', '/ws/nothing'])
+    await refused(await get(path, NAVIGATION), 404, 'not_found')
   await refused(await get('/api/auth/login', NAVIGATION), 405, 'method_not_allowed')
   await refused(await app.request('POST', '/settings', { headers: NAVIGATION }), 405, 'method_not_allowed')
   await refused(await off.request('GET', '/nothing', { headers: NAVIGATION }), 404, 'not_found')

@@ -4,7 +4,9 @@ import { StorageError } from '../../../db/client.ts'
 import { upgrade } from '../../../functions/updates/apt.ts'
 import history from '../../../functions/updates/history.get.ts'
 import run from '../../../functions/updates/run.post.ts'
-import { RUN, START } from '../../../runtime/job-script.ts'
+import { findJob, latestJobs } from '../../../db/jobs.ts'
+import { RUN } from '../../../runtime/job-runner.ts'
+import { START } from '../../../runtime/job-script.ts'
 import { SshError } from '../../../runtime/ssh-connection.ts'
 import { START as NOW, testApp } from '../../app.ts'
 import { answered, audited, refused, rows, sealWithAnotherKey } from '../answers.ts'
@@ -99,10 +101,14 @@ test.each([
   await settled(app)
 
   const { job_id } = Started.parse(answer)
+  const folder = (await findJob(app.db, job_id))?.folder ?? ''
   expect(app.ran[0]).toEqual({
-    command: ['sh', '-c', START, 'ops-panel-job', RUN, job_id, ...command],
+    command: ['sh', '-c', START, 'ops-panel-job', RUN, folder, String(64 * 1024 * 1024), ...command],
     rights: 'script',
   })
+  // Everybody on the host can list folders and command lines, and who knows the id may watch the job.
+  expect(folder).toMatch(/^[0-9a-f]{32}$/)
+  expect(JSON.stringify(app.ran)).not.toContain(job_id)
   expect(jobScripts(app).slice(0, 2)).toEqual([
     { script: 'start', rights: 'script' },
     { script: 'follow', rights: 'script' },
@@ -245,13 +251,14 @@ test.each([0, 100])('a stream that completes is a success, also when the command
 test('subscribers are told the output, then the end; of an invalid target, only that there is no more', async () => {
   const told: unknown[] = []
   const app = await testApp([run, history], { fake: jobHost({ text: 'line\n' }) })
-  const { hub, host } = app.services
+  const { hub, host, db } = app.services
   const exec = host.exec.bind(host)
   const ids: string[] = []
   // The first command of the job is as early as one can listen.
-  host.exec = (command, options) => {
-    const id = command[5]
-    if (id !== undefined && ids.length === 0) {
+  host.exec = async (command, options) => {
+    const [job] = await latestJobs(db, { kind: 'upgrade', limit: 1 })
+    if (job && ids.length === 0) {
+      const { id } = job
       ids.push(id)
       hub.subscribe(`update:${id}`, {
         deliver: ({ bytes }) => told.push(JSON.parse(bytes.toString())),

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Caller, signIn } from './client.ts'
+import { alike, hashes, jobDetail, keepHostFile } from './copies.ts'
+import { runJob, startFollowed } from './job.ts'
+import { replacePostinst } from './postinst.ts'
+import { type Account, inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+const MIB = 1024 * 1024
+
+describe.each<Account>(['root', 'ops'])('with the service account %s', (account) => {
+  let service: Service
+  let bob: Caller
+  beforeAll(async () => {
+    await rig('reset')
+    // As libpam-tmpdir does it: for a folder that no container has.
+    await inside('host', 'echo TMPDIR=/var/tmp/of-the-host >>/etc/environment')
+    for (const place of ['101', '102', 'host'] as const) await replacePostinst(place, POSTINSTS[place])
+    service = await startService({ as: account, env: { PANEL_JOB_OUTPUT_MIB: '1' } })
+    bob = await signIn(service, 'bob')
+    return () => service.stop()
+  })
+
+  test('a container reaches no file of the host by its own output, and no folder of the host is named to it', async () => {
+    const { output, last } = await runJob(bob, 'lxc:101')
+
+    expect(last).toMatchObject({ type: 'update_done' })
+    // What was printed before it tried is there, from the beginning.
+    expect(output).toMatch(/^(Get|Hit|Ign|Reading)/)
+    expect(output).toMatch(/^before$[\s\S]*^forged$[\s\S]*^made$[\s\S]*^after$/m)
+    const open = [...output.matchAll(/^fd (\d+ .*)$/gm)].map(([, fd = '']) => fd.replace(/\d+\]$/, ']'))
+    for (const fd of ['0 /dev/null', '1 pipe:[]', '2 pipe:[]']) expect(open).toContain(fd)
+    expect(open.join('\n')).not.toContain('ops-panel')
+  })
+
+  test('a job that prints too much keeps its first and its last lines, everywhere the same, and says what is missing', async () => {
+    await inside('102', 'touch /etc/rig/hold')
+    const job = await startFollowed(bob, 'lxc:102')
+    const kept = await keepHostFile(job.id, service.database)
+    await job.until(({ output }) => output().length > MIB / 2 - 100)
+    // What is in the middle fills no disk either.
+    expect(Number(await inside('host', 'du -sk /var/tmp/ops-panel-job-* | cut -f1'))).toBeLessThan(1.5 * 1024 + 64)
+    await inside('102', 'rm /etc/rig/hold')
+    expect(await job.closed).toBe(1000)
+
+    const four = await hashes(bob, job.id, { hostFile: await kept(), live: job.output() })
+    expect(four).toEqual(alike(four.host))
+    const [head = '', missing, tail = ''] = job.output().split(/^\[… (\d+) octets omis : la sortie dépasse 1 Mio …\]$/m)
+    expect(head).toMatch(/^(Get|Hit|Ign|Reading)[\s\S]*^number 1$/m)
+    expect(tail).toMatch(/^number 400000$/m)
+    expect(Number(missing)).toBeGreaterThan(MIB)
+    const { status, exit_code, output_size } = await jobDetail(bob, job.id)
+    expect({ status, exit_code }).toEqual({ status: 'success', exit_code: 0 })
+    expect(output_size).toBeLessThan(MIB + 200)
+  })
+
+  test('an account that lists folders and processes of the host learns no job’s id, which opens its live output', async () => {
+    await inside('host', 'mkdir -p /etc/rig && touch /etc/rig/hold')
+    const job = await startFollowed(bob, 'host')
+    await job.until(({ output }) => output().includes('holding'))
+
+    const seen = await inside('host', `su bob -s /bin/sh -c 'ls -l /tmp /var/tmp; ps -eww -o args='`)
+    await inside('host', 'rm /etc/rig/hold')
+    await job.closed
+
+    expect(seen).toMatch(/ops-panel-job-[0-9a-f]{32}/)
+    for (const word of job.id.split('-')) expect(seen).not.toContain(word)
+  })
+})
+
+const WHEN_UPGRADED = '#!/bin/sh\n[ "$1" = configure ] && [ -n "$2" ] || exit 0\n'
+const POSTINSTS = {
+  '101': `${WHEN_UPGRADED}echo before
+: >/proc/self/fd/1
+: >/proc/self/fd/2
+for fd in /proc/$$/fd/*; do echo "fd \${fd##*/} $(readlink "$fd")"; done
+echo forged | dd of=/proc/self/fd/1 conv=notrunc 2>/dev/null
+rm "$(mktemp)" && echo made
+echo after
+`,
+  '102': `${WHEN_UPGRADED}seq -f 'number %.0f' 400000
+while [ -e /etc/rig/hold ]; do sleep 0.05; done
+`,
+  host: `${WHEN_UPGRADED}echo holding
+while [ -e /etc/rig/hold ]; do sleep 0.05; done
+`,
+}
