@@ -38,6 +38,7 @@ import hypervisorHost from './hypervisor/host.get.ts'
 import containerTask from './hypervisor/task.get.ts'
 import checkInstall from './install/check.post.ts'
 import doctor from './install/doctor.command.ts'
+import hostHelper from './install/host-helper.command.ts'
 import install from './install/install.post.ts'
 import setup from './install/setup.command.ts'
 import installStatus from './install/status.get.ts'
@@ -173,6 +174,7 @@ export const commands: readonly CliCommand[] = [
   backup, //      ops-panel backup <file>
   doctor, //      ops-panel doctor
   checkHealth, // ops-panel health
+  hostHelper, //  ops-panel host-helper
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
   modulesDisable, // ops-panel modules disable <module>

@@ -79,6 +79,10 @@ const table = {
   ],
   host_check_failed: [502, 'L’hôte ne peut pas être utilisé : {message}'],
   ssh_failed: [502, 'Erreur SSH : {message}'],
+  host_helper_lacks: [
+    502,
+    'Le compte de service n’a de droits que par ops-panel-host, qui ne permet pas de faire ceci : {what}.',
+  ],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
   hypervisor_unreachable: [502, 'L’hyperviseur ne répond pas : {message}'],
   hypervisor_certificate: [

@@ -1,7 +1,7 @@
 import type { ClientChannel } from 'ssh2'
 import { collect, drain, exitOf, inTime, limitedText, type Output, takeEach } from './channel.ts'
 import { type Command, script } from './command.ts'
-import { type Elevation, elevate, type Rights } from './elevation.ts'
+import { type Elevation, elevate, HOST_HELPER, type Rights, type Verb } from './elevation.ts'
 import { Failure } from './errors.ts'
 import { matches } from './host-key.ts'
 import {
@@ -37,6 +37,12 @@ export interface HostStream {
   close(): void
 }
 
+/** With which rights a command runs, and what the host's helper is asked for where the account has those by it alone. */
+export interface RunOptions {
+  rights?: Rights
+  verb?: Verb
+}
+
 /** The host under administration. Every method rejects with an SshError, or a Failure of the settings. */
 export interface Host {
   signIn: LoginCheck
@@ -48,9 +54,9 @@ export interface Host {
   /** Takes up changed settings at once, and says in the log how the service account fares with them. */
   renew(): void
   /** Runs a command of the service account to its end. */
-  exec(command: Command, options?: { rights?: Rights; timeoutMs?: number }): Promise<Output>
+  exec(command: Command, options?: RunOptions & { timeoutMs?: number }): Promise<Output>
   /** Starts a command of the service account whose output is read as it comes. */
-  stream(command: Command, options?: { rights?: Rights }): Promise<HostStream>
+  stream(command: Command, options?: RunOptions): Promise<HostStream>
   /** Opens a terminal; rejects with `terminals_busy` while there are as many as there may be. */
   terminal(options: TerminalOptions): Promise<HostTerminal>
   /** Cuts the connections of the service account, which may have died without a word, and all that runs over them. */
@@ -141,21 +147,21 @@ export function createHost({
   }
 
   const askElevation = async (account: SshAccount): Promise<Elevation> => {
-    const channel = await serving(pool.open(account, script(ELEVATION, 'ops-panel-elevation')))
+    const channel = await serving(pool.open(account, script(ELEVATION, 'ops-panel-elevation', HOST_HELPER)))
     channel.end(`${account.password}\n`)
     const { stdout } = await collect(channel, IDENTIFY_MS)
     const word = stdout.trim().split('\n').at(-1)
-    const found = (['root', 'sudo', 'password', 'rule'] as const).find((mode) => mode === word)
+    const found = (['root', 'sudo', 'password', 'helper', 'rule'] as const).find((mode) => mode === word)
     if (!found) throw new SshError('lost', `${account.username} ne peut exécuter aucune commande`)
     log.info({ username: account.username, elevation: found }, 'service account')
     return found
   }
 
-  const open = (from: SshPool, command: Command, rights: Rights): Promise<ClientChannel> =>
+  const open = (from: SshPool, command: Command, { rights = 'none', verb }: RunOptions): Promise<ClientChannel> =>
     inForce(async () => {
       const account = await settings.sshAccount()
       const mode = rights === 'none' ? 'root' : await elevation(account)
-      const channel = await serving(from.open(account, elevate(command, mode, rights)))
+      const channel = await serving(from.open(account, elevate(command, mode, rights, verb)))
       if (mode === 'password') channel.write(`${account.password}\n`)
       return channel
     })
@@ -171,9 +177,9 @@ export function createHost({
       return hostTerminal(channel, { returns, onClose, cut })
     })
 
-  const exec: Host['exec'] = async (command, { rights = 'none', timeoutMs = EXEC_MS } = {}) => {
+  const exec: Host['exec'] = async (command, { timeoutMs = EXEC_MS, ...options } = {}) => {
     const began = performance.now()
-    const opening = open(pool, command, rights)
+    const opening = open(pool, command, options)
     const channel = await inTime(opening, timeoutMs)
     channel.end()
     return collect(channel, Math.max(1, timeoutMs - (performance.now() - began)), timeoutMs)
@@ -217,8 +223,8 @@ export function createHost({
     },
     connections: () => pool.size() + streams.size() + terminals.size(),
     exec,
-    async stream(command, { rights = 'none' } = {}) {
-      const channel = await open(streams, command, rights)
+    async stream(command, options = {}) {
+      const channel = await open(streams, command, options)
       const stderr = limitedText(channel.stderr)
       const exit = exitOf(channel)
       let closed = false

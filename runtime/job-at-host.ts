@@ -1,4 +1,5 @@
 import { type Command, script } from './command.ts'
+import { HOST_HELPER } from './elevation.ts'
 import type { Host } from './host.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { LeaseLost } from './job-output.ts'
@@ -57,7 +58,8 @@ export function createJobAtHost(
     },
     cancel: () =>
       reattaching(persisting, async () => {
-        const { code, stderr } = await host.exec(script(CANCEL, 'ops-panel-job', name), {
+        const helper = (await host.elevation()) === 'helper' ? [HOST_HELPER] : []
+        const { code, stderr } = await host.exec(script(CANCEL, 'ops-panel-job', name, ...helper), {
           rights: 'script',
           timeoutMs: CANCEL_MS,
         })

@@ -110,16 +110,16 @@ if [ -d "$job" ] && [ ! -L "$job" ] && [ -O "$job" ]; then rm -rf "$job"; fi
 `
 
 /**
- * `CANCEL <name>` ends the command of a job with everything in its session, inside containers too, which the host sees
+ * `CANCEL <name> [<helper>]` ends the command of a job with everything in its session, inside containers too, which the host sees
  * as its own: TERM, and what is there after 10 s KILL. The runner stays, and writes the exit code. Daemons that the
  * command started lead sessions of their own and run on. An account that sudo allows single commands only cannot signal
- * what runs as root: sudo itself passes TERM on, and apt-get, which the rule allows, runs the rest as a hook, before it
- * does anything. Does nothing for a job that has ended; but the runner may end before what ignores TERM does, and a
+ * what runs as root. The host's helper does, for what it runs itself in sessions of their own; without it sudo passes TERM
+ * on, and apt-get, which the rule allows, runs the rest as a hook, before it does anything. Does nothing for a job that has ended; but the runner may end before what ignores TERM does, and a
  * session that has members keeps its number. Time is read, not counted in rounds: where there are a thousand
  * processes, looking through them takes most of a second.
  */
 export const CANCEL = `
-job=${JOB_FOLDER}$1
+job=${JOB_FOLDER}$1 helper=\${2-}
 [ -d "$job" ] && [ ! -L "$job" ] || exit 0
 if [ ! -O "$job" ]; then
   echo "$job: of another account" >&2
@@ -157,7 +157,11 @@ while members && [ -n "$pids" ]; do
   if [ "$now" != "$asked" ]; then
     asked=$now
     [ "$((now - began))" -le 10 ] || signal=KILL
-    if ! kill -s "$signal" $pids 2>/dev/null && [ "$(id -u)" != 0 ]; then
+    if kill -s "$signal" $pids 2>/dev/null || [ "$(id -u)" = 0 ]; then
+      :
+    elif [ -n "$helper" ]; then
+      sudo -n -- "$helper" end "$session" "$signal" </dev/null >/dev/null 2>&1
+    else
       mkdir -p "$job/lists"
       sudo -n /usr/bin/apt-get -o Dir::State::Lists="$job/lists" \
         -o APT::Update::Pre-Invoke::="kill -s $signal $pids; exit 1" update </dev/null >/dev/null 2>&1

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { findJob } from '../../db/jobs.ts'
+import { helped } from '../../runtime/elevation.ts'
 import { defineJob } from '../../runtime/job-kind.ts'
 import { CONTAINER_TOOL } from '../updates/containers.ts'
 import { jobText } from '../updates/job-text.ts'
@@ -21,8 +22,10 @@ export const containerJob = defineJob({
 
   async command({ vmid, action }, host) {
     const pct = [CONTAINER_TOOL, action, String(vmid)]
+    const elevation = await host.elevation()
+    if (elevation === 'helper') return helped([action, String(vmid)])
     // Where only single commands may be run as root, the job runs as the account and asks for this one.
-    const sudo = (await host.elevation()) === 'rule' ? ['sudo', '-n'] : []
+    const sudo = elevation === 'rule' ? ['sudo', '-n'] : []
     return ['env', 'LC_ALL=C', ...sudo, ...pct]
   },
 })

@@ -1,11 +1,13 @@
-import type { Command } from '../../runtime/command.ts'
-import type { Elevation, Rights } from '../../runtime/elevation.ts'
+import { type Command, script } from '../../runtime/command.ts'
+import { type Elevation, HOST_HELPER, type Rights } from '../../runtime/elevation.ts'
 import { createHost, type Host } from '../../runtime/host.ts'
+import { isRoots } from '../../runtime/identity-script.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { SshAccount } from '../../runtime/settings.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { LIST_UPGRADABLE } from '../updates/apt.ts'
 import { CONTAINER_TOOL, listContainers } from '../updates/containers.ts'
+import { HELPER_VERSION, HOST_HELPER_SHA256 } from '../updates/host-helper.ts'
 
 /** One step of what the service needs of a host; the message says, in French, what is there or what to do. */
 export interface Check {
@@ -116,8 +118,6 @@ function upTo(failed: Check, done: readonly Check[], at: string): Check[] {
   })
 }
 
-const RULE = 'panel ALL=(root) NOPASSWD: /usr/bin/apt-get, /usr/sbin/pct'
-
 async function checkElevation(host: Host, { username }: SshAccount): Promise<Check> {
   const told = (ok: boolean, message: string): Check => ({ id: 'elevation', ok, message })
   const elevation = await elevationOf(host)
@@ -126,12 +126,44 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
   if (elevation === 'root') return told(true, `${username} est root.`)
   if (elevation === 'sudo') return told(true, `${username} a tous les droits par sudo, sans mot de passe.`)
   if (elevation === 'password') return told(true, `${username} a tous les droits par sudo, avec son mot de passe.`)
+  if (elevation === 'helper') return { id: 'elevation', ...(await checkHelper(host, username)) }
+  const helper = await lookAtHelper(host)
+  const foreign = `Sur l’hôte, ${HOST_HELPER} n’est pas utilisé, car d’autres que root peuvent le changer : chown root:root ${HOST_HELPER} ; chmod 755 ${HOST_HELPER}`
   const { ok } = await succeeds(host, ['apt-get', '--version'], 'command')
-  if (ok) return told(true, `${username} a par sudo les droits que sa règle donne, apt-get compris.`)
+  if (ok) {
+    const root = `${username} peut lancer apt-get par sudo, ce qui donne tous les droits de root.`
+    if (helper === 'foreign') return told(true, `${root} ${foreign}`)
+    return told(true, `${root} Pour les limiter : ops-panel host-helper.`)
+  }
+  const rule = `une règle sudo : ${username} ALL=(root) NOPASSWD: ${HOST_HELPER}`
+  const lacks = `${username} n’a pas les droits de mettre à jour.`
+  if (helper === 'foreign') return told(false, `${lacks} ${foreign}`)
+  if (helper === 'safe') return told(false, `${lacks} Ajoutez ${rule}`)
   return told(
     false,
-    `${username} n’a pas les droits de mettre à jour. Ajoutez une règle sudo : ${RULE.replace('panel', username)}`,
+    `${lacks} Installez ops-panel-host sur l’hôte (« ops-panel host-helper » dit comment), et ajoutez ${rule}`,
   )
+}
+
+/** Whether the helper on the host is one that this service can work with, and the one that it brings. */
+async function checkHelper(host: Host, username: string): Promise<{ ok: boolean; message: string }> {
+  const { stdout } = await host.exec([HOST_HELPER, 'version'], { rights: 'command', verb: ['version'] })
+  const version = /^\d{1,6}$/.test(stdout.trim()) ? Number(stdout.trim()) : 0
+  const replace = '« ops-panel host-helper » dit comment le remplacer.'
+  const told = `${username} n’a par sudo que les droits qu’ops-panel-host lui donne (version ${version})`
+  if (version < HELPER_VERSION)
+    return { ok: false, message: `${told}. Il faut la version ${HELPER_VERSION} : ${replace}` }
+  const { stdout: sum } = await host.exec(['sha256sum', HOST_HELPER])
+  if (version > HELPER_VERSION || sum.startsWith(HOST_HELPER_SHA256)) return { ok: true, message: `${told}.` }
+  return { ok: true, message: `${told}. Ce n’est pas tout à fait celui de ce service : ${replace}` }
+}
+
+/** Whether there is a helper on the host, and root alone can change it. */
+async function lookAtHelper(host: Host): Promise<'missing' | 'foreign' | 'safe'> {
+  const look = `[ -e "$1" ] || { echo missing; exit; }; if ${isRoots('"$1"')}; then echo safe; else echo foreign; fi`
+  const { stdout } = await host.exec(script(look, 'ops-panel-helper', HOST_HELPER))
+  const word = stdout.trim().split('\n').at(-1)
+  return word === 'safe' || word === 'foreign' ? word : 'missing'
 }
 
 /** sudo may be slow, behind a directory service say; what else there is to know does not depend on it. */

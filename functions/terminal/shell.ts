@@ -93,7 +93,7 @@ async function stateOf(
 ): Promise<'running' | 'stopped' | 'missing' | undefined> {
   try {
     const command = [CONTAINER_TOOL, 'status', id] as const
-    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', timeoutMs })
+    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', verb: ['status', id], timeoutMs })
     if (code === 0) return stdout.includes('running') ? 'running' : 'stopped'
     return /does not exist|Parameter verification failed/.test(stderr) ? 'missing' : undefined
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type Command, script } from '../../runtime/command.ts'
+import { type Elevation, HOST_HELPER } from '../../runtime/elevation.ts'
 
 /** Lists what can be upgraded, in English whatever the language of the host or of a container. */
 export const LIST_UPGRADABLE: Command = ['env', 'LC_ALL=C', 'apt', 'list', '--upgradable']
@@ -89,14 +90,23 @@ $sudo apt-get -y "$@" full-upgrade </dev/null
 
 /**
  * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. Of `all`, a container that fails is told and
- * left behind; the code is then 0.
+ * left behind; the code is then 0. Where `<sudo>` ends with the host's helper, that has the steps itself.
  */
 export const UPGRADE = `
 steps=$1 sudo=$2 scope=$3
 shift 3
-inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null; }
+case $sudo in
+  *${HOST_HELPER})
+    here() { $sudo upgrade host </dev/null; }
+    inside() { $sudo upgrade "$1" </dev/null; }
+    ;;
+  *)
+    here() { sh -c "$steps" ops-panel-apt "$sudo"; }
+    inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null; }
+    ;;
+esac
 case $scope in
-  host) sh -c "$steps" ops-panel-apt "$sudo" ;;
+  host) here ;;
   container) inside "$1" ;;
   all) for id; do
     printf '=== LXC %s ===\\n' "$id"
@@ -108,8 +118,17 @@ esac
 /** What an upgrade job covers. */
 export type Scope = { scope: 'host' } | { scope: 'container'; id: string } | { scope: 'all'; ids: readonly string[] }
 
-/** The command of an upgrade job; `sudo` is put before each program that needs rights (`''` when none is needed). */
-export function upgrade(scope: Scope, sudo: '' | 'sudo -n'): Command {
+/**
+ * What an upgrade puts before each program that needs rights. Where only single commands may be run as root, the script
+ * runs as the account and asks for each of them.
+ */
+export function sudoFor(elevation: Elevation): string {
+  if (elevation === 'helper') return `sudo -n -- ${HOST_HELPER}`
+  return elevation === 'rule' ? 'sudo -n' : ''
+}
+
+/** The command of an upgrade job; `sudo` is as `sudoFor` gives it. */
+export function upgrade(scope: Scope, sudo: string): Command {
   const ids = scope.scope === 'host' ? [] : scope.scope === 'container' ? [scope.id] : scope.ids
   return script(UPGRADE, 'ops-panel-upgrade', STEPS, sudo, scope.scope, ...ids)
 }

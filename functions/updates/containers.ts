@@ -20,7 +20,9 @@ export function inContainer(id: string, command: Command): Command {
 
 /** The containers of the host. Rejects with an SshError when the listing fails. */
 export async function listContainers(host: Host, options: { timeoutMs?: number } = {}): Promise<Container[]> {
-  return parseContainers(succeeded(await host.exec([CONTAINER_TOOL, 'list'], { rights: 'command', ...options })))
+  return parseContainers(
+    succeeded(await host.exec([CONTAINER_TOOL, 'list'], { rights: 'command', verb: ['list'], ...options })),
+  )
 }
 
 /** Reads `pct list`, whose columns are `VMID Status Lock Name`, the lock often blank. */

@@ -27,7 +27,10 @@ export default defineFunction({
     const output =
       target.kind === 'host'
         ? await host.exec(LIST_UPGRADABLE)
-        : await host.exec(inContainer(target.id, LIST_UPGRADABLE), { rights: 'command' })
+        : await host.exec(inContainer(target.id, LIST_UPGRADABLE), {
+            rights: 'command',
+            verb: ['packages', target.id],
+          })
     return parseUpgradable(succeeded(output))
   },
 })

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Command } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
-import type { Host } from '../../runtime/host.ts'
+import type { Host, RunOptions } from '../../runtime/host.ts'
 import { defineJob } from '../../runtime/job-kind.ts'
-import { LIST_UNFINISHED, parseUnfinished, type Scope, upgrade } from './apt.ts'
+import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
 import { inContainer, listContainers } from './containers.ts'
 import { parseTarget } from './target.ts'
 
@@ -20,16 +20,15 @@ export const upgradeJob = defineJob({
 
   async command({ target }, host) {
     const scope = await scopeOf(target, host)
-    // Where only single commands may be run as root, the script runs as the account and asks for each of them.
-    return upgrade(scope, (await host.elevation()) === 'rule' ? 'sudo -n' : '')
+    return upgrade(scope, sudoFor(await host.elevation()))
   },
 
   async leftovers({ target }, host) {
     const places = placesOf(await scopeOf(target, host))
     const found: string[] = []
     const unread: string[] = []
-    for (const { name, command, rights } of places) {
-      const { code, stdout } = await host.exec(command, { rights })
+    for (const { name, command, options } of places) {
+      const { code, stdout } = await host.exec(command, options)
       if (code !== 0) unread.push(name)
       const packages = code === 0 ? parseUnfinished(stdout) : []
       if (packages.length > 0)
@@ -50,10 +49,14 @@ function queueOf(text: string): string {
   return target.kind === 'host' ? 'host' : 'lxc/*'
 }
 
-function placesOf(scope: Scope): { name: string; command: Command; rights: 'none' | 'command' }[] {
-  if (scope.scope === 'host') return [{ name: 'hôte', command: LIST_UNFINISHED, rights: 'none' }]
+function placesOf(scope: Scope): { name: string; command: Command; options: RunOptions }[] {
+  if (scope.scope === 'host') return [{ name: 'hôte', command: LIST_UNFINISHED, options: {} }]
   const ids = scope.scope === 'container' ? [scope.id] : scope.ids
-  return ids.map((id) => ({ name: `LXC ${id}`, command: inContainer(id, LIST_UNFINISHED), rights: 'command' }))
+  return ids.map((id) => ({
+    name: `LXC ${id}`,
+    command: inContainer(id, LIST_UNFINISHED),
+    options: { rights: 'command', verb: ['unfinished', id] },
+  }))
 }
 
 async function scopeOf(text: string, host: Host): Promise<Scope> {

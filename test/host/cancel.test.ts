@@ -3,6 +3,7 @@ import { jobFolder } from './begun.ts'
 import { type Caller, packages, signIn } from './client.ts'
 import { jobDetail, steps, upTo } from './copies.ts'
 import { startFollowed } from './job.ts'
+import { resetNarrow } from './narrow.ts'
 import { replacePostinst } from './postinst.ts'
 import { jobFolders, jobProcesses } from './remains.ts'
 import { type Account, dpkgStatus, inside, type Place, rig } from './rig.ts'
@@ -54,21 +55,15 @@ describe.each<Account>(['root', 'alice', 'ops'])('with the service account %s', 
 
   test('a postinst that ignores TERM is killed after ten seconds, on the host and in a container', async () => {
     await rig('reset')
-    for (const [, place] of UPGRADED) {
-      await replacePostinst(place, DEAF)
-      await inside(place, 'touch /etc/rig/deaf')
-    }
-
-    const ends = await Promise.all(UPGRADED.map((one) => cancelInDpkg(bob, one)))
-
-    for (const { tookMs } of ends) {
-      expect(tookMs).toBeGreaterThan(10_000)
-      expect(tookMs).toBeLessThan(60_000)
-    }
-    await nothingIsLeft()
-    for (const [, place] of UPGRADED) await inside(place, 'rm /etc/rig/deaf')
-    await Promise.all(UPGRADED.map((one) => nextOneRepairs(bob, one)))
+    await killsTheDeaf(bob)
   })
+})
+
+test('with the service account narrow, what ignores TERM is killed and the next one repairs, by the helper alone', async () => {
+  await resetNarrow()
+  const service = await startService({ as: 'narrow' })
+  await killsTheDeaf(await signIn(service, 'bob'))
+  await service.stop()
 })
 
 describe('with the service account root', () => {
@@ -140,6 +135,24 @@ for line in $(seq "$lines"); do
   sleep 0.05
 done
 `
+
+/** Cancels upgrades of the host and of a container, each in a postinst that only KILL ends. */
+async function killsTheDeaf(caller: Caller): Promise<void> {
+  for (const [, place] of UPGRADED) {
+    await replacePostinst(place, DEAF)
+    await inside(place, 'touch /etc/rig/deaf')
+  }
+
+  const ends = await Promise.all(UPGRADED.map((one) => cancelInDpkg(caller, one)))
+
+  for (const { tookMs } of ends) {
+    expect(tookMs).toBeGreaterThan(10_000)
+    expect(tookMs).toBeLessThan(60_000)
+  }
+  await nothingIsLeft()
+  for (const [, place] of UPGRADED) await inside(place, 'rm /etc/rig/deaf')
+  await Promise.all(UPGRADED.map((one) => nextOneRepairs(caller, one)))
+}
 
 /** Starts an upgrade and cancels it in the middle of rig-slow's postinst; what came of it. */
 async function cancelInDpkg(caller: Caller, [target, place, name]: Upgraded) {

@@ -1,17 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Caller, packages, signIn } from './client.ts'
 import { runJob, startFollowed } from './job.ts'
+import { narrowAccount } from './narrow.ts'
 import { type Account, inside, PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
 describe.each<[Account, string]>([
   ['alice', 'sudo for anything, with its password'],
   ['ops', 'sudo without a password, for apt, apt-get and pct alone'],
+  ['narrow', 'sudo without a password, for the host’s helper alone'],
 ])('the service account %s, which has %s', (account) => {
   let service: Service
   let bob: Caller
   beforeAll(async () => {
     await rig('reset')
+    if (account === 'narrow') await narrowAccount()
     await rig('lang', 'fr_FR.UTF-8')
     service = await startService({ as: account })
     bob = await signIn(service, 'bob')
@@ -34,7 +37,7 @@ describe.each<[Account, string]>([
     const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
 
     expect(await job.closed).toBe(1000)
-    expect(owner).toBe(account === 'ops' ? 'ops' : 'root')
+    expect(owner).toBe(account === 'alice' ? 'root' : account)
     expect(processes).toContain('full-upgrade')
     expect(processes).not.toContain(PASSWORDS[account])
     expect(job.output()).not.toContain(PASSWORDS[account])

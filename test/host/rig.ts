@@ -22,6 +22,8 @@ export const PASSWORDS = {
   locked: 'Locked-pw-1',
   expired: 'Expired-pw-1',
   mustchange: 'Must-pw-1',
+  /** Not of the rig: `narrowAccount` makes it. */
+  narrow: 'Narrow-pw-1',
 } as const
 
 export type Account = keyof typeof PASSWORDS

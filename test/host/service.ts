@@ -11,7 +11,7 @@ import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
 /** What is tried, by its path: the one file unless something else is named (see run.sh). */
 const UNDER_TEST = process.env.PANEL_UNDER_TEST ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
-const COMMAND = /\.(ts|mjs)$/.test(UNDER_TEST) ? [process.execPath, UNDER_TEST] : [UNDER_TEST]
+export const UNDER_TEST_COMMAND = /\.(ts|mjs)$/.test(UNDER_TEST) ? [process.execPath, UNDER_TEST] : [UNDER_TEST]
 const APART = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
 const START_MS = 15_000
 /** What a service manager is promised. */
@@ -64,7 +64,7 @@ export async function startService({
   const folder = kept ?? beside?.folder ?? (await newFolder())
   const port = known ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const [program, ...words] = [...(apart ? APART : []), ...COMMAND]
+  const [program, ...words] = [...(apart ? APART : []), ...UNDER_TEST_COMMAND]
   const child = spawn(program ?? '', words, {
     cwd: folder,
     env: {
@@ -129,7 +129,7 @@ export function newFolder(): Promise<string> {
 /** Runs a command of the command line on the data of a service; what it prints. Rejects when it fails. */
 export async function commandLine({ folder }: Service, ...words: string[]): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', PANEL_DATA_DIR: folder }
-  const [program = '', ...first] = COMMAND
+  const [program = '', ...first] = UNDER_TEST_COMMAND
   return (await promisify(execFile)(program, [...first, ...words], { cwd: folder, env })).stdout
 }
 

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 import { canary, password, search } from '../property/canaries.ts'
 import { type Answer, ask, login, packages, refresh, signedIn } from './client.ts'
+import { installHelper } from './narrow.ts'
 import { hostFingerprint, inside, newPasswords, rig, SSH_HOST } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 import { leaks, storedSettings } from './stored.ts'
@@ -102,7 +103,10 @@ describe('the check', () => {
   test.each([
     ['root', 'root est root.'],
     ['alice', 'alice a tous les droits par sudo, avec son mot de passe.'],
-    ['ops', 'ops a par sudo les droits que sa règle donne, apt-get compris.'],
+    [
+      'ops',
+      'ops peut lancer apt-get par sudo, ce qui donne tous les droits de root. Pour les limiter : ops-panel host-helper.',
+    ],
   ] as const)('%s has all it takes', async (account, elevation) => {
     const { ssh_host_key, checks } = await checked({ ssh_username: account, ssh_password: passwordOf(account) })
 
@@ -125,21 +129,47 @@ describe('the check', () => {
     expect(checks[2]?.[2]).toBe('zoe a tous les droits par sudo, sans mot de passe.')
   })
 
-  test('bob lacks rights, is told the rule, and has all it takes with that very rule', async () => {
+  test('bob lacks rights, is told of the helper and the rule, and has all it takes with these very two', async () => {
     const bob = { ssh_username: 'bob', ssh_password: passwordOf('bob') }
     const before = await checked(bob)
-    const [, rule = ''] = /Ajoutez une règle sudo : (.+)$/.exec(before.checks[2]?.[2] ?? '') ?? []
+    const [, rule = ''] = /ajoutez une règle sudo : (.+)$/.exec(before.checks[2]?.[2] ?? '') ?? []
 
     expect(before.checks).toEqual([
       ['reachable', true, REACHABLE],
       ['authenticated', true, 'bob s’est connecté.'],
-      ['elevation', false, expect.stringMatching(/^bob n’a pas les droits de mettre à jour\. /)],
+      [
+        'elevation',
+        false,
+        expect.stringMatching(/^bob n’a pas les droits de mettre à jour\. Installez ops-panel-host /),
+      ],
       ['apt', true, APT],
       ['container_tool', false, expect.stringMatching(/^pct ne répond pas \(.+\)\. Sans lui, seul l’hôte /)],
     ])
     expect(rule).toMatch(/^bob ALL=/)
+    await installHelper()
+    const { checks } = await checked(bob)
+    expect(checks[2]).toEqual(['elevation', false, expect.stringContaining(`Ajoutez une règle sudo : ${rule}`)])
     await sudoRule(rule)
-    expect((await checked(bob)).checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
+    const after = await checked(bob)
+    expect(after.checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
+    expect(after.checks[2]?.[2]).toBe('bob n’a par sudo que les droits qu’ops-panel-host lui donne (version 1).')
+  })
+
+  test('a helper that is older, another one or not root’s own is told, with what to do', async () => {
+    const bob = { ssh_username: 'bob', ssh_password: passwordOf('bob') }
+    const told = async () => (await checked(bob)).checks[2]?.slice(1)
+
+    await installHelper('s/^VERSION=.*/VERSION=0/')
+    expect(await told()).toEqual([
+      false,
+      expect.stringMatching(/\(version 0\)\. Il faut la version 1 : « ops-panel host-helper » dit comment/),
+    ])
+    await installHelper('$ s/$/# changed/')
+    expect(await told()).toEqual([true, expect.stringContaining('Ce n’est pas tout à fait celui de ce service')])
+    await installHelper()
+    await inside('host', 'chown bob /usr/sbin/ops-panel-host')
+    expect(await told()).toEqual([false, expect.stringContaining('chown root:root /usr/sbin/ops-panel-host')])
+    await inside('host', 'chown root /usr/sbin/ops-panel-host')
   })
 
   test('with a wrong password the host’s key is shown, and nothing else is known', async () => {

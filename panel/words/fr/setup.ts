@@ -11,7 +11,8 @@ export const setup = {
   ssh_host: 'Hôte',
   ssh_host_hint: 'hôte, hôte:port ou [adresse IPv6]:port',
   ssh_username: 'Compte de service',
-  ssh_username_hint: 'Celui avec lequel le panneau se connecte\u00a0: root, ou un compte qui a sudo sans mot de passe.',
+  ssh_username_hint:
+    'Celui avec lequel le panneau se connecte\u00a0: root, un compte qui a sudo, ou un compte à qui sudo ne permet qu’ops-panel-host («\u00a0ops-panel host-helper\u00a0» dit comment).',
   ssh_password: 'Son mot de passe',
   check: 'Vérifier l’hôte',
   back: 'Corriger',

@@ -191,6 +191,15 @@ test('where a rule allows single commands, the job asks for this one', async () 
   await expect.poll(() => begun(app.ran)).toEqual([['env', 'LC_ALL=C', 'sudo', '-n', '/usr/sbin/pct', 'stop', '101']])
 })
 
+test('where sudo allows the helper alone, the job asks that for its own verb', async () => {
+  const fake = { ...jobHost({ list: { stdout: LISTING } }), elevation: 'helper' } as const
+  const app = await hypervisorApp(undefined, {}, { fake })
+
+  await answered(await app.act(101, 'stop'), 202)
+
+  await expect.poll(() => begun(app.ran)).toEqual([['sudo', '-n', '--', '/usr/sbin/ops-panel-host', 'stop', '101']])
+})
+
 test('without a token, too, a locked container is refused before anything starts', async () => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
 

@@ -191,7 +191,7 @@ test('an account without the rights is told the rule it needs', async () => {
   const { ok, wrong } = await doctor()
 
   expect(ok).toBe(false)
-  expect(wrong[0]).toMatch(/^✗ none n’a pas les droits .* none ALL=\(root\) NOPASSWD: \/usr\/bin\/apt-get/)
+  expect(wrong[0]).toMatch(/^✗ none n’a pas les droits .* none ALL=\(root\) NOPASSWD: \/usr\/sbin\/ops-panel-host$/)
 })
 
 test.each([

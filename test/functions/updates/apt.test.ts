@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { LIST_UPGRADABLE, parseUpgradable, STEPS, UPGRADE, upgrade } from '../../../functions/updates/apt.ts'
+import { LIST_UPGRADABLE, parseUpgradable, STEPS, sudoFor, UPGRADE, upgrade } from '../../../functions/updates/apt.ts'
 
 test('apt is asked in English, with its output in one command', () => {
   expect(LIST_UPGRADABLE).toEqual(['env', 'LC_ALL=C', 'apt', 'list', '--upgradable'])
@@ -121,6 +121,25 @@ test('over all containers each is announced and entered in turn', () => {
     ],
     stderr: '',
   })
+})
+
+test.each([
+  ['host', [], ['sudo -n -- /usr/sbin/ops-panel-host upgrade host']],
+  ['container', ['101'], ['sudo -n -- /usr/sbin/ops-panel-host upgrade 101']],
+  [
+    'all',
+    ['101', `1'; id`],
+    [
+      '=== LXC 101 ===',
+      'sudo -n -- /usr/sbin/ops-panel-host upgrade 101',
+      `=== LXC 1'; id ===`,
+      `sudo -n -- /usr/sbin/ops-panel-host upgrade 1'; id`,
+    ],
+  ],
+])('by the helper, which has the steps itself, nothing but its verb is asked for: %s', (scope, ids, lines) => {
+  const sudo = `echo ${sudoFor('helper')}`
+
+  expect(shell(UPGRADE, 'echo STEPS', sudo, scope, ...ids)).toEqual({ status: 0, lines, stderr: '' })
 })
 
 test('over all containers one that fails is told and left behind', () => {

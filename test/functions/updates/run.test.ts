@@ -115,14 +115,20 @@ test.each([
   ])
 })
 
-test.each(['root', 'sudo', 'password', 'rule'] as const)('with elevation %s', async (elevation) => {
+test.each([
+  ['root', ''],
+  ['sudo', ''],
+  ['password', ''],
+  ['rule', 'sudo -n'],
+  ['helper', 'sudo -n -- /usr/sbin/ops-panel-host'],
+] as const)('with elevation %s', async (elevation, sudo) => {
   const app = await testApp([run, history], { fake: { ...jobHost({}), elevation } })
 
   await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
   await settled(app)
 
-  // Only where a rule allows single commands does the script itself ask for each of them.
-  const command = upgrade({ scope: 'host' }, elevation === 'rule' ? 'sudo -n' : '')
+  // Only where sudo allows single commands does the script itself ask for each of them.
+  const command = upgrade({ scope: 'host' }, sudo)
   expect(app.ran[0]?.command.slice(-command.length)).toEqual(command)
 })
 

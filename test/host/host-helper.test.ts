@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openTerminal } from '../terminal-client.ts'
+import { type Caller, signIn } from './client.ts'
+import { asNarrow, installHelper, resetNarrow } from './narrow.ts'
+import { inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+/** What an attacker wants root to run: it leaves something where root alone can write. */
+const TOUCH = 'touch /run/pwned'
+const HELPER = '/usr/sbin/ops-panel-host'
+
+beforeAll(async () => {
+  await resetNarrow()
+  // Whatever a program looks for in its environment or folder: root must not come by any of it.
+  await inside(
+    'host',
+    `mkdir /tmp/evil && cd /tmp/evil
+    for name in sh cat env id setsid prlimit setpriv apt-get apt dpkg pct mkdir mkfifo rm sleep; do
+      printf '#!/bin/sh\\n${TOUCH}\\n' >"$name"
+    done
+    printf 'APT::Update::Pre-Invoke { "${TOUCH}"; };\\n' >apt.conf
+    printf 'system "${TOUCH}"; 1' >evil.pm
+    echo '${TOUCH}' >profile
+    chmod 755 /tmp/evil/*; chown -R narrow: /tmp/evil`,
+  )
+})
+afterAll(() => rig('reset'))
+
+/** What stands for root's own things: it must be the same before and after. */
+const rootsOwn = () => inside('host', 'ls -l --time-style=full-iso /etc/passwd /usr/sbin/ops-panel-host; ls /run')
+
+type Case = readonly [name: string, words: string]
+
+const REFUSED: readonly Case[] = [
+  ['no verb', ''],
+  ['an unknown verb', 'exec 101 -- touch /tmp/pwned'],
+  ['an option before the verb', '--help list'],
+  ['an option of apt', `upgrade host -o "APT::Update::Pre-Invoke::=${TOUCH}"`],
+  ['an option of apt in place of a target', `refresh "-oAPT::Update::Pre-Invoke::=${TOUCH}"`],
+  ['a command behind the target', `upgrade 'host; ${TOUCH}'`],
+  ['a substitution in the target', `upgrade '$(${TOUCH})'`],
+  ['a target of two lines', `upgrade $'101\\n102'`],
+  ['a target that ends with a line end', `packages $'101\\n'`],
+  ['a folder as a target', 'upgrade ../101'],
+  ['a container whose number begins with 0', 'status 0101'],
+  ['a container of two digits', 'status 99'],
+  ['a container of ten digits', 'status 1234567890'],
+  ['a container in other digits', 'status ١٠١'],
+  ['an option of pct', 'packages --keep-env'],
+  ['a second container', 'start 101 102'],
+  ['an option of pct behind the container', 'start 101 --debug'],
+  ['an empty target', `upgrade ''`],
+  ['a pattern as a target', `upgrade '*'`],
+  ['a session that is none', 'end -1 KILL'],
+  ['the session 0', 'end 0 KILL'],
+  ['a session in a folder', 'end ../1 KILL'],
+  ['a pattern of sessions', `end '*' KILL`],
+  ['another signal', 'end 1 STOP'],
+  ['a hundred thousand digits', `upgrade "$(printf '%0100000d' 1)"`],
+]
+
+const NOT_ALLOWED: readonly Case[] = [
+  ['another program', 'sudo -n sh -c id'],
+  ['the helper by a shell', `sudo -n sh ${HELPER} list`],
+  ['the container tool', 'sudo -n pct exec 101 -- id'],
+  ['apt-get', 'sudo -n apt-get update'],
+  ['a shell of sudo’s', `sudo -n -s ${HELPER} version`],
+  ['a login of sudo’s', `sudo -n -i ${HELPER} version`],
+  ['an editor of sudo’s', `sudo -n -e ${HELPER}`],
+  ['another user', `sudo -n -u bob ${HELPER} version`],
+  ['another folder', `sudo -n -D /tmp/evil ${HELPER} version`],
+  ['another root', `sudo -n -R /tmp/evil ${HELPER} version`],
+  ['its environment', `APT_CONFIG=/tmp/evil/apt.conf sudo -n -E ${HELPER} version`],
+  ['a variable', `sudo -n APT_CONFIG=/tmp/evil/apt.conf ${HELPER} version`],
+  ['files beside the three', `sudo -n -C 200 ${HELPER} version`],
+  ['a link to another program', `ln -sf /bin/sh /tmp/evil/ops-panel-host; sudo -n /tmp/evil/ops-panel-host -c id`],
+  ['the helper without sudo', `${HELPER} version`],
+]
+
+/** What stands before the command; the helper must do as if it were not there. */
+const UNSEEN: readonly Case[] = [
+  [
+    'variables of apt and dpkg',
+    'env APT_CONFIG=/tmp/evil/apt.conf DPKG_ROOT=/tmp/evil DPKG_ADMINDIR=/tmp/evil DPKG_HOOKS_DIR=/tmp/evil',
+  ],
+  ['a path', 'env PATH=/tmp/evil:/usr/bin:/bin'],
+  ['start-up files', 'env ENV=/tmp/evil/profile BASH_ENV=/tmp/evil/profile SHELLOPTS=xtrace PS4=x IFS=/'],
+  ['libraries', 'env LD_LIBRARY_PATH=/tmp/evil PERL5LIB=/tmp/evil PERL5OPT=-Mevil PYTHONPATH=/tmp/evil'],
+  ['another caller', 'env SUDO_UID=0 SUDO_GID=0 SUDO_USER=root HOME=/tmp/evil USER=bob'],
+  ['functions of a shell', 'cat() { touch /tmp/evil/ran; }; export -f cat;'],
+  ['a folder with programs', 'cd /tmp/evil;'],
+  ['a folder that is gone', 'mkdir /tmp/evil/gone; cd /tmp/evil/gone; rmdir /tmp/evil/gone;'],
+  ['a mask that lets everybody write', 'umask 0;'],
+  ['a mask that leaves nothing', 'umask 777;'],
+  ['that it has no files', 'exec <&- >&- 2>&-;'],
+  [
+    'ignored and blocked signals',
+    `perl -MPOSIX -e '$SIG{$_} = "IGNORE" for qw(CHLD PIPE TERM HUP);
+      sigprocmask(SIG_BLOCK, POSIX::SigSet->new(1, 2, 13, 15, 17)); exec @ARGV'`,
+  ],
+]
+
+describe('what an account may do that sudo allows the helper alone', () => {
+  let before = ''
+  beforeEach(async () => {
+    await inside('host', 'mkdir -p /run/ops-panel-host /run/sudo/ts')
+    before = await rootsOwn()
+  })
+
+  /** Runs each as that account: its name, code, how many lines it said on stderr, and what on stdout. */
+  const each = async (cases: readonly Case[], command: (words: string) => string) => {
+    const scripts = cases.map(
+      ([name, words]) =>
+        `out=$( (${command(words)}) 2>/tmp/evil/err); echo "${name}|$?|$(wc -l </tmp/evil/err)|$(echo $out)|"`,
+    )
+    const lines = (await asNarrow(scripts.join('\n'))).stdout.trimEnd().split('\n')
+    return lines.map((line) => line.split('|').slice(0, 4))
+  }
+
+  test('nothing comes of words that it does not know: code 64, and one line', async () => {
+    const told = await each(REFUSED, (words) => `sudo -n ${HELPER} ${words}`)
+
+    expect(told).toEqual(REFUSED.map(([name]) => [name, '64', '1', '']))
+    expect(await rootsOwn()).toBe(before)
+  })
+
+  test('sudo refuses everything else', async () => {
+    const told = await each(NOT_ALLOWED, (words) => words)
+
+    expect(told).toHaveLength(NOT_ALLOWED.length)
+    expect(told.filter(([, code, , stdout]) => code === '0' || stdout !== '')).toEqual([])
+    expect(await rootsOwn()).toBe(before)
+  })
+
+  test('what runs as root sees nothing of its environment, folder, mask, files and signals', async () => {
+    const told = await each(UNSEEN, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} refresh host >/tmp/evil/out`)
+    const failed = await each(UNSEEN, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} packages 103`)
+
+    expect(told.map(([name, code]) => [name, code])).toEqual(UNSEEN.map(([name]) => [name, '0']))
+    expect(failed.map(([name, code]) => [name, code])).toEqual(UNSEEN.map(([name]) => [name, '255']))
+    expect(await rootsOwn()).toBe(before)
+    expect(await inside('host', 'find /var/lib/apt /run/ops-panel-host -perm /022 ! -type l')).toBe('')
+    expect(await inside('host', 'ls /run/ops-panel-host/*; ls /tmp/evil/ran 2>/dev/null || true')).toBe('')
+  })
+
+  test('nothing that it begins fails half-way by a limit: it is raised, or nothing begins', async () => {
+    const limits: Case[] = ['-f 100', '-t 5', '-v 300000', '-n 20', '-d 1000'].map((limit) => [
+      limit,
+      `ulimit ${limit}`,
+    ])
+    const told = await each(limits, (limit) => `${limit}; sudo -n ${HELPER} list`)
+
+    for (const [, ...line] of told) expect(line.join('|')).toMatch(/^(64\|1\|$|0\|0\|VMID .*103 stopped)/)
+  })
+
+  test('a file that it may only read is not handed over to a container as its output, nor written by one', async () => {
+    // The container's root is on the attacker's side, and writes to whatever it is given.
+    await inside(
+      '101',
+      `mv /usr/bin/apt /usr/bin/apt.away
+      printf '#!/bin/sh\\nfor n in 0 1 2; do echo pwned >/proc/self/fd/$n; chmod 777 /proc/self/fd/$n; done\\n' >/usr/bin/apt
+      chmod 755 /usr/bin/apt`,
+    )
+    await asNarrow(`sudo -n ${HELPER} packages 101 0</etc/passwd 1</etc/passwd 2</etc/passwd`)
+    await asNarrow(`sudo -n ${HELPER} packages 101 0<${HELPER} 1<${HELPER} 2<${HELPER}`)
+    await inside('101', 'mv /usr/bin/apt.away /usr/bin/apt')
+
+    expect(await rootsOwn()).toBe(before)
+    expect(await inside('host', 'grep -c pwned /etc/passwd /usr/sbin/ops-panel-host || true')).toBe(
+      '/etc/passwd:0\n/usr/sbin/ops-panel-host:0',
+    )
+  })
+
+  test('what it gives for output is written by itself, not by root', async () => {
+    const { stdout } = await asNarrow(
+      `mkfifo /tmp/evil/pipe; sudo -n ${HELPER} list >/tmp/evil/pipe &
+      exec 3</tmp/evil/pipe; read -r line <&3; ps -o user= -C cat | sort -u; cat <&3 >/dev/null; wait`,
+    )
+
+    expect(stdout.split('\n').filter((user) => user === 'root')).toEqual([])
+  })
+
+  test('its exit code and both its outputs come through, from containers too', async () => {
+    expect(await asNarrow(`sudo -n ${HELPER} status 101`)).toEqual({ code: 0, stdout: 'status: running\n', stderr: '' })
+    expect(await asNarrow(`sudo -n ${HELPER} packages 103`)).toMatchObject({
+      code: 255,
+      stdout: '',
+      stderr: expect.stringContaining("container '103' not running!"),
+    })
+  })
+})
+
+describe('what it may end', () => {
+  beforeAll(() => rig('slow', '400', '50'))
+
+  test('is what the helper runs for a session of its own: no other process, whatever its name, and no other account’s', async () => {
+    await inside(
+      'host',
+      `echo 'bob ALL=(root) NOPASSWD: ${HELPER}' >/etc/sudoers.d/bob
+      setsid su bob -c 'echo $$ >/tmp/bob; exec setsid sudo -n ${HELPER} upgrade 102 >/dev/null' </dev/null >/dev/null 2>&1 &
+      setsid su narrow -c 'setsid -w bash -c "echo \\$\\$ >/tmp/narrow; sleep 300 & sudo -n ${HELPER} upgrade 101 >/dev/null; echo \\$? >/tmp/ended"' </dev/null >/dev/null 2>&1 &
+      until [ -s /run/ops-panel-host/$(id -u narrow)/*/led ] && pgrep -x rig-slow.postin -s 0,$(cut -d' ' -f1 /run/ops-panel-host/$(id -u narrow)/*/led) &&
+        [ -s /run/ops-panel-host/$(id -u bob)/*/led ]; do sleep 0.05; done >/dev/null`,
+    )
+    // One of root's, whose name reads as if it were of that session.
+    await inside(
+      'host',
+      `read -r leader rest </run/ops-panel-host/$(id -u narrow)/*/led
+      for name in ") S 1 1 $leader " "$(printf ')\\nS 1 1 %s' "$leader")"; do
+        setsid perl -e '$0 = shift; sleep 300' "$name" </dev/null >/dev/null 2>&1 &
+        echo $! >>/tmp/liars
+        until grep -q '^)' /proc/$!/comm; do sleep 0.02; done
+      done`,
+    )
+    const [own, others] = (await inside('host', 'cat /tmp/narrow; ls /run/ops-panel-host/$(id -u bob)')).split('\n')
+    const [bobs] = (others ?? '').split('-')
+
+    const theirs = await asNarrow(`sudo -n ${HELPER} end ${bobs} KILL; sudo -n ${HELPER} end 1 KILL`)
+    const ended = await asNarrow(`sudo -n ${HELPER} end ${own} KILL`)
+    await expect.poll(() => inside('host', 'cat /tmp/ended || true')).toBe('137')
+
+    expect(theirs).toMatchObject({ code: 0, stdout: '0\n0\n' })
+    expect(Number(ended.stdout)).toBeGreaterThan(2)
+    expect(await inside('host', 'ls /run/ops-panel-host/$(id -u narrow)')).toBe('')
+    expect(await inside('host', 'kill -0 $(cat /tmp/liars) && echo alive')).toBe('alive')
+    expect(await inside('host', 'pgrep -u narrow -x sleep >/dev/null && echo alive')).toBe('alive')
+    expect(await inside('host', 'pgrep -x rig-slow.postin | wc -l')).toBe('1')
+    expect((await asNarrow(`sudo -n ${HELPER} end ${own} KILL`)).stdout).toBe('0\n')
+    await inside('host', 'kill $(cat /tmp/liars); pkill -u narrow; pkill -KILL -x rig-slow.postin')
+  })
+
+  test('hangs up, interrupts and stops do not leave root’s work without its end', async () => {
+    await rig('reset', '101')
+    await rig('slow', '10', '20', '101')
+    const { code, stdout } = await asNarrow(
+      `sudo -n ${HELPER} upgrade 101 & until pgrep -x rig-slow.postin >/dev/null; do sleep 0.02; done; kill -TERM $! 2>/dev/null; kill -HUP $! 2>/dev/null; wait $!`,
+    )
+
+    expect(code).toBe(0)
+    expect(stdout).toContain('rig-slow: step 10 of 10')
+  })
+})
+
+describe('a service with that account', () => {
+  let service: Service
+  let alice: Caller
+  beforeAll(async () => {
+    service = await startService({ as: 'narrow' })
+    alice = await signIn(service, 'alice')
+    return () => service.stop()
+  })
+
+  test('knows how it gains its rights', async () => {
+    expect((await alice.get('/api/updates/targets')).body).toHaveLength(4)
+    expect(service.log()).toContain('"username":"narrow","elevation":"helper"')
+  })
+
+  test('stops and starts a container', async () => {
+    for (const [action, status] of [
+      ['stop', 'stopped'],
+      ['start', 'running'],
+    ]) {
+      expect((await alice.post(`/api/hypervisor/containers/102/${action}`, {})).status).toBe(202)
+      await expect.poll(() => inside('host', 'pct status 102'), { timeout: 20_000 }).toBe(`status: ${status}`)
+    }
+  })
+
+  test('has a terminal as that account, and says why there is none in a container', async () => {
+    const at = { url: service.url, token: alice.token }
+    const terminal = await openTerminal(at, 'host')
+    terminal.type('id -un\r')
+    await terminal.until('narrow')
+    const none = await openTerminal(at, 'lxc:101')
+
+    await expect.poll(() => none.exit()?.reason).toContain('n’a de droits que par ops-panel-host')
+  })
+})
+
+test('a helper that others than root could change is not used, by a file or by its folder', async () => {
+  for (const [worse, better] of [
+    [`chown bob ${HELPER}`, `chown root ${HELPER}`],
+    [`chmod 775 ${HELPER}`, `chmod 755 ${HELPER}`],
+    ['chmod 1777 /usr/sbin', 'chmod 755 /usr/sbin'],
+  ] as const) {
+    await inside('host', worse)
+    const service = await startService({ as: 'narrow' })
+    const bob = await signIn(service, 'bob')
+    await bob.get('/api/updates/targets')
+    await expect.poll(() => service.log()).toContain('"username":"narrow","elevation":"rule"')
+    await service.stop()
+    await inside('host', better)
+  }
+  await installHelper()
+})
