@@ -92,6 +92,8 @@ export interface Operations {
         | 'logout'
         | 'session_revoked'
         | 'sessions_ended'
+        | 'account_ended'
+        | 'rights_changed'
         | 'keys_rotated'
         | 'host_key_changed'
         | 'installed'
@@ -611,7 +613,7 @@ export interface Operations {
   'POST /api/updates/jobs/{id}/cancel': {
     params: { id: JobId }
     answer: { message: string }
-    code: 'forbidden' | 'job_ended' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'account_kept_out' | 'forbidden' | 'job_ended' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** The output of a job */
   'GET /api/updates/jobs/{id}/output': {
@@ -639,6 +641,7 @@ export interface Operations {
     body: { target: Target }
     answer: { job_id: JobId; message: string }
     code:
+      | 'account_kept_out'
       | 'body_too_large'
       | 'invalid_json'
       | 'profile_missing'

@@ -16,6 +16,8 @@ export interface PanelOptions {
   WebSocket?: SocketConstructor | false
   /** The session is over, and not because of `signOut`: somebody has to sign in again. */
   onSignedOut?(): void
+  /** There is another token in the session: who is signed in may have other rights now. */
+  onRenewed?(): void
 }
 
 export interface Panel {
@@ -43,12 +45,13 @@ export function createPanel({
   fetch = (...asked) => globalThis.fetch(...asked),
   WebSocket = globalThis.WebSocket,
   onSignedOut = () => {},
+  onRenewed = () => {},
 }: PanelOptions): Panel {
   if (!ADDRESS.test(url) || !URL.canParse(url))
     throw new TypeError(`L’adresse du service s’écrit comme « https://panel.example », et non « ${url} ».`)
   const base = url.replace(/\/+$/, '')
   const request = createRequest(base, fetch)
-  const session = createSession(request, onSignedOut)
+  const session = createSession(request, onSignedOut, onRenewed)
 
   function api<operation extends Operation>(
     operation: operation,

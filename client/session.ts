@@ -30,7 +30,7 @@ export interface Given {
 
 const now = () => performance.now()
 
-export function createSession(request: Request, onSignedOut: () => void): Session {
+export function createSession(request: Request, onSignedOut: () => void, onRenewed: () => void = () => {}): Session {
   let token: string | undefined
   let renewAt = 0
   let renewing: Promise<string | undefined> | undefined
@@ -60,7 +60,10 @@ export function createSession(request: Request, onSignedOut: () => void): Sessio
     const mine = () => renewing === current
     const current = request(REFRESH, { signal: AbortSignal.timeout(REFRESH_MS) }).then(
       (answer) => {
-        if (mine()) begin(answer)
+        if (mine()) {
+          begin(answer)
+          onRenewed()
+        }
         return token
       },
       (error) => {

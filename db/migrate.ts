@@ -7,18 +7,20 @@ import { sql as dashboardLayouts } from './migrations/0003-dashboard-layouts.ts'
 import { sql as jobLeases } from './migrations/0004-job-leases.ts'
 import { sql as outputEncoding } from './migrations/0005-output-encoding.ts'
 import { sql as modules } from './migrations/0006-modules.ts'
+import { sql as accounts } from './migrations/0007-accounts.ts'
 import { sql as jobFolder } from './migrations/0010-job-folder.ts'
 import { sql as jobTurns } from './migrations/0011-job-turns.ts'
 import { sql as chosenPreferences } from './migrations/0028-chosen-preferences.ts'
 
 /** In order, never changed once released; the version of a migration is its place here, from 1. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   first,
   signIn,
   dashboardLayouts,
   jobLeases,
   outputEncoding,
   modules,
+  accounts,
   jobFolder,
   jobTurns,
   chosenPreferences,

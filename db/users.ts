@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database, Statement } from './client.ts'
 
 export const Profile = z.object({
   id: z.number(),
@@ -20,12 +20,45 @@ const PROFILE =
 const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
 
-/** Creates the user or overwrites its administrator flag; preferences stay as they are. */
-export async function saveUser(db: Database, username: string, isAdmin: boolean, now: string): Promise<Profile> {
+/** What the host's account of a user is like, as far as it was told. */
+export const HostAccount = z.object({
+  id: z.number(),
+  username: z.string(),
+  is_admin: z.number().transform(Boolean),
+  /** Another one under the same name is another account. Null until somebody could be asked. */
+  uid: z.number().nullable(),
+  /** The host lets it sign in at most: no shell, a password to be changed. */
+  kept_out: z.number().transform(Boolean),
+  /** What its own connection said of it at the last login: it can be forged, and takes rights away at most. */
+  own_word: z.enum(['administrator', 'user', 'silent', 'refused']),
+  /** False when the host let it in although its entry in /etc/shadow says otherwise: LDAP or Kerberos decides. */
+  shadow_counts: z.number().transform(Boolean),
+})
+export type HostAccount = z.infer<typeof HostAccount>
+
+const HOST_ACCOUNT = 'SELECT id, username, is_admin, uid, kept_out, own_word, shadow_counts FROM users'
+
+/** What a login learns of an account; `uid` and `shadow_counts` stay as they are where nobody could be asked. */
+export type Learnt = Pick<HostAccount, 'kept_out' | 'own_word'> & Partial<Pick<HostAccount, 'uid' | 'shadow_counts'>>
+
+/** Creates the user or overwrites its administrator flag and what is learnt of it; preferences stay as they are. */
+export async function saveUser(
+  db: Database,
+  username: string,
+  isAdmin: boolean,
+  now: string,
+  { uid = null, kept_out, own_word, shadow_counts }: Learnt = {
+    kept_out: false,
+    own_word: isAdmin ? 'administrator' : 'user',
+  },
+): Promise<Profile> {
+  const counts = shadow_counts === undefined ? null : Number(shadow_counts)
   await db.run(
-    `INSERT INTO users (username, is_admin, created_at) VALUES (?, ?, ?)
-     ON CONFLICT (username) DO UPDATE SET is_admin = excluded.is_admin`,
-    [username, isAdmin ? 1 : 0, now],
+    `INSERT INTO users (username, is_admin, created_at, uid, kept_out, own_word, shadow_counts)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 1))
+     ON CONFLICT (username) DO UPDATE SET is_admin = ?2, uid = coalesce(?4, uid), kept_out = ?5, own_word = ?6,
+       shadow_counts = coalesce(?7, shadow_counts)`,
+    [username, Number(isAdmin), now, uid, Number(kept_out), own_word, counts],
   )
   const user = await findUserByName(db, username)
   if (!user) throw new Error(`user ${username} vanished while it was being saved`)
@@ -40,6 +73,31 @@ export async function findUserByName(db: Database, username: string): Promise<Pr
 export async function findUser(db: Database, id: number): Promise<Profile | undefined> {
   const [user] = await db.query(Profile, `${PROFILE} WHERE id = ?`, [id])
   return user
+}
+
+export async function findHostAccount(db: Database, id: number): Promise<HostAccount | undefined> {
+  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} WHERE id = ?`, [id])
+  return account
+}
+
+export async function findHostAccountByName(db: Database, username: string): Promise<HostAccount | undefined> {
+  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} WHERE username = ?`, [username])
+  return account
+}
+
+/** Takes up what the host says now. The audit entry tells of another administrator flag, and is written with it. */
+export async function changeRights(
+  db: Database,
+  { id, is_admin, kept_out }: Pick<HostAccount, 'id' | 'is_admin' | 'kept_out'>,
+  audit: Statement,
+): Promise<void> {
+  await db.batch([
+    {
+      sql: `${audit.sql} WHERE EXISTS (SELECT 1 FROM users WHERE id = ? AND is_admin <> ?)`,
+      args: [...(audit.args ?? []), id, Number(is_admin)],
+    },
+    { sql: 'UPDATE users SET is_admin = ?, kept_out = ? WHERE id = ?', args: [Number(is_admin), Number(kept_out), id] },
+  ])
 }
 
 /** What `me` needs beyond the token: asked at every page, so no column more than that. */

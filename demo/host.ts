@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
 import { fingerprint } from '../runtime/host-key.ts'
-import { type Account, accounts, SERVICE } from './account.ts'
+import { type Account, accounts, SERVICE, type User } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'
 import type { LoginMethod } from './login.ts'
@@ -38,6 +38,8 @@ export interface DemoHost extends Pick<Machine, 'lineMs' | 'upgradeOutput' | 'ov
   readonly privateKey: string
   /** The account for the service's settings. */
   readonly service: { username: string; password: string }
+  /** By name; they may change while it runs. */
+  readonly users: Map<string, User>
   /** The newest thousand who gave a password, right or wrong. */
   readonly signIns: readonly string[]
   /** The newest thousand command lines, as words. */
@@ -129,6 +131,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     hostKey: fingerprint(key.getPublicSSH()),
     privateKey,
     service: { username: SERVICE, password: users.get(SERVICE)?.password ?? '' },
+    users,
     signIns,
     commands,
     get connections() {

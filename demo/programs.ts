@@ -66,7 +66,7 @@ export function createPrograms(): Run {
   return async (words, process) => run(words, process)
 }
 
-/** `id`, `id -u` and `id -Gn`, of the account itself or of another. */
+/** `id`, `id -u`, `id -un` and `id -Gn`, with or without `z`, of the account itself or of another. */
 async function id(args: readonly string[], process: Process): Promise<number> {
   const option = args[0]?.startsWith('-') && args[0] !== '--' ? args[0] : undefined
   const rest = args.slice(option === undefined ? 0 : 1)
@@ -76,8 +76,12 @@ async function id(args: readonly string[], process: Process): Promise<number> {
   const user = name === undefined ? process.user : findUser(name, process)
   if (!user) return fail(process, `id: '${name}': no such user\n`, 1)
   const [group = user.name] = user.groups
-  if (option === '-u') await process.stdout(`${user.uid}\n`)
-  else if (option === '-Gn') await process.stdout(`${user.groups.join(' ')}\n`)
+  const isNul = option?.endsWith('z') === true
+  const print = (...words: string[]) => process.stdout(isNul ? `${words.join('\0')}\0` : `${words.join(' ')}\n`)
+  const asked = isNul ? option.slice(0, -1) : option
+  if (asked === '-u') await print(`${user.uid}`)
+  else if (asked === '-un') await print(user.name)
+  else if (asked === '-Gn') await print(...user.groups)
   else if (option === undefined)
     await process.stdout(`uid=${user.uid}(${user.name}) gid=${user.uid}(${group}) groups=${user.groups.join(',')}\n`)
   else return fail(process, `id: invalid option -- '${option.replace(/^-+/, '')}'\n`, 1)

@@ -2,9 +2,10 @@ import { uptime } from 'node:os'
 import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
-import { ELEVATION, IDENTIFY, WITHOUT_INPUT } from '../runtime/identity-script.ts'
+import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { RUN } from '../runtime/job-runner.ts'
 import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, START } from '../runtime/job-script.ts'
+import type { User } from './account.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
 import type { Run } from './pct.ts'
@@ -18,8 +19,21 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0] ?? ''}: not found\n`, 127)
   }
 
-  const identify: Program = async (names, process) => {
-    return (await exitOf(['id', '-u', '--', ...names], process)) || exitOf(['id', '-Gn', '--', ...names], process)
+  const identify: Program = async ([mark = ''], process) => {
+    await process.stdout(`${mark}\0`)
+    for (const option of ['-unz', '-uz', '-Gnz']) if ((await exitOf(['id', option], process)) !== 0) return 1
+    await process.stdout(`${mark}\0`)
+    return 0
+  }
+
+  const inspect: Program = async ([mark = '', name = ''], process) => {
+    const silent = async () => {}
+    const code = await exitOf(['id', '-u', '--', name], { ...process, stdout: silent, stderr: silent })
+    const user = process.machine.users.get(name)
+    if (code > 1) return 1
+    const told = code === 0 && user ? inspected(user, process.user.uid === 0) : ['gone']
+    await process.stdout([mark, ...told, mark, ''].join('\0'))
+    return 0
   }
 
   const elevation: Program = async (_args, process) => {
@@ -125,6 +139,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
 
   return new Map<string, Program>([
     [IDENTIFY, identify],
+    [INSPECT, inspect],
     [ELEVATION, elevation],
     [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],
     [FIGURES, figures],
@@ -136,6 +151,22 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [CANCEL, cancel],
     [CLEAN, clean],
   ])
+}
+
+/** Every account has its password in the imitated host itself, and nothing is seen of it but by root. */
+function inspected({ name, uid, shell, expired, groups, sudo = 'none' }: User, byRoot: boolean): string[] {
+  const today = Math.floor(Date.now() / 1000)
+  const path = shell === 'nologin' ? '/usr/sbin/nologin' : '/bin/bash'
+  const isRoot = uid === 0 || sudo === 'password' || sudo === 'nopasswd'
+  const seen = byRoot
+    ? [
+        'usable',
+        `20000:0:99999:7::${expired ? '1' : ''}:`,
+        `${today}`,
+        groups.includes('wheel') ? (isRoot ? 'yes' : 'no') : 'unasked',
+      ]
+    : ['unseen', '', `${today}`, 'unasked']
+  return [name, `${uid}`, path, ...seen, ...groups]
 }
 
 /** What a shell tells of a command that SIGTERM has ended. */

@@ -12,6 +12,8 @@ export const AUDIT_ACTIONS = [
   'logout',
   'session_revoked',
   'sessions_ended',
+  'account_ended',
+  'rights_changed',
   'keys_rotated',
   'host_key_changed',
   'installed',

@@ -19,6 +19,10 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
+const ADMIN_GROUPS = ['sudo', 'admin']
+/** On some systems `wheel` has all rights, on others it is a leftover without any. */
+const SUDO_GROUPS = ['wheel']
+
 const Environment = z.object({
   // IPv6 as in an address too.
   PANEL_HOST: z
@@ -56,7 +60,8 @@ const Environment = z.object({
     .string()
     .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
     .optional(),
-  PANEL_ADMIN_GROUPS: list.default(['sudo', 'wheel', 'admin']),
+  PANEL_ADMIN_GROUPS: list.optional(),
+  PANEL_UNCONFIRMED_ADMINISTRATORS: onOff.default(false),
   PANEL_REFRESH_DAYS: wholeNumber(1, 400).default(7),
   PANEL_KEEP_JOBS: wholeNumber(50, 1_000_000).default(500),
   PANEL_JOB_OUTPUT_MIB: wholeNumber(1, 4096).default(64),
@@ -112,7 +117,12 @@ export interface Config {
   secretKey: Buffer | undefined
   jwtKey: string | undefined
   ssh: { host: string; username: string; password: string; hostKey: string }
+  /** Their members are administrators. */
   adminGroups: readonly string[]
+  /** Those of these as well, where sudo makes them root on the host. */
+  sudoGroups: readonly string[]
+  /** Where there is no service account, an account's own word makes it an administrator. */
+  unconfirmedAdministrators: boolean
   refreshDays: number
   /** Of how many of the newest jobs the output is kept. */
   keepJobs: number
@@ -174,7 +184,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       password: env.PANEL_SSH_PASSWORD ?? '',
       hostKey: env.PANEL_SSH_HOST_KEY ?? '',
     },
-    adminGroups: env.PANEL_ADMIN_GROUPS,
+    adminGroups: env.PANEL_ADMIN_GROUPS ?? ADMIN_GROUPS,
+    sudoGroups: env.PANEL_ADMIN_GROUPS === undefined ? SUDO_GROUPS : [],
+    unconfirmedAdministrators: env.PANEL_UNCONFIRMED_ADMINISTRATORS,
     refreshDays: env.PANEL_REFRESH_DAYS,
     keepJobs: env.PANEL_KEEP_JOBS,
     jobOutputBytes: env.PANEL_JOB_OUTPUT_MIB * 1024 * 1024,

@@ -22,6 +22,10 @@ const table = {
   forbidden: [403, 'Cette action est réservée aux administrateurs.'],
   proof_required: [403, 'Confirmez ce changement par votre propre mot de passe (current_password).'],
   proof_wrong: [403, 'L’hôte n’a pas accepté votre mot de passe : rien n’a changé.'],
+  account_kept_out: [
+    403,
+    'L’hôte ne laisse pas ce compte travailler (shell sans commandes, mot de passe à changer, compte expiré) : corrigez cela sur l’hôte, puis reconnectez-vous.',
+  ],
   setup_token_wrong: [
     403,
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage et enregistré dans le dossier des données (setup-token).',
@@ -112,9 +116,12 @@ const table = {
   ssh_host_missing: [503, 'L’hôte SSH n’est pas configuré.'],
   ssh_incomplete: [
     503,
-    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires.',
+    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires (« ops-panel settings set » sur la console du service).',
   ],
-  ssh_password_unreadable: [503, 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.'],
+  ssh_password_unreadable: [
+    503,
+    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
+  ],
   proof_impossible: [
     503,
     'L’hôte actuel ne peut pas vérifier votre mot de passe ({message}). Sur la console du serveur : ops-panel settings set.',

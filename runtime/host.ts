@@ -13,8 +13,9 @@ import {
   pseudoTerminal,
   type TerminalOptions,
 } from './host-terminal.ts'
-import { IDENTIFY_MS, type Identity, parseIdentity } from './identity.ts'
-import { ELEVATION, IDENTIFY } from './identity-script.ts'
+import { type Account, IDENTIFY_MS } from './identity.ts'
+import { ELEVATION } from './identity-script.ts'
+import { createInspector } from './inspector.ts'
 import type { Log } from './log.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import { createPacing } from './pacing.ts'
@@ -46,8 +47,8 @@ export interface RunOptions {
 /** The host under administration. Every method rejects with an SshError, or a Failure of the settings. */
 export interface Host {
   signIn: LoginCheck
-  /** Who a user is, asked as the service account. */
-  identify(username: string): Promise<Identity>
+  /** Who an account is, asked as the service account; see `Inspector`. */
+  inspect(username: string, options?: { withinMs?: number; shared?: boolean }): Promise<Account | 'gone'>
   elevation(): Promise<Elevation>
   /** What its sshd does with who gives wrong passwords; undefined for one that has no penalties. */
   penalties(): Promise<Penalties | undefined>
@@ -130,6 +131,8 @@ export function createHost({
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
   const pool = createSshPool(8, pin)
   const streams = createSshPool(32, pin)
+  // What decides about rights has a way of its own, which no request of a user can fill.
+  const inspections = createSshPool(2, pin)
   // Each has a connection, which can be cut; two more, because the end of some may not be told yet when others begin.
   const terminals = createSshPool(MOST_TERMINALS + 2, pin, 1)
   let openTerminals = 0
@@ -147,7 +150,7 @@ export function createHost({
   }
 
   const askElevation = async (account: SshAccount): Promise<Elevation> => {
-    const channel = await serving(pool.open(account, script(ELEVATION, 'ops-panel-elevation', HOST_HELPER)))
+    const channel = await serving(inspections.open(account, script(ELEVATION, 'ops-panel-elevation', HOST_HELPER)))
     channel.end(`${account.password}\n`)
     const { stdout } = await collect(channel, IDENTIFY_MS)
     const word = stdout.trim().split('\n').at(-1)
@@ -177,13 +180,19 @@ export function createHost({
       return hostTerminal(channel, { returns, onClose, cut })
     })
 
-  const exec: Host['exec'] = async (command, { timeoutMs = EXEC_MS, ...options } = {}) => {
+  const run = async (
+    from: SshPool,
+    command: Command,
+    { timeoutMs = EXEC_MS, ...options }: RunOptions & { timeoutMs?: number },
+  ): Promise<Output> => {
     const began = performance.now()
-    const opening = open(pool, command, options)
+    const opening = open(from, command, options)
     const channel = await inTime(opening, timeoutMs)
     channel.end()
     return collect(channel, Math.max(1, timeoutMs - (performance.now() - began)), timeoutMs)
   }
+  const exec: Host['exec'] = (command, options = {}) => run(pool, command, options)
+  const inspector = createInspector((command, timeoutMs) => run(inspections, command, { rights: 'script', timeoutMs }))
 
   return {
     signIn: createLoginCheck(
@@ -202,14 +211,14 @@ export function createHost({
         reviewSignIns = review
       },
     ),
-    async identify(username) {
-      return parseIdentity(await exec(script(IDENTIFY, 'ops-panel-identify', username), { timeoutMs: IDENTIFY_MS }))
-    },
+    inspect: inspector.inspect,
     elevation: async () => elevation(await settings.sshAccount()),
     penalties: sshd.penalties,
     renew() {
       elevations.clear()
       sshd.forget()
+      inspector.forget()
+      inspections.renew()
       pool.renew()
       streams.renew()
       terminals.renew()
@@ -219,9 +228,9 @@ export function createHost({
         .catch((error: unknown) => log.warn({ err: error }, 'the service account cannot be used with these settings'))
     },
     cut() {
-      for (const each of [pool, streams, terminals]) each.cutAll()
+      for (const each of [inspections, pool, streams, terminals]) each.cutAll()
     },
-    connections: () => pool.size() + streams.size() + terminals.size(),
+    connections: () => inspections.size() + pool.size() + streams.size() + terminals.size(),
     exec,
     async stream(command, options = {}) {
       const channel = await open(streams, command, options)
@@ -254,6 +263,7 @@ export function createHost({
     },
     close() {
       closing.abort()
+      inspections.close()
       pool.close()
       streams.close()
       terminals.close()

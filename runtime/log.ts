@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { visible, visibleJson, visibleLines } from './visible.ts'
 
 export type Log = Logger
 
@@ -29,7 +30,8 @@ export interface LogSink {
 }
 
 /**
- * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret nothing is told, not its length either.
+ * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret nothing is told, not its length either. Nothing of what
+ * others have written in it is obeyed by a terminal that shows a line.
  */
 export function createLog({
   level,
@@ -44,6 +46,7 @@ export function createLog({
   const format = pretty
     ? prettyFactory({ colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
     : undefined
+  const readable = (line: string) => format?.(JSON.parse(line, (key, value) => shown(key, value)))
   const log = pino(
     {
       level,
@@ -56,12 +59,19 @@ export function createLog({
       },
     },
     {
-      write(line: string) {
+      write(written: string) {
+        const line = visibleJson(written)
         ring.push(line.trimEnd())
         if (ring.length > RING) ring.shift()
-        write(format ? format(line) : line)
+        write(readable(line) ?? line)
       },
     },
   )
   return { log, lines: () => [...ring] }
+}
+
+/** A value of an entry for a terminal; the lines of a stack stay lines. */
+function shown(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return key === 'stack' ? visibleLines(value) : visible(value)
 }

@@ -1,11 +1,11 @@
 import { createGate } from './gate.ts'
-import { askIdentity, type Identity } from './identity.ts'
+import { askIdentity, type Claim } from './identity.ts'
 import { createPacing, type Pacing } from './pacing.ts'
 import { type SshConnection, SshError } from './ssh-connection.ts'
 import { createStanding } from './standing.ts'
 
 /**
- * Checks a login against the host and says who it is; undefined when too many checks wait already, or its turn did not
+ * Checks a login against the host and gives what the account says of itself; undefined when too many checks wait already, or its turn did not
  * come before `signal` gave up or 25 s were over. Under pressure, `from` where one was right goes first, and from where
  * many were wrong last.
  */
@@ -13,7 +13,7 @@ export type LoginCheck = (
   username: string,
   password: string,
   options?: { from?: string; signal?: AbortSignal },
-) => Promise<{ identity: Identity } | undefined>
+) => Promise<{ claim: Claim } | undefined>
 
 /** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
 const SIGN_INS = { running: 6, waiting: 24 }
@@ -60,6 +60,6 @@ export function createLoginCheck(
     const patience = AbortSignal.timeout(TURN_MS)
     const turn = { rank: standing.rank(from), signal: signal ? AbortSignal.any([signal, patience]) : patience }
     const entered = await gate.enter(check, turn)
-    return entered && { identity: entered.result }
+    return entered && { claim: entered.result }
   }
 }

@@ -30,7 +30,9 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_SSH_USERNAME            compte de service sur cet hôte
   PANEL_SSH_PASSWORD            son mot de passe (chiffré dans la base)
   PANEL_SSH_HOST_KEY            empreinte attendue, « SHA256:… » (sinon la première est retenue)
-  PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo,wheel,admin)
+  PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo, admin, et wheel là où sudo en rend root les membres)
+  PANEL_UNCONFIRMED_ADMINISTRATORS
+                                on ou off : sans compte de service, croire qui se dit administrateur (off)
   PANEL_REFRESH_DAYS            durée d’une session en jours (7)
   PANEL_KEEP_JOBS               dernières tâches dont la sortie est gardée (500)
   PANEL_JOB_OUTPUT_MIB          Mio gardés de la sortie d’une tâche, début et fin (64)

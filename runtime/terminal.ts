@@ -2,14 +2,16 @@ import { StorageError } from '../db/client.ts'
 import { CommandError } from './command-line.ts'
 import { ConfigError } from './config.ts'
 import { PromptClosed } from './prompt.ts'
+import { visibleLines } from './visible.ts'
 
+/** Prints a text, of which a terminal obeys nothing: it may have names of others in it. */
 export function print(text: string): void {
-  process.stdout.write(text)
+  process.stdout.write(visibleLines(text))
 }
 
 /** Tells what went wrong, and what the process is to end with. */
 export function complain(code: number, message: string): void {
-  process.stderr.write(`ops-panel : ${message}\n`)
+  process.stderr.write(visibleLines(`ops-panel : ${message}\n`))
   process.exitCode = code
 }
 

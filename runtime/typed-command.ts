@@ -6,6 +6,7 @@ import { createLog } from './log.ts'
 import { createPrompt, type Prompt } from './prompt.ts'
 import { openExisting, openStorage } from './storage.ts'
 import { complain, explain, print } from './terminal.ts'
+import { visibleLines } from './visible.ts'
 
 interface Surroundings {
   environment: Record<string, string | undefined>
@@ -54,10 +55,10 @@ function lazyPrompt(): Prompt {
   const prompt = () => (made ??= createPrompt(process.stdin, process.stderr))
   return {
     interactive: process.stdin.isTTY === true,
-    ask: (question) => prompt().ask(question),
-    askSecret: (question) => prompt().askSecret(question),
-    say: (text) => prompt().say(text),
-    startOver: (text) => prompt().startOver(text),
+    ask: (question) => prompt().ask(visibleLines(question)),
+    askSecret: (question) => prompt().askSecret(visibleLines(question)),
+    say: (text) => prompt().say(visibleLines(text)),
+    startOver: (text) => prompt().startOver(visibleLines(text)),
     close: () => made?.close(),
   }
 }

@@ -16,7 +16,7 @@ import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { Host } from '../runtime/host.ts'
 import { createHub } from '../runtime/hub.ts'
-import type { Identity } from '../runtime/identity.ts'
+import type { Account } from '../runtime/identity.ts'
 import { createJobs } from '../runtime/jobs.ts'
 import { createLog } from '../runtime/log.ts'
 import { startModules } from '../runtime/modules.ts'
@@ -34,11 +34,16 @@ const SSH = { host: 'pve.test', username: 'panel', password: 'service-password',
 
 /** What the host answers; a test overrides what it is about. Each method that is called is recorded. */
 export interface FakeHost {
-  signIn?(username: string, password: string): Identity | undefined
-  identify?(username: string): Identity
+  /** What the account's own connection says; null when it runs no command. */
+  signIn?(username: string, password: string): FakeAccount | undefined
+  /** What the service account is told; null when there is no such account. */
+  inspect?(username: string): FakeAccount
   exec?(command: Command): Partial<Output>
   elevation?: Elevation
 }
+
+/** By default the name that was typed, and an account of which nothing odd is known. */
+export type FakeAccount = (Partial<Account> & Pick<Account, 'uid' | 'groups'>) | null
 
 export interface Ran {
   command: Command
@@ -171,15 +176,23 @@ export async function testApp(
   }
 }
 
+const ordinary = (username: string) => ({ uid: 1000, groups: [username] })
+
 function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
   const output = (command: Command): Output => ({ code: 0, stdout: '', stderr: '', ...fake.exec?.(command) })
   return {
     async signIn(username, password) {
       signIns.push(username)
-      const identity = fake.signIn ? fake.signIn(username, password) : { uid: 1000, groups: [username] }
-      return identity === undefined ? undefined : { identity }
+      const said = fake.signIn ? fake.signIn(username, password) : ordinary(username)
+      if (said === undefined) return undefined
+      return { claim: { identity: said && { name: username, ...said }, runs: said !== null } }
     },
-    identify: async (username) => fake.identify?.(username) ?? null,
+    async inspect(username) {
+      const told = fake.inspect ? fake.inspect(username) : ordinary(username)
+      if (told === null) return 'gone'
+      const usual = { name: username, shell: '/bin/bash', sudo: undefined, localPassword: true, overdue: undefined }
+      return { ...usual, ...told }
+    },
     elevation: async () => fake.elevation ?? 'root',
     penalties: async () => undefined,
     renew() {},

@@ -1,13 +1,16 @@
 import * as z from 'zod'
+import { onlyIf } from '../../db/audit.ts'
 import { addSession } from '../../db/sessions.ts'
-import { saveUser } from '../../db/users.ts'
+import { findHostAccountByName, saveUser } from '../../db/users.ts'
 import { FOREIGN_HINT, limitKey } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
+import { isAccountName } from '../../runtime/identity.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { ACCESS_SECONDS } from '../../runtime/tokens.ts'
-import { isAdministrator } from './administrator.ts'
+import { visible } from '../../runtime/visible.ts'
 import { refreshCookie } from './cookie.ts'
+import { meet } from './host-account.ts'
 import { BUSY_SECONDS, PASSWORD_LIMIT } from './proof.ts'
 
 export default defineFunction({
@@ -22,15 +25,10 @@ export default defineFunction({
     refusal: 'login_rate_limited',
     audit: 'login_rate_limited',
   },
-  audit: ['login_failed', 'login_success'],
+  audit: ['login_failed', 'login_success', 'account_ended'],
   request: {
     body: z.object({
-      username: z
-        .string()
-        .min(1)
-        .max(256)
-        .refine((name) => !name.includes('\0'), 'caractère interdit')
-        .meta({ pattern: '^[^\\u0000]*$' }),
+      username: z.string().min(1),
       password: z.string().min(1).max(1024),
     }),
     refusal: 'credentials_missing',
@@ -59,27 +57,40 @@ export default defineFunction({
     'login_busy',
   ],
 
-  async handler({ body: { username, password } }, context) {
-    const { db, host, sessions, clock, caller, signal, log, audit, auditEntry, fail, header } = context
+  async handler({ body: { username: typed, password } }, context) {
+    const { db, host, settings, sessions, clock, caller, signal, log, audit, auditEntry, fail, header } = context
     // Else any page could sign its visitors in as somebody else.
     if (caller.foreign !== undefined) {
       log.warn({ path: '/api/auth/login', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
       throw fail('origin_forbidden')
     }
-    const turn = { from: limitKey(caller.address), signal }
-    const checked = await host.signIn(username, password, turn).catch(async (error: unknown) => {
-      if (!(error instanceof SshError)) throw error
+    const refused = async (error: SshError) => {
       await audit('login_failed', {
-        user: { id: null, username },
+        user: { id: null, username: isAccountName(typed) ? typed : visible(typed.slice(0, SHOWN)) },
         details: { reason: error.reason, error: error.message },
       })
-      throw fail(REFUSALS[error.reason], { cause: error })
+      return fail(REFUSALS[error.reason], { cause: error })
+    }
+    await settings.sshServer()
+    // sshd would read another name out of it (`bob:x` is bob), or a terminal more than a name.
+    if (!isAccountName(typed))
+      throw await refused(new SshError('bad_credentials', 'ce nom ne peut être celui d’un compte'))
+    const turn = { from: limitKey(caller.address), signal }
+    const checked = await host.signIn(typed, password, turn).catch(async (error: unknown) => {
+      throw error instanceof SshError ? await refused(error) : error
     })
     if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
 
     const now = timestamp(clock())
-    const isAdmin = await isAdministrator(context, username, checked.identity)
-    const { id } = await saveUser(db, username, isAdmin, now)
+    const entrant = await meet(context, typed, checked.claim)
+    if (!entrant) throw await refused(new SshError('bad_credentials', 'l’hôte ne connaît pas ce compte'))
+    const { username, isAdmin, learnt } = entrant
+    const before = await findHostAccountByName(db, username)
+    if (before && typeof before.uid === 'number' && typeof learnt.uid === 'number' && before.uid !== learnt.uid) {
+      const note = { user: before, target: username, details: { reason: 'replaced' } }
+      await sessions.end({ userId: before.id }, (count) => onlyIf(auditEntry('account_ended', note), count))
+    }
+    const { id } = await saveUser(db, username, isAdmin, now, learnt)
     const { token, hash, expires } = await sessions.refreshToken(id)
     const sid = await addSession(
       db,
@@ -98,6 +109,9 @@ export default defineFunction({
     return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
   },
 })
+
+/** So much of what was typed as a name is kept in the audit log. */
+const SHOWN = 256
 
 const REFUSALS = {
   bad_credentials: 'bad_credentials',

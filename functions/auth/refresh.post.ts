@@ -1,20 +1,23 @@
 import * as z from 'zod'
+import { onlyIf } from '../../db/audit.ts'
 import { findSession, touchSession } from '../../db/sessions.ts'
-import { findUser } from '../../db/users.ts'
+import { findHostAccount } from '../../db/users.ts'
 import { FOREIGN_HINT } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
+import { askAgain } from './host-account.ts'
 
 export default defineFunction({
   method: 'POST',
   path: '/api/auth/refresh',
   summary: 'Renew the access token',
-  description: 'Hands out a new access token for the session of the cookie, which stays as it is.',
+  description:
+    'Hands out a new access token for the session of the cookie, which stays as it is. The host is asked again who the account is: one that is gone, locked or expired ends its sessions.',
   auth: 'none',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
-  audit: false,
+  audit: ['account_ended', 'rights_changed'],
   request: { cookies: RefreshCookies },
   response: z.object({ access_token: z.string(), expires_in: z.literal(ACCESS_SECONDS) }),
   example: {
@@ -22,7 +25,8 @@ export default defineFunction({
   },
   errors: ['refresh_missing', 'refresh_invalid', 'session_ended', 'user_missing'],
 
-  async handler({ cookies: { svc_refresh: token } }, { db, sessions, clock, caller, log, fail }) {
+  async handler({ cookies: { svc_refresh: token } }, context) {
+    const { db, sessions, clock, caller, log, auditEntry, fail } = context
     if (token && caller.foreign !== undefined)
       log.warn({ path: '/api/auth/refresh', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
     if (!token || caller.foreign !== undefined) throw fail('refresh_missing')
@@ -32,9 +36,15 @@ export default defineFunction({
     const session = await findSession(db, userId, tokenHash(token), now)
     if (session === undefined) throw fail('session_ended')
     await touchSession(db, session, now)
-    const user = await findUser(db, userId)
+    const user = await findHostAccount(db, userId)
     if (!user) throw fail('user_missing')
-    const { id, username, is_admin: isAdmin } = user
+    const { id, username } = user
+    const isAdmin = await askAgain(context, user, caller.address)
+    if (typeof isAdmin === 'string') {
+      const note = { user, target: username, details: { reason: isAdmin } }
+      await sessions.end({ userId }, (count) => onlyIf(auditEntry('account_ended', note), count))
+      throw fail(isAdmin === 'gone' ? 'user_missing' : 'session_ended')
+    }
     const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(session) })
     return { access_token, expires_in: ACCESS_SECONDS }
   },

@@ -4,6 +4,7 @@ import { findUserByName } from '../../db/users.ts'
 import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
+import { visible } from '../../runtime/visible.ts'
 
 /** Ends every session of a user, whose rights on the host were taken away, say. */
 export default defineCommand({
@@ -14,12 +15,13 @@ export default defineCommand({
   async run({ args: [username = ''] }, context) {
     const { db, clock } = context
     const user = await findUserByName(db, username)
-    if (!user) throw new CommandError(`l’utilisateur « ${username} » ne s’est jamais connecté.`)
+    const shown = visible(username)
+    if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
     const entry = auditStatement(context, atConsole(context.operator), 'sessions_ended', { target: username })
     const ended = await endSessions(db, { userId: user.id }, timestamp(clock()), (count) =>
       noting(entry, 'sessions', count),
     )
-    if (ended === 0) return `${username} n’a aucune session.`
-    return `Sessions de ${username} terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`
+    if (ended === 0) return `${shown} n’a aucune session.`
+    return `Sessions de ${shown} terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`
   },
 })

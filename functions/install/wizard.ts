@@ -4,6 +4,7 @@ import type { Failure } from '../../runtime/errors.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import type { SetupToken } from '../../runtime/setup-token.ts'
+import { visible } from '../../runtime/visible.ts'
 import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
 
 /** The fingerprint of a host's key, as the check shows it: a person compares it, and sends it back. */
@@ -49,7 +50,7 @@ export async function mayInstall(
   throw fail('setup_token_wrong')
 }
 
-/** One line for a person at a terminal. */
+/** One line for a person at a terminal; what the host has said of itself stays in it. */
 export function describeCheck({ ok, optional, message }: { ok: boolean; optional?: boolean; message: string }): string {
-  return `${ok ? '✓' : optional ? '•' : '✗'} ${message}`
+  return `${ok ? '✓' : optional ? '•' : '✗'} ${visible(message)}`
 }

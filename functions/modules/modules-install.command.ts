@@ -4,6 +4,7 @@ import { findModule, saveModule } from '../../db/modules.ts'
 import { atConsole, auditStatement } from '../../runtime/audit.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
+import { visible } from '../../runtime/visible.ts'
 import { moduleFiles } from '../../runtime/module-folder.ts'
 import { parseDescriptor } from '../registry/descriptor.ts'
 import { recordOf } from '../registry/installation.ts'
@@ -21,7 +22,7 @@ export default defineCommand({
     const text = await contentOf(folder, 'module.json')
     const parsed = parseDescriptor(text.toString())
     if ('reasons' in parsed) {
-      const reasons = parsed.reasons.map(({ field, message }) => `  ${field} : ${message}`)
+      const reasons = parsed.reasons.map(({ field, message }) => `  ${visible(`${field} : ${message}`)}`)
       throw new CommandError(`module.json est invalide :\n${reasons.join('\n')}`)
     }
     const record = recordOf(parsed.descriptor, undefined)

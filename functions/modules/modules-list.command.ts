@@ -1,5 +1,6 @@
 import { listModules } from '../../db/modules.ts'
 import { defineCommand } from '../../runtime/command-line.ts'
+import { visible } from '../../runtime/visible.ts'
 
 /** Lists the installed modules, without the panel's own. */
 export default defineCommand({
@@ -13,7 +14,10 @@ export default defineCommand({
     return modules
       .map(({ id, version, is_enabled, backend, repository }) => {
         const state = is_enabled ? 'activé   ' : 'désactivé'
-        return `${id.padEnd(width)}  ${state}  ${version}${backend === null ? '' : '  avec du code'}${repository === null ? '' : `  ${repository}`}`
+        const code = backend === null ? '' : '  avec du code'
+        return visible(
+          `${id.padEnd(width)}  ${state}  ${version}${code}${repository === null ? '' : `  ${repository}`}`,
+        )
       })
       .join('\n')
   },

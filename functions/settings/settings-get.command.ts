@@ -1,5 +1,6 @@
 import { CommandError, defineCommand } from '../../runtime/command-line.ts'
 import { createSettings } from '../../runtime/settings.ts'
+import { visible } from '../../runtime/visible.ts'
 
 /** Shows the settings, or one; of a secret only whether there is one. */
 export default defineCommand({
@@ -13,7 +14,7 @@ export default defineCommand({
         ? ([key, value] as const)
         : ([key.replace(/_set$/, ''), value ? '(défini)' : '(absent)'] as const),
     )
-    if (name === undefined) return shown.map(([key, value]) => `${key}=${value}`).join('\n')
+    if (name === undefined) return shown.map(([key, value]) => visible(`${key}=${value}`)).join('\n')
     const found = shown.find(([key]) => key === name)
     if (!found)
       throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${shown.map(([key]) => key).join(', ')}.`)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { findHostAccount } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { findUpgrade } from './job-record.ts'
@@ -17,9 +18,10 @@ export default defineFunction({
   example: {
     response: { message: 'Annulation demandée.' },
   },
-  errors: ['job_missing', 'job_ended', 'forbidden'],
+  errors: ['job_missing', 'job_ended', 'forbidden', 'account_kept_out'],
 
   async handler({ params: { id } }, { db, user, jobs, auditEntry, fail }) {
+    if ((await findHostAccount(db, user.id))?.kept_out) throw fail('account_kept_out')
     const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
     if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')

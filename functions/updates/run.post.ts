@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { findUser } from '../../db/users.ts'
+import { findHostAccount } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { isTooLong, shortened, Target } from './target.ts'
@@ -21,13 +21,22 @@ export default defineFunction({
     body: { target: 'lxc:101' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Mise à jour lancée.' },
   },
-  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'profile_missing', 'queue_full'],
+  errors: [
+    'target_invalid',
+    'ssh_incomplete',
+    'ssh_password_unreadable',
+    'profile_missing',
+    'account_kept_out',
+    'queue_full',
+  ],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
     if (isTooLong(target)) throw fail('target_invalid', { values: { target: shortened(target) } })
     await settings.sshAccount()
     // A token outlives the record of its user, and a job must belong to somebody.
-    if (!(await findUser(db, user.id))) throw fail('profile_missing')
+    const account = await findHostAccount(db, user.id)
+    if (!account) throw fail('profile_missing')
+    if (account.kept_out) throw fail('account_kept_out')
     const job_id = await jobs.start({
       kind: upgradeJob.kind,
       args: { target },

@@ -33,6 +33,7 @@ export const panel = createPanel({
   },
   WebSocket: PatientSocket,
   onSignedOut: () => leave('expired'),
+  onRenewed: () => void learnRights().catch(() => {}),
 })
 export const { api } = panel
 
@@ -41,6 +42,14 @@ export const me = signal<Me>()
 export const isAdmin = computed(() => me.value?.is_admin === true)
 /** Why somebody has to sign in again. */
 export const ending = signal<'expired' | 'signedOut' | 'unheard'>()
+
+/** The host was asked again who this is: what only administrators may do comes and goes with the answer. */
+async function learnRights(): Promise<void> {
+  if (!me.peek()) return
+  const { is_admin } = await api('GET /api/auth/me')
+  const known = me.peek()
+  if (known && known.is_admin !== is_admin) me.value = { ...known, is_admin }
+}
 
 /** What to do once nobody is signed in any more: what is known of them is forgotten. */
 const forgetting = new Set<() => void>()

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Database, openDatabase, StorageError } from '../../db/client.ts'
-import { migrate } from '../../db/migrate.ts'
+import { MIGRATIONS, migrate } from '../../db/migrate.ts'
 import { NOW, open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -140,4 +140,41 @@ test('refuses a database that a newer program has made, and leaves it alone', as
 
   expect(await tables(db)).toEqual(['a', 'b', 'schema_version'])
   expect(await versions(db)).toHaveLength(2)
+})
+
+test('sessions of users under names that no account can have are over, and told in the audit log; others go on', async () => {
+  const db = await open()
+  await migrate(db, AT, MIGRATIONS.slice(0, 6))
+  const names = [
+    'bob:style',
+    'bob/role',
+    'bob smith',
+    'bob\nroot',
+    'bob\u009b2J',
+    'bob',
+    'zoë',
+    'DOM\\bob',
+    'a-b_c.d@e',
+  ]
+  for (const [at, name] of names.entries()) {
+    await db.run('INSERT INTO users (id, username, is_admin, created_at) VALUES (?, ?, 1, ?)', [at + 1, name, NOW])
+    await db.run(
+      `INSERT INTO sessions (id, user_id, token_hash, expires_at, user_agent, ip, created_at) VALUES (?1, ?1, ?1, ?2, '', '', ?2)`,
+      [at + 1, NOW],
+    )
+  }
+
+  await migrate(db, AT, MIGRATIONS.slice(0, 7))
+
+  const Row = z.object({ id: z.number() })
+  expect((await db.query(Row, 'SELECT id FROM sessions ORDER BY id')).map(({ id }) => names[id - 1])).toEqual(
+    names.slice(5),
+  )
+  expect(await db.query(z.unknown(), 'SELECT session_id FROM ended_sessions ORDER BY session_id')).toHaveLength(5)
+  expect(await db.query(z.unknown(), 'SELECT username FROM users WHERE is_admin = 1')).toHaveLength(4)
+  const entries = await db.query(
+    z.unknown(),
+    `SELECT target, details FROM audit WHERE action = 'account_ended' ORDER BY id`,
+  )
+  expect(entries).toEqual(names.slice(0, 5).map((target) => ({ target, details: '{"reason":"name"}' })))
 })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { newHostKey } from '../../demo/host-key.ts'
 import { script } from '../../runtime/command.ts'
-import { ELEVATION, IDENTIFY } from '../../runtime/identity-script.ts'
+import { ELEVATION, IDENTIFY, INSPECT } from '../../runtime/identity-script.ts'
 import { connect, exec, run, signIn } from './client.ts'
 
 let host: DemoHost
@@ -22,17 +22,24 @@ beforeEach(async () => {
 
 afterEach(() => host.close())
 
-const identify = (...names: string[]) => script(IDENTIFY, 'ops-panel-identify', ...names)
+const identify = () => script(IDENTIFY, 'ops-panel-identify', 'mark')
+const inspect = (name: string) => script(INSPECT, 'ops-panel-inspect', 'mark', name)
+/** The answer's NULs as bars. */
+const barred = ({ code, stdout }: { code: unknown; stdout: string }) => [code, stdout.replaceAll('\0', '|')]
 const as = (username: string, password: string) => connect({ port: host.port, username, password })
 
 test('says who signed in, and who another account is', async () => {
   const demo = await as('demo', 'demo')
   const guest = await as('guest', 'guest')
 
-  expect(await run(demo, identify())).toMatchObject({ code: 0, stdout: '1000\ndemo sudo\n' })
-  expect(await run(guest, identify())).toMatchObject({ code: 0, stdout: '1001\nguest\n' })
-  expect(await run(guest, identify('demo'))).toMatchObject({ code: 0, stdout: '1000\ndemo sudo\n' })
-  expect(await run(guest, identify('nobody-here'))).toMatchObject({ code: 1, stdout: '' })
+  expect(barred(await run(demo, identify()))).toEqual([0, 'mark|demo|1000|demo|sudo|mark|'])
+  expect(barred(await run(guest, identify()))).toEqual([0, 'mark|guest|1001|guest|mark|'])
+  expect(barred(await run(guest, inspect('nobody-here')))).toEqual([0, 'mark|gone|mark|'])
+  const [code, told] = barred(await run(guest, inspect('demo')))
+  expect([code, told]).toEqual([
+    0,
+    expect.stringMatching(/^mark\|demo\|1000\|\/bin\/bash\|unseen\|\|\d+\|unasked\|demo\|sudo\|mark\|$/),
+  ])
 })
 
 test('the service account is root, with a password of this start alone', async () => {
@@ -40,7 +47,7 @@ test('the service account is root, with a password of this start alone', async (
   const { username, password } = host.service
   const client = await as(username, password)
 
-  expect((await run(client, identify())).stdout).toBe('0\nroot\n')
+  expect(barred(await run(client, identify()))).toEqual([0, 'mark|panel|0|root|mark|'])
   expect(other.service.password).not.toBe(password)
   expect(other.hostKey).not.toBe(host.hostKey)
   expect(host.hostKey).toMatch(/^ssh-ed25519 SHA256:[\w+/]{43}$/)

@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { auditEntries } from './audit.ts'
 import { login, signIn } from './client.ts'
-import { type Account, inside, PASSWORDS, rig } from './rig.ts'
+import { type Account, forgeAdministrator, inside, PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
+import { ownWord } from './stored.ts'
 
 let service: Service
+/** How much sshd has had to say of whoever knocked. */
+const sshdLog = () => inside('host', 'grep -c . /var/log/sshd.log || true')
 beforeAll(async () => {
   await rig('reset')
   service = await startService()
@@ -44,6 +48,57 @@ describe('signing in with an account of the host', () => {
     expect(ms).toBeLessThan(10_000)
   })
 
+  test.each(['bob:anything', 'bob:', 'bob/staff_r', ' bob', 'bob\u0000', '\u001b[2Jbob', 'b'.repeat(257)])(
+    '%j is nobody’s name, though sshd may know somebody in it: 401 without asking the host',
+    async (username) => {
+      const before = await sshdLog()
+
+      const { status, body } = await login(service, username, PASSWORDS.bob)
+
+      expect({ status, body }).toMatchObject({ status: 401, body: { code: 'bad_credentials' } })
+      expect(await sshdLog()).toBe(before)
+      const [entry] = await auditEntries(await signIn(service, 'root'), 'action=login_failed&limit=1')
+      expect(entry?.username).toMatch(/^[^\p{Cc}]+$/u)
+    },
+  )
+
+  test('the members of a group whose name has a space are no members of its words', async () => {
+    await inside('host', "sed -i '$a admin staff:x:4242:zoe\\nroot sudo:x:4243:zoe' /etc/group")
+    expect(await inside('host', 'id -Gn zoe')).toBe('zoe admin staff root sudo')
+
+    const { body } = await login(service, 'zoe', PASSWORDS.zoe)
+
+    expect(body).toMatchObject({ user: { username: 'zoe', is_admin: false } })
+  })
+
+  test('wheel counts as far as sudo makes its members root', async () => {
+    await inside('host', 'groupadd wheel; usermod -aG wheel ops')
+    const isAdmin = async () => (await login(service, 'ops', PASSWORDS.ops)).body
+
+    const without = await isAdmin()
+    await inside('host', "echo '%wheel ALL=(ALL:ALL) ALL' >/etc/sudoers.d/wheel; chmod 440 /etc/sudoers.d/wheel")
+    const withRule = await isAdmin()
+    await inside('host', 'rm /etc/sudoers.d/wheel; gpasswd -d ops wheel')
+
+    expect(without).toMatchObject({ user: { is_admin: false } })
+    expect(withRule).toMatchObject({ user: { is_admin: true } })
+  })
+
+  test.each<Account>(['shut', 'mustchange'])(
+    '%s is kept out by the host: starts no upgrade and cancels none',
+    async (account) => {
+      const [kept, root] = [await signIn(service, account), await signIn(service, 'root')]
+
+      const started = await kept.post('/api/updates/run', { target: 'lxc:101' })
+      const cancelled = await kept.post('/api/updates/jobs/1772366400-k3x9q2pa/cancel', {})
+
+      for (const answer of [started, cancelled])
+        expect(answer).toMatchObject({ status: 403, body: { code: 'account_kept_out' } })
+      expect((await root.get('/api/updates/history')).body).toBeNull()
+      expect((await kept.get('/api/updates/targets')).status).toBe(200)
+    },
+  )
+
   test('a crowd of wrong passwords keeps no right one out', async () => {
     const crowd = Array.from({ length: 12 }, (_, n) => login(service, `crowd${n}`, 'wrong'))
     const bob = await login(service, 'bob', PASSWORDS.bob)
@@ -62,13 +117,12 @@ describe('signing in with an account of the host', () => {
   })
 
   test('who forges the answer of `id` in the own start-up files is no administrator', async () => {
-    const forged = '#!/bin/sh\\ncase $1 in -u) echo 0 ;; *) echo root sudo ;; esac\\n'
-    await inside('host', `mkdir ~bob/bin; printf '${forged}' >~bob/bin/id; chmod 755 ~bob/bin/id`)
-    await inside('host', "sed -i '1i PATH=~/bin:$PATH' ~bob/.bashrc")
+    await forgeAdministrator('bob')
 
     const { body } = await login(service, 'bob', PASSWORDS.bob)
 
     expect(body).toMatchObject({ user: { username: 'bob', is_admin: false } })
+    expect(await ownWord(service.folder, 'bob')).toBe('administrator')
   })
 
   test('who has chatty start-up files is known all the same', async () => {

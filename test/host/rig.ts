@@ -79,6 +79,15 @@ export async function hostFingerprint(): Promise<string> {
   return (await inside('host', 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub')).split(' ')[1] ?? ''
 }
 
+/** The account's own start-up files say from now on that it is root, and in group sudo. */
+export async function forgeAdministrator(name: string): Promise<void> {
+  const id = `case $1 in -unz) printf "${name}\\0" ;; -uz) printf "0\\0" ;; *) printf "root\\0sudo\\0" ;; esac`
+  await inside(
+    'host',
+    `cd ~${name}; mkdir bin; printf '%s\\n' '#!/bin/sh' '${id}' >bin/id; chmod 755 bin/id; sed -i '1i PATH=~/bin:$PATH' .bashrc`,
+  )
+}
+
 /** What dpkg says of a package there, as `install ok installed 2.0`; empty when it has never heard of it. */
 export function dpkgStatus(place: Place, name: string): Promise<string> {
   return inside(place, `dpkg-query -W -f '\${Status} \${Version}' ${name} 2>/dev/null || true`)

@@ -1,5 +1,6 @@
 import { openDatabase } from '../../db/client.ts'
 import { readSettings } from '../../db/settings.ts'
+import { findHostAccountByName } from '../../db/users.ts'
 import { createSecrets, loadSecretKey } from '../../runtime/secrets.ts'
 import { type Canary, type Finding, search } from '../property/canaries.ts'
 import { databaseFiles } from '../property/evidence.ts'
@@ -14,6 +15,16 @@ export async function storedSettings(folder: string): Promise<Record<string, str
     return Object.fromEntries(
       rows.map(([key, value]) => [key, value.startsWith('v1.') ? secrets.open(key, value) : value]),
     )
+  } finally {
+    await db.close()
+  }
+}
+
+/** What the account's own connection said of it at its last sign-in: without that, a forgery proves nothing. */
+export async function ownWord(folder: string, username: string): Promise<string | undefined> {
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  try {
+    return (await findHostAccountByName(db, username))?.own_word
   } finally {
     await db.close()
   }

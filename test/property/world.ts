@@ -27,6 +27,11 @@ const NUMBERS = 300
 /** An upgrade takes four seconds then: all that is asked of it comes in the first one. */
 const LINE_MS = 100
 
+/** The host knows who has signed in. */
+const USERS = Object.fromEntries(
+  ['user-0', 'user-1', 'admin-0'].map((name, n) => [name, { password: name, uid: 1500 + n, groups: [name] }]),
+)
+
 interface WorldOptions {
   manifest?: Manifest
   installed?: boolean
@@ -41,7 +46,7 @@ interface WorldOptions {
  * and jobs that have ended, or some of them not, all of which requests can name.
  */
 export async function startWorld({ manifest, installed = true, running = false, called = false }: WorldOptions = {}) {
-  const demo = await startDemo({ wrongMs: 0, ...(running && { lineMs: LINE_MS }) })
+  const demo = await startDemo({ wrongMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
   const populated = await populate(folder, running, called ? CALLED : NUMBERED)
   const forge = await testForge()

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Account } from '../../demo/account.ts'
 import { type Command, script } from '../../runtime/command.ts'
+import { IDENTIFY } from '../../runtime/identity-script.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { hostOf, startDemo, textOf } from './demo.ts'
 
@@ -140,10 +141,10 @@ test('root needs no sudo, and an account without rights gets none', async () => 
 
 test('a script is elevated as a whole, except where a rule allows single commands only', async () => {
   const demo = await startDemo({ users: ACCOUNTS })
-  const whoami = script('id -u -- "$@" && id -Gn -- "$@"', 'x')
+  const whoami = script(IDENTIFY, 'x', 'mark')
   const uid = async (username: string) => {
     const { host } = await hostOf(demo, { username, password: `pw-of-${username}` })
-    return (await host.exec(whoami, { rights: 'script' })).stdout.split('\n')[0]
+    return (await host.exec(whoami, { rights: 'script' })).stdout.split('\0')[2]
   }
 
   expect([await uid('asks'), await uid('free'), await uid('rule')]).toEqual(['0', '0', '1202'])
@@ -180,8 +181,10 @@ test('a login check says who it is, and leaves no connection behind', async () =
   const demo = await startDemo({ users })
   const { host } = await hostOf(demo)
 
-  expect(await host.signIn('demo', 'demo')).toEqual({ identity: { uid: 1000, groups: ['demo', 'sudo'] } })
-  expect(await host.signIn('nologin', 'pw')).toEqual({ identity: null })
+  expect(await host.signIn('demo', 'demo')).toEqual({
+    claim: { identity: { name: 'demo', uid: 1000, groups: ['demo', 'sudo'] }, runs: true },
+  })
+  expect(await host.signIn('nologin', 'pw')).toEqual({ claim: { identity: null, runs: false } })
   await expect(host.signIn('demo', 'wrong')).rejects.toMatchObject({ reason: 'bad_credentials' })
   await expect(host.signIn('nobody', '')).rejects.toMatchObject({ reason: 'bad_credentials' })
 
@@ -192,7 +195,9 @@ test('a login check works with the host alone, without the service account', asy
   const demo = await startDemo()
   const { host } = await hostOf(demo, { username: '', password: '' })
 
-  expect(await host.signIn('guest', 'guest')).toEqual({ identity: { uid: 1001, groups: ['guest'] } })
+  expect(await host.signIn('guest', 'guest')).toEqual({
+    claim: { identity: { name: 'guest', uid: 1001, groups: ['guest'] }, runs: true },
+  })
   await expect(host.exec(['true'])).rejects.toMatchObject({ name: 'Failure', code: 'ssh_incomplete' })
 })
 
@@ -211,15 +216,23 @@ test('few login checks knock at once; who comes to a long queue is sent away wit
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(30)
   expect(results.slice(30)).toEqual(Array(5).fill({ status: 'fulfilled', value: undefined }))
   expect(most).toBeLessThanOrEqual(8)
-  expect(await host.signIn('demo', 'demo')).toMatchObject({ identity: { uid: 1000 } })
+  expect(await host.signIn('demo', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
 })
 
 test('tells who another user is, whatever the name is', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo)
 
-  expect(await host.identify('demo')).toEqual({ uid: 1000, groups: ['demo', 'sudo'] })
-  for (const name of ['nobody-here', '-u', '$(id)', '']) expect(await host.identify(name)).toBeNull()
+  expect(await host.inspect('demo')).toEqual({
+    name: 'demo',
+    uid: 1000,
+    groups: ['demo', 'sudo'],
+    shell: '/bin/bash',
+    sudo: undefined,
+    localPassword: true,
+    overdue: undefined,
+  })
+  for (const name of ['nobody-here', '-u', '$(id)', '']) expect(await host.inspect(name)).toBe('gone')
 })
 
 test('a stream that is left in the middle and closed ends the command, and gives its place back', async () => {

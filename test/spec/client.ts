@@ -75,7 +75,8 @@ export async function startHost(onFinished: OnTestFinished = afterAll): Promise<
     users: {
       ...ACCOUNTS,
       superuser: { password: 'superuser', uid: 0, groups: ['superuser'] },
-      wheel: { password: 'wheel', uid: 3001, groups: ['wheel'] },
+      wheel: { password: 'wheel', uid: 3001, groups: ['wheel'], sudo: 'password' },
+      leftover: { password: 'leftover', uid: 3006, groups: ['wheel'] },
       manager: { password: 'manager', uid: 3002, groups: ['manager', 'admin'] },
       operator: { password: 'operator', uid: 3003, groups: ['operator', 'ops'] },
       shellless: { password: 'shellless', uid: 3004, groups: ['shellless', 'sudo'], shell: 'nologin' },

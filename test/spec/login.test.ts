@@ -227,7 +227,8 @@ test.each([
 test.each([
   ['uid 0', 'superuser', true],
   ['group sudo', 'demo', true],
-  ['group wheel', 'wheel', true],
+  ['group wheel, which sudo makes root', 'wheel', true],
+  ['group wheel, which has no rights', 'leftover', false],
   ['group admin, not the first one', 'manager', true],
   ['no such group', 'operator', false],
   ['group sudo and a shell that runs nothing', 'shellless', false],

@@ -171,18 +171,22 @@ test('refresh, response 200: access_token and expires_in 900, and nothing else',
   expect(Answer.parse(body).access_token).not.toBe(token)
 })
 
-test('refresh, response 200: the token is of the same user and session, with the flag that is stored now', async () => {
-  const { id, username, cookie, sid, token } = await signIn()
-  expect(decodeJwt(token)).toMatchObject({ is_admin: false })
-  await panel.db.run('UPDATE users SET is_admin = 1 WHERE id = ?', [id])
+test('refresh, response 200: the token is of the same user and session, with the rights that the host tells now', async () => {
+  const name = panel.freshName()
+  const account = { name, password: name, uid: 4000, groups: [name, 'sudo'] }
+  panel.demo.users.set(name, account)
+  const { id, username, cookie, sid, token } = await panel.login(name)
+  expect(decodeJwt(token)).toMatchObject({ is_admin: true })
+  panel.demo.users.set(name, { ...account, groups: [name] })
 
   const { access_token } = Answer.parse(await answered(await refresh({ cookie }), 200))
 
-  expect(decodeJwt(access_token)).toMatchObject({ sub: String(id), username, is_admin: true, sid: String(sid) })
+  expect(decodeJwt(access_token)).toMatchObject({ sub: String(id), username, is_admin: false, sid: String(sid) })
   expect(await answered(await panel.send('GET', '/api/auth/me', { token: access_token }), 200)).toMatchObject({
     username,
-    is_admin: true,
+    is_admin: false,
   })
+  expect(await panel.userOf(username)).toMatchObject({ is_admin: 0 })
 })
 
 test('refresh: the refresh token is not rotated and the cookie is not set again', async () => {

@@ -26,6 +26,9 @@ export const audit: typeof fr = {
     logout: ({ who }) => `${who} signed out`,
     session_revoked: ({ who, what }) => `${who} revoked the session ${what}`,
     sessions_ended: ({ who, what }) => `${who} ended the sessions of ${what}`,
+    account_ended: ({ what }) =>
+      `The sessions of ${what} are over: the host has no such account any more, or has closed it`,
+    rights_changed: ({ what }) => `The rights of ${what} have changed`,
     keys_rotated: ({ who }) => `${who} renewed the signing keys`,
     host_key_changed: () => 'The key of the SSH host has changed',
     installed: ({ who }) => `${who} set the panel up`,
@@ -52,6 +55,8 @@ export const audit: typeof fr = {
     logout: 'Sign-out',
     session_revoked: 'Session revoked',
     sessions_ended: 'Sessions ended',
+    account_ended: 'Account closed on the host',
+    rights_changed: 'Rights changed',
     keys_rotated: 'Keys renewed',
     host_key_changed: 'Host key changed',
     installed: 'Panel set up',

@@ -1,6 +1,8 @@
 import type { errors as fr } from '../fr/errors.ts'
 
 export const errors: typeof fr = {
+  account_kept_out:
+    'The host does not let your account work: no shell, a password to be changed, or an expired account. Have it mended on the host, then sign in again.',
   already_installed: 'Set-up is done already. Sign in; settings are changed in the panel.',
   answer_too_large: 'The answer is too long for this hosting. Open the outputs one by one.',
   bad_credentials: 'Wrong user name or password. Check both and try again.',
@@ -72,8 +74,10 @@ export const errors: typeof fr = {
   sockets_missing: 'This hosting has no WebSocket: there is no terminal here.',
   ssh_failed: 'The SSH connection to the host has failed. See that the host answers, then try again.',
   ssh_host_missing: 'There is no SSH host. Finish setting the panel up.',
-  ssh_incomplete: 'The SSH settings are incomplete. Give the host, the user and the password in the settings.',
-  ssh_password_unreadable: 'The SSH password cannot be decrypted any more. Enter it again in the settings.',
+  ssh_incomplete:
+    'The SSH settings are incomplete: host, user and password are needed. Set them on the server with “ops-panel settings set”.',
+  ssh_password_unreadable:
+    'The SSH password cannot be decrypted any more. Set it again on the server with “ops-panel settings set ssh_password”.',
   ssh_throttled:
     'For now the host refuses connections of the panel, after refused passwords or too many connections at once. Wait a minute and try again; if it comes back, tell an administrator.',
   ssh_unreachable: 'The SSH host does not answer. See that it runs and can be reached, then try again.',

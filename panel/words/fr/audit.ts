@@ -30,6 +30,9 @@ export const audit = {
     logout: ({ who }: Done) => `${who} s’est déconnecté`,
     session_revoked: ({ who, what }: Done) => `${who} a révoqué la session ${what}`,
     sessions_ended: ({ who, what }: Done) => `${who} a terminé les sessions de ${what}`,
+    account_ended: ({ what }: Done) =>
+      `Les sessions de ${what} ont pris fin\u00a0: l’hôte n’a plus ce compte, ou l’a fermé`,
+    rights_changed: ({ what }: Done) => `Les droits de ${what} ont changé`,
     keys_rotated: ({ who }: Done) => `${who} a renouvelé les clés de signature`,
     host_key_changed: () => 'La clé de l’hôte SSH a changé',
     installed: ({ who }: Done) => `${who} a installé le panneau`,
@@ -56,6 +59,8 @@ export const audit = {
     logout: 'Déconnexion',
     session_revoked: 'Session révoquée',
     sessions_ended: 'Sessions terminées',
+    account_ended: 'Compte fermé sur l’hôte',
+    rights_changed: 'Droits changés',
     keys_rotated: 'Clés renouvelées',
     host_key_changed: 'Clé de l’hôte changée',
     installed: 'Installation du panneau',

@@ -10,6 +10,8 @@ export type ErrorCode =
 
 /** By code: what is the matter, and what to do about it. */
 export const errors: Readonly<Record<ErrorCode, string>> = {
+  account_kept_out:
+    'L’hôte ne laisse pas votre compte travailler\u00a0: pas de shell, mot de passe à changer ou compte expiré. Faites-le corriger sur l’hôte, puis reconnectez-vous.',
   already_installed: 'L’installation est déjà faite. Connectez-vous\u202f; les réglages se changent dans le panneau.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
@@ -87,8 +89,9 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',
   ssh_host_missing: 'L’hôte SSH n’est pas configuré. Terminez l’installation du panneau.',
   ssh_incomplete:
-    'La configuration SSH est incomplète. Complétez l’hôte, l’utilisateur et le mot de passe dans les réglages.',
-  ssh_password_unreadable: 'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
+    'La configuration SSH est incomplète\u00a0: il faut l’hôte, l’utilisateur et le mot de passe. Complétez-les sur le serveur, par «\u00a0ops-panel settings set\u00a0».',
+  ssh_password_unreadable:
+    'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau sur le serveur, par «\u00a0ops-panel settings set ssh_password\u00a0».',
   ssh_throttled:
     'L’hôte refuse pour l’instant les connexions du panneau, après des mots de passe refusés ou trop de connexions à la fois. Patientez une minute et réessayez\u202f; si cela se répète, prévenez un administrateur.',
   ssh_unreachable: 'L’hôte SSH ne répond pas. Vérifiez qu’il est démarré et joignable, puis réessayez.',

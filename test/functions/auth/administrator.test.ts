@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
 import { Failure } from '../../../runtime/errors.ts'
-import type { Identity } from '../../../runtime/identity.ts'
 import { SshError } from '../../../runtime/ssh-connection.ts'
-import { testApp } from '../../app.ts'
-import { answered, auditedActions, refused, rows } from '../answers.ts'
+import { type FakeAccount, testApp } from '../../app.ts'
+import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
 
 const Answer = z.object({ user: z.object({ is_admin: z.boolean() }) })
 
@@ -15,8 +14,8 @@ async function signIn({
   confirmed = claimed,
   env = {},
 }: {
-  claimed: Identity
-  confirmed?: Identity | Error
+  claimed: FakeAccount
+  confirmed?: FakeAccount | Error
   env?: Record<string, string>
 }) {
   const asked: string[] = []
@@ -24,7 +23,7 @@ async function signIn({
     env,
     fake: {
       signIn: () => claimed,
-      identify(username) {
+      inspect(username) {
         asked.push(username)
         if (confirmed instanceof Error) throw confirmed
         return confirmed
@@ -40,7 +39,7 @@ const isAdmin = async (response: Response) => Answer.parse(await answered(respon
 test.each([
   ['uid 0', { uid: 0, groups: ['root'] }],
   ['a member of sudo', { uid: 1000, groups: ['bob', 'sudo'] }],
-  ['a member of wheel', { uid: 1000, groups: ['wheel'] }],
+  ['a member of wheel, which sudo makes root', { uid: 1000, groups: ['wheel'], sudo: true }],
   ['a member of admin', { uid: 1000, groups: ['users', 'admin', 'bob'] }],
 ])('%s is an administrator, once the service account has confirmed it', async (_, claimed) => {
   const { app, asked, response } = await signIn({ claimed })
@@ -53,12 +52,12 @@ test.each([
 test.each([
   ['an ordinary user', { uid: 1000, groups: ['bob'] }],
   ['a member of groups whose names only resemble', { uid: 1000, groups: ['sudoers', 'administrators', 'Sudo', ''] }],
+  ['a member of groups whose names are several words', { uid: 1000, groups: ['admin staff', 'not\nsudo', ' sudo'] }],
   ['a user whose shell runs no command', null],
-])('%s is signed in, no administrator, and the service account is not asked', async (_, claimed) => {
-  const { app, asked, response } = await signIn({ claimed, confirmed: { uid: 0, groups: ['root'] } })
+])('%s is signed in and no administrator, whatever the service account is told', async (_, claimed) => {
+  const { app, response } = await signIn({ claimed, confirmed: { uid: 0, groups: ['root'] } })
 
   expect(await isAdmin(response)).toBe(false)
-  expect(asked).toEqual([])
   expect(await rows(app.db, 'SELECT is_admin FROM users')).toEqual([{ is_admin: 0 }])
 })
 
@@ -72,11 +71,114 @@ test('PANEL_ADMIN_GROUPS replaces the groups, not uid 0', async () => {
 
 test.each([
   ['an ordinary user', { uid: 1000, groups: ['bob'] }],
-  ['nobody it knows', null],
+  ['a member of a group whose name is several words', { uid: 1000, groups: ['admin staff'] }],
+  ['an account whose shell refuses commands', { uid: 1000, groups: ['sudo'], shell: '/usr/sbin/nologin' }],
+  ['an account whose password must be changed', { uid: 1000, groups: ['sudo'], overdue: 'password' as const }],
 ])('a claim is worth nothing when the service account is told of %s', async (_, confirmed) => {
   const { response } = await signIn({ claimed: { uid: 0, groups: ['sudo'] }, confirmed })
 
   expect(await isAdmin(response)).toBe(false)
+})
+
+test('an account that the host does not know is not let in', async () => {
+  const { app, response } = await signIn({ claimed: { uid: 0, groups: [] }, confirmed: null })
+
+  await refused(response, 401, 'bad_credentials')
+  expect(await auditedActions(app.db)).toEqual(['login_failed'])
+  expect(await rows(app.db, 'SELECT * FROM users')).toEqual([])
+})
+
+test.each([
+  ['has no rights there', { sudo: false }],
+  ['cannot be asked about', {}],
+])('group wheel does not count where it %s, unless PANEL_ADMIN_GROUPS names it', async (_, sudo) => {
+  const wheel = { uid: 1000, groups: ['bob', 'wheel'], ...sudo }
+
+  expect(await isAdmin((await signIn({ claimed: wheel })).response)).toBe(false)
+  expect(await isAdmin((await signIn({ claimed: wheel, env: { PANEL_ADMIN_GROUPS: 'wheel' } })).response)).toBe(true)
+})
+
+test('the name is what the host calls the account, not what was typed', async () => {
+  const app = await testApp([login], { fake: { inspect: () => ({ name: 'bob', uid: 1000, groups: ['bob'] }) } })
+  const as = async (username: string) =>
+    answered(await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }), 200)
+
+  const answers = [await as('bob'), await as('BOB'), await as('bob@example.org')]
+
+  const bob = { id: 1, username: 'bob', is_admin: false }
+  expect(answers).toEqual(answers.map(() => expect.objectContaining({ user: bob })))
+  expect(app.signIns).toEqual(['bob', 'BOB', 'bob@example.org'])
+  expect(await rows(app.db, 'SELECT username FROM users')).toEqual([{ username: 'bob' }])
+})
+
+test.each([
+  'bob:anything',
+  'bob:',
+  'bob/unconfined_r',
+  'bob smith',
+  'bob\nroot',
+  'bob\t',
+  'bob\0',
+  '\u001b[2Jbob',
+  'bob\u009b31m',
+  'bob\u202e',
+  'bob\u200b',
+  'bob\u2028',
+  'b\u00a0ob',
+  'b'.repeat(257),
+])(
+  '%j is no name: refused without asking the host, and audited without anything that a terminal obeys',
+  async (username) => {
+    const app = await testApp([login])
+
+    await refused(
+      await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }),
+      401,
+      'bad_credentials',
+    )
+
+    expect(app.signIns).toEqual([])
+    const [entry] = await audited(app.db)
+    expect(entry).toMatchObject({ action: 'login_failed', details: { reason: 'bad_credentials' } })
+    expect(entry?.username).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}]{1,1500}$/u)
+    expect(await rows(app.db, 'SELECT * FROM users')).toEqual([])
+  },
+)
+
+test.each([
+  'b',
+  'b'.repeat(256),
+  'zoë',
+  '张三',
+  'bob@example.org',
+  'DOMAIN\\bob',
+  'first.last',
+  '-oProxyCommand=x',
+  '$(id)',
+])('%j may be a name: the host is asked', async (username) => {
+  const app = await testApp([login])
+
+  await answered(await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }), 200)
+
+  expect(app.signIns).toEqual([username])
+})
+
+test('another account under the name of one that is gone does not take its sessions over', async () => {
+  let uid = 1000
+  const app = await testApp([login], { fake: { inspect: () => ({ uid, groups: [] }) } })
+  const enter = async () =>
+    answered(await app.request('POST', '/api/auth/login', { body: { username: 'bob', password: 'x' } }), 200)
+  await enter()
+  await enter()
+
+  uid = 1007
+  await enter()
+
+  expect(await rows(app.db, 'SELECT user_id FROM sessions')).toHaveLength(1)
+  expect((await audited(app.db)).slice(2)).toMatchObject([
+    { action: 'account_ended', target: 'bob', details: { reason: 'replaced' } },
+    { action: 'login_success' },
+  ])
 })
 
 test.each([
@@ -92,10 +194,18 @@ test.each([
   expect(app.lines().filter((line) => line.includes('"level":"warn"') && line.includes('bob'))).toHaveLength(1)
 })
 
-test('before a service account is set, the claim stands', async () => {
-  const { response } = await signIn({ claimed: { uid: 0, groups: [] }, confirmed: new Failure('ssh_incomplete') })
+test('where there is no service account, a claim stands only if the console says that it does', async () => {
+  const env = { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' }
+  const claimed = { uid: 0, groups: [] }
+  const confirmed = new Failure('ssh_incomplete')
 
-  expect(await isAdmin(response)).toBe(true)
+  expect(await isAdmin((await signIn({ claimed, confirmed })).response)).toBe(false)
+  expect(await isAdmin((await signIn({ claimed, confirmed, env })).response)).toBe(true)
+  expect(await isAdmin((await signIn({ claimed: { uid: 1000, groups: [] }, confirmed, env })).response)).toBe(false)
+  const away = new SshError('unreachable', 'gone')
+  expect(await isAdmin((await signIn({ claimed, confirmed: away, env })).response)).toBe(false)
+  const sealed = new Failure('ssh_password_unreadable')
+  expect(await isAdmin((await signIn({ claimed, confirmed: sealed, env })).response)).toBe(false)
 })
 
 test('any other failure ends the sign-in', async () => {
@@ -106,14 +216,13 @@ test('any other failure ends the sign-in', async () => {
   expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
 })
 
-test('while the service account cannot be asked, who was confirmed before stays one; whoever was not does not become one', async () => {
+test('while the service account cannot be asked nobody is an administrator, whoever was one before', async () => {
   const administrators = { uid: 1000, groups: ['sudo'] }
-  let answer: Identity | Error = administrators
-  let claimed: Identity = administrators
+  let answer: FakeAccount | Error = administrators
   const app = await testApp([login], {
     fake: {
-      signIn: () => claimed,
-      identify() {
+      signIn: () => administrators,
+      inspect() {
         if (answer instanceof Error) throw answer
         return answer
       },
@@ -124,11 +233,8 @@ test('while the service account cannot be asked, who was confirmed before stays 
 
   expect(await signInAs('alice')).toBe(true)
   answer = new SshError('bad_credentials', 'authentification refusée pour panel')
-
-  expect(await signInAs('alice')).toBe(true)
+  expect(await signInAs('alice')).toBe(false)
   expect(await signInAs('mallory')).toBe(false)
-  claimed = { uid: 1000, groups: ['alice'] }
-  expect(await signInAs('alice')).toBe(false)
-  claimed = administrators
-  expect(await signInAs('alice')).toBe(false)
+  answer = administrators
+  expect(await signInAs('alice')).toBe(true)
 })

@@ -170,13 +170,17 @@ test('the first sign-in creates the user with default preferences and records th
       sidebar_position: 'left',
       created_at: NOW,
       last_login_at: NOW,
+      uid: 1000,
+      kept_out: 0,
+      own_word: 'user',
+      shadow_counts: 1,
     },
   ])
 })
 
 test('each later sign-in overwrites the administrator flag and the moment, and leaves the preferences', async () => {
   const identity = { uid: 1000, groups: ['bob'] }
-  const app = await testApp([login], { fake: { signIn: () => identity, identify: () => identity } })
+  const app = await testApp([login], { fake: { signIn: () => identity, inspect: () => identity } })
   const flag = async () => {
     const answer = await answered(await app.request('POST', PATH, { body: BOB }), 200)
     const [user] = await rows(app.db, 'SELECT is_admin, last_login_at, theme, id FROM users')

@@ -77,16 +77,6 @@ test('an access token that has expired is no hindrance, nor one that was never g
   await answered(await refreshed(app, bob, { authorization: 'Bearer x' }), 200)
 })
 
-test('name and flag are what is stored now', async () => {
-  const app = await start()
-  const bob = await signIn(app)
-  await app.db.run(`UPDATE users SET username = 'robert', is_admin = 1`)
-
-  const { access_token } = Answer.parse(await answered(await refreshed(app, bob), 200))
-
-  expect(decoded(access_token).claims).toMatchObject({ username: 'robert', is_admin: true })
-})
-
 test.each([
   ['no cookie', undefined],
   ['an empty cookie', 'svc_refresh='],

@@ -44,6 +44,19 @@ test('users tells each one by name, with the role, the last login and the sessio
   expect(await audited(db)).toEqual([])
 })
 
+test('a name that a terminal would obey is written out, on its own line, in users and in sessions end', async () => {
+  const { type, db } = await start()
+  const name = 'bob\n\u001b[2Jroot  administrateur\u202e\u009b'
+  await saveUser(db, name, false, NOW)
+
+  const { text } = await type('users')
+  const { text: ended } = await type('sessions', 'end', name)
+
+  const shown = 'bob\\u{a}\\u{1b}[2Jroot  administrateur\\u{202e}\\u{9b}'
+  expect(text).toBe(`${shown}  utilisateur     jamais  sessions : 0`)
+  expect(ended).toBe(`${shown} n’a aucune session.`)
+})
+
 test('users takes no word more', async () => {
   const { type } = await start()
 

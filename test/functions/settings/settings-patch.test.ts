@@ -28,7 +28,7 @@ const start = () => testApp([settings, change, packages, run, login], { fake: { 
 type App = Awaited<ReturnType<typeof start>>
 
 function signIn(username: string, password: string): Identity {
-  if (username === 'alice' && password === OWN) return { uid: 1000, groups: ['sudo'] }
+  if (username === 'alice' && password === OWN) return { uid: 1000, name: 'alice', groups: ['sudo'] }
   throw new SshError('bad_credentials', `authentification refusée pour ${username}`)
 }
 
