@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { testForge } from '../../forge.ts'
-import { repository } from '../../functions/modules/module.ts'
+import { repository, saying } from '../../functions/modules/module.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startReplaceable } from '../../runtime/replaceable.ts'
 import { openPage, signIn } from '../browser.ts'
@@ -15,7 +15,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const LONG = 180_000
 const WAIT = { timeout: 60_000 }
 /** What Chromium says by itself while the service is away. */
-const AWAY = /net::ERR_|WebSocket connection to .* failed|status of (401|502|503)/
+const AWAY = /net::ERR_|WebSocket connection to .* failed|status of (401|409|502|503)/
 
 /** The program, which can restart its service, with a forge and a host. */
 async function opened(code?: string) {
@@ -40,6 +40,19 @@ test('a module is installed over a restart, brought up to date, and removed by i
   const boot = await service.boot()
   const deployment = section('Déploiement de wordy')
   await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
+  // What is shown is what is installed: somebody has pushed meanwhile.
+  const first = forge.tip('wordy', 'main')
+  const dialog = page.locator('dialog')
+  const agree = dialog.getByRole('button', { name: 'Installer' })
+  await dialog.getByText('tous les droits du service').waitFor()
+  expect(await dialog.locator('code').getAttribute('title')).toBe(first)
+  expect(first).toContain((await dialog.locator('code').textContent()) ?? 'nothing')
+  forge.put(repository('wordy', '1.0.0', `// Another commit.\n${saying('wordy', '1.0.0')}`))
+  await agree.click()
+  await page.getByText('Ce module a changé depuis que la liste a été lue.').waitFor(WAIT)
+  await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
+  expect(await dialog.locator('code').getAttribute('title')).toBe(forge.tip('wordy', 'main'))
+  await agree.click()
   await deployment.first().waitFor(WAIT)
   // The page may be loaded anew in the middle.
   await page.reload()
@@ -55,6 +68,7 @@ test('a module is installed over a restart, brought up to date, and removed by i
   forge.put(repository('wordy', '2.0.0', 'process.exit(3)'))
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
+  await agree.click()
   await page.getByText('la version précédente sert toujours').waitFor(WAIT)
   expect((await deployment.locator('.err-text').textContent()) ?? '').not.toBe('')
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })

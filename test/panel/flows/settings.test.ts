@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createPanel } from '../../../client/index.ts'
+import { startDemo } from '../../runtime/demo.ts'
 import { openPage, signIn } from '../browser.ts'
 import { started } from './started.ts'
 
 async function opened(expected?: RegExp) {
-  const { service } = await started()
+  const { service, demo } = await started()
   const panel = createPanel({ url: service.url })
   await panel.signIn('demo', 'demo')
   const page = await openPage(`${service.url}/settings`, { ...(expected && { expected }) })
@@ -16,7 +17,7 @@ async function opened(expected?: RegExp) {
   page.on('request', (request) => {
     if (request.method() === 'PATCH') bodies.push(z.json().parse(request.postDataJSON()))
   })
-  return { panel, page, section, bodies, read: () => panel.api('GET /api/settings') }
+  return { panel, page, section, bodies, demo, read: () => panel.api('GET /api/settings') }
 }
 
 test('a section stores what was changed in it, and what is typed in another stays', async () => {
@@ -43,11 +44,72 @@ test('a section stores what was changed in it, and what is typed in another stay
   await page.getByText('Modifications non enregistrées').waitFor()
 })
 
-test('another host under the same key: what follows from it is said', async () => {
-  const { page, section } = await opened()
+test('another host is shown by its key, and taken with one’s own password; until then it is given none', async () => {
+  const { page, section, bodies, read } = await opened(/status of 403/)
+  const other = await startDemo()
+  const before = await read()
+  const ssh_host = `127.0.0.1:${other.port}`
+  const dialog = page.locator('dialog')
+  const password = dialog.getByLabel('Votre mot de passe')
+  const verb = dialog.getByRole('button', { name: 'Changer d’hôte' })
+  await section('Hôte').getByLabel('Adresse').fill(ssh_host)
+  await page.keyboard.press('Enter')
+  await dialog.getByText(other.hostKey).waitFor()
+  await dialog.getByText('Une autre clé que celle acceptée').waitFor()
+  expect(await verb.isDisabled()).toBe(true)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await section('Hôte').getByLabel('Adresse').inputValue()).toBe(ssh_host)
+
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+  await password.fill('not mine')
+  await page.keyboard.press('Enter')
+  await section('Hôte').getByText('L’hôte n’a pas accepté votre mot de passe.').waitFor()
+  expect(await read()).toEqual(before)
+  expect(other.signIns).toEqual([])
+
+  await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
+  await password.fill('demo')
+  await verb.click()
+  await page.getByText('Les réglages sont enregistrés').waitFor()
+  expect(await read()).toMatchObject({ ssh_host, ssh_host_key: other.hostKey })
+  expect(bodies.at(-1)).toEqual({ ssh_host, ssh_host_key: other.hostKey, current_password: 'demo' })
+  expect(await page.content()).not.toContain('not mine')
+})
+
+test('a host that does not answer cannot be changed to: its key cannot be read', async () => {
+  const { page, section, read } = await opened(/status of 502/)
+  const before = await read()
   await section('Hôte').getByLabel('Adresse').fill('127.0.0.1:1')
   await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
-  await page.getByText('La clé déjà acceptée reste exigée').waitFor()
+
+  await section('Hôte').getByText('L’hôte ne peut pas être utilisé.').waitFor()
+  expect(await page.locator('dialog').count()).toBe(0)
+  expect(await read()).toEqual(before)
+})
+
+test('another certificate for the stored token takes one’s own password, another address the token', async () => {
+  const { panel, page, section, read } = await opened(/status of 409/)
+  const hypervisor_token = 'panel@pve!ops=01234567-89ab-cdef-0123-456789abcdef'
+  await panel.api('PATCH /api/settings', { body: { hypervisor_url: 'https://pve1.example:8006', hypervisor_token } })
+  await page.reload()
+  const hypervisor = section('Hyperviseur')
+  await hypervisor.getByLabel('Adresse de l’API').fill('https://other.example:8006')
+  await page.keyboard.press('Enter')
+  await hypervisor.getByText('saisissez aussi son jeton').waitFor()
+
+  const fingerprint = Array(32).fill('AB').join(':')
+  await hypervisor.getByLabel('Adresse de l’API').fill('https://pve1.example:8006')
+  await hypervisor.getByLabel('Empreinte du certificat').fill(fingerprint)
+  await page.keyboard.press('Enter')
+  await page.locator('dialog').getByLabel('Votre mot de passe').fill('demo')
+  await page.keyboard.press('Enter')
+
+  await page.getByText('Les réglages sont enregistrés').waitFor()
+  expect(await read()).toMatchObject({
+    hypervisor_url: 'https://pve1.example:8006',
+    hypervisor_fingerprint: fingerprint,
+  })
 })
 
 test('what is rejected is said at its field, which has the focus, and nothing is stored', async () => {
@@ -77,7 +139,7 @@ test('a page with changes is left only when somebody says so', async () => {
   await page.waitForURL(/\/modules$/)
 })
 
-test('the host key is changed by who types the name of the host', async () => {
+test('the host key is changed by who types the name of the host and their own password', async () => {
   const { page, section, read } = await opened()
   const { ssh_host, ssh_host_key } = await read()
   const next = `SHA256:${'A'.repeat(43)}`
@@ -87,7 +149,9 @@ test('the host key is changed by who types the name of the host', async () => {
   const verb = page.locator('dialog').getByRole('button', { name: 'Changer la clé' })
   expect(await verb.isDisabled()).toBe(true)
   expect(await read()).toMatchObject({ ssh_host_key })
-  await page.locator('dialog input').fill(ssh_host)
+  await page.locator('dialog input[name=confirmed]').fill(ssh_host)
+  expect(await verb.isDisabled()).toBe(true)
+  await page.locator('dialog').getByLabel('Votre mot de passe').fill('demo')
   await verb.click()
 
   await page.getByText('La clé de l’hôte est changée.').waitFor()
