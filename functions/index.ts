@@ -174,7 +174,7 @@ export const commands: readonly CliCommand[] = [
   backup, //      ops-panel backup <file>
   doctor, //      ops-panel doctor
   checkHealth, // ops-panel health
-  hostHelper, //  ops-panel host-helper
+  hostHelper, //  ops-panel host helper
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
   modulesDisable, // ops-panel modules disable <module>

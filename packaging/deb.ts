@@ -46,6 +46,8 @@ try {
   const doc = 'usr/share/doc/ops-panel'
   mkdirSync(join(tree, 'usr/bin'), { recursive: true })
   copyFileSync(EXECUTABLE, join(tree, 'usr/bin/ops-panel'))
+  // Nobody may run it but root, until an administrator says otherwise in sudoers(5).
+  put('usr/sbin/ops-panel-host', run(EXECUTABLE, ['host', 'helper', '--print']), 0o755)
   put('etc/ops-panel/ops-panel.env', source('ops-panel.env'), 0o640)
   put('usr/lib/systemd/system/ops-panel.service', source('ops-panel.service'))
   put('usr/share/lintian/overrides/ops-panel', source('lintian-overrides'))

@@ -133,7 +133,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
   if (ok) {
     const root = `${username} peut lancer apt-get par sudo, ce qui donne tous les droits de root.`
     if (helper === 'foreign') return told(true, `${root} ${foreign}`)
-    return told(true, `${root} Pour les limiter : ops-panel host-helper.`)
+    return told(true, `${root} Pour les limiter : ops-panel host helper.`)
   }
   const rule = `une règle sudo : ${username} ALL=(root) NOPASSWD: ${HOST_HELPER}`
   const lacks = `${username} n’a pas les droits de mettre à jour.`
@@ -141,7 +141,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
   if (helper === 'safe') return told(false, `${lacks} Ajoutez ${rule}`)
   return told(
     false,
-    `${lacks} Installez ops-panel-host sur l’hôte (« ops-panel host-helper » dit comment), et ajoutez ${rule}`,
+    `${lacks} Installez ops-panel-host sur l’hôte (« ops-panel host helper » dit comment), et ajoutez ${rule}`,
   )
 }
 
@@ -149,7 +149,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
 async function checkHelper(host: Host, username: string): Promise<{ ok: boolean; message: string }> {
   const { stdout } = await host.exec([HOST_HELPER, 'version'], { rights: 'command', verb: ['version'] })
   const version = /^\d{1,6}$/.test(stdout.trim()) ? Number(stdout.trim()) : 0
-  const replace = '« ops-panel host-helper » dit comment le remplacer.'
+  const replace = '« ops-panel host helper » dit comment le remplacer.'
   const told = `${username} n’a par sudo que les droits qu’ops-panel-host lui donne (version ${version})`
   if (version < HELPER_VERSION)
     return { ok: false, message: `${told}. Il faut la version ${HELPER_VERSION} : ${replace}` }

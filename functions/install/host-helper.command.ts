@@ -4,7 +4,7 @@ import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from '../upda
 
 /** The program for the host that spares the service account a rule which is root in all but name. */
 export default defineCommand({
-  name: 'host-helper',
+  name: 'host helper',
   summary: 'donner le programme qui limite les droits du compte de service sur l’hôte, et dire comment l’installer',
   flags: { print: 'n’écrire que le programme, pour le copier sur l’hôte' },
   data: 'none',
@@ -15,7 +15,7 @@ export default defineCommand({
 et rien d’autre. Il met à jour, liste, démarre et arrête ; il ne prend ni option, ni fichier, ni environnement.
 
 1. Le copier sur l’hôte (le paquet Debian d’ops-panel l’y met déjà) :
-   ops-panel host-helper --print | ssh root@<hôte> 'install -m 755 /dev/stdin ${HOST_HELPER}'
+   ops-panel host helper --print | ssh root@<hôte> 'install -m 755 /dev/stdin ${HOST_HELPER}'
 2. Le comparer, sur l’hôte, avec sha256sum ${HOST_HELPER} :
    ${HOST_HELPER_SHA256}
 3. Le permettre au compte de service, « panel » par exemple, et à lui seul (visudo vérifie la ligne) :

@@ -60,6 +60,7 @@ refuse() {
 caller=\${SUDO_UID:-0} group=\${SUDO_GID:-0}
 case $caller in *[!0-9]*) refuse 'who calls is not known' ;; esac
 case $group in *[!0-9]*) refuse 'who calls is not known' ;; esac
+unset SUDO_UID SUDO_GID
 
 is_container() {
   case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
@@ -123,7 +124,7 @@ limit() {
 
 as_caller() {
   [ "$caller" != 0 ] || exec cat
-  exec setpriv --reuid "$caller" --regid "$group" --clear-groups --no-new-privs cat
+  exec setpriv --reuid "$caller" --regid "$group" --clear-groups --no-new-privs --pdeathsig KILL cat
 }
 
 # Copies a pipe to what the account gave for output. A command may leave somebody behind who holds the pipe for ever.
@@ -133,6 +134,7 @@ copy() {
     (as_caller) <"$record/$1"
     : >"$record/$1.end"
   ) &
+  copiers="$copiers $!"
 }
 
 # work together|apart <command>…: in a session of its own, which \`end\` can name, with stderr in stdout or beside it.
@@ -151,6 +153,7 @@ work() {
   look_at $$
   record=$mine/$session-$$-$begun
   mkdir -m 700 "$record" && mkfifo -m 600 "$record/out" "$record/err" || exit 73
+  copiers=
   copy out
   if [ "$how" = apart ]; then
     copy err >&2
@@ -173,6 +176,8 @@ work() {
     tries=$((tries + 1))
     sleep 0.01
   done
+  # Nobody waits for what a container says after the answer; what an upgrade has started may go on to speak.
+  [ "$how" = together ] || kill -s KILL $copiers 2>/dev/null
   rm -rf "$record"
   exit "$code"
 }
@@ -197,7 +202,7 @@ case $verb:$# in
     end_session "$2" "$3"
     exit
     ;;
-  *) refuse 'it does not know this verb, or not with so many words; a newer one may (ops-panel host-helper)' ;;
+  *) refuse 'it does not know this verb, or not with so many words; a newer one may (ops-panel host helper)' ;;
 esac
 
 inside="${CONTAINER_TOOL} exec $2 --"

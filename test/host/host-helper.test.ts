@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { quote } from '../../runtime/command.ts'
+import { ELEVATION } from '../../runtime/identity-script.ts'
 import { openTerminal } from '../terminal-client.ts'
 import { type Caller, signIn } from './client.ts'
-import { asNarrow, installHelper, resetNarrow } from './narrow.ts'
+import { asNarrow, resetNarrow } from './narrow.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
@@ -180,6 +182,19 @@ describe('what an account may do that sudo allows the helper alone', () => {
     expect(stdout.split('\n').filter((user) => user === 'root')).toEqual([])
   })
 
+  test('a container that keeps its output open for ever keeps nobody on the host', async () => {
+    await inside(
+      '101',
+      `mv /usr/bin/apt /usr/bin/apt.away
+      printf '#!/bin/sh\nsleep 1000 &\necho Listing...\n' >/usr/bin/apt; chmod 755 /usr/bin/apt`,
+    )
+    const told = await asNarrow(`sudo -n ${HELPER} packages 101 | cat`)
+    await inside('101', 'pkill -x sleep; mv /usr/bin/apt.away /usr/bin/apt')
+
+    expect(told).toEqual({ code: 0, stdout: 'Listing...\n', stderr: '' })
+    expect(await inside('host', 'pgrep -u narrow -x cat || true')).toBe('')
+  })
+
   test('its exit code and both its outputs come through, from containers too', async () => {
     expect(await asNarrow(`sudo -n ${HELPER} status 101`)).toEqual({ code: 0, stdout: 'status: running\n', stderr: '' })
     expect(await asNarrow(`sudo -n ${HELPER} packages 103`)).toMatchObject({
@@ -277,18 +292,21 @@ describe('a service with that account', () => {
 })
 
 test('a helper that others than root could change is not used, by a file or by its folder', async () => {
+  const elevation = async () => {
+    const { stdout } = await asNarrow(`sh -c ${quote([ELEVATION])} ops-panel-elevation ${HELPER} </dev/null`)
+    return stdout.trim()
+  }
+
+  expect(await elevation()).toBe('helper')
   for (const [worse, better] of [
     [`chown bob ${HELPER}`, `chown root ${HELPER}`],
     [`chmod 775 ${HELPER}`, `chmod 755 ${HELPER}`],
+    [`mv ${HELPER} /root/helper; ln -s /root/helper ${HELPER}`, `mv /root/helper ${HELPER}`],
     ['chmod 1777 /usr/sbin', 'chmod 755 /usr/sbin'],
   ] as const) {
     await inside('host', worse)
-    const service = await startService({ as: 'narrow' })
-    const bob = await signIn(service, 'bob')
-    await bob.get('/api/updates/targets')
-    await expect.poll(() => service.log()).toContain('"username":"narrow","elevation":"rule"')
-    await service.stop()
+    expect(await elevation()).toBe('rule')
     await inside('host', better)
   }
-  await installHelper()
+  expect(await elevation()).toBe('helper')
 })

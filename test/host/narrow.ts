@@ -20,7 +20,7 @@ export async function narrowAccount(): Promise<void> {
 /** The program that the service's own command prints, changed by an expression of sed where one is given. */
 export async function installHelper(change = ''): Promise<void> {
   const [program = '', ...words] = UNDER_TEST_COMMAND
-  const { stdout } = await run(program, [...words, 'host-helper', '--print'])
+  const { stdout } = await run(program, [...words, 'host', 'helper', '--print'])
   const text = Buffer.from(stdout).toString('base64')
   await inside('host', `echo ${text} | base64 -d | sed '${change}' | install -m 755 /dev/stdin ${HOST_HELPER}`)
 }

@@ -105,7 +105,7 @@ describe('the check', () => {
     ['alice', 'alice a tous les droits par sudo, avec son mot de passe.'],
     [
       'ops',
-      'ops peut lancer apt-get par sudo, ce qui donne tous les droits de root. Pour les limiter : ops-panel host-helper.',
+      'ops peut lancer apt-get par sudo, ce qui donne tous les droits de root. Pour les limiter : ops-panel host helper.',
     ],
   ] as const)('%s has all it takes', async (account, elevation) => {
     const { ssh_host_key, checks } = await checked({ ssh_username: account, ssh_password: passwordOf(account) })
@@ -162,7 +162,7 @@ describe('the check', () => {
     await installHelper('s/^VERSION=.*/VERSION=0/')
     expect(await told()).toEqual([
       false,
-      expect.stringMatching(/\(version 0\)\. Il faut la version 1 : « ops-panel host-helper » dit comment/),
+      expect.stringMatching(/\(version 0\)\. Il faut la version 1 : « ops-panel host helper » dit comment/),
     ])
     await installHelper('$ s/$/# changed/')
     expect(await told()).toEqual([true, expect.stringContaining('Ce n’est pas tout à fait celui de ce service')])

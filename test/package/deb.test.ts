@@ -45,7 +45,14 @@ test('every file is root’s, and no folder of the system’s is anything but 75
   expect(lines.filter((line) => !/^(drwxr-xr-x|-rw-r--r--) root\/root /.test(line))).toEqual([
     expect.stringMatching(/^-rw-r----- root\/root .* \.\/etc\/ops-panel\/ops-panel\.env$/),
     expect.stringMatching(/^-rwxr-xr-x root\/root .* \.\/usr\/bin\/ops-panel$/),
+    expect.stringMatching(/^-rwxr-xr-x root\/root .* \.\/usr\/sbin\/ops-panel-host$/),
   ])
+})
+
+test('it brings the helper for the host, as the program prints it', async () => {
+  const { stdout } = await run(process.env.TEST_BINARY ?? '', ['host', 'helper', '--print'])
+
+  expect(String(await contents('./usr/sbin/ops-panel-host'))).toBe(stdout)
 })
 
 test('its manual page is shown without a complaint, with every line of the help', async () => {

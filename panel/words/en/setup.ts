@@ -14,7 +14,7 @@ export const setup: typeof fr = {
   ssh_host_hint: 'host, host:port or [IPv6 address]:port',
   ssh_username: 'Service account',
   ssh_username_hint:
-    'The one that the panel signs in with: root, an account with sudo, or one that sudo allows ops-panel-host alone (“ops-panel host-helper” says how).',
+    'The one that the panel signs in with: root, an account with sudo, or one that sudo allows ops-panel-host alone (“ops-panel host helper” says how).',
   ssh_password: 'Its password',
   check: 'Check the host',
   back: 'Correct',

@@ -12,7 +12,7 @@ export const setup = {
   ssh_host_hint: 'hôte, hôte:port ou [adresse IPv6]:port',
   ssh_username: 'Compte de service',
   ssh_username_hint:
-    'Celui avec lequel le panneau se connecte\u00a0: root, un compte qui a sudo, ou un compte à qui sudo ne permet qu’ops-panel-host («\u00a0ops-panel host-helper\u00a0» dit comment).',
+    'Celui avec lequel le panneau se connecte\u00a0: root, un compte qui a sudo, ou un compte à qui sudo ne permet qu’ops-panel-host («\u00a0ops-panel host helper\u00a0» dit comment).',
   ssh_password: 'Son mot de passe',
   check: 'Vérifier l’hôte',
   back: 'Corriger',

@@ -22,8 +22,8 @@ test('the program is one that the shell can read, and its first line is not cut 
 test('the console prints it as it is, and says what its checksum is there', async () => {
   const { services: bare, secrets } = await testApp([])
   const services = { ...bare, secrets }
-  const { text } = await typeCommand(services, ['host-helper'])
-  const printed = await typeCommand(services, ['host-helper', '--print'])
+  const { text } = await typeCommand(services, ['host', 'helper'])
+  const printed = await typeCommand(services, ['host', 'helper', '--print'])
 
   expect(`${printed.text}\n`).toBe(HOST_HELPER_PROGRAM)
   expect(text).toContain(createHash('sha256').update(HOST_HELPER_PROGRAM).digest('hex'))
