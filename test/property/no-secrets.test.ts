@@ -369,6 +369,8 @@ async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promi
     { ssh_password: [P.setWrongly] },
     { ssh_password: P.setWrongly, ssh_host: 'a b' },
     { hypervisor_token: P.setWrongly },
+    { ssh_host_key: `SHA256:${'A'.repeat(43)}`, current_password: P.setWrongly },
+    { current_password: [P.setWrongly] },
     { sshpassword: P.setWrongly },
     `{"ssh_password":"${P.illegible}`,
     { ssh_password: P.setWrongly },
@@ -430,9 +432,9 @@ async function withAHypervisor(
     return true
   }
   // Without a fingerprint, then with it; nobody answers at the last address.
-  await patch({ hypervisor_url, hypervisor_fingerprint: '' })
+  await patch({ hypervisor_url, hypervisor_token: right, hypervisor_fingerprint: '' })
   await askAll()
-  await patch({ hypervisor_fingerprint })
+  await patch({ hypervisor_token: right, hypervisor_fingerprint })
   await askAll()
   for (const behave of [echo, cut, page]) {
     hypervisor.behave = behave

@@ -144,6 +144,7 @@ const SUCCEEDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/install': fc.constant(`{${WIZARD},"ssh_host_key":"{hostkey0}"}`),
   'POST /api/install/check': fc.constant(`{${WIZARD}}`),
   'PATCH /api/settings': one(['{}', '{"hypervisor_url":"https://127.0.0.1:1"}', '{"ssh_password":"{password0}"}']),
+  'POST /api/settings/host-key': fc.constant('{"ssh_host":"{host0}"}'),
   'PUT /api/settings/public': one(['[]', '[{"label":"a","href":"/"}]']).map((list) =>
     JSON.stringify({ dashboard_shortcuts: list }),
   ),
