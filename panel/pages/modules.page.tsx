@@ -6,7 +6,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { deployment, followDeployment, keptDeployment } from '../wire/deployment.ts'
 import { useLoad } from '../wire/load.ts'
 import { api, isAdmin } from '../wire/panel.ts'
-import { words } from '../words/words.ts'
+import { fromService, words } from '../words/words.ts'
 import { DeploymentLog } from './modules/deployment-log.tsx'
 import { InstalledModule } from './modules/installed-module.tsx'
 import { OfferedModule } from './modules/offered-module.tsx'
@@ -82,9 +82,7 @@ export function ModulesPage() {
                   {error && (
                     <div class="notice" role="status">
                       <p>{modules.length > 0 ? say.forgeError : say.forgeErrorEmpty}</p>
-                      <p class="dim" lang="fr">
-                        {error}
-                      </p>
+                      <p class="dim">{fromService(error)}</p>
                     </div>
                   )}
                   {others.length === 0 && !error && <p class="empty">{say.noneAvailable}</p>}

@@ -34,7 +34,7 @@ function leaveIfInstalled(error: unknown): void {
 
 /** From nothing to a host: what to connect to, whether it is the right one, done. What was typed stays whatever goes wrong. */
 export function SetupPage() {
-  const { setup: say, settings } = words()
+  const { setup: say, settings, errors } = words()
   const form = useRef<HTMLFormElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const given = useMemo(tokenOfAddress, [])
@@ -88,7 +88,7 @@ export function SetupPage() {
   const errorOf = (name: (typeof FIELDS)[number]) => {
     if (tried.value && !values[name].value.trim()) return say.missing[name]
     if (!wrong[name]) return undefined
-    return name === 'setup_token' ? wrong[name] : settings.wrong[name]
+    return name === 'setup_token' ? errors.setup_token_wrong : settings.wrong[name]
   }
   const at = found.value ? 2 : 1
   useEffect(() => {

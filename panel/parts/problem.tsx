@@ -1,7 +1,7 @@
 import { isAway, told } from '../nouns/failure.ts'
 import { connected } from '../wire/connection.ts'
 import { me } from '../wire/panel.ts'
-import { words } from '../words/words.ts'
+import { fromService, words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
 interface ProblemProps {
@@ -22,11 +22,7 @@ export function Problem({ error, retry }: ProblemProps) {
       <Status is="err" hidden />
       <div class="grow">
         <p>{sentence}</p>
-        {reason && (
-          <p class="dim" lang="fr">
-            {reason}
-          </p>
-        )}
+        {reason && <p class="dim">{fromService(reason)}</p>}
         {requestId && <p class="dim mono small">{shell.request(requestId)}</p>}
       </div>
       {retry && (

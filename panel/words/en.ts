@@ -17,6 +17,8 @@ import { terminal } from './en/terminal.ts'
 import { updates } from './en/updates.ts'
 import type { Words } from './fr.ts'
 
+export { service } from './en/service.ts'
+
 /** English: fetched by who speaks it. */
 export const en: Words = {
   account,

@@ -1,13 +1,27 @@
 import { signal } from '@preact/signals'
+import { createTranslation } from '../nouns/from-service.ts'
 import { fr, type Words } from './fr.ts'
 
 export type Language = 'fr' | 'en'
 
-const spoken = signal<{ language: Language; words: Words }>({ language: 'fr', words: fr })
+interface Spoken {
+  language: Language
+  words: Words
+  fromService(text: string): string
+}
+
+/** The service itself speaks French. */
+const FRENCH: Spoken = { language: 'fr', words: fr, fromService: (text) => text }
+const spoken = signal(FRENCH)
 
 /** What the panel says, in the language of who looks. Read where it is shown: it changes with the language. */
 export function words(): Words {
   return spoken.value.words
+}
+
+/** What the service has said, in the language of who looks; as it is where there are no words for it. */
+export function fromService(text: string): string {
+  return spoken.value.fromService(text)
 }
 
 export function language(): Language {
@@ -15,7 +29,12 @@ export function language(): Language {
 }
 
 export async function speak(next: Language): Promise<void> {
-  const chosen = next === 'fr' ? fr : (await import('./en.ts')).en
+  const chosen = next === 'fr' ? FRENCH : await english()
   document.documentElement.lang = next
-  spoken.value = { language: next, words: chosen }
+  spoken.value = chosen
+}
+
+async function english(): Promise<Spoken> {
+  const { en, service } = await import('./en.ts')
+  return { language: 'en', words: en, fromService: createTranslation(service) }
 }

@@ -1,7 +1,7 @@
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { targets } from '../../wire/packages.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 import type { Entry } from '../audit.page.tsx'
 
 /** What is worth a second look. */
@@ -32,7 +32,7 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
               {noted.map(([name, value]) => (
                 <div key={name}>
                   <dt class="dim">{name}</dt>
-                  <dd class="mono">{String(value)}</dd>
+                  <dd class="mono">{fromService(String(value))}</dd>
                 </div>
               ))}
             </dl>

@@ -1,7 +1,7 @@
 import { Problem } from '../../parts/problem.tsx'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { type FollowedDeployment, followDeployment, putDeploymentAway } from '../../wire/deployment.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 
 const STATUS: Readonly<Record<string, StatusKind>> = { done: 'ok', failed: 'err', rolled_back: 'warn' }
 
@@ -24,17 +24,13 @@ export function DeploymentLog({ of: { id, told, isAway, error } }: { of: Followe
         )}
       </header>
       <Problem error={error} retry={() => followDeployment(id)} />
-      {told?.error && (
-        <p class="err-text" lang="fr">
-          {told.error}
-        </p>
-      )}
+      {told?.error && <p class="err-text">{fromService(told.error)}</p>}
       {told && told.log.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by key.
-        <section class="told" tabIndex={0} aria-label={say.deployment(told.module)} lang="fr">
+        <section class="told" tabIndex={0} aria-label={say.deployment(told.module)}>
           <ol>
             {told.log.map((line, n) => (
-              <li key={n}>{line}</li>
+              <li key={n}>{fromService(line)}</li>
             ))}
           </ol>
         </section>

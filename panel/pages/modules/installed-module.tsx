@@ -7,7 +7,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api, isAdmin } from '../../wire/panel.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 import type { Installed, Offered } from '../modules.page.tsx'
 import { installShown } from './install-shown.tsx'
 
@@ -60,15 +60,11 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
       <Status is={kind} hidden />
       <div class="grow">
         <p>
-          <strong>{name}</strong> {!is_core && <span class="dim num">{version}</span>}
+          <strong>{is_core ? fromService(name) : name}</strong> {!is_core && <span class="dim num">{version}</span>}
         </p>
-        <p class="dim">{description}</p>
+        <p class="dim">{is_core ? fromService(description) : description}</p>
         <p class={problem ? `${kind}-text` : 'dim'}>{word}</p>
-        {detail && (
-          <p class="dim mono" lang="fr">
-            {detail}
-          </p>
-        )}
+        {detail && <p class="dim mono">{fromService(detail)}</p>}
         <Problem error={toggle.error.value ?? update.error.value ?? remove.error.value} />
       </div>
       {!is_core && (

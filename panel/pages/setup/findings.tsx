@@ -5,7 +5,7 @@ import { type Act, Action } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 import type { Found } from '../setup.page.tsx'
 
 /** Without these nothing works; what the others lack can be mended later. */
@@ -84,9 +84,7 @@ export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, ins
               )}
               <div class="grow">
                 <p>{say[`check_${id}`]}</p>
-                <p class="dim" lang="fr">
-                  {message}
-                </p>
+                <p class="dim">{fromService(message)}</p>
               </div>
             </li>
           ))}

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { current, type Shell } from '../../wire/terminals.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 import { KeyBar } from './key-bar.tsx'
 import { ShellTools, speaks } from './shell-tools.tsx'
 
@@ -57,12 +57,7 @@ function Ending({ shell, again }: { shell: Shell; again(): void }) {
           <Status is={isWell ? 'off' : 'warn'} hidden />
           <span class="grow">
             {end.why === 'exit' ? say.exited(end.code) : say.end[end.why]}
-            {end.why !== 'exit' && end.reason && (
-              <span class="dim" lang="fr">
-                {' '}
-                {end.reason}
-              </span>
-            )}
+            {end.why !== 'exit' && end.reason && <span class="dim"> {fromService(end.reason)}</span>}
           </span>
           <button type="button" class="button small" ref={button} onClick={again}>
             {say.reopen}

@@ -8,7 +8,7 @@ import { Status, type StatusKind } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { running } from '../../wire/jobs.ts'
 import { canBeChecked, check, checked, type Target } from '../../wire/packages.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 import { PackageTable } from './package-table.tsx'
 
 interface TargetRowProps {
@@ -77,11 +77,7 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
           </span>
         )}
         <p class={failure ? 'err-text' : 'dim'}>{failure?.sentence ?? text}</p>
-        {failure?.reason && (
-          <p class="dim" lang="fr">
-            {failure.reason}
-          </p>
-        )}
+        {failure?.reason && <p class="dim">{fromService(failure.reason)}</p>}
         {failure?.requestId && <p class="dim mono small">{shell.request(failure.requestId)}</p>}
       </div>
       {button && (

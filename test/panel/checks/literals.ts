@@ -34,7 +34,7 @@ interface Node {
 }
 
 /** Goes into what `see` says yes to. */
-function visit(node: unknown, see: (node: Node) => boolean): void {
+export function visit(node: unknown, see: (node: Node) => boolean): void {
   if (Array.isArray(node)) for (const each of node) visit(each, see)
   else if (isNode(node) && see(node)) for (const each of Object.values(node)) visit(each, see)
 }

@@ -8,16 +8,24 @@ export async function armClipping(page: Page): Promise<void> {
   await page.evaluate(`globalThis.clippingFaults = ${faults.toString()}`)
 }
 
-/** What cannot be read or pressed in a page as it is, at each width, as sentences: the same fault once, with its widths. */
-export async function clippingAt(page: Page, widths: readonly number[]): Promise<string[]> {
+/**
+ * What cannot be read or pressed in a page as it is, at each width, as sentences: the same fault once, with its widths. `inFrames` is for
+ * what a script places by the width of the window: it takes a frame longer each time.
+ */
+export async function clippingAt(page: Page, widths: readonly number[], { inFrames = false } = {}): Promise<string[]> {
   const found = new Map<string, number[]>()
+  // By itself: what `setViewportSize` does besides takes longer than to look. The window is as before when it is detached.
+  const window = await page.context().newCDPSession(page)
   for (const width of widths) {
-    await page.setViewportSize({ width, height: 900 })
-    // What its scripts place by the width of the window is at its place in the next frame.
-    const here: unknown = await page.evaluate('new Promise(requestAnimationFrame).then(() => clippingFaults())')
+    const size = { width, height: 900, deviceScaleFactor: 1, mobile: false }
+    await window.send('Emulation.setDeviceMetricsOverride', size)
+    if (inFrames) await page.evaluate('new Promise(requestAnimationFrame)')
+    const here: unknown = await page.evaluate(`innerWidth === ${width} ? clippingFaults() : innerWidth`)
+    if (typeof here === 'number') throw new Error(`the window is ${here} px wide and not ${width}`)
     if (!Array.isArray(here)) throw new Error('the page was loaded anew')
     for (const fault of here.map(String)) found.set(fault, [...(found.get(fault) ?? []), width])
   }
+  await window.detach()
   return [...found].map(([fault, at]) => `${at[0]}${at.length > 1 ? `…${at.at(-1)} (${at.length})` : ''} px: ${fault}`)
 }
 
@@ -136,7 +144,7 @@ function faults(): string[] {
     if (rects.length > 1) {
       const isWhole = of.closest('.status, .button, button, .num, time') !== null && !of.matches('.cut, .cut-two')
       const most = Number.parseInt(style(of).webkitLineClamp, 10) || Number.POSITIVE_INFINITY
-      const isName = of.closest('.mono, pre, code, dialog, .problem') === null
+      const isName = of.closest('.mono, pre, code, dialog, .problem, .log-lines') === null
       for (const { 0: word, index } of text.matchAll(/\S+/g)) {
         const lines = word.length < 2 ? 1 : Math.min(most, linesOf(node, index, word.length))
         if (lines < 2) continue

@@ -77,10 +77,10 @@ async function world(locale: string) {
 }
 
 /** Looks at a page as it is, at every width, once nothing is loading. */
-async function look(page: Page, name: string, found: string[]): Promise<void> {
+async function look(page: Page, name: string, found: string[], options = {}): Promise<void> {
   await expect.poll(() => page.locator('.placeholder').count()).toBe(0)
   const began = performance.now()
-  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${name}, ${fault}`)
+  for (const fault of await clippingAt(page, WIDTHS, options)) found.push(`${name}, ${fault}`)
   counted.views += 1
   counted.ms += performance.now() - began
 }
@@ -160,7 +160,7 @@ test.each(LANGUAGES)(
     await goTo(page, '/containers')
     const menu = page.locator('.container-actions [popovertarget]').first()
     await menu.click()
-    await look(page, 'an open menu', found)
+    await look(page, 'an open menu', found, { inFrames: true })
     await page.locator('.menu:popover-open button').last().click()
     await page.locator('dialog.question').waitFor()
     await look(page, 'a question about a container', found)
@@ -190,7 +190,7 @@ test.each(LANGUAGES)(
     await page.keyboard.press('Control+f')
     await look(page, 'an upgrade under way, and a search in it', found)
 
-    await goTo(page, '/terminal?target=lxc:102').catch(() => {})
+    await follow(page, '/terminal?target=lxc:102')
     await page.locator('.shell-tabs button').first().waitFor()
     await page.locator('.picker [type=submit]').click()
     await expect.poll(() => page.locator('.shell-tabs button').count()).toBe(2)
