@@ -159,9 +159,13 @@ export interface Operations {
       lang: string
       theme: string
       sidebar_position: string
-      preferences_chosen: boolean
       last_login_at?: string
     }
+    code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** The caller’s preferences */
+  'GET /api/auth/preferences': {
+    answer: { lang: string; theme: string; sidebar_position: string; chosen: boolean }
     code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Change preferences */

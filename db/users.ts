@@ -8,14 +8,11 @@ export const Profile = z.object({
   lang: z.string(),
   theme: z.string(),
   sidebar_position: z.string(),
-  /** Whether somebody has set any of the three; else they are the defaults. */
-  preferences_chosen: z.number().transform(Boolean),
   last_login_at: z.string().nullable(),
 })
 export type Profile = z.infer<typeof Profile>
 
-const PROFILE =
-  'SELECT id, username, is_admin, lang, theme, sidebar_position, preferences_chosen, last_login_at FROM users'
+const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users'
 
 const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
@@ -102,8 +99,17 @@ export async function changeRights(
 
 /** What `me` needs beyond the token: asked at every page, so no column more than that. */
 export async function findPreferences(db: Database, id: number): Promise<Preferences | undefined> {
-  const sql = 'SELECT lang, theme, sidebar_position, preferences_chosen, last_login_at FROM users WHERE id = ?'
+  const sql = 'SELECT lang, theme, sidebar_position, last_login_at FROM users WHERE id = ?'
   const [preferences] = await db.query(Preferences, sql, [id])
+  return preferences
+}
+
+const Chosen = Preferences.omit({ last_login_at: true }).extend({ chosen: z.number().transform(Boolean) })
+
+/** The three preferences, and whether any of them was ever set; else they are the defaults. */
+export async function findChosenPreferences(db: Database, id: number): Promise<z.infer<typeof Chosen> | undefined> {
+  const sql = 'SELECT lang, theme, sidebar_position, preferences_chosen AS chosen FROM users WHERE id = ?'
+  const [preferences] = await db.query(Chosen, sql, [id])
   return preferences
 }
 

@@ -13,6 +13,7 @@ import learnEnds from './auth/learn-ends.task.ts'
 import login from './auth/login.post.ts'
 import logout from './auth/logout.post.ts'
 import me from './auth/me.get.ts'
+import preferencesRead from './auth/preferences.get.ts'
 import preferences from './auth/preferences.patch.ts'
 import refresh from './auth/refresh.post.ts'
 import revokeSession from './auth/session.delete.ts'
@@ -90,6 +91,7 @@ export const functions: readonly AnyFunction[] = [
   login, //         POST   /api/auth/login
   logout, //        POST   /api/auth/logout
   me, //            GET    /api/auth/me
+  preferencesRead, // GET   /api/auth/preferences
   preferences, //   PATCH  /api/auth/preferences
   refresh, //       POST   /api/auth/refresh
   sessions, //      GET    /api/auth/sessions

@@ -5,11 +5,10 @@ import { PAGES } from './pages.ts'
 import { Problem } from './parts/problem.tsx'
 import { Missing, Shell } from './parts/shell.tsx'
 import { Toasts, toast } from './parts/toast.tsx'
-import { remembered, show, shown } from './preferences.ts'
+import { remembered, show } from './preferences.ts'
 import { go, route, startRouter } from './router.ts'
 import { connected, returns } from './wire/connection.ts'
 import { api, me, resume } from './wire/panel.ts'
-import { adopt } from './wire/prefer.ts'
 import { words } from './words/words.ts'
 
 const root = document.getElementById('panel')
@@ -27,14 +26,9 @@ function Panel() {
   )
 }
 
-/**
- * The preferences of who is signed in are shown, and remembered for the next sign-in in this browser; at a first sign-in they are what
- * is shown.
- */
+/** The preferences of who is signed in are shown, and remembered for the next sign-in in this browser. */
 effect(() => {
-  if (!me.value) return
-  if (me.value.preferences_chosen) void show({ lang: me.value.lang, theme: me.value.theme })
-  else void adopt(shown())
+  if (me.value) void show({ lang: me.value.lang, theme: me.value.theme })
 })
 
 /** Where one was when the session ended is where the next sign-in leads; nowhere else is asked to sign in. */

@@ -6,8 +6,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/auth/me',
   summary: 'Who is signed in',
-  description:
-    'What the token says, with the stored preferences: the defaults until the user has chosen any (`preferences_chosen`).',
+  description: 'What the token says, with the stored preferences.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({
@@ -17,7 +16,6 @@ export default defineFunction({
     lang: z.string(),
     theme: z.string(),
     sidebar_position: z.string(),
-    preferences_chosen: z.boolean(),
     last_login_at: z.string().optional(),
   }),
   example: {
@@ -28,7 +26,6 @@ export default defineFunction({
       lang: 'fr',
       theme: 'dark',
       sidebar_position: 'left',
-      preferences_chosen: true,
       last_login_at: '2026-03-01T12:00:00.000Z',
     },
   },
@@ -37,7 +34,7 @@ export default defineFunction({
   async handler(_, { db, user: { id, username, isAdmin }, fail }) {
     const profile = await findPreferences(db, id)
     if (!profile) throw fail('profile_missing')
-    const { lang, theme, sidebar_position, preferences_chosen, last_login_at } = profile
+    const { lang, theme, sidebar_position, last_login_at } = profile
     return {
       id,
       username,
@@ -45,7 +42,6 @@ export default defineFunction({
       lang,
       theme,
       sidebar_position,
-      preferences_chosen,
       ...(last_login_at !== null && { last_login_at }),
     }
   },

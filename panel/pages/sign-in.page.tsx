@@ -6,7 +6,7 @@ import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { show } from '../preferences.ts'
+import { show, shown } from '../preferences.ts'
 import { ending, signIn } from '../wire/panel.ts'
 import { prefer } from '../wire/prefer.ts'
 import { language, words } from '../words/words.ts'
@@ -26,7 +26,7 @@ export function SignInPage() {
   const act = useAct(async () => {
     setTried(true)
     if (!username.value || !password.value) return focusWrong(form.current)
-    await signIn(username.value, password.value)
+    await signIn(username.value, password.value, shown())
     if (chosen.current) await prefer({ lang: chosen.current })
   })
   const wait = useCountdown(act.error.value)

@@ -13,6 +13,11 @@ class PatientSocket extends WebSocket {
   }
 }
 
+interface Shown {
+  lang: 'fr' | 'en'
+  theme: 'dark' | 'light'
+}
+
 /** What is under way when somebody signs out is let go: no answer to it reaches who signs in next. */
 let visit = new AbortController()
 
@@ -102,16 +107,32 @@ export async function resume(): Promise<boolean> {
   return true
 }
 
-export async function signIn(username: string, password: string): Promise<void> {
+/** Who has never chosen how the panel is shown has chosen what is shown now. */
+export async function signIn(username: string, password: string, shown: Shown): Promise<void> {
   await panel.signIn(username, password)
   forgetAll()
-  me.value = await api('GET /api/auth/me')
+  const known = await api('GET /api/auth/me')
+  const adopts = !(await hasChosen(known))
+  me.value = adopts ? { ...known, ...shown } : known
+  // A service that does not store it is asked again at the next sign-in.
+  if (adopts) api('PATCH /api/auth/preferences', { body: shown }).catch(() => {})
   tellWindows({ what: 'signedIn', username: me.value.username })
   ending.value = undefined
   try {
     localStorage.setItem(KEPT, 'yes')
   } catch {
     // Not allowed here: it is asked for each time.
+  }
+}
+
+/** Who has others than the defaults has; of the rest the service knows. */
+async function hasChosen({ lang, theme, sidebar_position }: Me): Promise<boolean> {
+  if (lang !== 'fr' || theme !== 'dark' || sidebar_position !== 'left') return true
+  try {
+    return (await api('GET /api/auth/preferences')).chosen
+  } catch (error) {
+    if (error instanceof ApiError) return true
+    throw error
   }
 }
 

@@ -1,4 +1,3 @@
-import { ApiError } from '../../client/index.ts'
 import { api, me } from './panel.ts'
 
 interface Changed {
@@ -18,17 +17,6 @@ export async function prefer(changed: Changed): Promise<void> {
     // Nobody may have signed out meanwhile, or changed another one.
     if (me.value) me.value = { ...me.value, ...restored(before, changed) }
     throw error
-  }
-}
-
-/** Who has never chosen gets what is shown here as their choice. A service that does not store it is asked again next time. */
-export async function adopt(shown: Changed): Promise<void> {
-  if (!me.value || me.value.preferences_chosen) return
-  me.value = { ...me.value, ...shown, preferences_chosen: true }
-  try {
-    await api('PATCH /api/auth/preferences', { body: shown })
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
   }
 }
 

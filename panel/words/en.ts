@@ -17,7 +17,7 @@ import { terminal } from './en/terminal.ts'
 import { updates } from './en/updates.ts'
 import type { Words } from './fr.ts'
 
-export { service } from './en/service.ts'
+export { sentences } from './en/sentences.ts'
 
 /** English: fetched by who speaks it. */
 export const en: Words = {

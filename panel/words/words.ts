@@ -35,6 +35,6 @@ export async function speak(next: Language): Promise<void> {
 }
 
 async function english(): Promise<Spoken> {
-  const { en, service } = await import('./en.ts')
-  return { language: 'en', words: en, fromService: createTranslation(service) }
+  const { en, sentences } = await import('./en.ts')
+  return { language: 'en', words: en, fromService: createTranslation(sentences) }
 }

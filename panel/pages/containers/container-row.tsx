@@ -58,7 +58,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
               </span>
             </td>
             <td class="disk num nowrap" data-label={say.disk} title={amount(maxdisk)}>
-              {share(disk, maxdisk)} <span class="dim wide">{amount(disk)}</span>
+              {share(disk, maxdisk)} <span class="dim amount">{amount(disk)}</span>
             </td>
             <td class={uptime ? 'uptime end nowrap' : 'uptime end none'} data-label={say.upSince}>
               {uptime ? duration(uptime, shell.units) : '—'}

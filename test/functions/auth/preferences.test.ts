@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { saveUser } from '../../../db/users.ts'
 import me from '../../../functions/auth/me.get.ts'
+import preferencesRead from '../../../functions/auth/preferences.get.ts'
 import preferences from '../../../functions/auth/preferences.patch.ts'
 import { START, testApp } from '../../app.ts'
 import { answered, auditedActions, refused } from '../answers.ts'
@@ -8,7 +9,7 @@ import { answered, auditedActions, refused } from '../answers.ts'
 const PATH = '/api/auth/preferences'
 const DEFAULTS = { lang: 'fr', theme: 'dark', sidebar_position: 'left' }
 
-const start = () => testApp([me, preferences])
+const start = () => testApp([me, preferences, preferencesRead])
 type App = Awaited<ReturnType<typeof start>>
 
 const patch = (app: App, body: unknown) => app.request('PATCH', PATH, { as: 'user', body })
@@ -28,6 +29,20 @@ test.each([
 
   expect(await stored(app)).toMatchObject({ ...DEFAULTS, [field]: value })
   expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('they are the defaults until any is set, to whatever; of others that says nothing', async () => {
+  const app = await start()
+  const read = async (as: 'user' | 'admin') => answered(await app.request('GET', PATH, { as }), 200)
+  expect(await read('user')).toEqual({ ...DEFAULTS, chosen: false })
+  await refused(await patch(app, { theme: 'blue' }), 400, 'preference_invalid')
+  expect(await read('user')).toEqual({ ...DEFAULTS, chosen: false })
+
+  await answered(await patch(app, { theme: 'dark' }), 200)
+
+  expect(await read('user')).toEqual({ ...DEFAULTS, chosen: true })
+  expect(await read('admin')).toEqual({ ...DEFAULTS, chosen: false })
+  await refused(await app.request('GET', PATH), 401, 'unauthenticated')
 })
 
 test('several are changed at once, and changed back', async () => {

@@ -143,7 +143,7 @@ test('sorted by a column they stay so while figures change, and the focus stays 
   timeout: LONG,
 }, async () => {
   const { hypervisor, page } = await shownContainers()
-  const order = async () => (await page.getByRole('rowheader').allInnerTexts()).map((text) => text.split(' ')[0])
+  const order = async () => (await page.getByRole('rowheader').allInnerTexts()).map((text) => text.split(/\s/)[0])
   expect(await order()).toEqual(['web', 'db', 'backed-up'])
 
   await page.getByRole('button', { name: 'CPU' }).click()

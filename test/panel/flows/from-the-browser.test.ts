@@ -27,8 +27,8 @@ test('a first sign-in takes language and theme from the browser, and has them wh
   const panel = createPanel({ url: service.url, WebSocket: false })
   await panel.signIn('demo', 'demo')
   await expect
-    .poll(() => panel.api('GET /api/auth/me'))
-    .toMatchObject({ lang: 'en', theme: 'light', preferences_chosen: true })
+    .poll(() => panel.api('GET /api/auth/preferences'))
+    .toMatchObject({ lang: 'en', theme: 'light', chosen: true })
 
   const elsewhere = await openPage(service.url, FRENCH)
   await elsewhere.getByLabel('Mot de passe', { exact: true }).waitFor()
@@ -40,7 +40,7 @@ test('who has chosen before keeps that; a program that signs in has chosen nothi
   const { service } = await started()
   const panel = createPanel({ url: service.url, WebSocket: false })
   await panel.signIn('guest', 'guest')
-  expect(await panel.api('GET /api/auth/me')).toMatchObject({ lang: 'fr', theme: 'dark', preferences_chosen: false })
+  expect(await panel.api('GET /api/auth/preferences')).toMatchObject({ lang: 'fr', theme: 'dark', chosen: false })
   await panel.signIn('demo', 'demo')
   await panel.api('PATCH /api/auth/preferences', { body: { theme: 'dark' } })
 

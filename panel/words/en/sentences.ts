@@ -3,7 +3,7 @@
  * a job, a module or the forge. `{}` is what stands in its place, and is translated itself where it is a sentence; `{2}` is the second.
  * A test reads the sources of the service for sentences that are missing here.
  */
-export const service: readonly (readonly [french: string, english: string])[] = [
+export const sentences: readonly (readonly [french: string, english: string])[] = [
   // The host
   ['Erreur SSH : {}', 'SSH error: {}'],
   ['pas de réponse de {}:{} en {} s', 'no answer from {}:{} within {} s'],

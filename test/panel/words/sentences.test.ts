@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { sql as modules } from '../../../db/migrations/0006-modules.ts'
 import { createTranslation } from '../../../panel/nouns/from-service.ts'
-import { service } from '../../../panel/words/en/service.ts'
+import { sentences } from '../../../panel/words/en/sentences.ts'
 import { errorTable } from '../../../runtime/errors.ts'
 import { frenchIn } from '../checks/french.ts'
 
-const english = createTranslation(service)
+const english = createTranslation(sentences)
 
 /** Whose sentences reach a console or the log alone, or an answer that the panel does not show because a code tells it. */
 const NOT_SHOWN = [
@@ -35,11 +35,11 @@ const NO_SENTENCE = new Set([
 ])
 
 const sources = globSync('{functions,runtime}/**/*.ts').filter((path) => !NOT_SHOWN.some((not) => not.test(path)))
-const untold = (sentences: readonly string[]) =>
-  sentences.filter((sentence) => !NO_SENTENCE.has(sentence) && english(filled(sentence)) === filled(sentence))
+const untold = (all: readonly string[]) =>
+  all.filter((sentence) => !NO_SENTENCE.has(sentence) && english(filled(sentence)) === filled(sentence))
 const filled = (sentence: string) => sentence.replaceAll(/\{\w*\}/g, 'x1')
 
-test('what the service says in French beside a code has its English in panel/words/en/service.ts', () => {
+test('what the service says in French beside a code has its English in panel/words/en/sentences.ts', () => {
   expect(sources.length).toBeGreaterThan(100)
   const missing = sources.flatMap((path) =>
     untold(frenchIn(path, readFileSync(path, 'utf8'))).map((sentence) => `${path}: ${sentence}`),
@@ -69,7 +69,8 @@ test('and the names of the panel’s own modules', () => {
 
 test('a sentence that is missing would be found', () => {
   const source =
-    "throw new SshError('lost', `le câble de ${host} est coupé`); const a = { summary: 'La santé' }; f('ssh-ed25519')"
+    "throw new SshError('lost', `le câble de $" +
+    "{host} est coupé`); const a = { summary: 'La santé' }; f('ssh-ed25519')"
 
   expect(frenchIn('a.ts', source)).toEqual(['le câble de {} est coupé'])
   expect(untold(['le câble de {} est coupé', 'la connexion a été perdue'])).toEqual(['le câble de {} est coupé'])

@@ -1,0 +1,24 @@
+import * as z from 'zod'
+import { findChosenPreferences } from '../../db/users.ts'
+import { defineFunction, READS } from '../../runtime/function.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/auth/preferences',
+  summary: 'The caller’s preferences',
+  description:
+    'With whether any of them was ever set: until then they are the defaults, and a frontend may set what the browser prefers.',
+  auth: 'user',
+  rateLimit: READS,
+  response: z.object({ lang: z.string(), theme: z.string(), sidebar_position: z.string(), chosen: z.boolean() }),
+  example: {
+    response: { lang: 'fr', theme: 'dark', sidebar_position: 'left', chosen: false },
+  },
+  errors: ['profile_missing'],
+
+  async handler(_, { db, user, fail }) {
+    const preferences = await findChosenPreferences(db, user.id)
+    if (!preferences) throw fail('profile_missing')
+    return preferences
+  },
+})
