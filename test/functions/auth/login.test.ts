@@ -168,6 +168,7 @@ test('the first sign-in creates the user with default preferences and records th
       lang: 'fr',
       theme: 'dark',
       sidebar_position: 'left',
+      preferences_chosen: 0,
       created_at: NOW,
       last_login_at: NOW,
       uid: 1000,
