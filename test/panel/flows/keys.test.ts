@@ -70,7 +70,8 @@ test('in a terminal every key is the terminal’s', async () => {
 
 test('f pauses the output of an upgrade, and follows it again', async () => {
   const { demo, service } = await started()
-  demo.lineMs = 50
+  // Slower than a sign-in, on any machine.
+  demo.lineMs = 1_000
   const page = await openPage(`${service.url}/updates/${await service.run('host')}`)
   await signIn(page)
   const follow = page.getByRole('button', { name: 'Suivre', pressed: true })
