@@ -8,6 +8,7 @@ async function client(answer: (url: string, real: () => Promise<Response>) => Pr
   const service = await startService(await startDemo())
   const asked: string[] = []
   let signedOut = 0
+  let renewed = 0
   const panel = createPanel({
     url: service.url,
     fetch: (url, init) => {
@@ -17,9 +18,12 @@ async function client(answer: (url: string, real: () => Promise<Response>) => Pr
     onSignedOut: () => {
       signedOut += 1
     },
+    onRenewed: () => {
+      renewed += 1
+    },
   })
   const count = (operation: string) => asked.filter((each) => each === operation).length
-  return { service, panel, count, signedOut: () => signedOut }
+  return { service, panel, count, signedOut: () => signedOut, renewed: () => renewed }
 }
 
 const REFRESH = 'POST /api/auth/refresh'
@@ -50,6 +54,15 @@ test('twenty calls at once with an expired token cost one refresh, and each its 
   expect(count('GET /api/auth/me')).toBe(40)
   await panel.api('GET /api/auth/me')
   expect(count('GET /api/auth/me')).toBe(41)
+})
+
+test('each renewal is told, because the rights may be other ones then; a sign-in is not', async () => {
+  const { panel, renewed } = await withExpiredToken()
+  expect(renewed()).toBe(0)
+
+  await Promise.all([panel.api('GET /api/auth/me'), panel.api('GET /api/auth/me')])
+
+  expect(renewed()).toBe(1)
 })
 
 test('a token that is about to expire is renewed before it is used', async () => {

@@ -268,7 +268,8 @@ describe('with another PANEL_SECRET_KEY', () => {
       await alice.post('/api/updates/run', { target: 'host' }),
     ]) {
       expect(body).toEqual({
-        error: 'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.',
+        error:
+          'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
         code: 'ssh_password_unreadable',
       })
       expect(status).toBe(503)
