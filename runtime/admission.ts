@@ -1,3 +1,4 @@
+import { limitKey } from './caller.ts'
 import type { Services, User } from './context.ts'
 import { Failure } from './errors.ts'
 import type { Auth, DeclaredLimit } from './function.ts'
@@ -9,35 +10,58 @@ import type { Auth, DeclaredLimit } from './function.ts'
 export interface Admission {
   /** Counts a request; throws `rate_limited` or the declared refusal. */
   count(bucket: string, limit: DeclaredLimit, who: string): void | Promise<void>
-  /** Whose token it is; throws `unauthenticated` or `forbidden` as `auth` asks. */
-  identify(auth: Auth, token: string | undefined): User | undefined | Promise<User | undefined>
+  /**
+   * Whose token it is; throws `unauthenticated` or `forbidden` as `auth` asks, and `rate_limited` where too many of the address
+   * were refused for their token: before it is looked at, unless it is most likely one of this service's own.
+   */
+  identify(auth: Auth, token: string | undefined, address: string): User | undefined | Promise<User | undefined>
+  /** Counts a request that is refused for another token than that; the failure that it is answered with. */
+  refused(failure: Failure, address: string): Failure
 }
 
+/** Refusals for a token, of one address: far more than a person's pages meet when a session ends. */
+const REFUSALS: DeclaredLimit = { limit: 120, seconds: 60, by: 'address' }
+const BUCKET = 'refused tokens'
+
 export function createAdmission({ limiter, sessions }: Pick<Services, 'limiter' | 'sessions'>): Admission {
+  const refused: Admission['refused'] = (failure, address) => {
+    const wait = limiter.admit(BUCKET, limitKey(address), REFUSALS)
+    return typeof wait === 'number' && wait > 0 ? passed(REFUSALS, wait) : failure
+  }
+  const allowed = (auth: Auth, user: User | undefined, address: string): User | undefined => {
+    if (!user) {
+      const refusal = refused(new Failure('unauthenticated'), address)
+      if (auth === 'optional' && refusal.code === 'unauthenticated') return undefined
+      throw refusal
+    }
+    if (auth === 'admin' && !user.isAdmin) throw new Failure('forbidden')
+    return user
+  }
   return {
     count(bucket, limit, who) {
       const wait = limiter.admit(bucket, who, limit)
       return typeof wait === 'number' ? admitted(limit, wait) : wait.then((ms) => admitted(limit, ms))
     },
-    identify(auth, token) {
-      if (auth === 'none') return undefined
+    identify(auth, token, address) {
+      if (auth === 'none' || (auth === 'optional' && token === undefined)) return undefined
+      if (token === undefined || !sessions.isPlausible(token))
+        admitted(REFUSALS, limiter.wait(BUCKET, limitKey(address), REFUSALS))
       const user = token === undefined ? undefined : sessions.verify(token)
-      return user instanceof Promise ? user.then((found) => allowed(auth, found)) : allowed(auth, user)
+      return user instanceof Promise
+        ? user.then((found) => allowed(auth, found, address))
+        : allowed(auth, user, address)
     },
+    refused,
   }
 }
 
-function admitted({ refusal = 'rate_limited' }: DeclaredLimit, waitMs: number): void {
-  if (waitMs === 0) return
-  const seconds = Math.ceil(waitMs / 1000)
-  throw new Failure(refusal, { retryAfter: seconds, values: { seconds } })
+function admitted(limit: DeclaredLimit, waitMs: number): void {
+  if (waitMs > 0) throw passed(limit, waitMs)
 }
 
-function allowed(auth: Auth, user: User | undefined): User | undefined {
-  if (auth === 'optional') return user
-  if (!user) throw new Failure('unauthenticated')
-  if (auth === 'admin' && !user.isAdmin) throw new Failure('forbidden')
-  return user
+function passed({ refusal = 'rate_limited' }: DeclaredLimit, waitMs: number): Failure {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new Failure(refusal, { retryAfter: seconds, values: { seconds } })
 }
 
 /** The token of an `Authorization: Bearer …` header. */

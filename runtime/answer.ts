@@ -7,17 +7,18 @@ import { logRefusal } from './translate.ts'
 /** Headers in the order in which they were set; a cookie is added, any other replaces the one before. */
 export type HeaderList = [name: string, value: string][]
 
-/** What an error is answered with, as a page where there is one for it; it is logged with the same id. */
+/** What an error is answered with, as a page where there is one for it; it is logged with the same id, and `about` it. */
 export function refuse(
   log: Log,
   c: HonoContext,
   failure: Failure,
   id: string,
+  about: Record<string, string | number> | undefined,
   headers: HeaderList = [],
   page?: string,
 ): Response {
   const { status, retryAfter } = failure
-  logRefusal(log, { id, method: c.req.method, path: c.req.path, status }, failure)
+  if (about) logRefusal(log, { id, method: c.req.method, path: c.req.path, status, ...about }, failure)
   const more: HeaderList = [...headers]
   if (retryAfter !== undefined) more.push(['retry-after', String(retryAfter)])
   // The rest of it is not read, so nothing can follow on this connection.

@@ -10,14 +10,15 @@ import { answer, type HeaderList, refuse } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
-import type { Caller, Services } from './context.ts'
+import type { Caller, Services, User } from './context.ts'
 import { openTo } from './cors.ts'
 import { codesOf } from './error-codes.ts'
-import { Failure } from './errors.ts'
+import { type ErrorCode, Failure } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 import { single } from './handshake.ts'
 import { readInput } from './input.ts'
 import { bodyOf, JsonStream } from './json-stream.ts'
+import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 import { createRepeats, type Repeats } from './repeats.ts'
 import { requestContext } from './request-context.ts'
 import { translate } from './translate.ts'
@@ -45,12 +46,18 @@ const LOCAL = { address: '127.0.0.1', encrypted: false }
  */
 export function createApp(functions: readonly AnyFunction[], services: Services, { strict = false } = {}): App {
   const refusals = createRepeats(services.clock)
+  const refusalLog = createRefusalLog(services.clock)
+  /** What comes to no function. */
+  const nowhere = (c: HonoContext<{ Bindings: Bindings }>, failure: Failure, headers: HeaderList = []): Response => {
+    const { address } = readCaller(services.config, c.env?.peer ?? LOCAL, headerOf(c))
+    return refuse(services.log, c, failure, randomUUID(), refusalLog.about(failure, address), headers)
+  }
   const mounted = (all: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
     const list = all.filter(({ isOffered }) => isOffered?.(services.config) ?? true)
-    for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, refusals, strict))
+    for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, { refusals, refusalLog }, strict))
     // Apart from the functions' own router: a second handler on a path would send each request a longer way.
     for (const [path, methods] of methodsByPath(list)) paths.add('ALL', path, methods.join(', '))
-    app.onError((error, c) => refuse(services.log, c, translate(error), randomUUID()))
+    app.onError((error, c) => nowhere(c, translate(error)))
     return { app, paths }
   }
   // A module's addresses lie among the panel's own (`/api/modules/:id/enable`), which no one regular expression can tell apart.
@@ -60,17 +67,17 @@ export function createApp(functions: readonly AnyFunction[], services: Services,
     ({ isMissingPage, isOffered }) => isMissingPage && (isOffered?.(services.config) ?? true),
   )
   // Not measured: it would count as the page's own address.
-  const missingPage = missing && pipeline(missing, { ...services, metrics: undefined }, refusals, strict)
+  const missingPage = missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, refusalLog }, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
     if (!own) return added.app.fetch(c.req.raw, c.env)
-    return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', own[0]]])
+    return nowhere(c, new Failure('method_not_allowed'), [['allow', own[0]]])
   })
   added.app.notFound((c) => {
     const [[found]] = added.paths.match('ALL', c.req.path)
     if (!found && missingPage && isNavigation(c)) return asMissing(missingPage(c))
-    if (!found) return refuse(services.log, c, new Failure('not_found'), randomUUID())
-    return refuse(services.log, c, new Failure('method_not_allowed'), randomUUID(), [['allow', found[0]]])
+    if (!found) return nowhere(c, new Failure('not_found'))
+    return nowhere(c, new Failure('method_not_allowed'), [['allow', found[0]]])
   })
   return openTo(services.config.origins, app)
 }
@@ -100,9 +107,23 @@ interface Mounted {
 
 const Status = z.object({ status: z.string() })
 
-function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict: boolean) {
+/** With Node's own message at hand its headers are read there. */
+function headerOf(c: HonoContext<{ Bindings: Bindings }>): (name: string) => string | undefined {
+  const incoming = c.env?.incoming
+  return (name) => (incoming ? single(incoming.headers[name]) : c.req.header(name))
+}
+
+/** A refresh token is refused by its function, which alone knows of it. Every visitor’s first page asks without one. */
+const REFUSED_TOKEN: ReadonlySet<ErrorCode> = new Set(['refresh_invalid', 'session_ended', 'user_missing'])
+
+function pipeline(
+  fn: AnyFunction,
+  services: Services,
+  { refusals, refusalLog }: { refusals: Repeats; refusalLog: RefusalLog },
+  strict: boolean,
+) {
   const bucket = `${fn.method} ${fn.path}`
-  const { count, identify } = createAdmission(services)
+  const { count, identify, refused } = createAdmission(services)
   const { rateLimit: limit, request } = fn
   const declared = codesOf(fn)
   const { status: success = 200 } = fn
@@ -111,18 +132,16 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
   const handle = async (c: HonoContext<{ Bindings: Bindings }>): Promise<Response> => {
     const id = randomUUID()
     const headers: HeaderList = []
-    const incoming = c.env?.incoming
-    const header = (name: string) => (incoming ? single(incoming.headers[name]) : c.req.header(name))
+    const header = headerOf(c)
     const caller = readCaller(services.config, c.env?.peer ?? LOCAL, header)
+    let user: User | undefined
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
-      const found = identify(fn.auth, bearer(header('authorization')))
-      const user =
-        found instanceof Promise
-          ? await (fn.auth === 'optional' ? found.catch((error: unknown) => nobody(id, error)) : found)
-          : found
+      const token = bearer(header('authorization'))
+      const found = fn.auth === 'optional' ? anybody(id, token, caller) : identify(fn.auth, token, caller.address)
+      user = found instanceof Promise ? await found : found
       if (limit && limit.by === 'user') {
-        const counted = count(bucket, limit, String(user?.id ?? caller.address))
+        const counted = count(bucket, limit, String(user?.id ?? limitKey(caller.address)))
         if (counted) await counted
       }
       const context = new RequestContext(c, user, caller, headers)
@@ -149,14 +168,16 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
         )
       return answer(body, status, id, headers)
     } catch (error) {
-      const failure = translate(error)
+      const translated = translate(error)
+      const failure = REFUSED_TOKEN.has(translated.code) ? refused(translated, caller.address) : translated
+      const about = refusalLog.about(failure, caller.address, user)
       if (fn.refusalPage && header('accept')?.includes('text/html'))
-        return refuse(services.log, c, failure, id, [], fn.refusalPage(failure))
+        return refuse(services.log, c, failure, id, about, [], fn.refusalPage(failure))
       if (strict && !declared.has(failure.code)) {
         services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
-        return refuse(services.log, c, new Failure('internal', { cause: failure }), id)
+        return refuse(services.log, c, new Failure('internal', { cause: failure }), id, {})
       }
-      return refuse(services.log, c, failure, id, headers)
+      return refuse(services.log, c, failure, id, about, headers)
     }
   }
 
@@ -170,8 +191,14 @@ function pipeline(fn: AnyFunction, services: Services, refusals: Repeats, strict
   }
 
   /** Who cannot be identified for whatever reason counts as nobody where nobody is let in. */
-  function nobody(id: string, error: unknown): undefined {
-    services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
+  async function anybody(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
+    try {
+      return await identify('optional', token, caller.address)
+    } catch (error) {
+      if (!(error instanceof Failure))
+        services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
+      return undefined
+    }
   }
 
   async function countAddress(caller: Caller): Promise<void> {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { Config } from './config.ts'
 import type { Caller } from './context.ts'
+import { ipv6Groups } from './networks.ts'
 
 /**
  * Who asks. `X-Forwarded-For` counts only from a trusted proxy, and only as far as the chain is trusted: the last
@@ -61,20 +62,14 @@ function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer:
 }
 
 /**
- * Whom a limit by address counts: an IPv4 address, or the /64 network of an IPv6 one, all of whose addresses are at one
- * client's disposal.
+ * Whom a limit by address counts: an IPv4 address, however it is written, or the /64 network of an IPv6 one, all of whose
+ * addresses are at one client's disposal.
  */
 export function limitKey(address: string): string {
-  if (isIP(address) !== 6) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  const after = (tail ?? '').split(':').filter((group) => group !== '')
-  const gap = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
-  const whole = [...groups, ...Array.from({ length: gap }, () => '0'), ...after]
-  return `${whole
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+  const known = plain(address)
+  if (isIP(known) !== 6) return known
+  const network = ipv6Groups(known).slice(0, 4)
+  return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 
 /** Of proxies behind each other, each adds its own: what the first one saw. */
@@ -92,7 +87,17 @@ function withoutPort(address: string): string {
   )
 }
 
-/** An IPv4 address without the form that IPv6 sockets give it. */
+/** What stands before an IPv4 address in an IPv6 one: of a socket for both (::ffff:0:0/96), and of a translator (64:ff9b::/96). */
+const MAPPED = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
+
+/** An IPv4 address without the forms that IPv6 gives it, in whatever spelling. */
 function plain(address: string): string {
-  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+  if (!address.includes(':') || isIP(address) !== 6) return address
+  const groups = ipv6Groups(address)
+  const [high = 0, low = 0] = groups.slice(6)
+  const prefix = groups
+    .slice(0, 6)
+    .map((group) => group.toString(16))
+    .join(':')
+  return MAPPED.has(prefix) ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : address
 }

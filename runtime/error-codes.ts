@@ -9,7 +9,7 @@ export function codesOf({ auth, rateLimit, request = {}, errors = [] }: Declared
   const { params, query, cookies, body, refusal = 'invalid_request' } = request
   return new Set<ErrorCode>([
     ...(rateLimit ? [rateLimit.refusal ?? 'rate_limited'] : []),
-    ...(auth === 'user' || auth === 'admin' ? (['unauthenticated'] as const) : []),
+    ...(auth === 'user' || auth === 'admin' ? (['unauthenticated', 'rate_limited'] as const) : []),
     ...(auth === 'admin' ? (['forbidden'] as const) : []),
     ...(params && !Object.values(params.shape).every(takesAnyText) ? (['not_found'] as const) : []),
     ...(body || (query && !takesAnything(query)) ? [refusal] : []),

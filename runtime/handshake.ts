@@ -48,10 +48,21 @@ export function decode(text: string): string {
 export function refuse(
   connection: Duplex,
   failure: Failure,
-  { log, method, path }: { log: Log; method?: string | undefined; path?: string | undefined },
+  {
+    log,
+    method,
+    path,
+    about = {},
+  }: {
+    log: Log
+    method?: string | undefined
+    path?: string | undefined
+    /** What is logged of it beside; null when it is not logged. */
+    about?: Record<string, string | number> | null
+  },
 ): void {
   const id = randomUUID()
-  logRefusal(log, { id, method, path, status: failure.status }, failure)
+  if (about) logRefusal(log, { id, method, path, status: failure.status, ...about }, failure)
   const body = errorBody(failure)
   const lines = [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,

@@ -18,3 +18,17 @@ export function blockList(networks: readonly string[]): BlockList {
   }
   return result
 }
+
+/** The eight groups of an IPv6 address, whose end may be written as an IPv4 one; its zone is left out. */
+export function ipv6Groups(address: string): number[] {
+  const [text = ''] = address.split('%')
+  const [head = '', tail] = text.split('::')
+  const read = (part: string) =>
+    part.split(':').flatMap((group) => {
+      if (!group.includes('.')) return group === '' ? [] : [Number.parseInt(group, 16)]
+      const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+      return [a * 256 + b, c * 256 + d]
+    })
+  const [before, after] = [read(head), read(tail ?? '')]
+  return [...before, ...Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => 0), ...after]
+}

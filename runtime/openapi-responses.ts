@@ -15,7 +15,7 @@ const RETRY_AFTER = { $ref: '#/components/headers/Retry-After' }
 const PERHAPS = { $ref: '#/components/headers/Retry-After-Perhaps' }
 
 /** Refusals that say when to come back. */
-const COME_BACK: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'login_rate_limited', 'login_busy'])
+const COME_BACK: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'queue_full', 'login_rate_limited', 'login_busy'])
 
 /** What a function answers with: its success, then its errors by status, each with the codes that it may have. */
 export function responsesOf(fn: AnyFunction): ZodOpenApiResponsesObject {

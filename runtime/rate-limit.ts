@@ -15,6 +15,8 @@ export interface RateLimit {
 export interface Limiter {
   /** Milliseconds until the next request is admitted; 0 when this one was. A refused request is not counted. */
   admit(bucket: string, who: string, limit: RateLimit): number | Promise<number>
+  /** The same of a limit that is kept in memory, without counting one. */
+  wait(bucket: string, who: string, limit: RateLimit): number
 }
 
 /** A flood of addresses cannot grow memory past twice this. */
@@ -23,11 +25,28 @@ const REMEMBERED = 50_000
 /** Sliding windows: exact, without a burst at the turn of a minute. */
 export function createLimiter(db: Database, clock: Clock): Limiter {
   const windows = createRecent<Window>(REMEMBERED)
+  let longestMs = 0
+  let turnedMs = clock().getTime()
+  /** What lies further back than any window is of no use, and all that it holds neither. */
+  const forget = (nowMs: number, windowMs: number) => {
+    longestMs = Math.max(longestMs, windowMs)
+    if (Math.abs(nowMs - turnedMs) <= longestMs) return
+    windows.turn()
+    turnedMs = nowMs
+  }
   return {
+    wait(bucket, who, { limit, seconds }) {
+      const window = windows.get(`${bucket} ${who}`)
+      if (!window || window.hits.length < limit) return 0
+      const [nowMs, windowMs] = [clock().getTime(), seconds * 1000]
+      const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
+      return wait > windowMs ? 0 : Math.max(0, wait)
+    },
     admit(bucket, who, { limit, seconds, shared }) {
       const nowMs = clock().getTime()
       const windowMs = seconds * 1000
       if (shared) return admitHit(db, bucket, who, { limit, windowMs, nowMs })
+      forget(nowMs, windowMs)
       const key = `${bucket} ${who}`
       const known = windows.get(key)
       const window = known ?? { hits: [], next: 0 }

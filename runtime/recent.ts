@@ -3,6 +3,8 @@ export interface Recent<value> {
   get(key: string): value | undefined
   set(key: string, value: value): void
   delete(key: string): void
+  /** Grows older: what is not used again before the next time is forgotten. */
+  turn(): void
 }
 
 /**
@@ -12,15 +14,17 @@ export interface Recent<value> {
 export function createRecent<value>(size: number): Recent<value> {
   let young = new Map<string, value>()
   let old = new Map<string, value>()
+  const turn = () => {
+    old = young
+    young = new Map()
+  }
   const set = (key: string, value: value) => {
-    if (young.size >= size && !young.has(key)) {
-      old = young
-      young = new Map()
-    }
+    if (young.size >= size && !young.has(key)) turn()
     young.set(key, value)
   }
   return {
     set,
+    turn,
     get(key) {
       const value = young.get(key)
       if (value !== undefined) return value

@@ -23,6 +23,8 @@ export interface Sessions {
   refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
   /** The user of a valid access token. Its expiry and its session are checked at every use, the signature once. */
   verify(token: string): User | undefined | Promise<User | undefined>
+  /** Whether a token is worth verifying while those of its address are refused: known here, or most likely of this service. */
+  isPlausible(token: string): boolean
   /** The id of the user of a valid refresh token, whether or not its session still exists. */
   verifyRefresh(token: string): Promise<number | undefined>
   /**
@@ -48,9 +50,9 @@ export async function createSessions(services: {
   jwtKey: string | undefined
   refreshDays: number
 }): Promise<Sessions> {
-  const { db, clock, log, refreshDays } = services
+  const { db, secrets, clock, log, refreshDays } = services
   const keys = await createSigningKeys(services)
-  const tokens = createTokens({ keys, clock, refreshDays })
+  const tokens = createTokens({ keys, secrets, clock, refreshDays })
   let verified = createRecent<User>(CACHED)
   /** By session id. */
   const ended = createRecent<true>(REMEMBERED)
@@ -119,6 +121,7 @@ export async function createSessions(services: {
       return { token, hash: tokenHash(token), expires }
     },
     verify: (token) => (isStale() ? refresh().then(() => verify(token)) : verify(token)),
+    isPlausible: (token) => verified.get(token) !== undefined || tokens.isMarked(token),
     verifyRefresh: (token) => tokens.readRefresh(token),
     async end(choice, announce) {
       const count = await endSessions(db, choice, timestamp(clock()), announce)

@@ -12,6 +12,9 @@ const Renewal = z.object({ type: z.literal('auth'), token: z.string() })
 /** One whose token is none is a bad one. */
 const Given = Renewal.extend({ token: Renewal.shape.token.catch('') })
 
+/** As of `Admission`, of the address of this socket. */
+type Identify = (auth: Auth, token: string) => ReturnType<Admission['identify']>
+
 /** What a client sends to go on with another token. */
 export const renewalFrame = textFrame(
   'From now on this token counts, which is the same user’s. There is no answer.',
@@ -28,7 +31,7 @@ export function keepToken(
   socket: Socket,
   first: User,
   auth: Auth,
-  { sessions, clock, identify }: Pick<Services, 'sessions' | 'clock'> & Pick<Admission, 'identify'>,
+  { sessions, clock, identify }: Pick<Services, 'sessions' | 'clock'> & { identify: Identify },
 ): (message: Message) => Promise<void> | undefined {
   const close = () => socket.close('unauthenticated')
 

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod'
 import type { Clock } from './clock.ts'
+import type { Secrets } from './secrets.ts'
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 
 /** Lifetime of an access token, in seconds. */
@@ -22,6 +23,8 @@ const AccessClaims = z.object({
   sid: z.string(),
   exp: z.number(),
 })
+/** What the mark of a token is made of. */
+const MarkedClaims = z.object({ sub: z.string(), exp: z.number(), jti: z.string() })
 const RefreshClaims = z.object({ sub: UserId, typ: z.literal('refresh') })
 
 /** Who a verified access token speaks for. `expires` is in seconds since the epoch. */
@@ -39,6 +42,8 @@ export interface Tokens {
   signAccess(user: Omit<User, 'expires'>): Promise<string>
   signRefresh(userId: number): Promise<{ token: string; expires: Date }>
   readAccess(token: string): Promise<User | undefined>
+  /** Whether it is most likely one of these, and has not expired: some microseconds, and nothing that costs a stranger's flood more. */
+  isMarked(token: string): boolean
   /** The id of the user. */
   readRefresh(token: string): Promise<number | undefined>
 }
@@ -50,24 +55,30 @@ export function tokenHash(token: string): string {
 
 export function createTokens({
   keys,
+  secrets,
   clock,
   refreshDays,
 }: {
   keys: SigningKeys
+  secrets: Pick<Secrets, 'mark'>
   clock: Clock
   refreshDays: number
 }): Tokens {
   const seconds = () => Math.floor(clock().getTime() / 1000)
 
+  const markOf = (sub: string, exp: number, nonce: string) => secrets.mark('token', `${sub} ${exp} ${nonce}`)
+
   const sign = (kind: Kind, payload: JWTPayload, issued: number, lifetime: number) => {
     const { kid, key } = keys.signer()
+    const nonce = randomUUID()
+    const exp = issued + lifetime
     return new SignJWT(payload)
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
       .setIssuer(ISSUER)
       .setAudience(AUDIENCE[kind])
       .setIssuedAt(issued)
-      .setExpirationTime(issued + lifetime)
-      .setJti(randomUUID())
+      .setExpirationTime(exp)
+      .setJti(`${nonce}.${markOf(`${payload.sub}`, exp, nonce)}`)
       .sign(key)
   }
 
@@ -109,8 +120,24 @@ export function createTokens({
       const { sub, username, is_admin, sid, exp } = claims
       return { id: sub, username, isAdmin: is_admin, sid, expires: exp }
     },
+    isMarked(token) {
+      const claims = MarkedClaims.safeParse(unverified(token)).data
+      if (!claims || claims.exp <= seconds()) return false
+      const [nonce = '', mark = ''] = claims.jti.split('.')
+      const [own, given] = [Buffer.from(markOf(claims.sub, claims.exp, nonce)), Buffer.from(mark)]
+      return own.length === given.length && timingSafeEqual(own, given)
+    },
     async readRefresh(token) {
       return (await read('refresh', token, RefreshClaims))?.sub
     },
+  }
+}
+
+/** What a token says, whoever has signed it; undefined for what is none. */
+function unverified(token: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  } catch {
+    return undefined
   }
 }

@@ -9,7 +9,9 @@ import { type AuditAction, writeAudit } from './audit.ts'
 import { FOREIGN_HINT, limitKey, readCaller } from './caller.ts'
 import type { AuditNote, Services, User } from './context.ts'
 import { Failure } from './errors.ts'
+import type { Auth } from './function.ts'
 import { decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
+import { createRefusalLog } from './refusal-log.ts'
 import type { AnySocket } from './socket.ts'
 import { createSocketClient, type SocketClient } from './socket-client.ts'
 import { keepToken } from './socket-token.ts'
@@ -38,6 +40,9 @@ export interface Sockets {
 export function createSockets(sockets: readonly AnySocket[], services: Services): Sockets {
   const { log, config } = services
   const { count, identify } = createAdmission(services)
+  const refusalLog = createRefusalLog(services.clock)
+  const callerOf = (request: IncomingMessage) =>
+    readCaller(config, peer(request), (name) => single(request.headers[name]))
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME,
@@ -62,7 +67,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     const [handlers, stash] = router.match('GET', url.pathname)
     const [declared, names] = handlers[0] ?? []
     if (!declared) throw new Failure('not_found')
-    const caller = readCaller(config, peer(request), (name) => single(request.headers[name]))
+    const caller = callerOf(request)
     if (caller.foreign !== undefined) {
       log.warn({ path: url.pathname, origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
       throw new Failure('origin_forbidden')
@@ -71,9 +76,11 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await count(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
-    const identity = await identified(() => identify(declared.auth, token))
+    const identity = await identified(() => identify(declared.auth, token, caller.address))
+    if (identity instanceof Failure && identity.code === 'rate_limited') throw identity
     if (limit && limit.by === 'user') {
-      await count(bucket, limit, identity instanceof Failure ? caller.address : String(identity?.id ?? caller.address))
+      const user = identity instanceof Failure ? undefined : identity
+      await count(bucket, limit, String(user?.id ?? limitKey(caller.address)))
     }
     if (connection.destroyed || stopped) return void connection.destroy()
     const params = Object.fromEntries(
@@ -90,10 +97,14 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       const { socket } = client
       const user = identity instanceof Failure ? undefined : identity
       open.set(client, new Promise((resolve) => ws.once('close', () => resolve())))
-      log.info({ id, path: url.pathname, user_id: user?.id ?? 0, address: caller.address }, 'socket opened')
+      const about = { id, path: url.pathname, user_id: user?.id ?? 0 }
+      // Of those whose token is refused a sample.
+      const isRefused = identity instanceof Failure ? identity.status < 500 : token !== undefined && !user
+      const isTold = !isRefused || refusalLog.about(new Failure('unauthenticated'), caller.address) !== undefined
+      if (isTold) log.info({ ...about, address: caller.address }, 'socket opened')
       ws.on('close', (code) => {
         open.delete(client)
-        log.info({ id, path: url.pathname, user_id: user?.id ?? 0, code }, 'socket closed')
+        if (isTold) log.info({ ...about, code }, 'socket closed')
       })
       if (identity instanceof Failure) {
         if (identity.status >= 500) {
@@ -103,7 +114,8 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
         return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
       }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
-      if (user) client.intercept(keepToken(socket, user, declared.auth, { ...services, identify }))
+      const mine = (auth: Auth, given: string | undefined) => identify(auth, given, caller.address)
+      if (user) client.intercept(keepToken(socket, user, declared.auth, { ...services, identify: mine }))
       const audit = (action: AuditAction, note?: AuditNote) =>
         writeAudit(services, { user, address: caller.address }, action, note)
       const work = begin(declared, { params, query }, { ...services, user, caller, socket, audit }).catch(client.fail)
@@ -121,7 +133,9 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       const url = parseUrl(request.url)
       const admitted = url ? admit(request, connection, head, url) : Promise.reject(new Failure('not_found'))
       admitted.catch((error: unknown) => {
-        refuse(connection, translate(error), { log, method: request.method, path: url?.pathname })
+        const failure = translate(error)
+        const about = refusalLog.about(failure, callerOf(request).address) ?? null
+        refuse(connection, failure, { log, method: request.method, path: url?.pathname, about })
       })
     },
     async stop() {

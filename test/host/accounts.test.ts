@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditEntries } from './audit.ts'
-import { login, signIn } from './client.ts'
+import { freshAddress, login, signIn } from './client.ts'
 import { type Account, forgeAdministrator, inside, PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 import { ownWord } from './stored.ts'
@@ -131,6 +131,27 @@ describe('signing in with an account of the host', () => {
     const { body } = await login(service, 'alice', PASSWORDS.alice)
 
     expect(body).toMatchObject({ user: { username: 'alice', is_admin: true } })
+  })
+
+  test('requests without a valid token are bounded by address; who is signed in there is not touched by it', async () => {
+    const from = freshAddress()
+    const ask = async (token?: string) => {
+      const headers = { 'x-forwarded-for': from, ...(token && { authorization: `Bearer ${token}` }) }
+      return (await fetch(`${service.url}/api/auth/me`, { headers })).status
+    }
+    const bob = await signIn(service, 'bob')
+    const changed = `${bob.token.slice(0, -4)}AAAA`
+    const answers: number[] = []
+    for (let n = 0; n < 1500; n += 1) answers.push(await ask(n % 3 ? undefined : changed))
+
+    // As many more if this takes a minute.
+    expect(answers.slice(0, 120)).toEqual(Array(120).fill(401))
+    expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(360)
+    expect(answers.at(-1)).toBe(429)
+    expect(await ask(bob.token)).toBe(200)
+    const lines = service.log().match(/.*request refused.*/g) ?? []
+    expect(lines.filter((line) => line.includes(from)).length).toBeLessThan(60)
+    expect(lines.join('\n')).toContain(from)
   })
 
   test('no password is ever logged', () => {

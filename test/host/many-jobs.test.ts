@@ -7,16 +7,19 @@ import { type Follower, follow } from './follower.ts'
 import { startJob } from './job.ts'
 import { replacePostinst, slowPostinst } from './postinst.ts'
 import { jobFolders, jobProcesses } from './remains.ts'
-import { inside, resetWithSshd, rig } from './rig.ts'
+import { type Account, inside, resetWithSshd, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-const JOBS = 200
+/** As many as may be running or waiting, of users who may each have ten. */
+const PEOPLE: Account[] = ['root', 'alice', 'bob', 'ops', 'zoe']
+const TARGETS = ['host', 'lxc:101', 'lxc:102', 'host', 'lxc:101', 'lxc:102', 'host', 'lxc:101', 'lxc:102', 'all']
+const JOBS = PEOPLE.length * TARGETS.length
 const PLACES = ['host', '101', '102'] as const
 /** Generous: this machine may have other work. */
 const WITHIN_MS = 400_000
 
 let service: Service
-let bob: Caller
+let people: Caller[]
 beforeAll(async () => {
   // Debian's own limits.
   await resetWithSshd('MaxSessions 10', 'MaxStartups 10:30:100')
@@ -26,7 +29,7 @@ beforeAll(async () => {
     await inside(place, 'touch /etc/rig/hold')
   }
   service = await startService()
-  bob = await signIn(service, 'bob')
+  people = await Promise.all(PEOPLE.map((account) => signIn(service, account)))
   return async () => {
     await service.stop()
     await rig('reset')
@@ -34,15 +37,22 @@ beforeAll(async () => {
 })
 
 test(
-  'two hundred jobs over all targets, started at once, all succeed, one after another in order of arrival',
+  'fifty jobs of five users over all targets, started at once, all succeed, one after another, users in turn; more are refused',
   async () => {
     const began = performance.now()
     const jobs = await Promise.all(
-      Array.from({ length: JOBS }, async (_, at) => {
-        const id = await startJob(bob, targetOf(at))
-        return { id, follower: await follow(service, id, { token: bob.token, withinMs: WITHIN_MS }) }
-      }),
+      people.flatMap((person) =>
+        TARGETS.map(async (target) => {
+          const id = await startJob(person, target)
+          return { id, follower: await follow(service, id, { token: person.token, withinMs: WITHIN_MS }) }
+        }),
+      ),
     )
+    for (const person of people)
+      expect(await person.post('/api/updates/run', { target: 'host' })).toMatchObject({
+        status: 429,
+        body: { code: 'queue_full', error: expect.stringContaining('au plus 3 par utilisateur') },
+      })
     const started = performance.now()
     for (const place of PLACES) await inside(place, 'rm /etc/rig/hold')
     const followers = new Map(jobs.map(({ id, follower }) => [id, follower]))
@@ -55,17 +65,25 @@ test(
     }
     const ended = performance.now()
     console.info(`${JOBS} jobs: started in ${seconds(began, started)} s, ended ${seconds(started, ended)} s later`)
+    const [anybody] = people
     for (const { id, follower } of jobs)
-      expect(await jobDetail(bob, id)).toMatchObject({ status: 'success', exit_code: 0, output: follower.output() })
+      expect(anybody && (await jobDetail(anybody, id))).toMatchObject({
+        status: 'success',
+        exit_code: 0,
+        output: follower.output(),
+      })
 
-    const arrived = await inOrderOfArrival(service.folder)
-    expect(arrived).toHaveLength(JOBS)
+    const stored = await storedJobs(service.folder)
+    expect(stored).toHaveLength(JOBS)
     for (const place of PLACES) {
-      const ofPlace = arrived.filter(({ target }) => concerns(target, place))
-      expect(ofPlace.length).toBeGreaterThan(50)
-      const spans = ofPlace.map(({ id }) => span(followers.get(id)))
-      for (const [at, { first }] of spans.entries())
-        expect(first, `${ofPlace[at]?.id} at ${place}`).toBeGreaterThanOrEqual(spans[at - 1]?.last ?? 0)
+      const spans = stored
+        .filter(({ target }) => concerns(target, place))
+        .map((job) => ({ ...job, ...span(followers.get(job.id)) }))
+        .sort((one, other) => one.first - other.first)
+      for (const [at, { id, first }] of spans.entries())
+        expect(first, `${id} at ${place}`).toBeGreaterThanOrEqual(spans[at - 1]?.last ?? 0)
+      // Whoever came last has had a job before anybody’s third.
+      expect(new Set(spans.slice(0, 2 * PEOPLE.length).map(({ started_by }) => started_by)).size).toBe(PEOPLE.length)
     }
     expect(service.log()).not.toContain('Channel open failure')
     await expect.poll(jobFolders, { timeout: 10_000 }).toBe('')
@@ -73,11 +91,6 @@ test(
   },
   WITHIN_MS,
 )
-
-function targetOf(at: number): string {
-  if (at % 20 === 10) return 'all'
-  return ['host', 'lxc:101', 'lxc:102'][at % 3] ?? ''
-}
 
 function concerns(target: string, place: (typeof PLACES)[number]): boolean {
   return place === 'host' ? target === 'host' : target === 'all' || target === `lxc:${place}`
@@ -94,17 +107,16 @@ function span(follower: Follower | undefined): { first: number; last: number } {
   return { first, last: follower?.frames.at(-1)?.at ?? 0 }
 }
 
-async function inOrderOfArrival(folder: string): Promise<{ id: string; target: string }[]> {
+async function storedJobs(folder: string): Promise<z.infer<typeof Stored>[]> {
   const db = await openDatabase(`file:${folder}/panel.db`)
   try {
-    return await db.query(
-      z.object({ id: z.string(), target: z.string() }),
-      'SELECT id, target FROM jobs ORDER BY rowid',
-    )
+    return await db.query(Stored, 'SELECT id, target, started_by FROM jobs')
   } finally {
     await db.close()
   }
 }
+
+const Stored = z.object({ id: z.string(), target: z.string(), started_by: z.number() })
 
 function seconds(from: number, to: number): string {
   return ((to - from) / 1000).toFixed(1)

@@ -201,7 +201,7 @@ test('a module that keeps its declarations changes nothing of what is mounted', 
   await answered(await request('GET', '/api/modules/probe/thing', { as: 'admin' }), 200)
 
   await refused(await request('GET', '/api/modules/probe/thing', { as: 'admin' }), 429, 'rate_limited')
-  const again = mount(functions, { ...services, limiter: { admit: () => 0 } })
+  const again = mount(functions, { ...services, limiter: { admit: () => 0, wait: () => 0 } })
   await refused(await again.request('/api/modules/probe/thing'), 401, 'unauthenticated')
   const headers = { authorization: `Bearer ${await tokenFor('user')}` }
   await refused(await again.request('/api/modules/probe/thing', { headers }), 403, 'forbidden')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readCaller } from '../../runtime/caller.ts'
+import { limitKey, readCaller } from '../../runtime/caller.ts'
 import { readConfig } from '../../runtime/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })
@@ -136,3 +136,33 @@ test('without a Host no origin is the service’s own', () => {
 
   expect(found).toBe('http://panel.test')
 })
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['0:0:0:0:0:ffff:c000:0201', '192.0.2.1'],
+  ['0000:0000:0000:0000:0000:ffff:192.0.2.1', '192.0.2.1'],
+  ['64:ff9b::192.0.2.1', '192.0.2.1'],
+  ['64:ff9b::c000:201', '192.0.2.1'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:0DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:3:4:192.0.2.1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['fe80::2', 'fe80:0:0:0::/64'],
+  ['::ffff:0:192.0.2.1', '0:0:0:0::/64'],
+  ['', ''],
+  ['not an address', 'not an address'],
+])('a limit counts %j as %j', (address, key) => {
+  expect(limitKey(address)).toBe(key)
+})
+
+test.each(['::ffff:c000:201', '0:0:0:0:0:FFFF:192.0.2.1'])(
+  '%s, as a proxy writes it, is the IPv4 address',
+  (written) => {
+    expect(from('10.0.0.1', written)).toBe('192.0.2.1')
+  },
+)

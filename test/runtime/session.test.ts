@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, exportSPKI, importJWK, importPKCS8, SignJWT } from 'jose'
 import { beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -72,7 +72,7 @@ test('an access token says who it is for, for fifteen minutes, and verifies', as
     aud: 'ops-panel',
     iat: seconds,
     exp: seconds + ACCESS_SECONDS,
-    jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    jti: expect.stringMatching(/^[0-9a-f-]{36}\.[\w-]{22}$/),
   })
   expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'JWT', kid: (await publicKey()).kid })
   expect(await sessions.verify(token)).toEqual({ ...BOB, expires: seconds + ACCESS_SECONDS })
@@ -264,4 +264,22 @@ test('PANEL_JWT_KEY signs, at every start the same; tokens of the earlier key st
   expect(await two.verify(token)).toMatchObject({ username: 'bob' })
   expect(await two.verify(old)).toMatchObject({ username: 'bob' })
   expect(await readSigningKeys(db)).toHaveLength(2)
+})
+
+test('a token of this service is told from others without its signature, by every instance and after a restart', async () => {
+  const token = await (await instance()).accessToken(BOB)
+  const other = await instance()
+  const claims = decodeJwt(token)
+  const stranger = await forge({ ...claims, jti: `${randomUUID()}.${'A'.repeat(22)}` })
+    .setProtectedHeader({ alg: 'HS256', kid: 'x' })
+    .sign(Buffer.alloc(32))
+  const longer = await forge({ ...claims, exp: Number(claims.exp) + 900 })
+    .setProtectedHeader({ alg: 'HS256', kid: 'x' })
+    .sign(Buffer.alloc(32))
+
+  expect(other.isPlausible(token)).toBe(true)
+  for (const none of [stranger, longer, '', 'a.b.c', `a.${Buffer.from('null').toString('base64url')}.c`])
+    expect(other.isPlausible(none)).toBe(false)
+  now += ACCESS_SECONDS * 1000
+  expect(other.isPlausible(token)).toBe(false)
 })
