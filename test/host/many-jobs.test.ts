@@ -102,7 +102,7 @@ function span(follower: Follower | undefined): { first: number; last: number } {
   let first = Number.POSITIVE_INFINITY
   for (const { type, data, at } of follower?.frames ?? []) {
     if (type === 'update_output') text += data.chunk
-    if (text.replace(/^En attente .*\n/, '') !== '') first = Math.min(first, at)
+    if (text.replace(/^(?:En attente .*\n)*(?:En attente .*)?/, '') !== '') first = Math.min(first, at)
   }
   return { first, last: follower?.frames.at(-1)?.at ?? 0 }
 }
