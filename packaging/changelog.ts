@@ -1,6 +1,6 @@
 /**
  * CHANGELOG.md in the form of deb-changelog(5): each `## <version> (<day or anything>)` with its points. The newest section
- * is the version that is built, whatever it is called; without a day it is from the commit.
+ * is the version that is built, whatever it is called, and from the commit; an older one without a day is from a moment before.
  */
 export function debianChangelog(
   markdown: string,
@@ -12,7 +12,7 @@ export function debianChangelog(
     .map((section, at) => {
       const [heading = '', ...lines] = section.trimEnd().split('\n')
       const day = /\d{4}-\d\d-\d\d/.exec(heading)?.[0]
-      const date = at === 0 || day === undefined ? new Date(seconds * 1000) : new Date(`${day}T00:00:00Z`)
+      const date = at === 0 || day === undefined ? new Date((seconds - at) * 1000) : new Date(`${day}T00:00:00Z`)
       const points = lines.join('\n').trim().split(/^- /m).slice(1).map(point)
       const name = at === 0 ? version : heading.split(' ')[0]
       return [

@@ -40,6 +40,13 @@ ops-panel (0.1.0) unstable; urgency=medium
 `)
 })
 
+test('an older section without a day is not of the same moment as the newest', () => {
+  const markdown = '## 0.2.0 (unreleased)\n\n- New.\n\n## 0.1.0 (unreleased)\n\n- Old.\n'
+  const dates = debianChangelog(markdown, { version: '0.2.0', seconds: AT, maintainer: WHO }).match(/\d\d:\d\d:\d\d/g)
+
+  expect(dates).toEqual(['03:04:05', '03:04:04'])
+})
+
 test('the manual page: the help’s title as its name, its lines as they are, whatever means something to troff', () => {
   const page = manualPage("ops-panel 1.0 — panneau d’un hôte\n\nUsage : x [--help]\n  .fi it's \\n\n", '1.0', AT)
 

@@ -20,6 +20,8 @@ export const errors: typeof fr = {
   forge_missing: 'There is no forge. Give the service PANEL_FORGE_URL and PANEL_FORGE_ORG.',
   headers_too_large: 'The request is too long. Clear the cookies of this site and try again.',
   host_check_failed: 'The host cannot be used. Mend what is said and try again.',
+  host_helper_lacks:
+    'On the host the service account has its rights by ops-panel-host alone, which does not allow this. Give it sudo, or do it on the host.',
   host_key_changed:
     'The SSH key of the host has changed. Do not enter your password again: tell an administrator. They will compare the new key and accept it on the server, by “ops-panel settings set ssh_host_key”.',
   host_key_required: 'Another host takes its key. Read it and compare it, then try again.',

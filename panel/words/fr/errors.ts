@@ -4,6 +4,7 @@ import type { ClientCode, Operations } from '../../../client/index.ts'
 export type ErrorCode =
   | Operations[keyof Operations]['code']
   | ClientCode
+  | 'host_helper_lacks'
   | 'method_not_allowed'
   | 'sockets_missing'
   | 'terminals_busy'
@@ -31,6 +32,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   forge_missing: 'Aucune forge n’est configurée. Donnez PANEL_FORGE_URL et PANEL_FORGE_ORG au service.',
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
+  host_helper_lacks:
+    'Sur l’hôte, le compte de service n’a de droits que par ops-panel-host, qui ne permet pas cela. Donnez-lui sudo, ou faites-le sur l’hôte.',
   host_key_changed:
     'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   host_key_required: 'Un autre hôte demande sa clé. Lisez-la et comparez-la, puis réessayez.',
