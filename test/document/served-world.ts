@@ -29,6 +29,8 @@ function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
     values: {
       ...{ username: 'demo', password: 'demo' },
       ...{ setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key },
+      // The newest, whichever module it is of.
+      commit: undefined,
     },
     address: (n) => [['X-Forwarded-For', `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`]],
   }
