@@ -259,6 +259,7 @@ export interface Operations {
     }>
     code:
       | 'container_locked'
+      | 'host_answer_too_long'
       | 'hypervisor_certificate'
       | 'hypervisor_forbidden'
       | 'hypervisor_in_clear'
@@ -283,6 +284,7 @@ export interface Operations {
       | 'container_locked'
       | 'container_missing'
       | 'forbidden'
+      | 'host_answer_too_long'
       | 'hypervisor_certificate'
       | 'hypervisor_forbidden'
       | 'hypervisor_in_clear'
@@ -318,7 +320,14 @@ export interface Operations {
       reboot_required: boolean
       dpkg_broken: boolean
     }
-    code: 'rate_limited' | 'ssh_failed' | 'ssh_incomplete' | 'ssh_password_unreadable' | 'unauthenticated' | AnyCode
+    code:
+      | 'host_answer_too_long'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** How far a container’s task is */
   'GET /api/hypervisor/tasks/{task}': {
@@ -631,6 +640,7 @@ export interface Operations {
     query: { target: Target }
     answer: Array<{ name: string; version: string; old_version: string }>
     code:
+      | 'host_answer_too_long'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
@@ -661,7 +671,13 @@ export interface Operations {
   /** What can be upgraded */
   'GET /api/updates/targets': {
     answer: Array<{ id: Target; name: string; status: string; vmid?: Vmid }>
-    code: 'rate_limited' | 'ssh_incomplete' | 'ssh_password_unreadable' | 'unauthenticated' | AnyCode
+    code:
+      | 'host_answer_too_long'
+      | 'rate_limited'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Metrics */
   'GET /metrics': {

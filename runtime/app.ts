@@ -67,7 +67,8 @@ export function createApp(functions: readonly AnyFunction[], services: Services,
     ({ isMissingPage, isOffered }) => isMissingPage && (isOffered?.(services.config) ?? true),
   )
   // Not measured: it would count as the page's own address.
-  const missingPage = missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, refusalLog }, strict)
+  const missingPage =
+    missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, refusalLog }, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
     if (!own) return added.app.fetch(c.req.raw, c.env)

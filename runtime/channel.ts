@@ -9,8 +9,15 @@ export interface Output {
   stderr: string
 }
 
-/** Nothing asked with `exec` answers at length: more is a mistake, and must not fill the memory. */
-const MAX_OUTPUT = 16 * 1024 * 1024
+/** Nothing asked with `exec` answers at length: more is a mistake or malice, and must not fill the memory. */
+const MAX_OUTPUT = 4 * 1024 * 1024
+
+/** What the host, or a container, answers is longer than any answer that is asked for: nothing of it is told. */
+export class AnswerTooLong extends SshError {
+  constructor(limit: string) {
+    super('lost', `la réponse de l’hôte dépasse ${limit}`)
+  }
+}
 
 /** A channel that is being opened; one that comes too late is closed, and rejected before. */
 export function inTime(opening: Promise<ClientChannel>, timeoutMs: number): Promise<ClientChannel> {
@@ -42,6 +49,7 @@ export async function collect(channel: ClientChannel, timeoutMs: number, ofMs = 
     const [code, stdout, stderr] = await Promise.race([output, deadline])
     return { code, stdout, stderr }
   } catch (error) {
+    // What goes on printing is ended by the closed pipe.
     channel.close()
     // ssh2 tells the end of a channel, and the pool has its place back, once all of its output has been taken.
     drain(channel)
@@ -108,13 +116,13 @@ export function takeEach(stream: Readable, take: (bytes: Buffer) => Promise<void
   })
 }
 
-/** The whole of a stream as text; rejects with an SshError when it is longer than any answer that is asked for. */
+/** The whole of a stream as text; rejects with an AnswerTooLong when it is longer than any answer that is asked for. */
 export async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of stream) {
     size += chunk.length
-    if (size > MAX_OUTPUT) throw new SshError('lost', 'la réponse de la commande est trop longue')
+    if (size > MAX_OUTPUT) throw new AnswerTooLong(`${MAX_OUTPUT / 1024 / 1024} Mio`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

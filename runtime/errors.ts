@@ -87,6 +87,7 @@ const table = {
     502,
     'Le compte de service n’a de droits que par ops-panel-host, qui ne permet pas de faire ceci : {what}.',
   ],
+  host_answer_too_long: [502, 'Réponse inutilisable : {message}.'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
   hypervisor_unreachable: [502, 'L’hyperviseur ne répond pas : {message}'],
   hypervisor_certificate: [

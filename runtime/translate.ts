@@ -1,4 +1,5 @@
 import { StorageError } from '../db/client.ts'
+import { AnswerTooLong } from './channel.ts'
 import { Failure } from './errors.ts'
 import type { Log } from './log.ts'
 import { SshError } from './ssh-connection.ts'
@@ -7,6 +8,8 @@ import { SshError } from './ssh-connection.ts'
 export function translate(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof StorageError) return new Failure('storage_failed', { cause: error })
+  if (error instanceof AnswerTooLong)
+    return new Failure('host_answer_too_long', { cause: error, values: { message: error.message } })
   if (error instanceof SshError) return new Failure('ssh_failed', { cause: error, values: { message: error.message } })
   return new Failure('internal', { cause: error })
 }

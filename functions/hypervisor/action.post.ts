@@ -36,6 +36,7 @@ export default defineFunction({
     'ssh_incomplete',
     'ssh_password_unreadable',
     'ssh_failed',
+    'host_answer_too_long',
     'profile_missing',
     'queue_full',
   ],

@@ -20,11 +20,14 @@ const Figure = z.union([
 ])
 const Flag = z.union([z.number(), z.string(), z.boolean()]).transform((flag) => Number(flag) === 1)
 
+/** A word of the hypervisor's: none is anywhere near so long. */
+const Word = z.string().max(4_096)
+
 const Listed = z.object({
   vmid: Figure.pipe(z.number().int().positive()),
-  name: z.string().nullish(),
-  status: z.string(),
-  lock: z.string().nullish(),
+  name: Word.nullish(),
+  status: Word,
+  lock: Word.nullish(),
   cpu: Figure.nullish(),
   cpus: Figure.nullish(),
   mem: Figure.nullish(),
@@ -32,7 +35,7 @@ const Listed = z.object({
   disk: Figure.nullish(),
   maxdisk: Figure.nullish(),
   uptime: Figure.nullish(),
-  tags: z.string().nullish(),
+  tags: Word.nullish(),
   template: Flag.nullish(),
 })
 

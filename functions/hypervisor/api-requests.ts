@@ -6,8 +6,10 @@ import { createConnector } from './certificate.ts'
 
 /** A person waits: connecting, asking, and the last byte of the last answer, all within this time. */
 const WITHIN_MS = 10_000
-/** Ten thousand containers take a few mebibytes. */
-const MAX_BYTES = 8 * 1024 * 1024
+/** Ten thousand containers take less. */
+const MAX_BYTES = 4 * 1024 * 1024
+/** More than a list has: it takes long to look at each, and others wait meanwhile. */
+const MAX_ITEMS = 10_000
 
 /** Requests to the hypervisor's API over one connection. */
 export interface ApiRequests {
@@ -113,7 +115,9 @@ function dataOf<schema extends z.ZodType>(schema: schema, { type, text }: Answer
   if (!isJson(type)) throw unreadable('ce n’est pas du JSON')
   const whole = checked(Envelope, parseJson(text))
   if (!whole.success) throw unreadable('le JSON est illisible')
-  const parsed = checked(schema, whole.data.data)
+  const { data } = whole.data
+  if (Array.isArray(data) && data.length > MAX_ITEMS) throw unreadable(`elle compte plus de ${MAX_ITEMS} éléments`)
+  const parsed = checked(schema, data)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw unreadable([issue?.path.join('.') ?? '', issue?.message ?? ''].filter((word) => word !== '').join(' : '))

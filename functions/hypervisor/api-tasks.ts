@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
-import type { ApiRequests } from './api-requests.ts'
-import { type ContainerAction, type ContainerTask, LOG_LINES } from './container-task.ts'
+import { type ApiRequests, unreadable } from './api-requests.ts'
+import { type ContainerAction, type ContainerTask, cutLine, LOG_LINES } from './container-task.ts'
 
 /** `UPID:<node>:<pid>:<start>:<time>:<type>:<id>:<user>:`, as the hypervisor names its tasks. */
 const UPID =
   /^UPID:([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?):[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:\w{1,64}:[\w.@-]{0,64}:[^:\s/\\\p{Cc}]{1,200}:$/u
 
+/** Starting or stopping a container writes some ten lines. */
+const MOST_LINES = 10_000
 /** Most lines that the hypervisor gives at once, unless it is asked for more. */
 const PAGE = 500
 
@@ -33,11 +35,11 @@ export async function readTask({ ask }: ApiRequests, node: string, task: string)
     /no such task|unable to open file/i.test(reason) ? new Failure('job_missing') : undefined
   const { status, exitstatus } = await ask(Status, `${path}/status`, { refused })
   const log: string[] = []
-  // However long it is: the whole of it is bounded by the time that it takes.
   for (let start = 0; ; start += PAGE) {
+    if (start > MOST_LINES) throw unreadable(`le journal de la tâche dépasse ${MOST_LINES} lignes`)
     const lines = await ask(Lines, `${path}/log?start=${start}&limit=${PAGE}`, { refused })
     if (start === 0 && lines.length === 1 && lines[0]?.t === NOTHING) break
-    log.push(...lines.slice(0, PAGE).map(({ t }) => t))
+    log.push(...lines.slice(0, PAGE).map(({ t }) => cutLine(t)))
     if (log.length > LOG_LINES) log.splice(0, log.length - LOG_LINES)
     if (lines.length < PAGE) break
   }

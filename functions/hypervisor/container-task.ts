@@ -21,9 +21,23 @@ export type ContainerTask = z.infer<typeof ContainerTask>
 /** More lines than a start or a stop ever has. */
 export const LOG_LINES = 1_000
 
-/** The lines at the end of a text. */
+/** What is longer stands for nothing that a person reads. */
+const LINE = 4_096
+
+/** A line of a log, cut where it is too long to be read. */
+export function cutLine(line: string): string {
+  return line.length > LINE ? `${line.slice(0, LINE)}…` : line
+}
+
+/** The lines at the end of a text; what stands before them costs nothing, however many lines it has. */
 export function lastLines(text: string): string[] {
-  const lines = text.split(/\r?\n/)
-  if (lines.at(-1) === '') lines.pop()
-  return lines.slice(-LOG_LINES)
+  const lines: string[] = []
+  let end = text.endsWith('\n') ? text.length - 1 : text.length
+  while (end >= 0 && lines.length < LOG_LINES && text !== '') {
+    const before = end === 0 ? -1 : text.lastIndexOf('\n', end - 1)
+    const line = text.slice(before + 1, end)
+    lines.push(cutLine(line.endsWith('\r') ? line.slice(0, -1) : line))
+    end = before
+  }
+  return lines.reverse()
 }

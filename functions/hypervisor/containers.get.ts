@@ -31,7 +31,7 @@ export default defineFunction({
       },
     ],
   },
-  errors: [...API_ERRORS, 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
+  errors: [...API_ERRORS, 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
   async handler(_, { host, settings }) {
     const access = await settings.hypervisor()

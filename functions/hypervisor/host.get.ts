@@ -25,7 +25,7 @@ export default defineFunction({
       dpkg_broken: false,
     },
   },
-  errors: ['ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
+  errors: ['ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
   async handler(_, { host, settings }) {
     await settings.sshAccount()

@@ -1,5 +1,6 @@
 import { type Command, script } from '../../runtime/command.ts'
 import { type Elevation, HOST_HELPER } from '../../runtime/elevation.ts'
+import { readLines } from '../../runtime/list-lines.ts'
 
 /** Lists what can be upgraded, in English whatever the language of the host or of a container. */
 export const LIST_UPGRADABLE: Command = ['env', 'LC_ALL=C', 'apt', 'list', '--upgradable']
@@ -14,25 +15,28 @@ export interface Package {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
 export const LIST_UNFINISHED: Command = ['dpkg-query', '-W', '-f', '${db:Status-Status} ${binary:Package}\\n']
 
-/** The packages that dpkg was in the middle of. */
-export function parseUnfinished(text: string): string[] {
-  return text.split('\n').flatMap((line) => {
+/** The packages that dpkg was in the middle of. Rejects like `readLines`. */
+export function parseUnfinished(text: string): Promise<string[]> {
+  return readLines(text, (line) => {
     const [state = '', name] = line.split(' ')
-    return name !== undefined && /^(half-|unpacked|triggers-)/.test(state) ? [name] : []
+    return /^(half-|unpacked|triggers-)/.test(state) ? name : undefined
   })
 }
 
 const MARKER = '[upgradable from:'
 
-/** Reads apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`; any other line is passed over. */
-export function parseUpgradable(text: string): Package[] {
-  return text.split('\n').flatMap((line) => {
+/**
+ * Reads apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`; any other line is passed over. Rejects
+ * like `readLines`.
+ */
+export function parseUpgradable(text: string): Promise<Package[]> {
+  return readLines(text, (line) => {
     const marker = line.indexOf(MARKER)
-    if (marker < 0) return []
+    if (marker < 0) return undefined
     const fields = line.trim().split(/\s+/)
     const [name = '', version = ''] = fields
     const old_version = withoutEnd(line.slice(marker + MARKER.length)).trimStart()
-    return [{ name: name.split('/')[0] ?? '', version, old_version }]
+    return { name: name.split('/')[0] ?? '', version, old_version }
   })
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { type JobRow, latestJobs } from '../../db/jobs.ts'
+import { createAtOnce } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { EXAMPLE_JOB, JobRecord, jobRecord } from './job-record.ts'
@@ -8,12 +9,21 @@ import { jobPieces } from './job-text.ts'
 import { upgradeJob } from './upgrade.ts'
 
 const HISTORY = 50
+/** Histories with all outputs that one user reads at a time: each may be 200 MiB. */
+const AT_ONCE = 2
+/** So long one that nobody reads from keeps its place. */
+const IDLE_MS = 30_000
+/** Reading one takes seconds. */
+const AGAIN_S = 5
+
+const readers = createAtOnce(AT_ONCE, IDLE_MS)
 
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/history',
   summary: 'The newest jobs',
-  description: 'The newest 50 jobs, newest first; `null` when there is none. `output=none` leaves their outputs out.',
+  description:
+    'The newest 50 jobs, newest first; `null` when there is none. `output=none` leaves their outputs out, and with them two at a time are answered for a user.',
   auth: 'user',
   rateLimit: READS,
   request: { query: z.object({ output: z.literal('none').optional() }) },
@@ -23,11 +33,16 @@ export default defineFunction({
     response: [EXAMPLE_JOB],
   },
 
-  async handler({ query: { output } }, { db, jobs }) {
+  errors: ['rate_limited'],
+
+  async handler({ query: { output } }, { db, user, jobs, fail }) {
     await jobs.upToDate()
     const found = await latestJobs(db, { kind: upgradeJob.kind, limit: HISTORY })
     if (found.length === 0) return null
-    return output === 'none' ? found.map(jobRecord) : new JsonStream(records(db, found))
+    if (output === 'none') return found.map(jobRecord)
+    const read = readers.enter(db, user.id, records(db, found))
+    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
+    return new JsonStream(read)
   },
 })
 

@@ -18,7 +18,7 @@ export default defineFunction({
     query: { target: 'lxc:101' },
     response: [{ name: 'librig2', version: '1:2.0~rc1-1+deb12u3', old_version: '1.4.2-1+b1' }],
   },
-  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
+  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
   async handler({ query: { target: text } }, { host, settings, fail }) {
     await settings.sshAccount()
@@ -31,6 +31,6 @@ export default defineFunction({
             rights: 'command',
             verb: ['packages', target.id],
           })
-    return parseUpgradable(succeeded(output))
+    return await parseUpgradable(succeeded(output))
   },
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AnswerTooLong } from '../../runtime/channel.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
 import { Vmid } from '../hypervisor/container.ts'
@@ -19,12 +20,13 @@ export default defineFunction({
       { id: 'lxc:101', name: 'web', status: 'running', vmid: 101 },
     ],
   },
-  errors: ['ssh_incomplete', 'ssh_password_unreadable'],
+  errors: ['ssh_incomplete', 'ssh_password_unreadable', 'host_answer_too_long'],
 
   async handler(_, { host, settings, log }) {
     await settings.sshAccount()
     const containers = await listContainers(host).catch((error: unknown) => {
-      if (!(error instanceof SshError)) throw error
+      // The host alone would look like all there is.
+      if (!(error instanceof SshError) || error instanceof AnswerTooLong) throw error
       log.warn({ err: error }, 'containers cannot be listed')
       return []
     })

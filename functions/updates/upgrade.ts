@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AnswerTooLong } from '../../runtime/channel.ts'
 import type { Command } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { Host, RunOptions } from '../../runtime/host.ts'
@@ -28,11 +29,10 @@ export const upgradeJob = defineJob({
     const found: string[] = []
     const unread: string[] = []
     for (const { name, command, options } of places) {
-      const { code, stdout } = await host.exec(command, options)
-      if (code !== 0) unread.push(name)
-      const packages = code === 0 ? parseUnfinished(stdout) : []
-      if (packages.length > 0)
-        found.push(`dpkg a été interrompu (${name}) : ${packages.join(', ')}. La prochaine mise à jour répare d’abord.`)
+      const packages = await unfinished(command, host, options)
+      if (!packages) unread.push(name)
+      else if (packages.length > 0)
+        found.push(`dpkg a été interrompu (${name}) : ${named(packages)}. La prochaine mise à jour répare d’abord.`)
     }
     if (found.length > 0) return found
     // Of several containers those that are stopped have nothing to tell.
@@ -66,4 +66,23 @@ async function scopeOf(text: string, host: Host): Promise<Scope> {
   if (target.kind === 'container') return { scope: 'container', id: target.id }
   const containers = await listContainers(host)
   return { scope: 'all', ids: containers.map(({ vmid }) => String(vmid)) }
+}
+
+/** What dpkg was in the middle of at one place; undefined when that place does not tell, or tells too much. */
+async function unfinished(command: Command, host: Host, options: RunOptions): Promise<string[] | undefined> {
+  try {
+    const { code, stdout } = await host.exec(command, options)
+    return code === 0 ? await parseUnfinished(stdout) : undefined
+  } catch (error) {
+    if (error instanceof AnswerTooLong) return undefined
+    throw error
+  }
+}
+
+/** More of them are counted. */
+const NAMED = 50
+
+function named(packages: readonly string[]): string {
+  const more = packages.length - NAMED
+  return [...packages.slice(0, NAMED), ...(more > 0 ? [`et ${more} autre${more > 1 ? 's' : ''}`] : [])].join(', ')
 }

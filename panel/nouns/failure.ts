@@ -12,7 +12,7 @@ export interface Told {
 
 /** These sentences of the service say more than their code. */
 const WITH_REASON =
-  /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_check_failed|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|modules_folder_unusable|proof_impossible|ssh_failed)$/
+  /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_answer_too_long|host_check_failed|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|modules_folder_unusable|proof_impossible|ssh_failed)$/
 
 /** What to say of an error, in the words of `sentences`, by code; `unexpected` of one that has none. */
 export function told(error: unknown, sentences: Readonly<Record<string, string>>, unexpected: string): Told {

@@ -66,6 +66,8 @@ export function told(error: unknown): string {
       return 'sign in'
     case 'rate_limited':
       return `in ${error.retryAfter} s`
+    case 'host_answer_too_long':
+      return 'at the host'
     case 'network_failed':
     case 'unexpected_answer':
       return 'not the service'

@@ -55,10 +55,10 @@ test('lists what can be upgraded on the host and in a container, in the language
   const inside = await run(client, [pct, 'exec', '101', '--', ...LIST_UPGRADABLE])
   const french = await run(client, [pct, 'exec', '101', '--', 'apt', 'list', '--upgradable'])
 
-  expect(parseUpgradable(onHost.stdout)).toHaveLength(8)
+  expect(await parseUpgradable(onHost.stdout)).toHaveLength(8)
   expect(onHost.stderr).toContain('apt does not have a stable CLI interface')
-  expect(parseUpgradable(inside.stdout).map(({ name }) => name)).toEqual(host.upgradable('101'))
-  expect(parseUpgradable(inside.stdout)[1]).toEqual({
+  expect((await parseUpgradable(inside.stdout)).map(({ name }) => name)).toEqual(host.upgradable('101'))
+  expect((await parseUpgradable(inside.stdout))[1]).toEqual({
     name: 'nginx',
     version: '1.22.1-9+deb12u2',
     old_version: '1.22.1-9',

@@ -74,3 +74,32 @@ test.each(['all', 'lxc:', 'lxc', 'vm:101', 'HOST', ' host', '101'])('%j is no ta
 test.each(['/api/updates/packages', '/api/updates/packages?target='])('%s lacks a target: 400', async (path) => {
   expect(await bob.get(path)).toMatchObject({ status: 400, body: { code: 'target_missing' } })
 })
+
+const TOO_LONG = { status: 502, body: { code: 'host_answer_too_long' } }
+
+test.each([
+  ['prints without end', 'while :; do echo "a/b 2 amd64 [upgradable from: 1]"; done'],
+  ['has a line without end', 'exec cat /dev/zero'],
+  ['lists a hundred thousand packages', 'seq -f "p%.0f/s 2 x [upgradable from: 1]" 100000'],
+])('a container whose apt %s is 502, and nothing of it runs on', async (_, text) => {
+  await inside('101', `printf '#!/bin/sh\\n%s\\n' '${text}' >/usr/bin/apt`)
+
+  expect(await askPackages(bob, 'lxc:101')).toMatchObject(TOO_LONG)
+
+  const running = () => inside('host', `ps -eww -o args= | grep -E 'bin/[a]pt$|[p]ct exec|[l]xc-attach' || true`)
+  await expect.poll(running, { timeout: 10_000 }).toBe('')
+})
+
+test('a listing of containers that is too long is 502, not the host alone', async () => {
+  await inside(
+    'host',
+    `mv /usr/sbin/pct /usr/sbin/pct.real
+    printf '%s\\n' '#!/bin/sh' 'seq -f "%.0f running web" 100000' >/usr/sbin/pct && chmod 755 /usr/sbin/pct`,
+  )
+  try {
+    for (const path of ['/api/updates/targets', '/api/hypervisor/containers'])
+      expect(await bob.get(path)).toMatchObject(TOO_LONG)
+  } finally {
+    await inside('host', 'mv /usr/sbin/pct.real /usr/sbin/pct')
+  }
+})

@@ -70,14 +70,18 @@ test('the job’s folder is removed when it has ended', async () => {
 
 test('a job of version 0.1, whose folder bears its id, is begun, followed and cleaned by that', async () => {
   const demo = await startDemo()
-  const { jobs, db, ended, output } = await jobService(demo)
+  const printed = controlledOutput(demo)
+  const { jobs, db, ended, output, lapse } = await jobService(demo)
   const id = '1700000000-aaaaaaaa'
-  await recordJob(db, id, { args: '{"target":"lxc:101"}' }, { owner: 'gone', leaseMs: 0 })
+  printed.print('one line\n')
+  printed.end()
+  await recordJob(db, id, { args: '{"target":"lxc:101"}' })
+  await lapse()
 
   await jobs.tend()
 
   expect(await ended(id)).toMatchObject({ folder: null, status: 'success' })
-  expect(await output(id)).not.toBe('')
+  expect(await output(id)).toBe('one line\n')
   const named = () => demo.commands.filter((words) => words[3] === 'ops-panel-job')
   await expect.poll(() => named().at(-1)?.[2]).toBe(CLEAN)
   for (const words of named()) expect(words.slice(4, 6)).toContain(id)

@@ -25,6 +25,8 @@ export const errors: typeof fr = {
   host_key_changed:
     'The SSH key of the host has changed. Do not enter your password again: tell an administrator. They will compare the new key and accept it on the server, by “ops-panel settings set ssh_host_key”.',
   host_key_required: 'Another host takes its key. Read it and compare it, then try again.',
+  host_answer_too_long:
+    'The list of the host or of the container is longer than what is accepted, so nothing of it is shown. Look at it there.',
   hypervisor_certificate:
     'The certificate of the hypervisor is not known. Compare its fingerprint, then store it in the settings.',
   hypervisor_forbidden: 'The token lacks rights on the hypervisor. Grant them and try again.',

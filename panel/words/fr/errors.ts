@@ -37,6 +37,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   host_key_changed:
     'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   host_key_required: 'Un autre hôte demande sa clé. Lisez-la et comparez-la, puis réessayez.',
+  host_answer_too_long:
+    'La liste de l’hôte ou du conteneur est plus longue que ce qui est accepté. Rien n’en est montré, regardez-la sur place.',
   hypervisor_certificate:
     'Le certificat de l’hyperviseur n’est pas reconnu. Comparez son empreinte, puis enregistrez-la dans les réglages.',
   hypervisor_forbidden: 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur. Accordez-les et réessayez.',

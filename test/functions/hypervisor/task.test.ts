@@ -42,6 +42,18 @@ test.each([499, 500, 501, 1_000, 1_001, 2_345])('of a log of %i lines the last t
   expect(await told(await testHypervisor(), lines, 'OK')).toMatchObject({ log: lines.slice(-1_000) })
 })
 
+test('a log without an end is refused, and a line that nobody could read is cut', async () => {
+  const hypervisor = await testHypervisor()
+  hypervisor.nextTask = { lines: numbered(20_000), exitstatus: 'OK' }
+  const app = await hypervisorApp(hypervisor)
+  const { task } = Started.parse(await answered(await app.act(102, 'start'), 202))
+
+  await refused(await app.task(task), 502, 'hypervisor_unreadable')
+
+  const long = 'x'.repeat(1_000_000)
+  expect(await told(await testHypervisor(), [long], 'OK')).toMatchObject({ log: [`${long.slice(0, 4_096)}…`] })
+})
+
 test('a task that the hypervisor does not know is 404', async () => {
   const app = await hypervisorApp(await testHypervisor())
 

@@ -6,7 +6,7 @@ test('apt is asked in English, with its output in one command', () => {
   expect(LIST_UPGRADABLE).toEqual(['env', 'LC_ALL=C', 'apt', 'list', '--upgradable'])
 })
 
-test('an upgradable package is read with its new and its installed version', () => {
+test('an upgradable package is read with its new and its installed version', async () => {
   const text = [
     'Listing...',
     'librig2/stable,stable-security 1:2.0~rc1-1+deb12u3 amd64 [upgradable from: 1.4.2-1+b1]',
@@ -14,7 +14,7 @@ test('an upgradable package is read with its new and its installed version', () 
     '',
   ].join('\n')
 
-  expect(parseUpgradable(text)).toEqual([
+  expect(await parseUpgradable(text)).toEqual([
     { name: 'librig2', version: '1:2.0~rc1-1+deb12u3', old_version: '1.4.2-1+b1' },
     { name: 'g++', version: '4:12.2.0-3', old_version: '4:12.2.0-2' },
   ])
@@ -26,23 +26,25 @@ test.each([
   ['a marker in other letters', 'bash/stable 5.2 amd64 [Upgradable from: 5.1]'],
   ['a warning', 'WARNING: apt does not have a stable CLI interface.'],
   ['a blank line', ''],
-])('%s does not count', (_, line) => {
-  expect(parseUpgradable(`${line}\nbash/stable 5.2 amd64 [upgradable from: 5.1]\n`)).toEqual([
+])('%s does not count', async (_, line) => {
+  expect(await parseUpgradable(`${line}\nbash/stable 5.2 amd64 [upgradable from: 5.1]\n`)).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
 })
 
-test('no such line is an empty list', () => {
-  expect(parseUpgradable('')).toEqual([])
-  expect(parseUpgradable('Listing... Done\n')).toEqual([])
+test('no such line is an empty list', async () => {
+  expect(await parseUpgradable('')).toEqual([])
+  expect(await parseUpgradable('Listing... Done\n')).toEqual([])
 })
 
-test('the name ends at the first slash', () => {
-  expect(parseUpgradable('a/b/c 2 amd64 [upgradable from: 1]')).toEqual([{ name: 'a', version: '2', old_version: '1' }])
+test('the name ends at the first slash', async () => {
+  expect(await parseUpgradable('a/b/c 2 amd64 [upgradable from: 1]')).toEqual([
+    { name: 'a', version: '2', old_version: '1' },
+  ])
 })
 
-test('the version is the second field, however many spaces lie between', () => {
-  expect(parseUpgradable('bash/stable \t 5.2   amd64   [upgradable from: 5.1]')).toEqual([
+test('the version is the second field, however many spaces lie between', async () => {
+  expect(await parseUpgradable('bash/stable \t 5.2   amd64   [upgradable from: 5.1]')).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
 })
@@ -53,8 +55,8 @@ test.each([
   ['a space inside', '[upgradable from: 5.1 ]'],
   ['nothing', '[upgradable from: 5.1'],
   ['several brackets', '[upgradable from: 5.1] ]]'],
-])('the installed version is what follows the marker, before a bracket and %s', (_, end) => {
-  expect(parseUpgradable(`bash/stable 5.2 amd64 ${end}`)).toEqual([
+])('the installed version is what follows the marker, before a bracket and %s', async (_, end) => {
+  expect(await parseUpgradable(`bash/stable 5.2 amd64 ${end}`)).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
 })
@@ -174,8 +176,8 @@ test('a job’s command hands script, elevation and ids over as separate argumen
   expect(upgrade({ scope: 'all', ids: ['101', '102'] }, '')).toEqual([...start, '', 'all', '101', '102'])
 })
 
-test('a hostile line of a million spaces is read in a moment', () => {
+test('a hostile line of a million spaces is refused, with all of the list', async () => {
   const line = `x/stable 2 amd64 [upgradable from: 1${' '.repeat(1_000_000)}x`
 
-  expect(parseUpgradable(line)).toMatchObject([{ name: 'x', version: '2' }])
+  await expect(parseUpgradable(line)).rejects.toThrow('une ligne de 4096 caractères')
 })

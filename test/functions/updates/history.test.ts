@@ -164,6 +164,25 @@ test('one long output does not shorten another', async () => {
   expect(second?.output.startsWith(`[… ${MIB} octets omis …]\n`)).toBe(true)
 })
 
+test('two at a time are answered with their outputs, and without them as many as are asked for', async () => {
+  const app = await historyApp()
+  await record(app, 'a', SUCCESS, inRows('x'.repeat(LIMIT)))
+
+  const [one, two] = [await app.read(), await app.read()]
+  const third = await app.read()
+
+  expect(third.headers.get('retry-after')).toBe('5')
+  await refused(third, 429, 'rate_limited')
+  expect((await app.read('?output=none')).status).toBe(200)
+  // Whoever reads to the end, or leaves, makes room.
+  expect((await outputOf(one)).length).toBe(LIMIT)
+  await two.body?.cancel()
+  expect(await Promise.all([app.read(), app.read()].map(async (read) => (await outputOf(await read)).length))).toEqual([
+    LIMIT,
+    LIMIT,
+  ])
+})
+
 test('a storage that fails is 500', async () => {
   const app = await historyApp()
   await app.db.script('ALTER TABLE jobs RENAME TO gone')
