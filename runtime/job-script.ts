@@ -137,7 +137,12 @@ members() {
     set -- \${line##*) }
     [ "$4" = "$session" ] && [ "$1" != Z ] || continue
     case $pid in "$runner" | "$copier") continue ;; esac
-    [ "$2" = "$copier" ] || pids="$pids $pid"
+    # The command itself first, so that it begins nothing more when its children end. /proc lists 1000 before 999.
+    if [ "$2" = "$runner" ]; then
+      pids=" $pid$pids"
+    elif [ "$2" != "$copier" ]; then
+      pids="$pids $pid"
+    fi
   done
 }
 runs() {
