@@ -6,11 +6,15 @@ import { type Event, isLast, type Source } from './topics.ts'
 /** `live`: events come as they happen. `polling`: they are asked for, later. `waiting`: the connection is gone, nothing is lost. */
 export type FollowState = 'connecting' | 'live' | 'polling' | 'waiting'
 
+/** Of `waiting` and `polling`: the service has closed the socket with this word, or has refused a question with this code. */
+export type FollowTrouble = string
+
 export interface FollowOptions {
   /** The `seq` of the last event that is known already. */
   from?: number
   signal?: AbortSignal
-  onState?(state: FollowState): void
+  /** Also told when the trouble is another one. */
+  onState?(state: FollowState, trouble?: FollowTrouble): void
 }
 
 interface Means {
@@ -26,6 +30,8 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 5_000
 /** Where sockets do not get through, each further one may hold up the questions until it is given up. */
 const SOCKET_AGAIN_MS = 15_000
+/** A socket that was closed for a fault of the service is believed in again once it has stayed open for so long. */
+const SETTLED_MS = 1_500
 /** Between two questions: the second when the first was answered with something. */
 const POLL_MS = 1_000
 const POLL_ON_MS = 250
@@ -41,6 +47,7 @@ export async function* follow(
   { from = 0, signal, onState }: FollowOptions,
 ): AsyncGenerator<Event, void, undefined> {
   let state: FollowState | undefined
+  let trouble: FollowTrouble | undefined
   let at = from
   let begun = false
   let failures = 0
@@ -50,9 +57,11 @@ export async function* follow(
   let silent = false
   let wait = 0
 
-  const become = (next: FollowState) => {
-    if (next !== state) onState?.(next)
+  const become = (next: FollowState, why?: FollowTrouble) => {
+    if (next === state && why === trouble) return
     state = next
+    trouble = why
+    onState?.(next, ...(why ? [why] : []))
   }
   const fail = (status: number, code: string, message: string) => new ApiError(topic, { status, code, message })
 
@@ -68,18 +77,25 @@ export async function* follow(
 
   async function* live(WebSocket: SocketConstructor, token: string) {
     // In the place of a silent one: nobody need know.
-    if (failures < FAILURES && !silent) become('connecting')
+    if (failures < FAILURES && !silent && trouble === undefined) become('connecting')
     const address = `${url.replace(/^http/, 'ws')}${source.path}${at > 0 ? `?from=${at}` : ''}`
-    const onOpen = () => become('live')
+    let settled: ReturnType<typeof setTimeout> | undefined
+    const onOpen = () => {
+      if (trouble === undefined) become('live')
+      // A service whose database fails opens the socket all the same.
+      else settled = setTimeout(() => become('live'), SETTLED_MS)
+    }
     const connection = connect<Event>({ WebSocket, address, token, session, signal, onOpen })
     let heard = false
     try {
       for (let event = await connection.next(); event; event = await connection.next()) {
         heard = true
         failures = 0
+        become('live')
         yield event
       }
     } finally {
+      clearTimeout(settled)
       connection.close()
     }
     const code = connection.code()
@@ -97,15 +113,16 @@ export async function* follow(
       await session.renew(token)
     }
     if (failures >= FAILURES) wait = 0
-    else if (wait > 0) become('waiting')
+    else if (wait > 0) become('waiting', connection.word())
   }
 
   async function* polled() {
+    const before = at
+    const told = await source.poll(at, signal)
     // One that closed without a last event: it is still to be learnt how the topic has ended.
     if (!closedDone) become('polling')
     closedDone = false
-    const before = at
-    yield* await source.poll(at, signal)
+    yield* told
     wait = at > before ? POLL_ON_MS : POLL_MS
   }
 
@@ -124,7 +141,7 @@ export async function* follow(
       if (!isPassing(error)) throw error
       failures += 1
       wait = Math.max(backOff(failures), (error.retryAfter ?? 0) * 1000)
-      become('waiting')
+      become('waiting', error.status > 0 ? error.code : undefined)
     }
     if (wait > 0) await sleep(wait, signal)
   }

@@ -1,5 +1,5 @@
 export { ApiError, isFailure } from './api-error.ts'
-export type { FollowOptions, FollowState } from './follow.ts'
+export type { FollowOptions, FollowState, FollowTrouble } from './follow.ts'
 export type { Answer, Api, ClientCode, Code, Input, Operation } from './operation.ts'
 export type * from './operations.ts'
 export { createPanel, type Panel, type PanelOptions } from './panel.ts'

@@ -1,5 +1,13 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
+/** What became of a container in an upgrade of `all`: `done`, `failed`; left out because it is `stopped`, a `template`, or stopped and `locked`; `waiting` until the job has ended, or when it ended before. */
+export type ContainerResult = {
+  vmid: Vmid
+  name: string
+  state: 'waiting' | 'done' | 'failed' | 'stopped' | 'template' | 'locked'
+  exit_code: number | null
+}
+
 /** How far the deployment of a module has come, with what it has told so far. */
 export type Deployment = {
   id: DeploymentId
@@ -606,6 +614,27 @@ export interface Operations {
     }> | null
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
+  /** The newest jobs, for who asks again and again */
+  'GET /api/updates/jobs': {
+    query?: {
+      /** The `version` of a former answer. */ since?: string
+    }
+    answer: {
+      version: string
+      jobs: Array<{
+        job_id: JobId
+        target: string
+        status: 'running' | 'success' | 'error'
+        started_at: string
+        finished_at?: string
+        exit_code: number | null
+        error_code: string | null
+        started_by_name: string
+        containers: Array<ContainerResult> | null
+      }> | null
+    }
+    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** A job */
   'GET /api/updates/jobs/{id}': {
     params: { id: JobId }
@@ -618,6 +647,9 @@ export interface Operations {
       started_at: string
       finished_at?: string
       exit_code: number | null
+      error_code: string | null
+      started_by_name: string
+      containers: Array<ContainerResult> | null
       output_size: number
     }
     code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode

@@ -20,6 +20,7 @@ export const CLOSE = {
   done: 1000,
   lost: 1006,
   refused: 1008,
+  failed: 1011,
   behind: 1013,
   unauthenticated: 4401,
   forbidden: 4403,
@@ -38,6 +39,8 @@ export interface Connection<event> {
   /** The next event; undefined when there are no more, and `code` says why. */
   next(): Promise<event | undefined>
   code(): number | undefined
+  /** What the service has said beside it, for programs. */
+  word(): string | undefined
   close(): void
 }
 
@@ -54,6 +57,7 @@ interface Options {
 export function connect<event>({ WebSocket, address, token, session, signal, onOpen }: Options): Connection<event> {
   const waiting: event[] = []
   let code: number | undefined
+  let word: string | undefined
   let newest: string | undefined = token
   let wake = () => {}
   let socket: OpenedSocket | undefined
@@ -102,7 +106,11 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
     })
     // Stays for good: `ws` throws an error that nobody listens for.
     socket.addEventListener('error', () => end(CLOSE.lost))
-    socket.addEventListener('close', ({ code: why }) => end(why))
+    socket.addEventListener('close', ({ code: why, reason }) => {
+      // Of `ws` it is bytes.
+      if (code === undefined) word = String(reason) || undefined
+      end(why)
+    })
   } catch {
     end(CLOSE.lost)
   }
@@ -118,6 +126,7 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
       return waiting.shift()
     },
     code: () => code,
+    word: () => word,
     close,
   }
 }

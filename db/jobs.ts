@@ -4,6 +4,17 @@ import type { Database, Statement } from './client.ts'
 import { NOW_MS } from './job-leases.ts'
 import { StoredText, storedText } from './text.ts'
 
+/** A thing that a job does among others, and how it ended: `waiting` while it has not, or when the job ended before it. */
+export const JobPart = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** `waiting`, or a word of the kind of job. */
+  state: z.string(),
+  /** Exit code of what was run there. */
+  code: z.number().nullable(),
+})
+export type JobPart = z.infer<typeof JobPart>
+
 const Row = z.object({
   id: z.string(),
   folder: z.string().nullable(),
@@ -24,13 +35,18 @@ const Row = z.object({
   started_at: z.string(),
   finished_at: z.string().nullable(),
   started_by: z.number(),
+  parts: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : z.array(JobPart).parse(JSON.parse(text)))),
 })
 /**
  * A job as stored. `folder` names what it has on the host, as its id does not; null for one of version 0.1, where the id is
  * that name. `error` is the text that stands for the output of a failed one, `error_code` its stable word;
  * `output_size` counts the bytes of the text that was stored, of which those before `output_from` are removed, and
  * `host_offset` those of the host's file that it was made of. Of those with the same `queue` one runs at a time. `epoch`
- * counts who has followed it: only the last one may write.
+ * counts who has followed it: only the last one may write. `parts` are what it does one after another, of one that does
+ * several things and has begun.
  */
 export type JobRow = z.infer<typeof Row>
 
@@ -171,9 +187,54 @@ export function latestJobs(db: Database, { kind, limit }: { kind: string; limit:
   return db.query(Row, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [kind, limit])
 }
 
-/** Records that the host has the job; false when somebody else follows it. */
-export async function markLaunched(db: Database, { id, epoch }: Followed): Promise<boolean> {
-  return (await db.run('UPDATE jobs SET launched = 1 WHERE id = ? AND epoch = ?', [id, epoch])) > 0
+const Listed = Row.pick({
+  id: true,
+  target: true,
+  status: true,
+  error_code: true,
+  exit_code: true,
+  started_at: true,
+  finished_at: true,
+  parts: true,
+}).extend({ started_by_name: z.string() })
+
+/** A job as lists show it, with the name of who has started it. */
+export type ListedJob = z.infer<typeof Listed>
+
+/** Those of one kind as lists show them, the newest first. */
+export function listJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<ListedJob[]> {
+  return db.query(
+    Listed,
+    `SELECT jobs.id, target, status, error_code, exit_code, started_at, finished_at, parts, username AS started_by_name
+     FROM jobs JOIN users ON users.id = started_by
+     WHERE kind = ? ORDER BY started_at DESC, jobs.rowid DESC LIMIT ?`,
+    [kind, limit],
+  )
+}
+
+const Version = z.object({ newest: z.number().nullable(), running: z.number() })
+
+/** A text that is another one as soon as a job has begun or ended: until another begins, fewer and fewer are running. */
+export async function jobsVersion(db: Database): Promise<string> {
+  const [found] = await db.query(
+    Version,
+    `SELECT (SELECT max(rowid) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'running') AS running`,
+  )
+  return `${found?.newest ?? 0}.${found?.running ?? 0}`
+}
+
+/** Records that the host has the job, and its parts unless they are known; false when somebody else follows it. */
+export async function markLaunched(
+  db: Database,
+  { id, epoch }: Followed,
+  parts?: readonly JobPart[],
+): Promise<boolean> {
+  const changed = await db.run('UPDATE jobs SET launched = 1, parts = coalesce(parts, ?) WHERE id = ? AND epoch = ?', [
+    parts ? JSON.stringify(parts) : null,
+    id,
+    epoch,
+  ])
+  return changed > 0
 }
 
 /** Records who wants a running job to end, with the audit entry of it; of several the first. False, and neither, when it is not running. */
@@ -189,6 +250,8 @@ export interface JobEnd {
   error: string | null
   error_code: string | null
   exit_code: number | null
+  /** How its parts ended; without them they stay as they are. */
+  parts?: readonly JobPart[]
 }
 
 /**
@@ -198,13 +261,24 @@ export interface JobEnd {
 export async function endJob(
   db: Database,
   { id, epoch }: Followed,
-  { status, error, error_code, exit_code }: JobEnd,
+  { status, error, error_code, exit_code, parts }: JobEnd,
   { now, cancelledBy = null }: { now: string; cancelledBy?: string | null },
 ): Promise<boolean> {
   const changed = await db.run(
-    `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ?, owner = NULL
+    `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ?, owner = NULL,
+       parts = coalesce(?, parts)
      WHERE id = ? AND epoch = ? AND status = 'running' AND cancelled_by IS ?`,
-    [status, error && storedText(error), error_code, exit_code, now, id, epoch, cancelledBy],
+    [
+      status,
+      error && storedText(error),
+      error_code,
+      exit_code,
+      now,
+      parts ? JSON.stringify(parts) : null,
+      id,
+      epoch,
+      cancelledBy,
+    ],
   )
   return changed > 0
 }

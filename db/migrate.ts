@@ -10,6 +10,7 @@ import { sql as modules } from './migrations/0006-modules.ts'
 import { sql as accounts } from './migrations/0007-accounts.ts'
 import { sql as jobFolder } from './migrations/0010-job-folder.ts'
 import { sql as jobTurns } from './migrations/0011-job-turns.ts'
+import { sql as jobParts } from './migrations/0012-job-parts.ts'
 import { sql as chosenPreferences } from './migrations/0028-chosen-preferences.ts'
 
 /** In order, never changed once released; the version of a migration is its place here, from 1. */
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly string[] = [
   accounts,
   jobFolder,
   jobTurns,
+  jobParts,
   chosenPreferences,
 ]
 

@@ -124,7 +124,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     for (const socket of sockets) socket.destroy()
   }
   const loseJobs = () => {
-    for (const job of machine.jobs.values()) job.lose()
+    for (const job of machine.jobs.values()) job.lose('rebooted')
   }
   return {
     port: address.port,

@@ -11,6 +11,8 @@ const CANCELLED = Symbol('cancelled')
 export class Job {
   /** The uid that started it; to anybody else it is not there. */
   readonly owner: number
+  /** What its command has noted apart from the output, in lines. */
+  readonly notes: string[] = []
   readonly #stop: AbortController
   readonly #changes = new EventEmitter().setMaxListeners(0)
   readonly #chunks: { start: number; data: Uint8Array }[] = []
@@ -18,6 +20,7 @@ export class Job {
   #turn = 0
   #running = true
   #code: number | undefined
+  #loss: 'killed' | 'rebooted' = 'killed'
 
   constructor(owner: number) {
     this.owner = owner
@@ -31,6 +34,11 @@ export class Job {
   /** The exit code; undefined while it runs, and for ever when it was lost. */
   get code(): number | undefined {
     return this.#code
+  }
+
+  /** How it was lost, if it was. */
+  get loss(): 'killed' | 'rebooted' {
+    return this.#loss
   }
 
   /** Aborted when the host stops under the job. */
@@ -67,9 +75,10 @@ export class Job {
   }
 
   /** Ends the job without an exit code, as a reboot does. */
-  lose(): void {
+  lose(loss: 'killed' | 'rebooted' = 'killed'): void {
     if (!this.#running) return
     this.#running = false
+    this.#loss = loss
     this.#stop.abort()
     this.#changes.emit('change')
   }

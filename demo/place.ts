@@ -78,13 +78,18 @@ export function newContainers(): Place[] {
   ]
 }
 
-/** Those, and three more: enough for a panel to look as it does in use. */
+/**
+ * Those, and five more: enough for a panel to look as it does in use. So many have something to upgrade that upgrading
+ * everything is one job over all of them, which leaves the stopped one out.
+ */
 export function manyContainers(): Place[] {
   return [
     ...newContainers(),
     { id: '104', name: 'dns', running: true, upgradable: [BASE, TZDATA, LIBSSL], lock: undefined },
     { id: '105', name: 'mail', running: true, upgradable: [], lock: undefined },
     { id: '106', name: 'git', running: true, upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL], lock: undefined },
+    { id: '107', name: 'wiki', running: true, upgradable: [CURL, LIBCURL, TZDATA], lock: undefined },
+    { id: '108', name: 'cache', running: true, upgradable: [BASE, LIBSSL], lock: undefined },
   ]
 }
 

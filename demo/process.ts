@@ -13,6 +13,8 @@ export interface Process {
   /** Settles when the reader has room for more. */
   stdout(data: string | Uint8Array): Promise<void>
   stderr(data: string | Uint8Array): Promise<void>
+  /** Of a job: writes a line of its notes. */
+  note?(line: string): void
   /** The size of its terminal, if it has one. */
   terminal: { cols: number; rows: number } | undefined
   /** Aborted when the program is to end: its channel closed, or its host stops. */

@@ -4,7 +4,7 @@ import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { RUN } from '../runtime/job-runner.ts'
-import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, OUTPUT_MARK, START } from '../runtime/job-script.ts'
+import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, NOTING, OUTPUT_MARK, START } from '../runtime/job-script.ts'
 import type { User } from './account.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
@@ -86,7 +86,10 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     if (scope !== 'all') return 0
     for (const id of ids) {
       await process.stdout(`=== LXC ${id} ===\n`)
-      if ((await inside(id)) !== 0) await process.stdout(`SKIP LXC ${id}\n`)
+      const runs = process.machine.containers.some((container) => container.id === id && container.running)
+      const code = await inside(id)
+      process.note?.(`${id} ${code === 0 ? 'done' : runs ? 'failed' : 'stopped'} ${code}`)
+      if (code !== 0) await process.stdout(`SKIP LXC ${id}\n`)
     }
     return 0
   }
@@ -101,7 +104,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const job = new Job(user.uid)
     machine.jobs.set(id, job)
     const write = (data: string | Uint8Array) => job.write(data)
-    const detached: Process = { ...process, stdin: noStdin(), stdout: write, stderr: write, signal: job.signal }
+    const note = (line: string) => void job.notes.push(line)
+    const detached: Process = { ...process, stdin: noStdin(), stdout: write, stderr: write, note, signal: job.signal }
     // A job that was lost has nobody left to tell.
     exitOf(command, detached).then(
       (code) => job.end(code),
@@ -117,8 +121,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     if (!/^\d+$/.test(offset)) return fail(process, `sh: 1: arithmetic expression: expecting EOF: "${offset}+1"\n`, 2)
     await stdout(`${OUTPUT_MARK}\n`)
     for await (const piece of job.read(Number(offset), AbortSignal.any([signal, stdin.ended]))) await stdout(piece)
-    const end = job.code === undefined ? `lost ${job.size}` : `exit ${job.code} ${job.size}`
-    return fail(process, `ops-panel ${end}\n`, 0)
+    const end = job.code === undefined ? `lost ${job.size} ${job.loss}` : `exit ${job.code} ${job.size}`
+    const lines = [end, ...job.notes.map((line) => `note ${line}`)]
+    return fail(process, lines.map((line) => `ops-panel ${line}\n`).join(''), 0)
   }
 
   const cancel: Program = async ([id = ''], { machine, user }) => {
@@ -147,6 +152,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [STEPS, steps],
     [UPGRADE, upgrade],
     [START, start],
+    [NOTING, ([_notes, ...words], process) => exitOf(words, process)],
     [FOLLOW, follow],
     [CANCEL, cancel],
     [CLEAN, clean],

@@ -74,6 +74,7 @@ import cancel from './updates/cancel.post.ts'
 import forgetOutput from './updates/forget-output.task.ts'
 import history from './updates/history.get.ts'
 import job from './updates/job.get.ts'
+import jobs from './updates/jobs.get.ts'
 import jobOutput from './updates/job-output.get.ts'
 import output from './updates/output.ws.ts'
 import packages from './updates/packages.get.ts'
@@ -125,6 +126,7 @@ export const functions: readonly AnyFunction[] = [
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
   history, //       GET    /api/updates/history
+  jobs, //          GET    /api/updates/jobs
   job, //           GET    /api/updates/jobs/:id
   cancel, //        POST   /api/updates/jobs/:id/cancel
   jobOutput, //     GET    /api/updates/jobs/:id/output

@@ -151,11 +151,17 @@ export async function takeBack(
 /** Who does what nobody asked for. */
 const SERVICE: Actor = { user: undefined, address: 'service' }
 
-/** Tells those who watch how far it has come. */
-export async function tell({ db, hub }: DeploymentServices, id: string): Promise<void> {
-  const deployment = await findDeployment(db, id)
-  if (!deployment) return
-  const event = deploymentEvent(deployment)
-  if (deployment.finished_at === null) hub.publish(deploymentTopic(id), event)
-  else hub.finish(deploymentTopic(id), event)
+/** Tells those who watch how far it has come; they have to come back where that cannot be read. Never rejects. */
+export async function tell({ db, hub, log }: DeploymentServices, id: string): Promise<void> {
+  const topic = deploymentTopic(id)
+  try {
+    const deployment = await findDeployment(db, id)
+    if (!deployment) return
+    const event = deploymentEvent(deployment)
+    if (deployment.finished_at === null) hub.publish(topic, event)
+    else hub.finish(topic, event)
+  } catch (error) {
+    log.warn({ deployment: id, err: error }, 'who watches a deployment could not be told')
+    hub.fail(topic, error)
+  }
 }

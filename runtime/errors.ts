@@ -75,6 +75,10 @@ const table = {
     500,
     'La réponse dépasse {limit}, que cet hébergement ne transmet pas : demandez l’historique sans les sorties (output=none), et chaque sortie par /api/updates/jobs/<id>/output.',
   ],
+  job_kind_missing: [
+    500,
+    'Le service ne connaît plus cette sorte de tâche ({kind}) : ce qui l’apportait a été retiré, ou n’a pas pu être chargé.',
+  ],
   internal: [500, 'Une erreur interne est survenue.'],
   storage_failed: [500, 'La base de données ne répond pas.'],
   sockets_missing: [
@@ -88,6 +92,11 @@ const table = {
     'Le compte de service n’a de droits que par ops-panel-host, qui ne permet pas de faire ceci : {what}.',
   ],
   host_answer_too_long: [502, 'Réponse inutilisable : {message}.'],
+  job_not_started: [502, 'Erreur SSH : {message}'],
+  host_rebooted: [502, 'Erreur SSH : l’hôte a redémarré avant la fin de la tâche'],
+  job_killed: [502, 'Erreur SSH : la tâche a été arrêtée de force sur l’hôte'],
+  job_folder_missing: [502, 'Erreur SSH : le dossier de la tâche a disparu de l’hôte'],
+  job_code_missing: [502, 'Erreur SSH : le code de sortie de la tâche n’a pas pu être écrit (disque plein ?)'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
   hypervisor_unreachable: [502, 'L’hyperviseur ne répond pas : {message}'],
   hypervisor_certificate: [

@@ -17,6 +17,8 @@ export interface Subscriber {
   deliver(frame: Frame): void
   /** The topic has said its last, with a final event or, if there is none, in silence. */
   finish(frame: Frame | undefined): void
+  /** What is told can be told no further; whoever listens has to come back. */
+  fail?(error: unknown): void
 }
 
 export interface Hub {
@@ -25,6 +27,8 @@ export interface Hub {
   publish(topic: string, event: HubEvent): void
   /** Ends a topic: its subscribers get the event, if any, and are let go. */
   finish(topic: string, event?: HubEvent): void
+  /** Lets the subscribers of a topic go, because of an error. */
+  fail(topic: string, error: unknown): void
   subscribers(topic: string): number
 }
 
@@ -57,6 +61,11 @@ export function createHub(): Hub {
       topics.delete(topic)
       const built = event && frame(topic, event)
       for (const subscriber of subscribers) subscriber.finish(built)
+    },
+    fail(topic, error) {
+      const subscribers = topics.get(topic)
+      topics.delete(topic)
+      for (const subscriber of subscribers ?? []) subscriber.fail?.(error)
     },
     subscribers: (topic) => topics.get(topic)?.size ?? 0,
   }

@@ -1,10 +1,11 @@
+import type { JobPart } from '../db/jobs.ts'
 import { type Command, script } from './command.ts'
 import { HOST_HELPER } from './elevation.ts'
 import type { Host } from './host.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { LeaseLost } from './job-output.ts'
 import { RUN } from './job-runner.ts'
-import { CANCEL, CLEAN, START } from './job-script.ts'
+import { CANCEL, CLEAN, START, withNotes } from './job-script.ts'
 import type { Log } from './log.ts'
 import { reattaching } from './reattach.ts'
 import { SshError } from './ssh-connection.ts'
@@ -13,9 +14,9 @@ import { SshError } from './ssh-connection.ts'
 export interface JobAtHost {
   /**
    * Has it begun, once, however often the connection is lost; `mayBegin` is asked before each try. What kept the host from
-   * being asked at all comes as a NotBegun.
+   * being asked at all comes as a NotBegun. Its parts, if it has any.
    */
-  start(mayBegin: () => Promise<void>, options: { askedBefore: boolean }): Promise<void>
+  start(mayBegin: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
   /** Ends it, with everything that it runs. */
   cancel(): Promise<void>
   /** What it left behind when it was cancelled; nothing when that cannot be looked at. */
@@ -38,13 +39,20 @@ export function createJobAtHost(
   return {
     async start(mayBegin, { askedBefore }) {
       let start: Command | undefined
+      let parts: readonly JobPart[] | undefined
       let asked = askedBefore
-      await reattaching(persisting, async () => {
+      return reattaching(persisting, async () => {
         try {
-          start ??= script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...(await kind.prepare(args, host)))
+          if (!start) {
+            const prepared = await kind.prepare(args, host)
+            parts = prepared.parts
+            const command = parts ? withNotes(name, prepared.command) : prepared.command
+            start = script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...command)
+          }
           await mayBegin()
           const { code, stderr } = await host.exec(start, { rights: 'script', timeoutMs: START_MS })
           if (code !== 0) throw new NotStarted(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
+          return parts
         } catch (error) {
           // Whether the host has begun it is not known, and asking once more does no harm. Before that, it has not.
           asked ||= start !== undefined && error instanceof SshError && error.mayHaveBegun
@@ -84,7 +92,7 @@ export function createJobAtHost(
 }
 
 /** The host could not begin a job: what it left is for who wants to look. */
-class NotStarted extends Error {
+export class NotStarted extends Error {
   override readonly name = 'NotStarted'
 }
 

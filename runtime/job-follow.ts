@@ -1,5 +1,6 @@
 import type { JobRow } from '../db/jobs.ts'
 import { script } from './command.ts'
+import { Failure } from './errors.ts'
 import type { Host, HostStream } from './host.ts'
 import type { JobOutput } from './job-output.ts'
 import { FOLLOW, OUTPUT_MARK } from './job-script.ts'
@@ -9,11 +10,25 @@ import { SshError } from './ssh-connection.ts'
 export interface JobOutcome {
   /** Exit code of the job's command. */
   code: number
+  /** What the command has noted apart from its output, in lines. */
+  notes: readonly string[]
 }
 
-/** The host has no more to tell of a job: its folder is gone, or its runner ended without an exit code. */
+type Loss = 'host_rebooted' | 'job_killed' | 'job_folder_missing' | 'job_code_missing'
+
+/** The host has no more to tell of a job, and why: its folder is gone, or its runner ended without an exit code. */
 export class JobLost extends Error {
   override readonly name = 'JobLost'
+  /** As it is told. */
+  readonly failure: Failure
+  readonly notes: readonly string[]
+
+  constructor(code: Loss, notes: readonly string[] = []) {
+    const failure = new Failure(code)
+    super(failure.message)
+    this.failure = failure
+    this.notes = notes
+  }
 }
 
 /**
@@ -109,15 +124,16 @@ function afterMark(found: () => void, take: Take): Take {
 /** Reads the line that `FOLLOW` ends with; whatever else stands on stderr is the host's chatter. */
 async function outcome(stream: HostStream, received: number): Promise<JobOutcome | JobLost> {
   const { stderr } = await stream.end
-  const words = /^ops-panel (?:(exit) (\d+) (\d+)|(lost) (\d+)|(gone|foreign|exit).*)$/m.exec(stderr)
+  const words = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted)|(gone|foreign|exit).*)$/m.exec(stderr)
   if (!words) throw new SshError('lost', stderr.trim().split('\n').at(-1) || 'la connexion a été perdue')
-  const [, , code, size, lost, sizeWhenLost, word] = words
-  if (word === 'gone') return new JobLost('le dossier de la tâche a disparu de l’hôte')
+  const [, , code, size, sizeWhenLost, loss, word] = words
+  const notes = [...stderr.matchAll(/^ops-panel note (.*)$/gm)].map(([, note = '']) => note)
+  if (word === 'gone') return new JobLost('job_folder_missing')
   if (word === 'foreign')
     throw new SshError('lost', 'la tâche appartient à un autre compte de l’hôte que celui des réglages')
   // A disk that is full may leave the file without a word in it.
-  if (word === 'exit') return new JobLost('le code de sortie de la tâche n’a pas pu être écrit (disque plein ?)')
+  if (word === 'exit') return new JobLost('job_code_missing', notes)
   if (received < Number(size ?? sizeWhenLost)) throw new SshError('lost', 'la connexion a été perdue')
-  if (lost) return new JobLost('la tâche a été interrompue sur l’hôte (arrêt forcé ou redémarrage)')
-  return { code: Number(code) }
+  if (loss) return new JobLost(loss === 'rebooted' ? 'host_rebooted' : 'job_killed', notes)
+  return { code: Number(code), notes }
 }

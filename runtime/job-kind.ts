@@ -1,7 +1,13 @@
 import type * as z from 'zod'
-import type { JobBounds } from '../db/jobs.ts'
+import type { JobBounds, JobPart } from '../db/jobs.ts'
 import type { Command } from './command.ts'
 import type { Host } from './host.ts'
+
+/** What to run on the host, and what it does one after another, where that is more than one thing. */
+export interface Prepared {
+  command: Command
+  parts?: readonly JobPart[]
+}
 
 /** A kind of job: how its arguments become a command. Its events are told on topic `<event>:<job id>`. */
 export interface JobKind<args = unknown> {
@@ -13,7 +19,7 @@ export interface JobKind<args = unknown> {
   /** How many of them may be running or wait at once. */
   bounds?: JobBounds
   /** What to run on the host. A Failure ends the job with its sentence. */
-  command(args: args, host: Host): Promise<Command>
+  command(args: args, host: Host): Promise<Command | Prepared>
   /** What a job that was cancelled left behind: French lines for the end of its output. */
   leftovers?(args: args, host: Host): Promise<string[]>
 }
@@ -24,7 +30,7 @@ export interface AnyJobKind {
   event: string
   queue(args: unknown): string
   bounds?: JobBounds | undefined
-  prepare(args: unknown, host: Host): Promise<Command>
+  prepare(args: unknown, host: Host): Promise<Prepared>
   leftovers(args: unknown, host: Host): Promise<string[]>
 }
 
@@ -35,7 +41,10 @@ export function defineJob<args>({ kind, event, args, queue, bounds, command, lef
     event,
     queue: (stored) => queue(args.parse(stored)),
     bounds,
-    prepare: async (stored, host) => command(args.parse(stored), host),
+    async prepare(stored, host) {
+      const prepared = await command(args.parse(stored), host)
+      return 'command' in prepared ? prepared : { command: prepared }
+    },
     leftovers: async (stored, host) => (await leftovers?.(args.parse(stored), host)) ?? [],
   }
 }

@@ -1,8 +1,9 @@
 import type { Database } from '../db/client.ts'
-import { endJob, type Followed, findJob, type JobEnd, type JobRow, markLaunched } from '../db/jobs.ts'
+import { endJob, type Followed, findJob, type JobEnd, type JobPart, type JobRow, markLaunched } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
 import { type Clock, timestamp } from './clock.ts'
 import { LeaseLost, type OutputWriter } from './job-output.ts'
+import { notedParts } from './job-parts.ts'
 
 /**
  * What the database has of a job, as the one follower of an epoch reads and writes it. Everything rejects with a
@@ -12,12 +13,13 @@ export interface JobRecord {
   current(): Promise<JobRow>
   /** Adds the service's own words to the output, on a line of their own; they end as they are given. */
   say(text: string): Promise<void>
-  launched(): Promise<void>
+  /** The host has it; what it does one after another is kept, unless that is known already. */
+  launched(parts?: readonly JobPart[]): Promise<void>
   /**
-   * Records the end. Somebody may have asked for it at another instance, or a moment ago: then it ends as cancelled, with
+   * Records the end, with what the command has noted of its parts. Somebody may have asked for it at another instance, or a moment ago: then it ends as cancelled, with
    * the lines of `leftovers` at the end of its output. Its row then.
    */
-  end(end: JobEnd, leftovers: () => Promise<string[]>): Promise<JobRow>
+  end(end: JobEnd, notes: readonly string[], leftovers: () => Promise<string[]>): Promise<JobRow>
 }
 
 const NEWLINE = 10
@@ -53,11 +55,14 @@ export function createJobRecord(
   return {
     current: () => stored(read),
     say,
-    async launched() {
-      if (!(await stored(() => markLaunched(db, job)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
+    async launched(parts) {
+      if (!(await stored(() => markLaunched(db, job, parts)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
     },
-    async end(end, leftovers) {
+    async end(reached, notes, leftovers) {
       const now = timestamp(clock())
+      const meant = notes.length > 0 ? (await stored(read)).parts : null
+      const ended = meant && { parts: notedParts(meant, notes) }
+      const end = { ...reached, ...ended }
       if (await stored(() => endJob(db, job, end, { now }))) return stored(read)
       const at = await stored(read)
       const { cancelled_by: username, launched } = at
@@ -70,7 +75,7 @@ export function createJobRecord(
         const lines = [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])]
         await say([...lines, error].join('\n'))
       }
-      const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code } as const
+      const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...ended } as const
       await stored(() => endJob(db, job, cancelled, { now, cancelledBy: username }))
       return stored(read)
     },

@@ -3,7 +3,7 @@ import type { JobEnd, JobRow } from '../db/jobs.ts'
 import type { Clock } from './clock.ts'
 import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
-import { createJobAtHost, NotBegun } from './job-at-host.ts'
+import { createJobAtHost, NotBegun, NotStarted } from './job-at-host.ts'
 import { followOutput, JobLost, type JobOutcome } from './job-follow.ts'
 import type { AnyJobKind } from './job-kind.ts'
 import { LeaseLost, type OutputWriter } from './job-output.ts'
@@ -13,7 +13,6 @@ import { createJobRecord } from './job-record.ts'
 import type { Log } from './log.ts'
 import { patiently } from './patience.ts'
 import { reattaching } from './reattach.ts'
-import { SshError } from './ssh-connection.ts'
 import { translate } from './translate.ts'
 
 export interface JobServices {
@@ -101,8 +100,8 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       if ((await record.current()).status !== 'running') throw new LeaseLost(`job ${id} has ended elsewhere`)
     }
     // Whoever saw to it before may have asked the host already.
-    await there.start(mayBegin, { askedBefore: epoch > 1 })
-    await record.launched()
+    const parts = await there.start(mayBegin, { askedBefore: epoch > 1 })
+    await record.launched(parts)
     progress.launched()
   }
 
@@ -146,21 +145,22 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     return outcome
   }
 
-  const outcome = async (): Promise<{ end: JobEnd; allRead: boolean }> => {
+  const outcome = async (): Promise<{ end: JobEnd; allRead: boolean; notes: readonly string[] }> => {
     try {
-      const { code } = await run()
-      return { end: { status: 'success', error: null, error_code: null, exit_code: code }, allRead: true }
+      const { code, notes } = await run()
+      return { end: { status: 'success', error: null, error_code: null, exit_code: code }, allRead: true, notes }
     } catch (error) {
       if (released.aborted || error instanceof LeaseLost) throw error
       const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
       // Before it was its turn.
-      if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false }
+      if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false, notes: [] }
       const cause = error instanceof NotBegun ? error.cause : error
       const { message, code } = failureOf(cause)
       // What the host or the caller is to blame for needs no stack.
-      const foreseen = cause instanceof Failure || cause instanceof SshError || cause instanceof JobLost
+      const foreseen = code !== 'internal'
       log.warn({ job: id, code, ...(foreseen ? { reason: message } : { err: error }) }, 'job failed')
-      return { end: { ...end, error: message, error_code: code }, allRead: error instanceof JobLost }
+      const notes = error instanceof JobLost ? error.notes : []
+      return { end: { ...end, error: message, error_code: code }, allRead: error instanceof JobLost, notes }
     }
   }
 
@@ -169,8 +169,8 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     end,
     async toItsEnd(): Promise<void> {
       try {
-        const { end, allRead } = await outcome()
-        const at = await record.end(end, there.leftovers)
+        const { end, allRead, notes } = await outcome()
+        const at = await record.end(end, notes, there.leftovers)
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
         // What could not be read to its end stays, for who wants to look.
@@ -183,10 +183,9 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 }
 
-/** Settings that went missing meanwhile are named as such; all else that stops a job is told as an SSH failure. */
+/** What a job that has ended in error is told to have ended by. */
 function failureOf(error: unknown): Failure {
-  const failure = translate(error)
-  if (failure.code !== 'internal' && failure.code !== 'storage_failed') return failure
-  const message = error instanceof Error ? error.message : String(error)
-  return new Failure('ssh_failed', { cause: error, values: { message } })
+  if (error instanceof JobLost) return error.failure
+  if (error instanceof NotStarted) return new Failure('job_not_started', { values: { message: error.message } })
+  return translate(error)
 }

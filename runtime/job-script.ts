@@ -1,3 +1,5 @@
+import { type Command, script } from './command.ts'
+
 /**
  * The shell side of a detached job: POSIX scripts that run on the host, always as `sh -c SCRIPT name arguments…`.
  * Nothing is ever interpolated into them; what varies arrives as positional arguments.
@@ -12,11 +14,15 @@
  * | `tail`    | the end of a long output, until the command has ended                                      |
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
+ * | `notes`   | what a command says on descriptor 9, apart from its output (`withNotes`)                    |
  * | `copier`  | of a job that version 0.1 started: the pid of what copies the output                       |
  */
 
 /** Where a job's folder lies on the host; its name follows. `/var/tmp` outlives a reboot. */
 export const JOB_FOLDER = '/var/tmp/ops-panel-job-'
+
+/** More than any command has to note. */
+const MAX_NOTES = 256 * 1024
 
 /** The line after which a job's output begins. */
 export const OUTPUT_MARK = 'ops-panel output'
@@ -60,13 +66,13 @@ done
 /**
  * `FOLLOW <name> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
  * ended; whatever stands before that line was said by the account's start-up files. At the end one line on
- * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes>` (the runner is gone and left no code) or
- * `ops-panel gone` (there is no such folder) or `ops-panel foreign` (another account's). Ends as well when its stdin ends, so nothing is left behind by a cut
- * connection. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
+ * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes> <word>` (the runner is gone and left no code:
+ * `rebooted` with the host, or `killed`) or `ops-panel gone` (there is no such folder) or `ops-panel foreign` (another account's). Ends as well when its stdin ends, so nothing is left behind by a cut
+ * connection. What the command has noted follows, each line as `ops-panel note <line>`. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
  * notices the end.
  */
 export const FOLLOW = `
-job=${JOB_FOLDER}$1 skip=$2
+job=${JOB_FOLDER}$1 skip=$2 boot=
 if [ ! -d "$job" ] || [ -L "$job" ]; then
   echo 'ops-panel gone' >&2
   exit 0
@@ -99,9 +105,23 @@ if [ -e "$job/exit" ]; then
   read -r line <"$job/exit"
   echo "ops-panel exit $line" >&2
 else
-  echo "ops-panel lost $(wc -c <"$job/output")" >&2
+  why=killed
+  [ -z "$boot" ] || [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ] || why=rebooted
+  echo "ops-panel lost $(wc -c <"$job/output") $why" >&2
 fi
+[ ! -s "$job/notes" ] || head -c ${MAX_NOTES} "$job/notes" | sed 's/^/ops-panel note /' >&2
 `
+
+/**
+ * The command of the job of that name with descriptor 9 open, where it may note, a line at a time, what is not to be mixed up
+ * with what it prints: it closes that descriptor for whatever it does not trust.
+ */
+export function withNotes(name: string, command: Command): Command {
+  return script(NOTING, 'ops-panel-notes', `${JOB_FOLDER}${name}/notes`, ...command)
+}
+
+/** `NOTING <file> <command> <argument>…` */
+export const NOTING = 'notes=$1; shift; exec "$@" 9>"$notes"'
 
 /** `CLEAN <name>` removes the job's folder, if it is the account's own. */
 export const CLEAN = `

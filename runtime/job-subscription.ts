@@ -19,7 +19,8 @@ interface Services {
 
 /**
  * Sends a job's output from byte `from` on: first what is stored, then what comes, without a gap or a repeat, then
- * the final event, and closes. Closes with `missing` when there is no such job.
+ * the final event, and closes. Closes with `missing` when there is no such job, and with `failed` when what is stored cannot
+ * be read: `from` then goes on where it broke off.
  */
 export async function subscribeToJob(
   { db, hub, jobs }: Services,
@@ -39,6 +40,9 @@ export async function subscribeToJob(
     if (final) await socket.send(final)
     socket.close('done')
   }
+  const fail = (error: unknown) => {
+    if (!socket.closed.aborted) socket.fail(error)
+  }
   const leave = hub.subscribe(topic, {
     deliver(next) {
       if (!live) latest = Math.max(latest, next.seq)
@@ -50,7 +54,7 @@ export async function subscribeToJob(
         // Whoever tells of the job has changed: what lies between is stored.
         live = false
         latest = next.seq
-        void catchUp().catch(() => socket.close('tooSlow'))
+        void catchUp().catch(fail)
       }
     },
     finish(final) {
@@ -59,10 +63,11 @@ export async function subscribeToJob(
         finished = { frame: final }
         if (live) {
           live = false
-          void catchUp().catch(() => socket.close('tooSlow'))
+          void catchUp().catch(fail)
         }
       }
     },
+    fail,
   })
   socket.closed.addEventListener('abort', leave)
 
@@ -112,6 +117,7 @@ export async function subscribeToLiveOutput(
     finish(final) {
       void (final ? socket.send(final) : Promise.resolve()).then(() => socket.close('done'))
     },
+    fail: socket.fail,
   })
   socket.closed.addEventListener('abort', leave)
   const job = await findJob(db, id)

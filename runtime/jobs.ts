@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Statement } from '../db/client.ts'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
-import { addJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
+import { addJob, endJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
 import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
@@ -10,6 +10,7 @@ import type { Instance } from './instance.ts'
 import { finalEvent, jobTopic, outputEvent } from './job-events.ts'
 import { newJobFolder, newJobId } from './job-id.ts'
 import type { AnyJobKind } from './job-kind.ts'
+import { createJobList, type NewestJobs } from './job-list.ts'
 import { createOutputWriter } from './job-output.ts'
 import { createJobQueue } from './job-queue.ts'
 import { type JobRun, runJob } from './job-run.ts'
@@ -36,6 +37,8 @@ export interface Jobs {
   start(job: NewJobRequest): Promise<string>
   /** Ends a running job, whichever instance sees to it, with the audit entry of it; false, and neither, when it is not running. */
   cancel(id: string, username: string, announce?: Statement): Promise<boolean>
+  /** The newest jobs of a kind, as lists show them: cheap, however many ask. */
+  newest(kind: string, limit: number): Promise<NewestJobs>
   /** Publishes what a running job prints from that byte on to its topic, whichever instance follows it. */
   tell(event: string, id: string, from: number): void
   /**
@@ -56,6 +59,8 @@ export interface Jobs {
 const LEASE_MS = 10_000
 /** How often it says so. */
 const RENEW_MS = 2_000
+/** A job of a kind that is not known here is left to an instance that may know it, which takes it within seconds. */
+const UNKNOWN_MS = 30_000
 /** What stands between a client and a function host gives up after 29 s at the soonest; the next request goes on with it. */
 const BEGIN_MS = 20_000
 
@@ -94,6 +99,8 @@ export function createJobs({
   const told = new Map<string, { topic: string; event: string; at: number }>()
   const lease = { owner: instance.id, leaseMs: LEASE_MS }
   const refused = createRefusedJobs({ db, clock, elapsed })
+  /** Jobs of kinds that are not known here, and since when nobody sees to them. */
+  const unknown = new Map<string, number>()
   let stopped = false
 
   const writer = createOutputWriter(db, (id, text) => {
@@ -105,6 +112,7 @@ export function createJobs({
     return heard
   })
   const queue = createJobQueue(db, log)
+  const list = createJobList(db, elapsed)
   const tail = createJobTail({ db, hub, log }, (id) => runs.has(id))
 
   const kindOf = (name: string): AnyJobKind => {
@@ -115,6 +123,7 @@ export function createJobs({
 
   const ended = (job: JobRow) => {
     const { event } = kindOf(job.kind)
+    list.changed()
     hub.finish(jobTopic(event, job.id), finalEvent(event, job))
     queue.review()
   }
@@ -137,8 +146,26 @@ export function createJobs({
       })
   }
 
+  /** Ends a job of which no instance knows how to go on: else it would keep all others of its queue waiting for good. */
+  const endUnknown = async ({ id, kind, cancelled_by }: JobRow, gone: string | undefined): Promise<void> => {
+    const since = unknown.get(id) ?? elapsed()
+    unknown.set(id, since)
+    if (elapsed() - since < UNKNOWN_MS) return
+    unknown.delete(id)
+    const epoch = await takeJob(db, id, { ...lease, gone })
+    if (epoch === undefined) return
+    const { message, code } = new Failure('job_kind_missing', { values: { kind } })
+    const end = { status: 'error', error: message, error_code: code, exit_code: null } as const
+    const at = { now: timestamp(clock()), cancelledBy: cancelled_by }
+    if (await endJob(db, { id, epoch }, end, at)) log.warn({ job: id, kind, code }, 'job failed')
+    list.changed()
+    queue.review()
+  }
+
   const take = async (id: string, gone?: string): Promise<void> => {
     if (stopped || runs.has(id) || refused.has(id)) return
+    const found = await findJob(db, id)
+    if (found && !byName.has(found.kind)) return endUnknown(found, gone)
     const epoch = await takeJob(db, id, { ...lease, gone })
     const row = epoch === undefined ? undefined : await findJob(db, id)
     if (!row || stopped || row.epoch !== epoch || runs.has(id)) return
@@ -172,6 +199,7 @@ export function createJobs({
       if (elapsed() - keptAt > RENEW_MS) await keep()
       await take(id, gone)
     }
+    for (const id of unknown.keys()) if (!orphans.some((orphan) => orphan.id === id)) unknown.delete(id)
   }
 
   return {
@@ -191,6 +219,7 @@ export function createJobs({
       const more = announce ? [announce(row.id)] : []
       try {
         const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more, kind.bounds)
+        list.changed()
         const found = await findJob(db, row.id)
         // A database that took longer than the lease: somebody has taken it.
         if (found?.epoch === job.epoch && !stopped) run(found)
@@ -209,6 +238,7 @@ export function createJobs({
       runs.get(id)?.cancel()
       return true
     },
+    newest: (kind, limit) => list.newest(kind, limit),
     tell: (event, id, from) => tail.begin(event, id, from),
     tend,
     async upToDate(id) {

@@ -88,6 +88,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
         received = take
       },
       close,
+      fail,
       closed: closed.signal,
     },
     intercept(take) {

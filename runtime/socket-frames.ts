@@ -28,7 +28,8 @@ export function closesOf({
       refused: 'A parameter in the address is wrong (`invalid_request`).',
     }),
     stopping: 'The service is stopping.',
-    failed: 'The service has failed; its log says why.',
+    failed:
+      'The service has failed, its database perhaps (`storage_failed`), or otherwise (`internal`); its log says why. Nothing has ended by that: come back after a pause.',
     ...closes,
   }
   return [

@@ -35,6 +35,8 @@ export interface Socket {
   receive(take: (message: Message) => Promise<void> | undefined): void
   /** `word` says more than the code, for programs. */
   close(reason: keyof typeof CLOSE, word?: string): void
+  /** Closes for what was thrown: `failed` or `refused`, with the code of the failure as its word. A fault goes to the log. */
+  fail(error: unknown): void
   /** Aborted when the socket has closed, or the service has begun to close it: nothing that is sent then arrives. */
   closed: AbortSignal
 }

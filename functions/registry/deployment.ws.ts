@@ -37,6 +37,7 @@ export default defineSocket({
         const told = last ? send(last) : Promise.resolve()
         void told.then(() => socket.close('done'))
       },
+      fail: socket.fail,
     })
     socket.closed.addEventListener('abort', leave)
     const deployment = await findDeployment(db, id)

@@ -94,27 +94,53 @@ $sudo apt-get -y "$@" full-upgrade </dev/null
 
 /**
  * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. Of `all`, a container that fails is told and
- * left behind; the code is then 0. Where `<sudo>` ends with the host's helper, that has the steps itself.
+ * left behind; the code is then 0. How each has ended is noted on descriptor 9, which nothing in a container ever has: what a
+ * container prints may look like anything. One that was not running before, and is not afterwards, was left out, whatever
+ * the reason: `template`, `locked` or `stopped`; any other one that failed has `failed`. Where `<sudo>` ends with the
+ * host's helper, that has the steps itself.
  */
 export const UPGRADE = `
 steps=$1 sudo=$2 scope=$3
 shift 3
 case $sudo in
   *${HOST_HELPER})
-    here() { $sudo upgrade host </dev/null; }
-    inside() { $sudo upgrade "$1" </dev/null; }
+    here() { $sudo upgrade host </dev/null 9>&-; }
+    inside() { $sudo upgrade "$1" </dev/null 9>&-; }
+    # It shows no configuration: a template or a locked container that does not run is told as stopped.
+    ask() { [ "$1" = status ] && $sudo "$@" </dev/null 2>/dev/null 9>&-; }
     ;;
   *)
-    here() { sh -c "$steps" ops-panel-apt "$sudo"; }
-    inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null; }
+    here() { sh -c "$steps" ops-panel-apt "$sudo" 9>&-; }
+    inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null 9>&-; }
+    ask() { $sudo /usr/sbin/pct "$@" </dev/null 2>/dev/null 9>&-; }
     ;;
 esac
+asleep() {
+  [ "$(ask status "$1")" = 'status: stopped' ] || return 0
+  case "
+$(ask config "$1")" in
+    *"
+template: 1"*) echo template ;;
+    *"
+lock: "*) echo locked ;;
+    *) echo stopped ;;
+  esac
+}
+note() { printf '%s\\n' "$*" 2>/dev/null >&9 || :; }
 case $scope in
   host) here ;;
   container) inside "$1" ;;
   all) for id; do
     printf '=== LXC %s ===\\n' "$id"
-    inside "$id" || printf 'SKIP LXC %s\\n' "$id"
+    left=$(asleep "$id") code=0
+    inside "$id" || code=$?
+    if [ "$code" = 0 ]; then
+      note "$id" done 0
+    else
+      printf 'SKIP LXC %s\\n' "$id"
+      [ -z "$left" ] || left=$(asleep "$id")
+      note "$id" "\${left:-failed}" "$code"
+    fi
   done ;;
 esac
 `

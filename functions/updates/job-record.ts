@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
 import { JobId } from '../../runtime/job-id.ts'
+import { Vmid } from '../hypervisor/container.ts'
 import { upgradeJob } from './upgrade.ts'
 
 /** A job as the history tells it. */
@@ -15,6 +16,43 @@ export const JobRecord = z.object({
 })
 export type JobRecord = z.infer<typeof JobRecord>
 
+/** How the upgrade of one of all containers has ended. */
+const ContainerResult = z
+  .object({
+    vmid: Vmid,
+    name: z.string(),
+    state: z.enum(['waiting', 'done', 'failed', 'stopped', 'template', 'locked']),
+    exit_code: z.int().nullable(),
+  })
+  .meta({
+    id: 'ContainerResult',
+    description:
+      'What became of a container in an upgrade of `all`: `done`, `failed`; left out because it is `stopped`, a `template`, or stopped and `locked`; `waiting` until the job has ended, or when it ended before.',
+  })
+
+/** What a record tells beyond the history: how a job ended, and whose it is. */
+export const JobResult = z.object({
+  exit_code: z.int().nullable(),
+  error_code: z.string().nullable(),
+  started_by_name: z.string(),
+  containers: z.array(ContainerResult).nullable(),
+})
+
+/** What of a job that ended is told by words for programs. `containers` is null of one that is not over all of them. */
+export function jobResult({
+  exit_code,
+  error_code,
+  parts,
+}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts'>): Omit<z.infer<typeof JobResult>, 'started_by_name'> {
+  // What was noted is the host's: a line that makes no sense is no reason to tell nothing.
+  const containers = parts?.flatMap((part) => Part.safeParse(part).data ?? []) ?? null
+  return { exit_code, error_code, containers }
+}
+
+const Part = z
+  .object({ id: z.coerce.number(), name: z.string(), state: ContainerResult.shape.state, code: z.int().nullable() })
+  .transform(({ id: vmid, name, state, code: exit_code }) => ({ vmid, name, state, exit_code }))
+
 /** One, for the documents. */
 export const EXAMPLE_JOB = {
   job_id: '1772366400-k3x9q2pa',
@@ -24,8 +62,22 @@ export const EXAMPLE_JOB = {
   finished_at: '2026-03-01T12:00:41.000Z',
 } as const satisfies JobRecord
 
+/** And what is told beyond that. */
+export const EXAMPLE_RESULT = {
+  exit_code: 0,
+  error_code: null,
+  started_by_name: 'alice',
+  containers: null,
+} as const satisfies z.infer<typeof JobResult>
+
 /** The record of a job without its output. */
-export function jobRecord({ id, target, status, started_at, finished_at }: JobRow): JobRecord {
+export function jobRecord({
+  id,
+  target,
+  status,
+  started_at,
+  finished_at,
+}: Pick<JobRow, 'id' | 'target' | 'status' | 'started_at' | 'finished_at'>): JobRecord {
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
 }
 

@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { findUser } from '../../db/users.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
-import { EXAMPLE_JOB, findUpgrade, JobRecord, jobRecord } from './job-record.ts'
+import { EXAMPLE_JOB, EXAMPLE_RESULT, findUpgrade, JobRecord, JobResult, jobRecord, jobResult } from './job-record.ts'
 import { jobText } from './job-text.ts'
 
 export default defineFunction({
@@ -9,14 +10,14 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Its record with the exit code of its command and the size of its output in bytes. `output=none` leaves the output out.',
+    'Its record with the exit code of its command, the code of its error, who has started it, the size of its output in bytes, and of one over `all` what became of each container. `output=none` leaves the output out.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
-  response: JobRecord.extend({ exit_code: z.int().nullable(), output_size: z.int() }),
+  response: JobRecord.extend({ ...JobResult.shape, output_size: z.int() }),
   example: {
     query: { output: 'none' },
-    response: { ...EXAMPLE_JOB, exit_code: 0, output_size: 1834 },
+    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, output_size: 1834 },
   },
   errors: ['job_missing'],
 
@@ -24,12 +25,13 @@ export default defineFunction({
     await jobs.upToDate(id)
     const job = await findUpgrade(db, id)
     if (!job) throw fail('job_missing')
-    const { exit_code, output_size } = job
+    const user = await findUser(db, job.started_by)
     return {
       ...jobRecord(job),
       ...(output !== 'none' && { output: await jobText(db, job) }),
-      exit_code,
-      output_size,
+      ...jobResult(job),
+      started_by_name: user?.username ?? '',
+      output_size: job.output_size,
     }
   },
 })

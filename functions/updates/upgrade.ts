@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import type { JobPart } from '../../db/jobs.ts'
 import { AnswerTooLong } from '../../runtime/channel.ts'
 import type { Command } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { Host, RunOptions } from '../../runtime/host.ts'
 import { defineJob } from '../../runtime/job-kind.ts'
+import { waitingParts } from '../../runtime/job-parts.ts'
 import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
 import { inContainer, listContainers } from './containers.ts'
 import { parseTarget } from './target.ts'
@@ -20,12 +22,13 @@ export const upgradeJob = defineJob({
   bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
   async command({ target }, host) {
-    const scope = await scopeOf(target, host)
-    return upgrade(scope, sudoFor(await host.elevation()))
+    const { scope, parts } = await coverage(target, host)
+    const command = upgrade(scope, sudoFor(await host.elevation()))
+    return { command, ...(parts && { parts }) }
   },
 
   async leftovers({ target }, host) {
-    const places = placesOf(await scopeOf(target, host))
+    const places = placesOf((await coverage(target, host)).scope)
     const found: string[] = []
     const unread: string[] = []
     for (const { name, command, options } of places) {
@@ -59,13 +62,14 @@ function placesOf(scope: Scope): { name: string; command: Command; options: RunO
   }))
 }
 
-async function scopeOf(text: string, host: Host): Promise<Scope> {
+/** What a target means now, with the names of its containers where there are several. */
+async function coverage(text: string, host: Host): Promise<{ scope: Scope; parts?: JobPart[] }> {
   const target = parseTarget(text)
   if (!target) throw new Failure('target_invalid', { values: { target: text } })
-  if (target.kind === 'host') return { scope: 'host' }
-  if (target.kind === 'container') return { scope: 'container', id: target.id }
-  const containers = await listContainers(host)
-  return { scope: 'all', ids: containers.map(({ vmid }) => String(vmid)) }
+  if (target.kind === 'host') return { scope: { scope: 'host' } }
+  if (target.kind === 'container') return { scope: { scope: 'container', id: target.id } }
+  const parts = waitingParts((await listContainers(host)).map(({ vmid, name }) => ({ id: String(vmid), name })))
+  return { scope: { scope: 'all', ids: parts.map(({ id }) => id) }, parts }
 }
 
 /** What dpkg was in the middle of at one place; undefined when that place does not tell, or tells too much. */

@@ -30,8 +30,26 @@ const SKIPPED = /^SKIP LXC (\d+)$/
 /** What takes how long, of a whole. */
 const SHARE = { download: 0.3, unpack: 0.35, configure: 0.33, triggers: 0.02 }
 
-/** Reads what apt and dpkg print, whole lines in their order, and says how far they are. */
-export function createAptReader(): { line(line: string): void; read(): AptReading } {
+/** How far a job over all containers is: the container that it is in, which of how many that is, and how much of all is done. */
+export function progressOfAll(
+  { container, begun, fraction = 0 }: Progress,
+  containers: readonly { vmid: number; name: string }[],
+): { at: number; of: number; name: string; fraction: number } {
+  const of = containers.length
+  const n = containers.findIndex(({ vmid }) => `${vmid}` === container)
+  const at = Math.min(n < 0 ? begun : n + 1, of)
+  const name = containers[n]?.name || (container ?? '')
+  return { at, of, name, fraction: at === 0 ? 0 : (at - 1 + fraction) / of }
+}
+
+/**
+ * Reads what apt and dpkg print, whole lines in their order, and says how far they are. Of a job over all containers `order`
+ * gives their numbers, once they are known: then only the next of them can begin, whatever a container prints.
+ */
+export function createAptReader(order: () => readonly string[] | undefined = () => undefined): {
+  line(line: string): void
+  read(): AptReading
+} {
   const skipped: string[] = []
   let errors = 0
   let begun = 0
@@ -46,6 +64,10 @@ export function createAptReader(): { line(line: string): void; read(): AptReadin
     step = 'lists'
     total = fetched = unpacked = configured = 0
     name = undefined
+  }
+  const mayBegin = (id: string): boolean => {
+    const all = order()
+    return !all || all.indexOf(id) === (container === undefined ? 0 : all.indexOf(container) + 1)
   }
   const part = (count: number) => (total > 0 ? Math.min(count, total) / total : 0)
   const fraction = () => {
@@ -65,8 +87,10 @@ export function createAptReader(): { line(line: string): void; read(): AptReadin
       const entered = CONTAINER.exec(line)?.[1]
       const left = SKIPPED.exec(line)?.[1]
       const [, upgraded, installed] = COUNTS.exec(line) ?? SUMMARY.exec(line) ?? []
-      if (entered) begin(entered)
-      else if (left) {
+      if (entered) {
+        if (mayBegin(entered)) begin(entered)
+      } else if (left) {
+        if (order() && left !== container) return
         skipped.push(left)
         step = 'done'
       } else if (upgraded !== undefined) {

@@ -5,18 +5,35 @@ interface Ended {
   status: 'running' | 'success' | 'error'
   /** Null when nobody knows it, undefined until it was asked for. */
   exitCode?: number | null | undefined
-  /** Of its output, where that is known. */
-  skipped?: number
+  errorCode?: string | null | undefined
+  /** Of one over all containers, how each has ended; null where that is not known, or it is over one target. */
+  containers?: readonly ContainerResult[] | null | undefined
+  /** Lines of its output that tell of an error, where those were looked at. */
   errors?: number
-  /** What its record says last. */
-  lastLine?: string | undefined
 }
 
-export function outcomeOf({ status, exitCode, skipped = 0, errors = 0, lastLine = '' }: Ended): Outcome {
+/** A container that a job over all of them has upgraded, left out, or not come to. */
+export interface ContainerResult {
+  vmid: number
+  name: string
+  state: 'waiting' | 'done' | 'failed' | 'stopped' | 'template' | 'locked'
+  exit_code: number | null
+}
+
+export function outcomeOf({ status, exitCode, errorCode, containers, errors = 0 }: Ended): Outcome {
   if (status === 'running') return 'running'
-  if (status === 'error') return /^Annulé par /.test(lastLine) ? 'cancelled' : 'failed'
+  if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
   if (exitCode === undefined) return 'unknown'
-  return (exitCode ?? 0) !== 0 || skipped > 0 || errors > 0 ? 'flawed' : 'done'
+  if ((exitCode ?? 0) !== 0) return 'flawed'
+  // What a container prints may look like anything: what the host has noted of it counts.
+  if (containers) return resultsOf(containers).failed.length > 0 ? 'flawed' : 'done'
+  return errors > 0 ? 'flawed' : 'done'
+}
+
+/** The containers of a job, by what became of them. One that was not running is left out, and is no failure. */
+export function resultsOf(containers: readonly ContainerResult[]) {
+  const are = (...states: ContainerResult['state'][]) => containers.filter(({ state }) => states.includes(state))
+  return { failed: are('failed'), leftOut: are('stopped', 'template', 'locked'), waiting: are('waiting') }
 }
 
 /** Its shape. */

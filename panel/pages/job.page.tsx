@@ -4,6 +4,7 @@ import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
 import { route } from '../router.ts'
+import { otherPerson } from '../wire/jobs.ts'
 import { readTargets, targets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 
@@ -12,6 +13,7 @@ export function JobPage() {
   const say = words().job
   const job = useFollowedJob(route.value?.params.job ?? '')
   const record = job.record.value
+  const by = record && otherPerson(record)
   useEffect(() => {
     // For the name of a container alone: its number does too.
     if (!targets.peek()) readTargets().catch(() => {})
@@ -24,6 +26,7 @@ export function JobPage() {
           record && (
             <>
               {targetName(record.target)} · <Ago at={record.started_at} />
+              {by !== undefined && <> · {say.startedBy(by)}</>}
             </>
           )
         }

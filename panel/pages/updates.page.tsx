@@ -9,6 +9,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
+import { mayUpgrade } from '../parts/upgrade-question.ts'
 import { running, startUpgrade } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, check, checked, FRESH_MS, readTargets, type Target, targets } from '../wire/packages.ts'
@@ -31,14 +32,20 @@ export function UpdatesPage() {
     chosen.value ??= shown
   }, [shown])
   const outputs = useRef<HTMLElement>(null)
+  const sought = useSignal<string>()
   const show = (id: string) => {
     chosen.value = id
-    // Where there is no room beside the targets, it is below them.
-    outputs.current?.scrollIntoView({ block: 'nearest' })
+    sought.value = id
+  }
+  const reveal = () => {
+    sought.value = undefined
+    const top = outputs.current?.getBoundingClientRect().top ?? 0
+    // Where there is no room beside the targets, it is below them. At once: nobody has to wait for a page that glides.
+    outputs.current?.scrollIntoView({ block: top < 0 || top > innerHeight / 2 ? 'start' : 'nearest' })
     outputs.current?.querySelector<HTMLElement>('.log')?.focus({ preventScroll: true })
   }
   const start = useAct(async (target: string) => {
-    chosen.value = await startUpgrade(target)
+    if (await mayUpgrade(target)) show(await startUpgrade(target))
   })
   const known = targets.value ?? []
   const { jobs, touched } = upgradeAll(upgradableIn(known))
@@ -59,7 +66,12 @@ export function UpdatesPage() {
       </>
     )
     if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return
-    for (const id of jobs) chosen.value = await startUpgrade(id)
+    let first: string | undefined
+    for (const id of jobs) {
+      const started = await startUpgrade(id)
+      first ??= started
+    }
+    if (first) show(first)
   })
   const again = useAct(() => check(idsOf(known)))
   return (
@@ -89,7 +101,11 @@ export function UpdatesPage() {
         </section>
         <section class="outputs" ref={outputs}>
           <Choice shown={shown} choose={(id) => (chosen.value = id)} />
-          {shown ? <Followed key={shown} id={shown} /> : <p class="empty">{say.noJob}</p>}
+          {shown ? (
+            <Followed key={shown} id={shown} onSeen={sought.value === shown ? reveal : undefined} />
+          ) : (
+            <p class="empty">{say.noJob}</p>
+          )}
         </section>
       </div>
       <History />
@@ -114,8 +130,14 @@ function upgradableIn(found: readonly Target[]): Upgradable[] {
     }))
 }
 
-function Followed({ id }: { id: string }) {
-  return <JobOutput job={useFollowedJob(id)} />
+/** An output; once it is there it is shown to who has asked for it. */
+function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined }) {
+  const job = useFollowedJob(id)
+  const isThere = job.record.value !== undefined || job.error.value !== undefined
+  useEffect(() => {
+    if (isThere) onSeen?.()
+  }, [isThere, onSeen !== undefined])
+  return <JobOutput job={job} />
 }
 
 /** Which of several upgrades is shown. */

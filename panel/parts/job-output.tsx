@@ -1,15 +1,17 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { ApiError } from '../../client/index.ts'
 import { bytes } from '../nouns/amount.ts'
-import type { AptReading } from '../nouns/apt-progress.ts'
+import { type AptReading, progressOfAll } from '../nouns/apt-progress.ts'
 import { OUTCOME_STATUS } from '../nouns/outcome.ts'
 import { duration, instant } from '../nouns/time.ts'
 import { type FollowedJob, followJob, wholeOutput } from '../wire/job.ts'
-import { mayCancel } from '../wire/jobs.ts'
+import { jobsError, mayCancel } from '../wire/jobs.ts'
 import { api } from '../wire/panel.ts'
 import type { Words } from '../words/fr.ts'
 import { language, words } from '../words/words.ts'
 import { Action, useAct } from './action.tsx'
 import { confirm } from './dialog.tsx'
+import { JobEnding, resultsSaid } from './job-ending.tsx'
 import { Output } from './output.tsx'
 import { Problem } from './problem.tsx'
 import { Status } from './status.tsx'
@@ -28,7 +30,8 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   const outcome = job.outcome.value
   const record = job.record.value
   const ended = outcome !== 'running'
-  const { progress, skipped } = job.reading.value
+  const { progress } = job.reading.value
+  const overall = record?.containers && progressOfAll(progress, record.containers)
   const cancel = useAct(async () => {
     const asked = { title: say.cancelTitle, text: say.cancelText, verb: say.cancelVerb, keep: say.keep, danger: true }
     if (await confirm(asked)) await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
@@ -39,30 +42,30 @@ export function JobOutput({ job }: { job: FollowedJob }) {
         {say[outcome]}
       </Status>
       <strong>{record && targetName(record.target)}</strong>
-      {skipped.length > 0 && <span class="warn-text">{say.skipped(skipped.length)}</span>}
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
-  const step = ended ? endOf(job, words()) : stepOf(progress, words())
+  const step = ended ? endOf(job, words()) : stepOf(progress, words(), overall)
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>
       <Problem error={job.error.value} retry={job.retry} />
       <Problem error={cancel.error.value} />
+      {ended && <JobEnding record={record} outcome={outcome} reason={job.reason.value} />}
       <Output
         lines={job.lines}
         version={job.version}
         title={state}
         step={step}
-        said={ended ? `${say[outcome]} ${step}` : step}
-        progress={ended ? null : progress.fraction}
+        said={ended ? [say[outcome], step, ...resultsSaid(record)].filter(Boolean).join(' ') : step}
+        progress={ended ? null : overall ? overall.fraction : progress.fraction}
         notice={noticeOf(job, ended)}
         ended={ended}
         fileName={`${record.target.replace(':', '-')}-${job.id}.log`}
         whole={() => wholeOutput(job.id)}
         isPart={job.omitted.value > 0}
       >
-        {!ended && mayCancel(job.id) && (
+        {!ended && mayCancel(record.started_by_name) && (
           <Action act={cancel} class="small">
             {say.cancel}
           </Action>
@@ -84,12 +87,23 @@ function connectionNotice(job: FollowedJob, ended: boolean): string | undefined 
   const state = job.connection.value
   if (job.isResumed.value) return say.resumed
   if (ended) return undefined
+  if (isStorageAway(job)) return say.storageAway
   if (state === 'waiting') return say.waiting
   return state === 'polling' ? say.polling : undefined
 }
 
-/** What apt is at. */
-export function stepOf({ step, package: name, done, total, container }: AptReading['progress'], words: Words): string {
+/** Whether the service cannot store what comes: then nothing does, although the connection holds. */
+function isStorageAway({ trouble }: FollowedJob): boolean {
+  const error = jobsError.value
+  return trouble.value === 'storage_failed' || (error instanceof ApiError && error.code === 'storage_failed')
+}
+
+/** What apt is at; of several containers, in which. */
+export function stepOf(
+  { step, package: name, done, total, container }: AptReading['progress'],
+  words: Words,
+  overall?: ReturnType<typeof progressOfAll> | null,
+): string {
   const say = words.job
   const steps = {
     lists: say.lists,
@@ -100,6 +114,10 @@ export function stepOf({ step, package: name, done, total, container }: AptReadi
     done: '',
   }
   const said = steps[step]
+  if (overall) {
+    const which = overall.at > 0 ? say.oneOfAll(overall.at, overall.of, overall.name) : ''
+    return [which, said].filter(Boolean).join(' · ')
+  }
   return container && said ? say.inContainer(container, said) : said
 }
 

@@ -1,5 +1,5 @@
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { Answer, FollowState, UpdateEvent } from '../../client/index.ts'
+import type { Answer, FollowState, FollowTrouble, UpdateEvent } from '../../client/index.ts'
 import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
@@ -17,6 +17,8 @@ export interface FollowedJob {
   version: ReadonlySignal<number>
   reading: ReadonlySignal<AptReading>
   connection: ReadonlySignal<FollowState>
+  /** What is the matter with it, where the service has said so. */
+  trouble: ReadonlySignal<FollowTrouble | undefined>
   /** It was cut, and came back a moment ago. */
   isResumed: ReadonlySignal<boolean>
   /** As it was at the beginning, then as it is at the end. */
@@ -41,19 +43,20 @@ const RESUMED_MS = 8_000
 /** Follows a job to its end, whatever becomes of the connection, until it is stopped. */
 export function followJob(id: string): FollowedJob {
   const lines = createLines()
-  const apt = createAptReader()
+  const record = signal<JobRecord>()
+  const apt = createAptReader(() => record.peek()?.containers?.map(({ vmid }) => `${vmid}`))
   const version = signal(0)
   const reading = signal(apt.read())
   const connection = signal<FollowState>('connecting')
+  const trouble = signal<FollowTrouble>()
   const isResumed = signal(false)
-  const record = signal<JobRecord>()
   const reason = signal<string>()
   const error = signal<unknown>()
   const omitted = signal(0)
   const outcome = computed(() => {
-    const { status = 'running', exit_code } = record.value ?? {}
+    const { status = 'running', exit_code: exitCode, error_code: errorCode, containers } = record.value ?? {}
     const { skipped, errors } = reading.value
-    return outcomeOf({ status, exitCode: exit_code, skipped: skipped.length, errors, lastLine: reason.value })
+    return outcomeOf({ status, exitCode, errorCode, containers, errors: errors + skipped.length })
   })
   let going = new AbortController()
   let at = 0
@@ -80,8 +83,9 @@ export function followJob(id: string): FollowedJob {
     // Frames stand still in a window that nobody sees, and so does what only people read.
     if (frame === 0) frame = requestAnimationFrame(show)
   }
-  const onState = (state: FollowState) => {
+  const onState = (state: FollowState, why?: FollowTrouble) => {
     connection.value = state
+    trouble.value = why
     if (state === 'waiting' || state === 'polling') isCut = true
     else if (state === 'live' && isCut) {
       isCut = false
@@ -94,12 +98,24 @@ export function followJob(id: string): FollowedJob {
   }
   const take = (event: UpdateEvent) => {
     at = event.seq
-    if (event.type === 'update_output') feed(event.data.chunk)
-    else if (event.type === 'update_error') reason.value = event.data.error
+    if (event.type === 'update_output') {
+      feed(event.data.chunk)
+      void learnContainers()
+    } else if (event.type === 'update_error') reason.value = event.data.error
   }
   const read = async (signal: AbortSignal) => {
     record.value = await api('GET /api/updates/jobs/{id}', { params: { id }, query: { output: 'none' }, signal })
     return record.value
+  }
+  let isLearnt = false
+  /** Which containers a job is over is known once it is no longer waiting for others. */
+  const learnContainers = async () => {
+    if (isLearnt || record.peek()?.target !== 'all' || record.peek()?.containers || !apt.read().progress.container)
+      return
+    isLearnt = true
+    await read(going.signal).catch(() => {
+      isLearnt = false
+    })
   }
   const begin = async () => {
     going.abort()
@@ -131,6 +147,7 @@ export function followJob(id: string): FollowedJob {
     version,
     reading,
     connection,
+    trouble,
     isResumed,
     record,
     outcome,

@@ -1,78 +1,70 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
+import { returns } from './connection.ts'
 import { check, checked } from './packages.ts'
 import { api, atSignOut, isAdmin, me } from './panel.ts'
 
 /** A record of an upgrade without its output. `status` does not know of apt's exit code: see `outcomeOfJob`. */
-export type Job = NonNullable<Answer<'GET /api/updates/history'>>[number]
+export type Job = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]
 
-const IDLE_MS = 30_000
-const RUNNING_MS = 4_000
+/** What others begin, and what ends, is seen within two seconds. The answer is next to nothing as long as nothing has changed. */
+const EVERY_MS = 1_000
+/** After a failure. */
+const AGAIN_MS = 5_000
 
 /** The newest jobs, newest first; undefined until they are known. */
 export const jobs = signal<readonly Job[]>()
 export const jobsError = signal<unknown>()
 export const running = computed(() => (jobs.value ?? []).filter(({ status }) => status === 'running'))
-/** What the records do not tell, of the ended jobs among the newest. */
-const endings = signal<ReadonlyMap<string, Ending>>(new Map())
 
-interface Ending {
-  exitCode: number | null
-  /** Containers that were left behind. */
-  skipped: number
-  lastLine: string | undefined
+/** How a job has ended, as far as that is known by now. */
+export function outcomeOfJob({ status, target, exit_code: exitCode, error_code: errorCode, containers }: Job): Outcome {
+  const outcome = outcomeOf({ status, exitCode, errorCode, containers })
+  // An earlier version of the service did not keep what became of each.
+  return outcome === 'done' && target === 'all' && !containers ? 'unknown' : outcome
 }
 
-/** How a job of the history has ended, as far as that is known by now. */
-export function outcomeOfJob({ job_id, status }: Job): Outcome {
-  return outcomeOf({ status, ...endings.value.get(job_id) })
+/** Whether who is signed in may cancel a job that somebody has started. */
+export function mayCancel(startedBy: string): boolean {
+  return isAdmin.value || startedBy === me.value?.username
 }
 
-const STARTED = 'ops-panel.started'
-/** Jobs that were started in this window: who has started one may cancel it. */
-const started = signal<ReadonlySet<string>>(new Set(startedBefore()))
-
-function startedBefore(): string[] {
-  try {
-    return JSON.parse(sessionStorage.getItem(STARTED) ?? '[]')
-  } catch {
-    return []
-  }
+/** Who has started a job, where that is somebody else. */
+export function otherPerson({ started_by_name }: Pick<Job, 'started_by_name'>): string | undefined {
+  return started_by_name === me.value?.username ? undefined : started_by_name
 }
-
-/** Whether who is signed in may cancel a job, as far as is known here. */
-export function mayCancel(id: string): boolean {
-  return isAdmin.value || started.value.has(id)
-}
-
-/** Only the newest: each is one question. */
-const ASKED = 20
-/** Long enough for what was left behind, and for who cancelled. */
-const END_BYTES = 8_192
-/** What the service tells of an output at a time. */
-const PIECE_BYTES = 1024 * 1024
 
 let timer: ReturnType<typeof setTimeout> | undefined
 let asking: Promise<void> | undefined
 /** Something has begun since the question under way was asked. */
 let again = false
+/** Of the answer that `jobs` is from. */
+let version: string | undefined
 
-/** Reads the history now, and again from time to time as long as somebody is signed in. */
+/** Reads the list now, and again and again as long as somebody is signed in and looks. */
 export function readJobs(): Promise<void> {
   clearTimeout(timer)
   again = asking !== undefined
   asking ??= askAll().finally(() => {
     asking = undefined
-    if (me.peek()) timer = setTimeout(whenSeen, running.peek().length > 0 ? RUNNING_MS : IDLE_MS)
+    clearTimeout(timer)
+    if (me.peek()) timer = setTimeout(whenSeen, jobsError.peek() === undefined ? EVERY_MS : AGAIN_MS)
   })
   return asking
 }
 
 function whenSeen(): void {
-  if (document.hidden) document.addEventListener('visibilitychange', whenSeen, { once: true })
-  else void readJobs()
+  // Who comes back to the page has it read at once: see below.
+  if (!document.hidden) void readJobs()
 }
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && me.peek() && jobs.peek()) void readJobs()
+})
+returns.subscribe(() => {
+  if (jobsError.peek() !== undefined && me.peek()) void readJobs()
+})
 
 async function askAll(): Promise<void> {
   do {
@@ -83,11 +75,13 @@ async function askAll(): Promise<void> {
 
 async function ask(): Promise<void> {
   try {
-    const found = (await api('GET /api/updates/history', { query: { output: 'none' } })) ?? []
-    recheck(running.value, found)
-    jobs.value = found
+    const query = version === undefined ? {} : { since: version }
+    const told = await api('GET /api/updates/jobs', { query })
+    version = told.version
     jobsError.value = undefined
-    await readEndings(found)
+    if (!told.jobs) return
+    recheck(running.value, told.jobs)
+    jobs.value = told.jobs
   } catch (error) {
     jobsError.value = error
   }
@@ -104,59 +98,27 @@ function containersChecked(): string[] {
   return [...checked.value.keys()].filter((id) => id !== 'host')
 }
 
-async function readEndings(found: readonly Job[]): Promise<void> {
-  const missing = found
-    .filter(({ job_id, status }) => status !== 'running' && !endings.value.has(job_id))
-    .slice(0, ASKED)
-  if (missing.length === 0) return
-  const told = await Promise.allSettled(missing.map(async (job) => [job.job_id, await readEnding(job)] as const))
-  // What could not be read is asked for again with the next history.
-  const read = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  endings.value = new Map([...endings.value, ...read])
-}
-
-/** Of one over all containers, those left behind stand in its output; of one that was cancelled, that stands at its end. */
-async function readEnding({ job_id: id, status, target }: Job): Promise<Ending> {
-  const params = { id }
-  const { exit_code: exitCode, output_size } = await api('GET /api/updates/jobs/{id}', {
-    params,
-    query: { output: 'none' },
-  })
-  const most = status === 'error' ? END_BYTES : target === 'all' ? PIECE_BYTES : 0
-  if (most === 0) return { exitCode, skipped: 0, lastLine: undefined }
-  const query = { offset: Math.max(0, output_size - most) }
-  const { chunk } = await api('GET /api/updates/jobs/{id}/output', { params, query })
-  return {
-    exitCode,
-    skipped: chunk.match(/^SKIP LXC \d+$/gm)?.length ?? 0,
-    lastLine: chunk.match(/^Annulé par .*$/m)?.[0],
-  }
-}
-
 /** Starts an upgrade; its id. */
 export async function startUpgrade(target: string): Promise<string> {
   const { job_id } = await api('POST /api/updates/run', { body: { target } })
-  const begun: Job = { job_id, target, status: 'running', started_at: new Date().toISOString() }
-  jobs.value = [begun, ...(jobs.value ?? [])]
-  started.value = new Set([...started.value, job_id])
-  try {
-    sessionStorage.setItem(STARTED, JSON.stringify([...started.value]))
-  } catch {
-    // It is known as long as the page is not loaded anew.
+  const begun: Job = {
+    job_id,
+    target,
+    status: 'running',
+    started_at: new Date().toISOString(),
+    exit_code: null,
+    error_code: null,
+    started_by_name: me.value?.username ?? '',
+    containers: null,
   }
+  jobs.value = [begun, ...(jobs.value ?? [])]
   void readJobs()
   return job_id
 }
 
 atSignOut(() => {
   clearTimeout(timer)
+  version = undefined
   jobs.value = undefined
   jobsError.value = undefined
-  endings.value = new Map()
-  started.value = new Set()
-  try {
-    sessionStorage.removeItem(STARTED)
-  } catch {
-    // Nor was it kept.
-  }
 })

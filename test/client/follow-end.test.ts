@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ApiError, createPanel } from '../../client/index.ts'
+import { openDatabase } from '../../db/client.ts'
 import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
 
 const WAIT = { timeout: 60_000, interval: 10 }
@@ -71,6 +72,35 @@ test('who is not an administrator may not follow a deployment, and who is learns
   await expect(next(guest)).rejects.toMatchObject({ status: 403, code: 'forbidden' })
   await expect(next(admin)).rejects.toMatchObject({ status: 404, code: 'deployment_missing' })
   await expect(next(createPanel({ url: service.url }))).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
+})
+
+test('a database that fails in the middle is told as the trouble, and costs no byte', { timeout: 90_000 }, async () => {
+  const { service, printed, proxy, panel } = await signedIn()
+  const id = await upgrade(panel)
+  printed.print(line(1))
+  const told: string[] = []
+  const onState = (state: string, trouble = '') => told.push(`${state} ${trouble}`.trim())
+  const follower = followed(panel, id, { onState })
+  await expect.poll(follower.text, WAIT).toBe(line(1))
+  const db = await openDatabase(`file:${service.folder}/panel.db`)
+  onTestFinished(() => db.close())
+
+  await db.script('ALTER TABLE job_output RENAME TO away')
+  proxy.cutNow(SOCKET)
+  printed.print(line(2))
+  await expect.poll(() => told, WAIT).toContain('waiting storage_failed')
+  const before = told.length
+  // Nor is it said to be well in between.
+  await expect.poll(() => proxy.lines.filter((asked) => asked.includes('/output')).length, WAIT).toBeGreaterThan(1)
+  expect(told.slice(before).filter((state) => state === 'live')).toEqual([])
+  await db.script('ALTER TABLE away RENAME TO job_output')
+  printed.print(line(3))
+  printed.end()
+  await follower.ended
+
+  expect(follower.text()).toBe(await outputOf(panel, id))
+  expect(follower.text()).toBe([1, 2, 3].map(line).join(''))
+  expect(follower.events.at(-1)).toMatchObject({ type: 'update_done' })
 })
 
 test('who signs out follows nothing any more', async () => {

@@ -43,6 +43,7 @@ test('a new job runs, followed by who recorded it, without output and without an
     started_at: NOW,
     finished_at: null,
     started_by: 1,
+    parts: null,
   })
   expect(await findJob(db, 'other')).toBeUndefined()
 })

@@ -44,7 +44,9 @@ test('of all containers the stopped one is left out', async () => {
   const headings = stdout.split('\n').filter((line) => /^(===|SKIP|container)/.test(line))
   const last = ['=== LXC 103 ===', "container '103' not running!", 'SKIP LXC 103']
   expect(headings).toEqual(['=== LXC 101 ===', '=== LXC 102 ===', ...last])
-  expect(stderr).toMatch(/^ops-panel exit 0 \d+\n$/)
+  const notes = ['101 done 0', '102 done 0', '103 stopped 255'].map((line) => `ops-panel note ${line}\n`)
+  expect(stderr).toMatch(/^ops-panel exit 0 \d+\n/)
+  expect(stderr.slice(stderr.indexOf('\n') + 1)).toBe(notes.join(''))
   expect([host.upgradable('101'), host.upgradable('102')]).toEqual([[], []])
   expect(host.upgradable('host')).toHaveLength(8)
 })
@@ -140,7 +142,7 @@ test('following ends with its stdin, and the job goes on', async () => {
   const channel = await follow(client, 'job')
   channel.once('data', () => channel.end())
 
-  expect((await collect(channel)).stderr).toMatch(/^ops-panel lost \d+\n$/)
+  expect((await collect(channel)).stderr).toMatch(/^ops-panel lost \d+ killed\n$/)
   expect((await collect(await follow(client, 'job'))).stderr).toMatch(/^ops-panel exit 0 /)
 })
 
@@ -154,7 +156,7 @@ test('a reboot leaves a job without an exit code', async () => {
   host.reboot()
   const after = await panel()
 
-  expect((await collect(await follow(after, 'job'))).stderr).toMatch(/^ops-panel lost \d+\n$/)
+  expect((await collect(await follow(after, 'job'))).stderr).toMatch(/^ops-panel lost \d+ rebooted\n$/)
 })
 
 test('a second upgrade of the same place waits for the first', async () => {

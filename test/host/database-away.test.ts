@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { createClient, type Transaction } from '@libsql/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LibsqlServer, startLibsqlServer } from '../libsql-server.ts'
 import { countFolders } from './begun.ts'
 import { type Caller, signIn } from './client.ts'
+import { runJob, startFollowed } from './job.ts'
 import { throughOutage } from './outage.ts'
 import { rig } from './rig.ts'
-import { type Service, startService } from './service.ts'
+import { newFolder, type Service, startService } from './service.ts'
 
 const cleanUp: (() => unknown)[] = []
 
@@ -73,6 +75,35 @@ test.concurrent('nor does a database file that another program has locked for 30
     },
     end: async () => lock?.rollback(),
     meanwhile: ({ id }) => expectNoCancel(bob, id),
+  })
+})
+
+test.concurrent('a job whose kind went with its module ends with that cause, and those behind it have their turn', async () => {
+  const folder = await newFolder()
+  cleanUp.push(() => rm(folder, { recursive: true, force: true }))
+  const before = await startService({ folder })
+  const bob = await signIn(before, 'bob')
+  const { id } = await runJob(bob, 'lxc:998')
+  await before.stop()
+  const db = createClient({ url: `file:${folder}/panel.db`, timeout: 5_000 })
+  cleanUp.push(() => db.close())
+  await db.execute({
+    sql: `UPDATE jobs SET kind = 'gone', status = 'running', finished_at = NULL, owner = NULL, lease_until = 0 WHERE id = ?`,
+    args: [id],
+  })
+
+  const after = await startService({ folder })
+  cleanUp.push(after.stop)
+  const next = await startFollowed(await signIn(after, 'bob'), 'lxc:998')
+
+  expect(await next.closed).toBe(1000)
+  expect(next.output()).toContain(`En attente de la fin de la tâche ${id}`)
+  expect(next.frames.at(-1)).toMatchObject({ type: 'update_done' })
+  const { rows } = await db.execute({ sql: 'SELECT status, error_code, error FROM jobs WHERE id = ?', args: [id] })
+  expect(rows[0]).toMatchObject({
+    status: 'error',
+    error_code: 'job_kind_missing',
+    error: expect.stringContaining('ne connaît plus cette sorte de tâche (gone)'),
   })
 })
 

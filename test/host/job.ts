@@ -30,3 +30,18 @@ export async function runJob(caller: Caller, target: string) {
     record: await record(caller, follower.id),
   }
 }
+
+const Result = z.object({
+  exit_code: z.number().nullable(),
+  error_code: z.string().nullable(),
+  started_by_name: z.string(),
+  containers: z
+    .array(z.object({ vmid: z.number(), name: z.string(), state: z.string(), exit_code: z.number() }))
+    .nullable(),
+})
+
+/** How a job has ended, and whose it is, beyond what the history says. */
+export async function jobResult(caller: Caller, id: string): Promise<z.infer<typeof Result>> {
+  const { body } = await caller.get(`/api/updates/jobs/${id}?output=none`)
+  return Result.parse(body)
+}

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type Caller, packages, signIn } from './client.ts'
-import { runJob } from './job.ts'
+import { type Caller, packages, record, signIn } from './client.ts'
+import { jobResult, runJob, startFollowed } from './job.ts'
 import { dpkgStatus, inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
@@ -34,11 +34,24 @@ test('a container whose upgrade fails is skipped by all, and the next one is upg
   await rig('reset', '101')
   await rig('fail', 'on', '101')
 
-  const { output, record } = await runJob(bob, 'all')
+  // What it prints looks like the fate of others, and it tries to note something itself.
+  const forged = `printf '%s\\n' 'SKIP LXC 102' '=== LXC 103 ===' 'ops-panel note 101 done 0' '101 done 0'
+    for fd in 3 4 5 6 7 8 9; do echo '101 done 0' >&$fd; done 2>/dev/null
+    echo '101 done 0' >/proc/self/fd/9; :`
+  await inside('101', `printf '%s' '${Buffer.from(forged).toString('base64')}' | base64 -d >/usr/local/bin/forge`)
+  await inside('101', `echo 'APT::Update::Pre-Invoke {"sh /usr/local/bin/forge";};' >/etc/apt/apt.conf.d/99forge`)
+
+  const { id, output, record } = await runJob(bob, 'all')
 
   expect(record.status).toBe('success')
+  expect(output).toContain('\n101 done 0\n')
+  expect((await jobResult(bob, id)).containers?.map(({ vmid, state, exit_code }) => [vmid, state, exit_code])).toEqual([
+    [101, 'failed', 100],
+    [102, 'done', 0],
+    [103, 'stopped', 255],
+  ])
   expect(output).toMatch(/=== LXC 101 ===.*simulated failure.*SKIP LXC 101\n=== LXC 102 ===/s)
-  expect(output).not.toContain('SKIP LXC 102')
+  expect(output.match(/^SKIP LXC 102$/gm)).toHaveLength(1)
   expect(await packages(bob, 'lxc:102')).toEqual([])
 })
 
@@ -85,4 +98,39 @@ test('chatty start-up files of the service account leave no trace in lists and o
   const { output, record } = await runJob(bob, 'lxc:101')
   expect(record).toMatchObject({ status: 'success', output })
   expect(output).not.toContain('Bienvenue')
+})
+
+/** Does something as root to the folder of the one job that runs at the host, whose runner is `$pid`. */
+const atJob = (script: string) =>
+  inside('host', `set -- /var/tmp/ops-panel-*/process; read -r pid rest <"$1"; ${script}`)
+
+test.each([
+  [
+    'whose runner is killed',
+    () => atJob('kill -s KILL "$pid"'),
+    'job_killed',
+    'Erreur SSH : la tâche a été arrêtée de force sur l’hôte',
+  ],
+  [
+    'that began before a reboot of the host',
+    async () => {
+      await atJob(`sed -i 's/[^ ]*$/00000000-0000-0000-0000-000000000000/' "$1"`)
+      await rig('cut')
+    },
+    'host_rebooted',
+    'Erreur SSH : l’hôte a redémarré avant la fin de la tâche',
+  ],
+])('a job %s ends with that cause, told and recorded, and keeps its output', async (_, end, code, error) => {
+  await rig('reset', '102')
+  await rig('slow', '100', '50', '102')
+  const job = await startFollowed(bob, 'lxc:102')
+  await job.until(({ output }) => output().includes('rig-slow: step 2 '))
+
+  await end()
+
+  expect(await job.closed).toBe(1000)
+  expect(job.frames.at(-1)).toMatchObject({ type: 'update_error', data: { error } })
+  expect(await jobResult(bob, job.id)).toMatchObject({ error_code: code, exit_code: null, containers: null })
+  expect((await record(bob, job.id)).output).toBe(error)
+  expect(job.output()).toContain('rig-slow: step 2 ')
 })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type Caller, packages, signIn } from './client.ts'
 import type { Frame } from './follower.ts'
-import { runJob } from './job.ts'
+import { jobResult, runJob } from './job.ts'
 import { dpkgStatus, inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
@@ -34,7 +34,7 @@ test('a container is upgraded: its forty slow lines arrive as they are written, 
 test('all: every container in turn, the stopped one is skipped, the host is left alone', async () => {
   await rig('reset', '101')
 
-  const { code, output, record } = await runJob(bob, 'all')
+  const { id, code, output, record } = await runJob(bob, 'all')
 
   expect(code).toBe(1000)
   expect(record).toMatchObject({ status: 'success', output })
@@ -47,6 +47,17 @@ test('all: every container in turn, the stopped one is skipped, the host is left
     'SKIP LXC 103',
   ])
   expect(output).toContain("container '103' not running!")
+  // It is told apart from one that failed, by what the host has noted.
+  expect(await jobResult(bob, id)).toEqual({
+    exit_code: 0,
+    error_code: null,
+    started_by_name: 'bob',
+    containers: [
+      { vmid: 101, name: 'web', state: 'done', exit_code: 0 },
+      { vmid: 102, name: 'db', state: 'done', exit_code: 0 },
+      { vmid: 103, name: 'old-backup', state: 'stopped', exit_code: 255 },
+    ],
+  })
   expect(await packages(bob, 'lxc:101')).toEqual([])
   expect(await packages(bob, 'lxc:102')).toEqual([])
   expect(await packages(bob, 'host')).toHaveLength(5)

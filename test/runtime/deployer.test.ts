@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { StorageError } from '../../db/client.ts'
 import { addDeployment, countTry, enterStep, findDeployment, STEPS } from '../../db/deployments.ts'
 import { findModule, type ModuleRow, saveModule } from '../../db/modules.ts'
 import { createDeployer } from '../../runtime/deployer.ts'
-import { confirmDeployment, giveUp, resumeDeployment, type Verdict } from '../../runtime/deployment.ts'
+import { confirmDeployment, giveUp, resumeDeployment, tell, type Verdict } from '../../runtime/deployment.ts'
 import { createHub } from '../../runtime/hub.ts'
 import { createLog } from '../../runtime/log.ts'
 import { moduleFiles, placeOf } from '../../runtime/module-folder.ts'
@@ -56,6 +57,22 @@ async function abandoned({ db, folder, gone }: Started, before: ModuleRow | unde
   await addDeployment(db, { ...begun, started_at: NOW })
   return begun.id
 }
+
+test('who watches has to come back where a deployment cannot be told, and the deployment goes on', async () => {
+  const { services, db, hub } = await start()
+  const told: unknown[] = []
+  hub.subscribe('deploy:d', {
+    deliver: () => told.push('event'),
+    finish: () => told.push('end'),
+    fail: (error) => told.push(error),
+  })
+  const away = new StorageError('away')
+
+  await tell({ ...services, db: { ...db, query: () => Promise.reject(away) } }, 'd')
+
+  expect(told).toEqual([away])
+  expect(hub.subscribers('deploy:d')).toBe(0)
+})
 
 test('files and record change, the service restarts, and the successor records that it serves', async () => {
   const at = await start()

@@ -9,7 +9,7 @@ const kind: AnyJobKind = {
   kind: 'test',
   event: 'test',
   queue: () => '',
-  prepare: async () => ['true'],
+  prepare: async () => ({ command: ['true'] }),
   leftovers: async () => [],
 }
 

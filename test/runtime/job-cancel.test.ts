@@ -259,7 +259,7 @@ test('a cancelled job that the host has lost says that too', async () => {
 
   expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', error_code: 'cancelled', exit_code: null })
   // Whether dpkg can be asked depends on whether the host is back.
-  expect(await output(id)).toMatch(/^un\nErreur SSH : la tâche a été interrompue .*\n(dpkg .*\n)?Annulé par bob$/)
+  expect(await output(id)).toMatch(/^un\nErreur SSH : l’hôte a redémarré .*\n(dpkg .*\n)?Annulé par bob$/)
 })
 
 test('an end that was said before a restart, but not recorded, is not said again', async () => {

@@ -33,6 +33,10 @@ function recordingSocket() {
       reason ??= why
       closed.abort()
     },
+    fail() {
+      reason ??= 'failed'
+      closed.abort()
+    },
     closed: closed.signal,
   }
   return {
@@ -237,7 +241,7 @@ test('a database that fails while a gap is being closed has the subscriber come 
   await store('un')
   tell(await store('deux'))
 
-  await expect.poll(reason).toBe('tooSlow')
+  await expect.poll(reason).toBe('failed')
   expect(text()).toBe('')
 })
 

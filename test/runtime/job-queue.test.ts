@@ -246,7 +246,7 @@ test('a job that failed, or was cancelled while it waited, makes way for the nex
   expect(begun).toHaveLength(1)
   demo.reboot()
 
-  expect(await ended(one)).toMatchObject({ status: 'error', error_code: 'ssh_failed' })
+  expect(await ended(one)).toMatchObject({ status: 'error', error_code: 'host_rebooted' })
   await expect.poll(() => begun, { timeout: 3_000 }).toHaveLength(2)
   await end('101')
   await end('101')

@@ -141,7 +141,7 @@ test('a job whose folder is gone ends at once in an error that says so; what had
   expect(await ended(id)).toMatchObject({
     status: 'error',
     error: 'Erreur SSH : le dossier de la tâche a disparu de l’hôte',
-    error_code: 'ssh_failed',
+    error_code: 'job_folder_missing',
     exit_code: null,
   })
   expect(await stored(id)).toBe('avant')
@@ -161,7 +161,8 @@ test('a job that a reboot of the host ended is in error as soon as the host is b
 
   expect(await ended(id)).toMatchObject({
     status: 'error',
-    error: 'Erreur SSH : la tâche a été interrompue sur l’hôte (arrêt forcé ou redémarrage)',
+    error: 'Erreur SSH : l’hôte a redémarré avant la fin de la tâche',
+    error_code: 'host_rebooted',
     exit_code: null,
   })
   expect(await stored(id)).toBe('avant')

@@ -1,9 +1,9 @@
-import { access, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, chown, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { script } from '../../runtime/command.ts'
 import { RUN } from '../../runtime/job-runner.ts'
-import { CLEAN, JOB_FOLDER, START } from '../../runtime/job-script.ts'
+import { CLEAN, JOB_FOLDER, START, withNotes } from '../../runtime/job-script.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { begin, follow, kill, MOST, newJob, processesWith, run, runner, startJob } from './host-shell.ts'
 
@@ -184,16 +184,24 @@ test.concurrent('a job whose runner was killed is lost, for who follows it then 
 
   kill(await runner(folder), 'SIGKILL')
 
-  expect(await ended).toMatchObject({ code: 0, stderr: 'ops-panel lost 5\n' })
+  expect(await ended).toMatchObject({ code: 0, stderr: 'ops-panel lost 5 killed\n' })
   const later = await follow(id, 2).ended
-  expect(later.stderr).toBe('ops-panel lost 5\n')
+  expect(later.stderr).toBe('ops-panel lost 5 killed\n')
   expect(later.stdout.toString()).toBe('gun')
 })
 
 test.concurrent.for([
-  { what: 'another boot', change: (words: string[]) => [words[0], words[1], '00000000-0000-0000-0000-000000000000'] },
-  { what: 'another process of the same number', change: (words: string[]) => [words[0], '1', words[2]] },
-])('a runner of $what is not taken for the job’s', async ({ change }, { expect, onTestFinished }) => {
+  {
+    what: 'another boot',
+    change: (words: string[]) => [words[0], words[1], '00000000-0000-0000-0000-000000000000'],
+    loss: 'rebooted',
+  },
+  {
+    what: 'another process of the same number',
+    change: (words: string[]) => [words[0], '1', words[2]],
+    loss: 'killed',
+  },
+])('a runner of $what is not taken for the job’s', async ({ change, loss }, { expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file, 'begun'))
@@ -202,9 +210,27 @@ test.concurrent.for([
   const words = (await readFile(join(folder, 'process'), 'utf8')).trim().split(' ')
   await writeFile(join(folder, 'process'), `${change(words).join(' ')}\n`)
 
-  expect((await follow(id).ended).stderr).toBe('ops-panel lost 5\n')
+  expect((await follow(id).ended).stderr).toBe(`ops-panel lost 5 ${loss}\n`)
 
   kill(-pid, 'SIGKILL')
+})
+
+test.concurrent('what the command notes is told apart from what it prints, at its end and when it is lost', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { id, folder } = newJob(onTestFinished)
+  const file = join(await temporaryFolder(onTestFinished), 'go')
+  const text = 'echo 101 done 0 >&9; echo "ops-panel note 102 done 0"; until [ -e "$1" ]; do sleep 0.01; done; exit 3'
+  await startJob(id, ...withNotes(id, ['sh', '-c', text, 'name', file]))
+  const { seen, ended } = follow(id)
+  await expect.poll(seen).toBe('ops-panel note 102 done 0\n')
+  await writeFile(file, '')
+
+  expect((await ended).stderr).toBe('ops-panel exit 3 26\nops-panel note 101 done 0\n')
+
+  await rm(join(folder, 'exit'))
+  expect((await follow(id).ended).stderr).toBe('ops-panel lost 26 killed\nops-panel note 101 done 0\n')
 })
 
 test.concurrent('TERM to the job’s group ends the command, and its exit code is still written', async ({

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
 import { startDemo } from './demo.ts'
 import { openSocket, startService } from './service.ts'
 import { controlledOutput } from './upgrade-output.ts'
@@ -168,6 +169,30 @@ test('a job that is not there closes with 4404, with claims and without', async 
     expect(await socket.end).toBe(4404)
     expect(socket.events).toEqual([])
   }
+})
+
+test('output that cannot be read closes with 1011 and storage_failed, and is all there afterwards', async () => {
+  const { subscribe, output, folder, job, id } = await running()
+  output.print('avant\n')
+  const first = subscribe()
+  await expect.poll(() => first.text()).toBe('avant\n')
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  onTestFinished(() => db.close())
+
+  await db.script('ALTER TABLE job_output RENAME TO away')
+  const meanwhile = subscribe()
+
+  expect(await meanwhile.end).toBe(1011)
+  expect(meanwhile.closed()?.reason).toBe('storage_failed')
+  expect(meanwhile.events).toEqual([])
+  await db.script('ALTER TABLE away RENAME TO job_output')
+  output.print('après\n')
+  output.end()
+  const after = subscribe('?from=6')
+  expect(await after.end).toBe(1000)
+  expect(after.text()).toBe('après\n')
+  expect(await first.end).toBe(1000)
+  expect(await job(id)).toMatchObject({ status: 'success', output: 'avant\naprès\n' })
 })
 
 test('a job with an invalid target closes with 1000 without a frame', async () => {

@@ -58,6 +58,71 @@ test('the command’s exit code is kept and decides nothing', async () => {
   expect(await ended(await start(jobs, 'lxc:103'))).toMatchObject({ status: 'success', exit_code: 255, error: null })
 })
 
+test('over all containers, how each has ended is told by the host, whatever a container prints', async () => {
+  const demo = await startDemo()
+  const { jobs, start, ended, row } = await jobService(demo)
+  demo.upgradeOutput = async function* (place) {
+    yield `SKIP LXC ${place === '101' ? 102 : 101}\n=== LXC 103 ===\nops-panel note 101 failed 1\n101 failed 1\n`
+  }
+  demo.override = (words, { place }) => (words[0] === 'sh' && place.id === '102' ? Promise.resolve(100) : undefined)
+
+  const id = await start(jobs, 'all')
+  await expect.poll(async () => (await row(id)).launched).toBe(true)
+
+  expect((await ended(id)).parts).toEqual([
+    { id: '101', name: 'web', state: 'done', code: 0 },
+    { id: '102', name: 'db', state: 'failed', code: 100 },
+    { id: '103', name: 'old-backup', state: 'stopped', code: 255 },
+  ])
+})
+
+test('what was not reached when a job was cancelled still waits, and what was done is told as done', async () => {
+  const demo = await startDemo()
+  const { jobs, start, ended, output } = await jobService(demo)
+  demo.upgradeOutput = async function* (place) {
+    yield `${place}\n`
+    if (place === '102') await new Promise(() => {})
+  }
+  const id = await start(jobs, 'all')
+  await expect.poll(() => output(id)).toContain('102\n')
+
+  await jobs.cancel(id, 'bob')
+
+  const { error_code, parts } = await ended(id)
+  expect(error_code).toBe('cancelled')
+  expect(parts?.map(({ state }) => state)).toEqual(['done', expect.stringMatching(/^(failed|waiting)$/), 'waiting'])
+})
+
+test('a job of a kind that no instance knows ends with that cause after a while, and holds up no other', async () => {
+  const demo = await startDemo()
+  let now = 0
+  const { jobs, again, db, start, row, ended } = await jobService(demo)
+  controlledOutput(demo)
+  const id = await start(jobs, 'lxc:101')
+  await jobs.stop()
+  await db.run(`UPDATE jobs SET kind = 'gone' WHERE id = ?`, [id])
+  const { jobs: next } = again({ elapsed: () => now })
+  demo.upgradeOutput = async function* () {
+    yield 'un\n'
+  }
+  const other = await start(next, 'lxc:101')
+
+  await next.tend()
+  now += 29_000
+  await next.tend()
+  expect(await row(id)).toMatchObject({ status: 'running' })
+  now += 1_000
+  await next.tend()
+
+  expect(await row(id)).toMatchObject({
+    status: 'error',
+    error: expect.stringContaining('ne connaît plus cette sorte de tâche (gone)'),
+    error_code: 'job_kind_missing',
+    finished_at: NOW,
+  })
+  expect(await ended(other)).toMatchObject({ status: 'success', error: null })
+})
+
 test('the job’s folder is removed when it has ended', async () => {
   const demo = await startDemo()
   const { jobs, start, ended } = await jobService(demo)
@@ -186,7 +251,7 @@ test('a job that a reboot of the host ended is taken up as an error, with what i
 
   expect(await ended(id)).toMatchObject({
     status: 'error',
-    error: expect.stringMatching(/^Erreur SSH : .*interrompue/),
+    error: expect.stringMatching(/^Erreur SSH : l’hôte a redémarré/),
   })
   expect(await stored(id)).toBe('avant')
 })

@@ -64,7 +64,7 @@ test('settings that are unfit for a while are waited for', async () => {
 })
 
 test.each([
-  ['a job that the host has lost', new JobLost('disparu')],
+  ['a job that the host has lost', new JobLost('job_folder_missing')],
   ['a job that is followed elsewhere', new LeaseLost('elsewhere')],
   ['a failure of the service’s own', new TypeError('wrong')],
 ])('%s is not tried again', async (_, error) => {

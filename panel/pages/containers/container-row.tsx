@@ -4,6 +4,7 @@ import { ContainerActions } from '../../parts/container-actions.tsx'
 import { ContainerStatus } from '../../parts/container-status.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { type Container, samples } from '../../wire/containers.ts'
+import { running } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { asked } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
@@ -11,10 +12,17 @@ import { TaskRow } from './task-row.tsx'
 
 /** A container; below it how the last action on it goes. */
 export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
-  const { containers: say, shell } = words()
+  const {
+    containers: say,
+    job: { title },
+    shell,
+  } = words()
   const { vmid, name, cpu, cpus, mem, maxmem, disk, maxdisk, uptime, tags } = container
   const seen = samples.value.get(vmid) ?? []
   const task = asked.value.get(vmid)
+  const job = running.value.find(
+    ({ target }) => target === `lxc:${vmid}` || (target === 'all' && container.status === 'running'),
+  )
   const amount = (count: number | null) => (count === null ? '—' : bytes(count, shell.units.bytes, language()))
   const share = (used: number | null, all: number | null) =>
     used === null || !all ? '—' : percent(used / all, language())
@@ -34,6 +42,11 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
                 {tag}
               </span>
             ))}
+            {job && (
+              <a class="tag" href={`/updates/${job.job_id}`}>
+                {title}
+              </a>
+            )}
           </span>
         </th>
         {hasFigures ? (

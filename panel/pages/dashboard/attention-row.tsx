@@ -6,6 +6,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
+import { mayUpgrade } from '../../parts/upgrade-question.ts'
 import { go } from '../../router.ts'
 import { startUpgrade } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
@@ -94,7 +95,9 @@ function Start({ vmid }: { vmid: number }) {
 }
 
 function UpgradeHost({ verb }: { verb: string }) {
-  const start = useAct(async () => go(`/updates/${await startUpgrade('host')}`))
+  const start = useAct(async () => {
+    if (await mayUpgrade('host')) go(`/updates/${await startUpgrade('host')}`)
+  })
   return (
     <>
       <Action act={start} class="small">

@@ -4,7 +4,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { jobs, jobsError, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
+import { jobs, jobsError, otherPerson, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const SHOWN = 5
@@ -23,6 +23,7 @@ export function JobsCard() {
           {found.slice(0, SHOWN).map((job) => {
             const { job_id, target, started_at } = job
             const outcome = outcomeOfJob(job)
+            const by = otherPerson(job)
             return (
               <li key={job_id}>
                 <Status is={OUTCOME_STATUS[outcome]} hidden />
@@ -32,6 +33,7 @@ export function JobsCard() {
                 <span aria-hidden="true">{states[outcome]}</span>
                 <span class="dim">
                   <Ago at={started_at} />
+                  {by !== undefined && ` · ${by}`}
                 </span>
               </li>
             )

@@ -6,7 +6,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { type Job, jobs, jobsError, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
+import { type Job, jobs, jobsError, otherPerson, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const FIRST = 10
@@ -63,6 +63,7 @@ function HistoryRow({ job }: { job: Job }) {
   const outcome = outcomeOfJob(job)
   const [from, to] = [instant(started_at), instant(finished_at)]
   const name = targetName(target)
+  const by = otherPerson(job)
   return (
     <tr>
       <td>
@@ -75,6 +76,7 @@ function HistoryRow({ job }: { job: Job }) {
       </td>
       <td class="nowrap">
         <Ago at={started_at} />
+        {by !== undefined && <span class="dim"> · {by}</span>}
       </td>
       <td class="end nowrap duration">
         {from !== undefined && to !== undefined ? duration((to - from) / 1000, shell.units) : '—'}

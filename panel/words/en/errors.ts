@@ -41,6 +41,15 @@ export const errors: typeof fr = {
   hypervisor_unauthorized: 'The hypervisor does not know the token. Check it in the settings.',
   hypervisor_unreachable: 'The hypervisor does not answer. Check its address in the settings, and that it runs.',
   hypervisor_unreadable: 'The answer of the hypervisor is of no use. See that its address leads to it.',
+  job_kind_missing:
+    'The service no longer knows this kind of job: what brought it was removed, or could not be loaded. What has begun on the host goes on there.',
+  job_not_started: 'The host could not begin the job. See what it says, then start it again.',
+  host_rebooted: 'The host rebooted before the end. Start the upgrade again: it first repairs what was left half-way.',
+  job_killed: 'The job was killed on the host. Start the upgrade again: it first repairs what was left half-way.',
+  job_folder_missing:
+    'The host has nothing left of this job: its folder under /var/tmp is gone. Start the upgrade again.',
+  job_code_missing:
+    'The job ended without being able to write its exit code. Free some space on the host, then start it again.',
   internal: 'Something went wrong inside. Try again; the number of the request leads to its cause in the logs.',
   invalid_descriptor: 'The module’s descriptor (module.json) is invalid. Tell its author.',
   invalid_json: 'The request cannot be read. Reload the page and try again.',

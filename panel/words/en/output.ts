@@ -23,6 +23,7 @@ export const output: typeof fr = {
   dropped: (lines: string) => `The first ${lines} lines are not shown any more. Download the output to read them.`,
   omitted: (size: string) => `The beginning (${size}) is not shown. Download the output to read it.`,
   connecting: 'Connecting…',
+  storageAway: 'The service’s database does not answer: the output goes on as soon as it does, nothing is lost.',
   waiting: 'Reconnecting… nothing is lost.',
   polling: 'The live connection is cut: the output is read each second, nothing is lost.',
   resumed: 'Connected again: the output goes on where it was, nothing is lost.',

@@ -10,6 +10,11 @@ export const updates: typeof fr = {
   upgradeOf: (name: string) => `Upgrade ${name}`,
   show: 'Show output',
   showOf: (name: string) => `Show the output of ${name}`,
+  upgradeHostTitle: 'Upgrade the host?',
+  upgradeHostText: (packages: string) =>
+    `On the host itself, apt upgrades all of its packages (${packages}). Its containers are not upgraded, but what they need may restart.`,
+  upgradeHostUnknown: 'their number is not known',
+  upgradeHost: 'Upgrade the host',
   upgradeAll: 'Upgrade all',
   upgradeAllTitle: 'Upgrade all of these targets?',
   upgradeAllText: 'On each, apt upgrades all of its packages:',

@@ -1,9 +1,19 @@
 import type { ClientCode, Operations } from '../../../client/index.ts'
 
-/** What an operation, or a socket, may fail with. */
+/** What a job may fail with, beyond what an operation may. */
+type JobCode =
+  | 'host_rebooted'
+  | 'job_code_missing'
+  | 'job_folder_missing'
+  | 'job_killed'
+  | 'job_kind_missing'
+  | 'job_not_started'
+
+/** What an operation, a socket, or a job may fail with. */
 export type ErrorCode =
   | Operations[keyof Operations]['code']
   | ClientCode
+  | JobCode
   | 'host_helper_lacks'
   | 'method_not_allowed'
   | 'sockets_missing'
@@ -53,6 +63,17 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   hypervisor_unauthorized: 'L’hyperviseur ne reconnaît pas le jeton. Vérifiez-le dans les réglages.',
   hypervisor_unreachable: 'L’hyperviseur ne répond pas. Vérifiez son adresse dans les réglages, et qu’il fonctionne.',
   hypervisor_unreadable: 'La réponse de l’hyperviseur est inutilisable. Vérifiez que son adresse mène bien à lui.',
+  job_kind_missing:
+    'Le service ne connaît plus cette sorte de tâche\u00a0: ce qui l’apportait a été retiré, ou n’a pas pu être chargé. Ce qui a commencé sur l’hôte y continue.',
+  job_not_started: 'L’hôte n’a pas pu commencer la tâche. Voyez ce qu’il dit, puis relancez-la.',
+  host_rebooted:
+    'L’hôte a redémarré avant la fin. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté en chemin.',
+  job_killed:
+    'La tâche a été arrêtée de force sur l’hôte. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté en chemin.',
+  job_folder_missing:
+    'L’hôte n’a plus rien de cette tâche\u00a0: son dossier, sous /var/tmp, a disparu. Relancez la mise à jour.',
+  job_code_missing:
+    'La tâche s’est terminée sans pouvoir écrire son code de sortie. Libérez de la place sur l’hôte, puis relancez-la.',
   internal:
     'Une erreur interne est survenue. Réessayez\u202f; le numéro de la requête mène à sa cause dans les journaux.',
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',

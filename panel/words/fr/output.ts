@@ -22,6 +22,8 @@ export const output = {
     `Les ${lines} premières lignes ne sont plus montrées. Téléchargez la sortie pour les lire.`,
   omitted: (size: string) => `Le début (${size}) n’est pas montré. Téléchargez la sortie pour le lire.`,
   connecting: 'Connexion…',
+  storageAway:
+    'La base de données du service ne répond pas\u00a0: la sortie reprend dès qu’elle répond, rien n’est perdu.',
   waiting: 'Reconnexion… rien n’est perdu.',
   polling: 'Le direct est coupé\u00a0: la sortie est relue chaque seconde, rien n’est perdu.',
   resumed: 'Reconnecté\u00a0: la sortie reprend où elle en était, rien n’est perdu.',

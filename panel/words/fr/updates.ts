@@ -8,6 +8,11 @@ export const updates = {
   upgradeOf: (name: string) => `Mettre à jour ${name}`,
   show: 'Voir la sortie',
   showOf: (name: string) => `Voir la sortie de ${name}`,
+  upgradeHostTitle: 'Mettre à jour l’hôte\u202f?',
+  upgradeHostText: (packages: string) =>
+    `Sur l’hôte lui-même, apt met à jour tous ses paquets (${packages}). Ses conteneurs ne sont pas mis à jour, mais ce dont ils ont besoin peut redémarrer.`,
+  upgradeHostUnknown: 'leur nombre n’est pas connu',
+  upgradeHost: 'Mettre à jour l’hôte',
   upgradeAll: 'Tout mettre à jour',
   upgradeAllTitle: 'Mettre à jour toutes ces cibles\u202f?',
   upgradeAllText: 'Sur chacune, apt met à jour tous ses paquets\u00a0:',

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LIST_UPGRADABLE, parseUpgradable, STEPS, sudoFor, UPGRADE, upgrade } from '../../../functions/updates/apt.ts'
+import { temporaryFolder } from '../../db/folder.ts'
 
 test('apt is asked in English, with its output in one command', () => {
   expect(LIST_UPGRADABLE).toEqual(['env', 'LC_ALL=C', 'apt', 'list', '--upgradable'])
@@ -150,6 +153,60 @@ test('over all containers one that fails is told and left behind', () => {
     lines: ['=== LXC 101 ===', 'SKIP LXC 101', '=== LXC 102 ===', 'SKIP LXC 102'],
     stderr: '',
   })
+})
+
+/** Runs an upgrade of all containers where pct is a script; what it has noted, and its lines. */
+async function noted(pct: string, ...ids: string[]) {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'pct'), pct)
+  const { lines } = shell(`exec 9>"${folder}/notes"\n${UPGRADE}`, 'STEPS', `sh ${folder}/pct`, 'all', ...ids)
+  return { lines, notes: (await readFile(join(folder, 'notes'), 'utf8')).split('\n').slice(0, -1) }
+}
+
+test('over all containers how each ended is noted: done, failed, or left out because it was not running', async () => {
+  const { lines, notes } = await noted(
+    `case "$2 $3" in
+      'exec 102') exit 100 ;;
+      'exec '10[3-5]) echo "container '$3' not running!" >&2; exit 255 ;;
+      'status '10[3-5]) echo 'status: stopped' ;;
+      status*) echo 'status: running' ;;
+      'config 104') printf 'hostname: x\\ntemplate: 1\\n' ;;
+      'config 105') printf 'lock: create\\nhostname: x\\n' ;;
+    esac`,
+    '101',
+    '102',
+    '103',
+    '104',
+    '105',
+  )
+
+  expect(notes).toEqual(['101 done 0', '102 failed 100', '103 stopped 255', '104 template 255', '105 locked 255'])
+  expect(lines.filter((line) => line.startsWith('SKIP'))).toHaveLength(4)
+})
+
+test('one that fails and then stops has failed; one that was started just then and failed, too', async () => {
+  const { notes } = await noted(
+    `case "$2 $3" in
+      exec*) : >"$0.$3"; exit 1 ;;
+      'status 101') if [ -e "$0.101" ]; then echo 'status: stopped'; else echo 'status: running'; fi ;;
+      'status 102') if [ -e "$0.102" ]; then echo 'status: running'; else echo 'status: stopped'; fi ;;
+    esac`,
+    '101',
+    '102',
+  )
+
+  expect(notes).toEqual(['101 failed 1', '102 failed 1'])
+})
+
+test('nothing that runs in a container or on the host can write notes', async () => {
+  const { lines, notes } = await noted(
+    `{ echo 101 done 0 >&9; } 2>/dev/null || echo 'no descriptor'; [ "$2" != exec ] || exit 1`,
+    '101',
+  )
+
+  expect(lines).toEqual(['=== LXC 101 ===', 'no descriptor', 'SKIP LXC 101'])
+  expect(notes).toEqual(['101 failed 1'])
+  expect(shell(`exec 9>&1\n${UPGRADE}`, 'echo forged >&9', '', 'host').lines).toEqual([])
 })
 
 test('all of no containers does nothing, and the host is never touched', () => {

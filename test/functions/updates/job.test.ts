@@ -33,6 +33,9 @@ test('a job that runs: what there is so far, no end, an unknown exit code', asyn
     output: 'un\ndeux é\n',
     started_at: AT,
     exit_code: null,
+    error_code: null,
+    started_by_name: 'bob',
+    containers: null,
     output_size: 11,
   })
   expect(await audited(db)).toEqual([])
@@ -49,6 +52,9 @@ test.each([0, 100])('a job whose command ended with %i', async (exit_code) => {
     started_at: AT,
     finished_at: LATER,
     exit_code,
+    error_code: null,
+    started_by_name: 'bob',
+    containers: null,
     output_size: 11,
   })
 })
@@ -60,6 +66,9 @@ test('the output of a failed job is its error, exactly; the size is that of what
     status: 'error',
     output: 'Erreur SSH : gone',
     exit_code: null,
+    error_code: 'ssh_failed',
+    started_by_name: 'bob',
+    containers: null,
     output_size: 11,
   })
 })
@@ -85,6 +94,9 @@ test('?output=none leaves the output out, and only that; another value is refuse
     status: 'running',
     started_at: AT,
     exit_code: null,
+    error_code: null,
+    started_by_name: 'bob',
+    containers: null,
     output_size: 11,
   })
   const { details } = await refused(await read('?output=some'), 400, 'invalid_request')

@@ -6,7 +6,7 @@ const LONG = 120_000
 const WAIT = { timeout: 20_000 }
 
 test('an upgrade from the sign-in to the history, by keyboard alone', { timeout: LONG }, async () => {
-  const { printed, proxy } = await signedIn()
+  const { printed, proxy, panel } = await signedIn()
   const page = await openPage(`${proxy.url}/updates`)
   await page.locator('input[name=username]').waitFor()
   const press = (key: string) => page.keyboard.press(key)
@@ -22,9 +22,19 @@ test('an upgrade from the sign-in to the history, by keyboard alone', { timeout:
   await page.getByText('1:9.2p1-2+deb12u6').waitFor(WAIT)
   await tabTo(page, 'Mettre à jour Hôte')
   await press('Enter')
+  // Everything stands on the host: it is asked about, and no is what Enter says.
+  await page.locator('dialog').getByText('apt met à jour tous ses paquets (8 paquets)').waitFor(WAIT)
+  await expect.poll(() => focused(page), WAIT).toBe('Annuler')
+  await press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Mettre à jour Hôte')
+  expect(await panel.api('GET /api/updates/history')).toBeNull()
+  await press('Enter')
+  await tabTo(page, 'Mettre à jour l’hôte')
+  await press('Enter')
   await page.getByText('Mise à jour en cours', { exact: true }).waitFor(WAIT)
-  // The button under one's finger now leads to the output.
-  await expect.poll(() => focused(page), WAIT).toBe('Voir la sortie de Hôte')
+  // Its output takes the focus, and the button under one's finger leads back to it.
+  await expect.poll(() => focused(page), WAIT).toBe('Journal')
+  await tabTo(page, 'Voir la sortie de Hôte', 'Shift+Tab')
   await press('Enter')
   await expect.poll(() => focused(page), WAIT).toBe('Journal')
 
@@ -155,10 +165,17 @@ test('a container that was left behind, and a job that was cancelled, are told a
     .poll(() => page.locator('.history .status').allTextContents(), WAIT)
     .toEqual(['Terminé avec des erreurs'])
   expect(await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).toMatchObject({ exit_code: 0 })
+  // By name: what failed, and what was not running, which is no failure.
+  await page.getByRole('link', { name: 'Voir la mise à jour de Tous les conteneurs' }).click()
+  await expect
+    .poll(() => page.locator('.job-results li > :last-child').allTextContents(), WAIT)
+    .toEqual(['En échec\u00a0: db (code 100)', 'Laissés de côté\u00a0: old-backup (arrêté)'])
+  await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
 
   demo.upgradeOutput = print
   printed.print('Reading package lists...\n')
   await page.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
   await page.getByText('Reading package lists...').first().waitFor(WAIT)
   await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
   await page.locator('dialog').getByRole('button', { name: 'Annuler la mise à jour' }).click()
@@ -166,6 +183,30 @@ test('a container that was left behind, and a job that was cancelled, are told a
     .poll(() => page.locator('.history .status').allTextContents(), WAIT)
     .toEqual(['Annulé', 'Terminé avec des erreurs'])
   await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+})
+
+test('on a phone, an upgrade that is started brings its output into sight, without a question for a container', {
+  timeout: LONG,
+}, async () => {
+  const { printed, proxy } = await signedIn()
+  const page = await openPage(`${proxy.url}/updates`, {
+    viewport: { width: 390, height: 700 },
+    reducedMotion: 'reduce',
+  })
+  await signIn(page)
+  const log = page.getByRole('region', { name: 'Journal' })
+
+  await page.getByRole('button', { name: 'Mettre à jour web' }).click(WAIT)
+
+  await expect.poll(() => log.evaluate((element) => element === document.activeElement), WAIT).toBe(true)
+  expect(await page.locator('dialog').count()).toBe(0)
+  const seen = () =>
+    log.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect()
+      return top >= 0 && top < innerHeight / 2 && bottom > top
+    })
+  await expect.poll(seen, WAIT).toBe(true)
+  printed.end()
 })
 
 test('a target that cannot be checked says why, and is checked again', { timeout: LONG }, async () => {

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { randomFrom } from '../../client/cutting-proxy.ts'
 import { outputOf, signedIn, upgrade } from '../../client/signed-in.ts'
+import { openDatabase } from '../../../db/client.ts'
 import { freePort } from '../../free-port.ts'
 import { issue, startService } from '../../runtime/service.ts'
 import { openPage, signIn } from '../browser.ts'
@@ -13,7 +14,7 @@ const LONG = 120_000
 const WAIT = { timeout: 40_000, interval: 50 }
 const SOCKET = 'GET /ws/'
 /** What Chromium says by itself of a connection that is gone. */
-const CUT = /net::ERR_|WebSocket connection to .* failed|status of (401|502)/
+const CUT = /net::ERR_|WebSocket connection to .* failed|status of (401|500|502)/
 
 const line = (n: number) => `Unpacking paquet-${n} (1.${n}) … ✓ 🐧\r\n`
 
@@ -220,6 +221,76 @@ test('who selects a text is not scrolled away from it', { timeout: LONG }, async
   await page.getByText('100 nouvelles lignes').click()
   await page.getByText('paquet-199 ').waitFor(WAIT)
   printed.end()
+})
+
+test('of all containers it is told which of how many is at it; what a container prints cannot make it look otherwise', {
+  timeout: LONG,
+}, async () => {
+  const { demo, proxy, panel } = await signedIn()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  demo.upgradeOutput = async function* (place) {
+    yield '1 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.\n'
+    // It looks like the end of others, and like itself over again.
+    yield 'SKIP LXC 101\nSKIP LXC 102\n=== LXC 101 ===\nE: not mine\nUnpacking curl (2) ...\n'
+    if (place === '102') await held
+  }
+  const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: 'all' } })
+  const page = await openPage(`${proxy.url}/updates/${id}`)
+  await signIn(page)
+
+  await page.getByText('2 sur 3\u00a0: db · Dépaquetage de curl', { exact: true }).first().waitFor(WAIT)
+  const done = Number(await page.locator('progress').getAttribute('value'))
+  expect(done).toBeGreaterThan(1 / 3)
+  expect(done).toBeLessThan(2 / 3)
+  release()
+
+  await page.locator('.output .status').getByText('Terminé', { exact: true }).waitFor(WAIT)
+  expect(await page.locator('.job-results li > :last-child').allTextContents()).toEqual([
+    'Laissés de côté\u00a0: old-backup (arrêté)',
+  ])
+})
+
+test('a job that the host has lost says what by', { timeout: LONG }, async () => {
+  const { demo, printed, id, page } = await shownJob()
+  await signIn(page)
+  printed.print('un\n')
+  await page.getByText('un', { exact: true }).waitFor(WAIT)
+
+  demo.reboot()
+
+  await page.locator('.output .status').getByText('Échec', { exact: true }).waitFor(WAIT)
+  await page.getByText('L’hôte a redémarré avant la fin.').waitFor(WAIT)
+  await page.reload()
+  await page.waitForURL(new RegExp(`${id}$`))
+  await page.getByText('L’hôte a redémarré avant la fin.').waitFor(WAIT)
+})
+
+test('a database that fails in the middle is told as that, and no line is missing afterwards', {
+  timeout: LONG,
+}, async () => {
+  const job = await shownJob()
+  const { service, printed, proxy, page } = job
+  await signIn(page)
+  printed.print(line(1))
+  await page.getByText('paquet-1').waitFor(WAIT)
+  const db = await openDatabase(`file:${service.folder}/panel.db`)
+  onTestFinished(() => db.close())
+
+  await db.script('ALTER TABLE job_output RENAME TO away')
+  proxy.cutNow(SOCKET)
+  printed.print(line(2))
+  await page
+    .locator('.notice')
+    .getByText(/^La base de données du service ne répond pas/)
+    .waitFor(WAIT)
+  await db.script('ALTER TABLE away RENAME TO job_output')
+  await page.getByText('paquet-2').waitFor(WAIT)
+  printed.end()
+
+  await expectWhole(job)
 })
 
 test('screen readers are told how it has ended', { timeout: LONG }, async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { updateLines, upgradeLines } from '../../../demo/apt-output.ts'
 import type { Place } from '../../../demo/place.ts'
-import { createAptReader, lineKind } from '../../../panel/nouns/apt-progress.ts'
+import { createAptReader, lineKind, progressOfAll } from '../../../panel/nouns/apt-progress.ts'
 import { createLines } from '../../../panel/nouns/lines.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 
@@ -76,6 +76,46 @@ test('of a job over all containers, each begins anew; those left behind and erro
   expect([skipped, errors]).toEqual([['102'], 1])
 })
 
+const THREE = [
+  { vmid: 101, name: 'web' },
+  { vmid: 102, name: 'db' },
+  { vmid: 103, name: '' },
+]
+
+test('over all containers it is told which of how many it is in, by name, and how much of all is done', () => {
+  const reader = createAptReader(() => THREE.map(({ vmid }) => `${vmid}`))
+  const told: [number, string, number][] = []
+  const read = (...lines: string[]) => {
+    for (const line of lines) reader.line(line)
+    const { at, of, name, fraction } = progressOfAll(reader.read().progress, THREE)
+    expect(of).toBe(3)
+    told.push([at, name, Math.round(fraction * 100)])
+  }
+  read()
+  read('=== LXC 101 ===', '1 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.', 'Unpacking a (2) ...')
+  read('Setting up a (2) ...', '=== LXC 102 ===', 'Reading package lists...')
+  read('0 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.')
+  read('=== LXC 103 ===')
+  read('SKIP LXC 103')
+
+  expect(told).toEqual([
+    [0, '', 0],
+    [1, 'web', 22],
+    [2, 'db', 33],
+    [2, 'db', 67],
+    [3, '103', 67],
+    [3, '103', 100],
+  ])
+})
+
+test('a container that prints what the job prints makes it neither begin anew nor leave others behind', () => {
+  const reader = createAptReader(() => THREE.map(({ vmid }) => `${vmid}`))
+  for (const line of ['=== LXC 101 ===', '=== LXC 102 ===', '=== LXC 101 ===', '=== LXC 999 ===', 'SKIP LXC 101'])
+    reader.line(line)
+
+  expect(reader.read()).toMatchObject({ progress: { container: '102', begun: 2 }, skipped: [] })
+})
+
 test.each([
   ['=== LXC 101 ===', 'section'],
   ['SKIP LXC 101', 'warn'],
@@ -88,14 +128,21 @@ test.each([
   expect(lineKind(line)).toBe(kind)
 })
 
+const CONTAINER = { vmid: 101, name: 'web', state: 'done', exit_code: 0 } as const
+
 test.each([
   [{ status: 'success', exitCode: 0 }, 'done'],
   [{ status: 'success', exitCode: null }, 'done'],
   [{ status: 'success' }, 'unknown'],
   [{ status: 'success', exitCode: 100 }, 'flawed'],
-  [{ status: 'success', exitCode: 0, skipped: 1 }, 'flawed'],
+  [{ status: 'success', exitCode: 0, errors: 1 }, 'flawed'],
+  [{ status: 'success', exitCode: 0, containers: [CONTAINER], errors: 1 }, 'done'],
+  [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'stopped' }] }, 'done'],
+  [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'failed' }] }, 'flawed'],
+  [{ status: 'success', exitCode: 0, containers: [] }, 'done'],
   [{ status: 'error' }, 'failed'],
-  [{ status: 'error', lastLine: 'Annulé par alice' }, 'cancelled'],
+  [{ status: 'error', errorCode: 'host_rebooted', containers: [CONTAINER] }, 'failed'],
+  [{ status: 'error', errorCode: 'cancelled' }, 'cancelled'],
   [{ status: 'running' }, 'running'],
 ] as const)('%o has the outcome %s', (ended, outcome) => {
   expect(outcomeOf(ended)).toBe(outcome)

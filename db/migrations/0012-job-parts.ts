@@ -1,0 +1,3 @@
+export const sql = `
+ALTER TABLE jobs ADD COLUMN parts TEXT;
+`

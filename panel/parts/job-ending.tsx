@@ -1,0 +1,87 @@
+import { type ContainerResult, type Outcome, resultsOf } from '../nouns/outcome.ts'
+import type { JobRecord } from '../wire/job.ts'
+import { words } from '../words/words.ts'
+import { Status } from './status.tsx'
+
+interface JobEndingProps {
+  record: JobRecord
+  outcome: Outcome
+  /** In the service's own words. */
+  reason: string | undefined
+}
+
+/** Why a job has failed, and what became of each container of one over all of them. */
+export function JobEnding({ record, outcome, reason }: JobEndingProps) {
+  const { job: say } = words()
+  const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
+  return (
+    <>
+      {outcome === 'failed' && <Reason code={record.error_code} reason={reason} />}
+      {failed.length + leftOut.length + waiting.length > 0 && (
+        <ul class="job-results" aria-label={say.results}>
+          {failed.length > 0 && (
+            <li>
+              <Status is="err" hidden />
+              <span>{say.failedIn(namesOf(failed))}</span>
+            </li>
+          )}
+          {leftOut.length > 0 && (
+            <li>
+              <Status is="off" hidden />
+              <span>{say.leftOut(namesOf(leftOut))}</span>
+            </li>
+          )}
+          {waiting.length > 0 && (
+            <li>
+              <Status is="unknown" hidden />
+              <span>{say.notReached(namesOf(waiting))}</span>
+            </li>
+          )}
+        </ul>
+      )}
+    </>
+  )
+}
+
+/** The same, to be spoken. */
+export function resultsSaid({ containers }: JobRecord): string[] {
+  const { job: say } = words()
+  const { failed, leftOut, waiting } = resultsOf(containers ?? [])
+  return [
+    ...(failed.length > 0 ? [say.failedIn(namesOf(failed))] : []),
+    ...(leftOut.length > 0 ? [say.leftOut(namesOf(leftOut))] : []),
+    ...(waiting.length > 0 ? [say.notReached(namesOf(waiting))] : []),
+  ]
+}
+
+function Reason({ code, reason }: { code: string | null; reason: string | undefined }) {
+  const { errors, shell } = words()
+  const sentence = Object.entries(errors).find(([known]) => known === code)?.[1] ?? shell.unexpected
+  return (
+    <div class="problem">
+      <Status is="err" hidden />
+      <div class="grow">
+        <p>{sentence}</p>
+        {reason && (
+          <p class="dim" lang="fr">
+            {reason}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** By name, each with its exit code, or why it was left out. */
+function namesOf(containers: readonly ContainerResult[]): string {
+  const say = words().job
+  return containers
+    .map(({ vmid, name, state, exit_code }) => {
+      const called = name || `${vmid}`
+      if (state === 'failed' && exit_code !== null) return `${called} (${say.exitCode(exit_code)})`
+      return state === 'stopped' || state === 'template' || state === 'locked'
+        ? `${called} (${say.withState[state]})`
+        : called
+    })
+    .join(', ')
+}

@@ -1,0 +1,18 @@
+import { checked } from '../wire/packages.ts'
+import { words } from '../words/words.ts'
+import { confirm } from './dialog.tsx'
+
+/**
+ * Asks before the host itself is upgraded: everything stands on it. One container is upgraded without a question; what
+ * upgrades several targets names them all, and asks by itself.
+ */
+export async function mayUpgrade(target: string): Promise<boolean> {
+  if (target !== 'host') return true
+  const { updates: say } = words()
+  const count = checked.value.get('host')?.packages?.length
+  return confirm({
+    title: say.upgradeHostTitle,
+    text: say.upgradeHostText(count === undefined ? say.upgradeHostUnknown : say.packages(count)),
+    verb: say.upgradeHost,
+  })
+}

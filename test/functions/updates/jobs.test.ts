@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { type Database, StorageError } from '../../../db/client.ts'
+import { endJob, type JobPart, markLaunched } from '../../../db/jobs.ts'
+import jobs from '../../../functions/updates/jobs.get.ts'
+import run from '../../../functions/updates/run.post.ts'
+import { createJobList } from '../../../runtime/job-list.ts'
+import { testApp } from '../../app.ts'
+import { openMigrated } from '../../db/database.ts'
+import { recordJob } from '../../db/job.ts'
+import { answered, refused } from '../answers.ts'
+import { jobHost } from './job-host.ts'
+
+const AT = '2026-03-01T11:00:00.000Z'
+const LATER = '2026-03-01T11:05:00.000Z'
+const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+
+async function listApp() {
+  const app = await testApp([jobs, run], { fake: jobHost({}) })
+  const read = async (query = '') => app.request('GET', `/api/updates/jobs${query}`, { as: 'user' })
+  return { ...app, read }
+}
+
+test('each job is told with how it ended and who has started it, without its output', async () => {
+  const { db, read } = await listApp()
+  const parts: JobPart[] = [
+    { id: '101', name: 'web', state: 'done', code: 0 },
+    { id: '103', name: 'old', state: 'stopped', code: 255 },
+    { id: 'x y', name: 'no container', state: 'done', code: 0 },
+  ]
+  const all = await recordJob(db, 'all', { target: 'all', started_at: LATER })
+  await markLaunched(db, all, parts)
+  const one = await recordJob(db, 'one', { started_at: AT })
+  await endJob(db, one, { ...SUCCESS, status: 'error', error: 'Erreur', error_code: 'job_killed' }, { now: LATER })
+
+  expect(await answered(await read(), 200)).toEqual({
+    version: '2.1',
+    jobs: [
+      {
+        job_id: 'all',
+        target: 'all',
+        status: 'running',
+        started_at: LATER,
+        exit_code: null,
+        error_code: null,
+        started_by_name: 'bob',
+        containers: [
+          { vmid: 101, name: 'web', state: 'done', exit_code: 0 },
+          { vmid: 103, name: 'old', state: 'stopped', exit_code: 255 },
+        ],
+      },
+      {
+        job_id: 'one',
+        target: 'host',
+        status: 'error',
+        started_at: AT,
+        finished_at: LATER,
+        exit_code: 0,
+        error_code: 'job_killed',
+        started_by_name: 'bob',
+        containers: null,
+      },
+    ],
+  })
+})
+
+test('who knows them already is told nothing until one begins or ends; without any, there are none', async () => {
+  const app = await listApp()
+  expect(await answered(await app.read(), 200)).toEqual({ version: '0.0', jobs: [] })
+  expect(await answered(await app.read('?since=0.0'), 200)).toEqual({ version: '0.0', jobs: null })
+
+  await answered(await app.request('POST', '/api/updates/run', { as: 'user', body: { target: 'host' } }), 202)
+
+  // Not by chance: what was read a moment ago is no answer for who has just begun one.
+  expect(await answered(await app.read('?since=0.0'), 200)).toMatchObject({ jobs: [{ target: 'host' }] })
+  const ended = async () => answered(await app.read('?since=1.1'), 200)
+  await expect.poll(ended).toMatchObject({ version: '1.0', jobs: [{ target: 'host', status: 'success' }] })
+})
+
+test('another value of since is no version, and one that is too long is refused', async () => {
+  const { read } = await listApp()
+
+  expect(await answered(await read('?since=nonsense'), 200)).toMatchObject({ jobs: [] })
+  await refused(await read(`?since=${'1'.repeat(65)}`), 400, 'invalid_request')
+  await refused(await (await testApp([jobs])).request('GET', '/api/updates/jobs'), 401, 'unauthenticated')
+})
+
+/** The list over a database that counts what it is asked, and fails when it is told to. */
+async function counted() {
+  const db = await openMigrated()
+  const state = { asked: 0, now: 0, fails: false }
+  const counting: Database = {
+    ...db,
+    query(row, sql, args) {
+      state.asked += 1
+      return state.fails ? Promise.reject(new StorageError('away')) : db.query(row, sql, args)
+    },
+  }
+  return { db, state, list: createJobList(counting, () => state.now) }
+}
+
+test('two hundred that ask at the same time cost two statements, and one every quarter of a second after that', async () => {
+  const { db, state, list } = await counted()
+  await recordJob(db, 'job')
+  const crowd = () => Promise.all(Array.from({ length: 200 }, () => list.newest('upgrade', 50)))
+
+  await crowd()
+  expect(state.asked).toBe(2)
+  state.now += 249
+  await crowd()
+  expect(state.asked).toBe(2)
+  state.now += 1
+  await crowd()
+  expect(state.asked).toBe(3)
+})
+
+test('what another instance has begun is seen a quarter of a second later, what this one has, at once', async () => {
+  const { db, state, list } = await counted()
+  const ids = async () => (await list.newest('upgrade', 50)).jobs.map(({ id }) => id)
+  expect(await ids()).toEqual([])
+
+  await recordJob(db, 'theirs')
+  expect(await ids()).toEqual([])
+  state.now += 250
+  expect(await ids()).toEqual(['theirs'])
+
+  const before = ids()
+  const job = await recordJob(db, 'mine')
+  list.changed()
+  await before
+  expect(await ids()).toHaveLength(2)
+  const running = (await list.newest('upgrade', 50)).version
+  await endJob(db, job, SUCCESS, { now: LATER })
+  list.changed()
+  expect((await list.newest('upgrade', 50)).version).not.toBe(running)
+})
+
+test('a database that fails is told to who asks, and asked again by the next', async () => {
+  const { state, list } = await counted()
+  state.fails = true
+  await expect(list.newest('upgrade', 50)).rejects.toThrow(StorageError)
+  state.fails = false
+
+  expect((await list.newest('upgrade', 50)).jobs).toEqual([])
+})

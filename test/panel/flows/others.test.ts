@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { signedIn } from '../../client/signed-in.ts'
+import { follow, openPage, signIn } from '../browser.ts'
+
+const LONG = 90_000
+const WAIT = { timeout: 20_000, interval: 20 }
+const TWO_SECONDS = 2_000
+
+const NAMES = { host: 'Hôte', 'lxc:101': 'web', 'lxc:102': 'db' }
+
+/** The service, with an upgrade that lasts until it is said to end, and two people who look at it. */
+async function two(path: string) {
+  const world = await signedIn()
+  const one = await openPage(`${world.proxy.url}${path}`)
+  await signIn(one, 'guest')
+  const other = await openPage(`${world.proxy.url}/updates`)
+  await signIn(other)
+  return { ...world, one, other }
+}
+
+/** How long it takes from when the service has a job until a page shows something, by that page's own clock. */
+async function seenAfter(page: Page, selector: string, text: string, begin: () => Promise<unknown>): Promise<number> {
+  const seen = page.evaluate(
+    ([where = '', what = '']) =>
+      new Promise<number>((resolve) => {
+        const look = () => {
+          if ([...document.querySelectorAll(where)].some((found) => found.textContent?.includes(what)))
+            resolve(Date.now())
+          else setTimeout(look, 10)
+        }
+        look()
+      }),
+    [selector, text],
+  )
+  await begin()
+  const began = await page.evaluate(() => Date.now())
+  return (await seen) - began
+}
+
+test.each([
+  ['the updates page', '/updates', '.history tbody tr'],
+  ['the dashboard', '/', '.list a[href^="/updates/"]'],
+])(
+  'on %s a job that somebody else starts is seen within two seconds, with who has started it',
+  {
+    timeout: LONG,
+  },
+  async (_, path, selector) => {
+    const { panel, printed, one } = await two(path)
+    await one.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+
+    const took: number[] = []
+    // A busy machine may be late once.
+    for (const [target, name] of Object.entries(NAMES)) {
+      const begin = () => panel.api('POST /api/updates/run', { body: { target } })
+      took.push(await seenAfter(one, selector, name, begin))
+      if (Math.min(...took) < TWO_SECONDS) break
+    }
+
+    expect(Math.min(...took)).toBeLessThan(TWO_SECONDS)
+    await one.getByText('· demo').first().waitFor(WAIT)
+    // Its end, too.
+    printed.end()
+    await one.getByText('Terminé', { exact: true }).first().waitFor({ timeout: 10_000 })
+  },
+)
+
+test('one started by clicks in one browser is followed in another, and by who has started it in another tab', {
+  timeout: LONG,
+}, async () => {
+  const { printed, one, other } = await two('/updates')
+  const tab = await other.context().newPage()
+  await tab.goto(other.url())
+  await tab.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+  await other.getByRole('button', { name: 'Mettre à jour web' }).click(WAIT)
+  printed.print('for everybody\n')
+
+  for (const page of [one, tab]) await page.getByText('for everybody').first().waitFor(WAIT)
+  // Whoever has started it may cancel it, wherever they look; nobody else but administrators.
+  await tab.locator('.output').getByRole('button', { name: 'Annuler' }).waitFor(WAIT)
+  expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
+  // The containers page says where one runs.
+  await follow(one, '/containers')
+  await one.getByRole('row', { name: /web/ }).getByRole('link', { name: 'Mise à jour', exact: true }).click(WAIT)
+  await one.waitForURL(/\/updates\/\d/)
+  printed.end()
+})
+
+test('a page that nobody sees asks for nothing, and knows all as soon as it is seen', { timeout: LONG }, async () => {
+  const { panel, printed, proxy, one } = await two('/updates')
+  await one.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+  const asked: string[] = []
+  one.on('request', (request) => {
+    if (request.url().includes('/api/updates/jobs?')) asked.push(request.url())
+  })
+  await expect.poll(() => asked.length, WAIT).toBeGreaterThan(1)
+  const hide = (hidden: boolean) =>
+    one.evaluate((isHidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+  await hide(true)
+  // A question may have been on its way; the other page's go on meanwhile.
+  await one.waitForLoadState('networkidle')
+  const before = asked.length
+  const others = proxy.lines.length
+  await panel.api('POST /api/updates/run', { body: { target: 'host' } })
+  await expect
+    .poll(() => proxy.lines.slice(others).filter((line) => line.includes('/jobs?since=')).length, WAIT)
+    .toBeGreaterThan(2)
+
+  expect(asked).toHaveLength(before)
+  expect(await one.locator('.history tbody tr').count()).toBe(0)
+
+  const took = await seenAfter(one, '.history tbody tr', 'Hôte', () => hide(false))
+  expect(took).toBeLessThan(TWO_SECONDS)
+  printed.end()
+})
