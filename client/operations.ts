@@ -108,6 +108,8 @@ export interface Operations {
         | 'settings_changed'
         | 'update_start'
         | 'update_cancel'
+        | 'check_start'
+        | 'remedy_start'
         | 'container_start'
         | 'container_stop'
         | 'container_shutdown'
@@ -601,9 +603,205 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** What the last checks found */
+  'GET /api/updates/checks': {
+    answer: {
+      checks: Array<{
+        manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman' | null
+        os: { id: string; version_id: string | null; name: string; end_of_life: string | null } | null
+        counts: {
+          upgrade: number
+          security: number
+          install: number
+          remove: number
+          held: number
+          phased: number
+          kept_back: number
+        }
+        download_bytes: number | null
+        disk_bytes: number | null
+        findings: Array<{
+          code:
+            | 'repository_unreachable'
+            | 'repository_changed'
+            | 'repository_unsigned'
+            | 'repository_expired'
+            | 'lists_stale'
+            | 'held'
+            | 'phased'
+            | 'kept_back_install'
+            | 'kept_back_remove'
+            | 'kept_back_dependencies'
+            | 'dpkg_interrupted'
+            | 'dependencies_broken'
+            | 'disk_low'
+            | 'conffile_changed'
+            | 'manager_locked'
+            | 'container_locked'
+            | 'container_stopped'
+            | 'container_template'
+            | 'manager_missing'
+            | 'network_missing'
+            | 'root_read_only'
+            | 'protection_unavailable'
+            | 'self_impact'
+            | 'reboot_required'
+            | 'services_outdated'
+            | 'end_of_life'
+            | 'application_update'
+          severity: 'info' | 'warning' | 'blocking'
+          message: string
+          packages: Array<string>
+          repository: string | null
+          remedy: {
+            action:
+              | 'retry_check'
+              | 'allow_release_change'
+              | 'repair_dpkg'
+              | 'lift_hold'
+              | 'clean_cache'
+              | 'start_container'
+              | 'review_conffile'
+              | 'open_terminal'
+            label: string
+          } | null
+        }>
+        reboot: { required: boolean | null; reasons: Array<string> }
+        services: Array<{ name: string; reason: string }>
+        target: Target
+        name: string
+        state: 'up_to_date' | 'ready' | 'attention' | 'blocked' | 'stopped' | 'unsupported' | 'unknown'
+        checked_at: string | null
+        lists_at: string | null
+        job_id: JobId | null
+        checking: boolean
+        changed_at: string | null
+        last_upgrade: {
+          job_id: JobId
+          outcome: 'done' | 'failed' | 'cancelled'
+          exit_code: number | null
+          finished_at: string
+        } | null
+      }>
+    }
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Check a target */
+  'POST /api/updates/checks': {
+    body: { target: Target }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'account_kept_out'
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'target_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** What the last check found at a target */
+  'GET /api/updates/checks/{target}': {
+    params: { target: Target }
+    answer: {
+      manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman' | null
+      os: { id: string; version_id: string | null; name: string; end_of_life: string | null } | null
+      counts: {
+        upgrade: number
+        security: number
+        install: number
+        remove: number
+        held: number
+        phased: number
+        kept_back: number
+      }
+      download_bytes: number | null
+      disk_bytes: number | null
+      findings: Array<{
+        code:
+          | 'repository_unreachable'
+          | 'repository_changed'
+          | 'repository_unsigned'
+          | 'repository_expired'
+          | 'lists_stale'
+          | 'held'
+          | 'phased'
+          | 'kept_back_install'
+          | 'kept_back_remove'
+          | 'kept_back_dependencies'
+          | 'dpkg_interrupted'
+          | 'dependencies_broken'
+          | 'disk_low'
+          | 'conffile_changed'
+          | 'manager_locked'
+          | 'container_locked'
+          | 'container_stopped'
+          | 'container_template'
+          | 'manager_missing'
+          | 'network_missing'
+          | 'root_read_only'
+          | 'protection_unavailable'
+          | 'self_impact'
+          | 'reboot_required'
+          | 'services_outdated'
+          | 'end_of_life'
+          | 'application_update'
+        severity: 'info' | 'warning' | 'blocking'
+        message: string
+        packages: Array<string>
+        repository: string | null
+        remedy: {
+          action:
+            | 'retry_check'
+            | 'allow_release_change'
+            | 'repair_dpkg'
+            | 'lift_hold'
+            | 'clean_cache'
+            | 'start_container'
+            | 'review_conffile'
+            | 'open_terminal'
+          label: string
+        } | null
+      }>
+      reboot: { required: boolean | null; reasons: Array<string> }
+      services: Array<{ name: string; reason: string }>
+      target: Target
+      name: string
+      state: 'up_to_date' | 'ready' | 'attention' | 'blocked' | 'stopped' | 'unsupported' | 'unknown'
+      checked_at: string | null
+      lists_at: string | null
+      job_id: JobId | null
+      checking: boolean
+      changed_at: string | null
+      last_upgrade: {
+        job_id: JobId
+        outcome: 'done' | 'failed' | 'cancelled'
+        exit_code: number | null
+        finished_at: string
+      } | null
+      packages: Array<{
+        name: string
+        arch: string
+        from: string | null
+        to: string | null
+        action: 'upgrade' | 'install' | 'remove' | 'downgrade'
+        origin: string | null
+        security: boolean
+        size: number | null
+        source: string | null
+        cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
+        status: 'planned' | 'held' | 'phased' | 'kept_back'
+        reason: string | null
+      }>
+    }
+    code: 'check_missing' | 'not_found' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** The newest jobs */
   'GET /api/updates/history': {
-    query?: { output?: 'none' }
+    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' }
     answer: Array<{
       job_id: JobId
       target: string
@@ -650,6 +848,7 @@ export interface Operations {
       error_code: string | null
       started_by_name: string
       containers: Array<ContainerResult> | null
+      kind?: 'upgrade' | 'check' | 'remedy'
       output_size: number
     }
     code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -679,6 +878,24 @@ export interface Operations {
       | 'ssh_password_unreadable'
       | 'target_invalid'
       | 'target_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Mend what a check has found */
+  'POST /api/updates/remedies': {
+    body: { target: Target; action: 'repair_dpkg'; packages?: Array<string>; repository?: string }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'remedy_unknown'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
   }

@@ -255,31 +255,21 @@ export interface JobEnd {
 }
 
 /**
- * Ends a running job, as one that was `cancelledBy` somebody or was not; false when that is not so, or it has ended, or
- * somebody else follows it.
+ * Ends a running job, as one that was `cancelledBy` somebody or was not, with what else its end changes; false when that is
+ * not so, or it has ended, or somebody else follows it. `more` must change nothing then.
  */
 export async function endJob(
   db: Database,
   { id, epoch }: Followed,
   { status, error, error_code, exit_code, parts }: JobEnd,
-  { now, cancelledBy = null }: { now: string; cancelledBy?: string | null },
+  { now, cancelledBy = null, more = [] }: { now: string; cancelledBy?: string | null; more?: readonly Statement[] },
 ): Promise<boolean> {
-  const changed = await db.run(
-    `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ?, owner = NULL,
+  const sql = `UPDATE jobs SET status = ?, error = ?, error_code = ?, exit_code = ?, finished_at = ?, owner = NULL,
        parts = coalesce(?, parts)
-     WHERE id = ? AND epoch = ? AND status = 'running' AND cancelled_by IS ?`,
-    [
-      status,
-      error && storedText(error),
-      error_code,
-      exit_code,
-      now,
-      parts ? JSON.stringify(parts) : null,
-      id,
-      epoch,
-      cancelledBy,
-    ],
-  )
+     WHERE id = ? AND epoch = ? AND status = 'running' AND cancelled_by IS ?`
+  const noted = parts ? JSON.stringify(parts) : null
+  const args = [status, error && storedText(error), error_code, exit_code, now, noted, id, epoch, cancelledBy]
+  const [changed = 0] = more.length === 0 ? [await db.run(sql, args)] : await db.batch([{ sql, args }, ...more])
   return changed > 0
 }
 

@@ -8,10 +8,11 @@ import { sql as jobLeases } from './migrations/0004-job-leases.ts'
 import { sql as outputEncoding } from './migrations/0005-output-encoding.ts'
 import { sql as modules } from './migrations/0006-modules.ts'
 import { sql as accounts } from './migrations/0007-accounts.ts'
-import { sql as jobFolder } from './migrations/0010-job-folder.ts'
-import { sql as jobTurns } from './migrations/0011-job-turns.ts'
-import { sql as jobParts } from './migrations/0012-job-parts.ts'
-import { sql as chosenPreferences } from './migrations/0028-chosen-preferences.ts'
+import { sql as checks } from './migrations/0008-checks.ts'
+import { sql as jobFolder } from './migrations/0009-job-folder.ts'
+import { sql as jobTurns } from './migrations/0010-job-turns.ts'
+import { sql as jobParts } from './migrations/0011-job-parts.ts'
+import { sql as chosenPreferences } from './migrations/0012-chosen-preferences.ts'
 
 /** In order, never changed once released; the version of a migration is its place here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   outputEncoding,
   modules,
   accounts,
+  checks,
   jobFolder,
   jobTurns,
   jobParts,

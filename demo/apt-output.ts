@@ -6,7 +6,7 @@ const SOURCES = {
 }
 
 /** What `apt-get update` prints, piece by piece. */
-export function* updateLines({ upgradable }: Place): Generator<string> {
+export function* updateLines({ upgradable, silent }: Place): Generator<string> {
   yield `Hit:1 ${SOURCES.stable} InRelease\n`
   yield `Get:2 ${SOURCES.stable}-updates InRelease [55.4 kB]\n`
   if (upgradable.length === 0) {
@@ -18,6 +18,10 @@ export function* updateLines({ upgradable }: Place): Generator<string> {
     yield 'Fetched 371 kB in 1s (402 kB/s)\n'
   }
   yield 'Reading package lists...\n'
+  if (silent) {
+    yield `W: Failed to fetch ${silent}/dists/stable/InRelease  Could not connect to packages.example:80\n`
+    yield 'W: Some index files failed to download. They have been ignored, or old ones used instead.\n'
+  }
 }
 
 /** What `apt-get -y full-upgrade` prints, piece by piece; each package leaves the list as it is unpacked. */

@@ -19,6 +19,10 @@ export interface Place {
   upgradable: Upgradable[]
   /** Settles when the upgrade that holds dpkg's lock has ended; undefined while nobody does. */
   lock: Promise<void> | undefined
+  /** Packages that dpkg has not finished. */
+  unfinished?: string[]
+  /** A repository that does not answer, if there is one. */
+  silent?: string
 }
 
 const SECURITY = 'stable-security'
@@ -79,15 +83,29 @@ export function newContainers(): Place[] {
 }
 
 /**
- * Those, and five more: enough for a panel to look as it does in use. So many have something to upgrade that upgrading
- * everything is one job over all of them, which leaves the stopped one out.
+ * Those, and five more, of which one has a repository that is away and one an unfinished package: a panel as it is in use. So
+ * many have something to upgrade that upgrading everything is one job over all of them, which leaves the stopped one out.
  */
 export function manyContainers(): Place[] {
   return [
     ...newContainers(),
-    { id: '104', name: 'dns', running: true, upgradable: [BASE, TZDATA, LIBSSL], lock: undefined },
+    {
+      id: '104',
+      name: 'dns',
+      running: true,
+      upgradable: [BASE, TZDATA, LIBSSL],
+      lock: undefined,
+      silent: 'http://packages.example/dns',
+    },
     { id: '105', name: 'mail', running: true, upgradable: [], lock: undefined },
-    { id: '106', name: 'git', running: true, upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL], lock: undefined },
+    {
+      id: '106',
+      name: 'git',
+      running: true,
+      upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL],
+      lock: undefined,
+      unfinished: ['git-lfs'],
+    },
     { id: '107', name: 'wiki', running: true, upgradable: [CURL, LIBCURL, TZDATA], lock: undefined },
     { id: '108', name: 'cache', running: true, upgradable: [BASE, LIBSSL], lock: undefined },
   ]

@@ -2,12 +2,15 @@ import { uptime } from 'node:os'
 import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
+import { CHECK, LOOK } from '../functions/updates/check-script.ts'
+import { REPAIR } from '../functions/updates/remedy-job.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { RUN } from '../runtime/job-runner.ts'
 import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, NOTING, OUTPUT_MARK, START } from '../runtime/job-script.ts'
 import type { User } from './account.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
+import { createLooks } from './looks.ts'
 import type { Run } from './pct.ts'
 import { fail, type Process, type Program } from './process.ts'
 import { interactiveShell } from './shell.ts'
@@ -73,6 +76,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const { upgradeOutput } = process.machine
     if (upgradeOutput) return printInstead(upgradeOutput, process)
     const aptGet = [...wordsOf(sudo), 'apt-get']
+    // What was left unfinished is brought to its end first.
+    process.place.unfinished = []
     return (await exitOf([...aptGet, 'update'], process)) || exitOf([...aptGet, '-y', 'full-upgrade'], process)
   }
 
@@ -142,6 +147,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return interactiveShell(process, run)
   }
 
+  const { look, check, repair } = createLooks(run)
+
   return new Map<string, Program>([
     [IDENTIFY, identify],
     [INSPECT, inspect],
@@ -151,6 +158,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
+    [LOOK, look],
+    [CHECK, check],
+    [REPAIR, repair],
     [START, start],
     [NOTING, ([_notes, ...words], process) => exitOf(words, process)],
     [FOLLOW, follow],

@@ -71,6 +71,10 @@ import settingsGet from './settings/settings-get.command.ts'
 import settingsSet from './settings/settings-set.command.ts'
 import terminal from './terminal/terminal.ws.ts'
 import cancel from './updates/cancel.post.ts'
+import check from './updates/check.get.ts'
+import { checkJob } from './updates/check-job.ts'
+import checks from './updates/checks.get.ts'
+import startChecks from './updates/checks.post.ts'
 import forgetOutput from './updates/forget-output.task.ts'
 import history from './updates/history.get.ts'
 import job from './updates/job.get.ts'
@@ -78,6 +82,8 @@ import jobs from './updates/jobs.get.ts'
 import jobOutput from './updates/job-output.get.ts'
 import output from './updates/output.ws.ts'
 import packages from './updates/packages.get.ts'
+import remedies from './updates/remedies.post.ts'
+import { remedyJob } from './updates/remedy-job.ts'
 import run from './updates/run.post.ts'
 import targets from './updates/targets.get.ts'
 import tendJobs from './updates/tend-jobs.task.ts'
@@ -125,12 +131,16 @@ export const functions: readonly AnyFunction[] = [
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
+  checks, //        GET    /api/updates/checks
+  startChecks, //   POST   /api/updates/checks
+  check, //         GET    /api/updates/checks/:target
   history, //       GET    /api/updates/history
   jobs, //          GET    /api/updates/jobs
   job, //           GET    /api/updates/jobs/:id
   cancel, //        POST   /api/updates/jobs/:id/cancel
   jobOutput, //     GET    /api/updates/jobs/:id/output
   packages, //      GET    /api/updates/packages
+  remedies, //      POST   /api/updates/remedies
   run, //           POST   /api/updates/run
   targets, //       GET    /api/updates/targets
   metrics, //       GET    /metrics
@@ -160,7 +170,7 @@ export const sockets: readonly AnySocket[] = [
   output, //        GET    /ws/updates/:jobId
 ]
 
-export const jobKinds: readonly AnyJobKind[] = [containerJob, upgradeJob]
+export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJob, upgradeJob]
 
 /** What runs by itself, by name. */
 export const tasks: readonly Task[] = [

@@ -20,6 +20,8 @@ export const AUDIT_ACTIONS = [
   'settings_changed',
   'update_start',
   'update_cancel',
+  'check_start',
+  'remedy_start',
   'container_start',
   'container_stop',
   'container_shutdown',

@@ -36,6 +36,7 @@ const table = {
   session_missing: [404, 'Cette session n’existe pas.'],
   container_missing: [404, 'Ce conteneur n’existe pas, ou le compte ou le jeton du panneau ne le voit pas.'],
   job_missing: [404, 'Cette tâche n’existe pas.'],
+  check_missing: [404, 'Cette cible n’a jamais été vérifiée.'],
   module_missing: [404, 'Ce module n’existe pas.'],
   deployment_missing: [404, 'Cette installation n’existe pas.'],
   repository_missing: [404, 'Ce dépôt n’existe pas sur la forge, ou n’est pas lisible.'],
@@ -60,6 +61,7 @@ const table = {
   deployment_busy: [409, 'Une autre installation est en cours : attendez qu’elle se termine.'],
   body_too_large: [413, 'Le corps de la requête dépasse {limit}.'],
   invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
+  remedy_unknown: [422, 'Cette cible n’a rien que cette action puisse réparer. Vérifiez-la à nouveau.'],
   headers_too_large: [431, 'Les en-têtes de la requête sont trop longs.'],
   rate_limited: [429, 'Trop de requêtes. Réessayez dans {seconds} s.'],
   queue_full: [

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import type { JobBounds, JobPart } from '../db/jobs.ts'
+import type { Database, Statement } from '../db/client.ts'
+import type { JobBounds, JobPart, JobRow } from '../db/jobs.ts'
 import type { Command } from './command.ts'
 import type { Host } from './host.ts'
 
@@ -22,6 +23,19 @@ export interface JobKind<args = unknown> {
   command(args: args, host: Host): Promise<Command | Prepared>
   /** What a job that was cancelled left behind: French lines for the end of its output. */
   leftovers?(args: args, host: Host): Promise<string[]>
+  /**
+   * What its end changes beside its record, made of what it has put out: in one transaction with the end. Another instance may
+   * make the same statements again, so they change nothing twice, and nothing while the job is running (see `db/checks.ts`).
+   */
+  result?(args: args, ended: EndedJob): Promise<Statement[]>
+}
+
+/** A job that is about to end. */
+export interface EndedJob {
+  db: Database
+  row: JobRow
+  /** Whether somebody wanted it to end. */
+  cancelled: boolean
 }
 
 /** A kind whose arguments the runtime checks but does not know. */
@@ -32,10 +46,20 @@ export interface AnyJobKind {
   bounds?: JobBounds | undefined
   prepare(args: unknown, host: Host): Promise<Prepared>
   leftovers(args: unknown, host: Host): Promise<string[]>
+  result(args: unknown, ended: EndedJob): Promise<Statement[]>
 }
 
 /** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
-export function defineJob<args>({ kind, event, args, queue, bounds, command, leftovers }: JobKind<args>): AnyJobKind {
+export function defineJob<args>({
+  kind,
+  event,
+  args,
+  queue,
+  bounds,
+  command,
+  leftovers,
+  result,
+}: JobKind<args>): AnyJobKind {
   return {
     kind,
     event,
@@ -46,5 +70,6 @@ export function defineJob<args>({ kind, event, args, queue, bounds, command, lef
       return 'command' in prepared ? prepared : { command: prepared }
     },
     leftovers: async (stored, host) => (await leftovers?.(args.parse(stored), host)) ?? [],
+    result: async (stored, ended) => (await result?.(args.parse(stored), ended)) ?? [],
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts'
+import type { Database, Statement } from '../db/client.ts'
 import { endJob, type Followed, findJob, type JobEnd, type JobPart, type JobRow, markLaunched } from '../db/jobs.ts'
 import { readOutput } from '../db/output.ts'
 import { type Clock, timestamp } from './clock.ts'
@@ -16,10 +16,17 @@ export interface JobRecord {
   /** The host has it; what it does one after another is kept, unless that is known already. */
   launched(parts?: readonly JobPart[]): Promise<void>
   /**
-   * Records the end, with what the command has noted of its parts. Somebody may have asked for it at another instance, or a moment ago: then it ends as cancelled, with
-   * the lines of `leftovers` at the end of its output. Its row then.
+   * Records the end, with what the command has noted of its parts and what `result` makes of it. Somebody may have asked for it at another instance, or a moment ago: then
+   * it ends as cancelled, with the lines of `leftovers` at the end of its output. Its row then.
    */
-  end(end: JobEnd, notes: readonly string[], leftovers: () => Promise<string[]>): Promise<JobRow>
+  end(end: JobEnd, of: JobEndings): Promise<JobRow>
+}
+
+/** What a kind of job has to say of an end. */
+export interface JobEndings {
+  notes: readonly string[]
+  leftovers(): Promise<string[]>
+  result(row: JobRow, cancelled: boolean): Promise<Statement[]>
 }
 
 const NEWLINE = 10
@@ -58,12 +65,13 @@ export function createJobRecord(
     async launched(parts) {
       if (!(await stored(() => markLaunched(db, job, parts)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
     },
-    async end(reached, notes, leftovers) {
+    async end(reached, { notes, leftovers, result }) {
       const now = timestamp(clock())
       const meant = notes.length > 0 ? (await stored(read)).parts : null
-      const ended = meant && { parts: notedParts(meant, notes) }
-      const end = { ...reached, ...ended }
-      if (await stored(() => endJob(db, job, end, { now }))) return stored(read)
+      const parts = meant && { parts: notedParts(meant, notes) }
+      const end = { ...reached, ...parts }
+      const ended = await stored(async () => endJob(db, job, end, { now, more: await result(await read(), false) }))
+      if (ended) return stored(read)
       const at = await stored(read)
       const { cancelled_by: username, launched } = at
       if (username === null) throw new LeaseLost(`job ${id} has ended elsewhere`)
@@ -75,8 +83,10 @@ export function createJobRecord(
         const lines = [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])]
         await say([...lines, error].join('\n'))
       }
-      const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...ended } as const
-      await stored(() => endJob(db, job, cancelled, { now, cancelledBy: username }))
+      const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...parts } as const
+      await stored(async () =>
+        endJob(db, job, cancelled, { now, cancelledBy: username, more: await result(await read(), true) }),
+      )
       return stored(read)
     },
   }

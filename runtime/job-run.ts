@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts'
+import { type Database, type Statement, StorageError } from '../db/client.ts'
 import type { JobEnd, JobRow } from '../db/jobs.ts'
 import type { Clock } from './clock.ts'
 import { Failure } from './errors.ts'
@@ -77,7 +77,18 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   const record = createJobRecord(services, row, stored)
   const progress = createJobProgress()
   const name = row.folder ?? id
-  const there = createJobAtHost({ host, ...persisting }, kind, { id, name, args: JSON.parse(row.args), mostOutput })
+  const args: unknown = JSON.parse(row.args)
+  const there = createJobAtHost({ host, ...persisting }, kind, { id, name, args, mostOutput })
+  const result = async (ended: JobRow, isCancelled: boolean): Promise<Statement[]> => {
+    try {
+      return await kind.result(args, { db: services.db, row: ended, cancelled: isCancelled })
+    } catch (error) {
+      if (error instanceof StorageError) throw error
+      // The job has ended all the same.
+      log.error({ job: id, err: error }, 'the result of a job could not be read')
+      return []
+    }
+  }
 
   const turn = async (): Promise<void> => {
     const waits = AbortSignal.any([released, cancelled])
@@ -170,7 +181,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     async toItsEnd(): Promise<void> {
       try {
         const { end, allRead, notes } = await outcome()
-        const at = await record.end(end, notes, there.leftovers)
+        const at = await record.end(end, { notes, leftovers: there.leftovers, result })
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
         // What could not be read to its end stays, for who wants to look.

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { findHostAccount } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
-import { findUpgrade } from './job-record.ts'
+import { findUpdateJob } from './job-record.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -22,7 +22,7 @@ export default defineFunction({
 
   async handler({ params: { id } }, { db, user, jobs, auditEntry, fail }) {
     if ((await findHostAccount(db, user.id))?.kept_out) throw fail('account_kept_out')
-    const job = await findUpgrade(db, id)
+    const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
     if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
     const entry = auditEntry('update_cancel', { target: job.target, details: { job_id: id } })

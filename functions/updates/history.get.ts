@@ -4,9 +4,8 @@ import { type JobRow, latestJobs } from '../../db/jobs.ts'
 import { createAtOnce } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
-import { EXAMPLE_JOB, JobRecord, jobRecord } from './job-record.ts'
+import { EXAMPLE_JOB, JobRecord, jobRecord, UpdateKind } from './job-record.ts'
 import { jobPieces } from './job-text.ts'
-import { upgradeJob } from './upgrade.ts'
 
 const HISTORY = 50
 /** Histories with all outputs that one user reads at a time: each may be 200 MiB. */
@@ -23,21 +22,21 @@ export default defineFunction({
   path: '/api/updates/history',
   summary: 'The newest jobs',
   description:
-    'The newest 50 jobs, newest first; `null` when there is none. `output=none` leaves their outputs out, and with them two at a time are answered for a user.',
+    'The newest 50 upgrades, or jobs of another `kind`, newest first; `null` when there is none. `output=none` leaves their outputs out, and with them two at a time are answered for a user.',
   auth: 'user',
   rateLimit: READS,
-  request: { query: z.object({ output: z.literal('none').optional() }) },
+  request: { query: z.object({ output: z.literal('none').optional(), kind: UpdateKind.default('upgrade') }) },
   response: z.array(JobRecord).nullable(),
   example: {
-    query: { output: 'none' },
+    query: { output: 'none', kind: 'upgrade' },
     response: [EXAMPLE_JOB],
   },
 
   errors: ['rate_limited'],
 
-  async handler({ query: { output } }, { db, user, jobs, fail }) {
+  async handler({ query: { output, kind } }, { db, user, jobs, fail }) {
     await jobs.upToDate()
-    const found = await latestJobs(db, { kind: upgradeJob.kind, limit: HISTORY })
+    const found = await latestJobs(db, { kind, limit: HISTORY })
     if (found.length === 0) return null
     if (output === 'none') return found.map(jobRecord)
     const read = readers.enter(db, user.id, records(db, found))

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { quote, script } from '../../runtime/command.ts'
 import { HOST_HELPER } from '../../runtime/elevation.ts'
 import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from './apt.ts'
+import { LOOK } from './check-script.ts'
 import { CONTAINER_TOOL } from './containers.ts'
+import { REPAIR } from './remedy-job.ts'
 
 /** The helper's version: raised whenever it learns a verb, or does one otherwise. Verbs are never taken away. */
 export const HELPER_VERSION = 1
@@ -11,7 +13,6 @@ export const HELPER_VERSION = 1
 const FOLDER = '/run/ops-panel-host'
 
 const REFRESH = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
-const REPAIR = 'DEBIAN_FRONTEND=noninteractive exec dpkg --force-confdef --force-confold --configure -a </dev/null'
 /** `LEAD <record> <command> <argument>…` writes down which session it leads, and since when, and becomes the command. */
 const LEAD = `
 record=$1
@@ -24,7 +25,8 @@ exec "$@"
 
 const upgrade = quote(script(STEPS, 'ops-panel-apt', ''))
 const refresh = quote(script(REFRESH, 'ops-panel-apt'))
-const repair = quote(script(REPAIR, 'ops-panel-apt'))
+const repair = quote(script(REPAIR, 'ops-panel-repair', ''))
+const look = quote(script(LOOK, 'ops-panel-look', ''))
 
 /**
  * A POSIX program for the host, run by sudo as root for an account that may do what it does, and no more. Nothing that
@@ -40,6 +42,7 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host status|start|stop|shutdown|reboot <id>   one container
 #   ops-panel-host packages|unfinished <id>                 what can be upgraded in it, what dpkg has not finished
 #   ops-panel-host upgrade|refresh|repair host|<id>         upgrade everything, read the lists, finish what dpkg has begun
+#   ops-panel-host look host|<id>                           read the lists, and tell what can be upgraded and what stands in the way
 #   ops-panel-host end <session> TERM|KILL                  end what this program runs for a session of the same account
 #
 # It belongs to root, at ${HOST_HELPER}, mode 755, and is allowed by a line of sudoers(5) such as
@@ -192,7 +195,7 @@ case $verb:$# in
   status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
-  upgrade:2 | refresh:2 | repair:2)
+  upgrade:2 | refresh:2 | repair:2 | look:2)
     [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
     ;;
   end:3)
@@ -216,6 +219,8 @@ case $verb:$2 in
   refresh:*) work together $inside ${refresh} ;;
   repair:host) work together ${repair} ;;
   repair:*) work together $inside ${repair} ;;
+  look:host) work together ${look} ;;
+  look:*) work together $inside ${look} ;;
   start:* | stop:* | shutdown:* | reboot:*) work together ${CONTAINER_TOOL} "$verb" "$2" ;;
 esac
 `

@@ -6,7 +6,7 @@ import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { litter } from '../../runtime/litter.ts'
 import { betweenCharacters } from '../../runtime/output-text.ts'
 import { wholeNumber } from '../../runtime/whole-number.ts'
-import { findUpgrade } from './job-record.ts'
+import { findUpdateJob } from './job-record.ts'
 
 const Rest = z.object({ offset: z.int().min(0), next_offset: z.int().min(0), ended: z.boolean() })
 
@@ -31,7 +31,7 @@ export default defineFunction({
 
   async handler({ params: { id }, query }, { db, jobs, config: { outputBytes }, fail }) {
     await jobs.upToDate(id)
-    const job = await findUpgrade(db, id)
+    const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
     const offset = Math.max(Math.min(query.offset, job.output_size), job.output_from)
     const chunks = upTo(offset + outputBytes, await readOutput(db, id, offset, outputBytes))

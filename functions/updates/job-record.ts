@@ -3,7 +3,6 @@ import type { Database } from '../../db/client.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { Vmid } from '../hypervisor/container.ts'
-import { upgradeJob } from './upgrade.ts'
 
 /** A job as the history tells it. */
 export const JobRecord = z.object({
@@ -81,8 +80,17 @@ export function jobRecord({
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
 }
 
-/** The upgrade by that id; jobs of other kinds are none. */
-export async function findUpgrade(db: Database, id: string): Promise<JobRow | undefined> {
+/** What is told of jobs here: upgrades, and what surrounds them. */
+export const UpdateKind = z.enum(['upgrade', 'check', 'remedy'])
+export type UpdateKind = z.infer<typeof UpdateKind>
+
+export interface UpdateJob extends JobRow {
+  kind: UpdateKind
+}
+
+/** The upgrade, check or remedy by that id; jobs of other kinds are none. */
+export async function findUpdateJob(db: Database, id: string): Promise<UpdateJob | undefined> {
   const job = await findJob(db, id)
-  return job?.kind === upgradeJob.kind ? job : undefined
+  const kind = UpdateKind.safeParse(job?.kind)
+  return job && kind.success ? { ...job, kind: kind.data } : undefined
 }

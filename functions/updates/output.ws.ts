@@ -4,7 +4,7 @@ import { JobId } from '../../runtime/job-id.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../runtime/job-subscription.ts'
 import { defineSocket } from '../../runtime/socket.ts'
 import { wholeNumber } from '../../runtime/whole-number.ts'
-import { findUpgrade } from './job-record.ts'
+import { findUpdateJob } from './job-record.ts'
 import { UPDATE_EVENT } from './upgrade.ts'
 
 export default defineSocket({
@@ -27,7 +27,7 @@ export default defineSocket({
 
   async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {
     if (!user && !config.anonymousOutput) socket.close('unauthenticated')
-    else if (!(await findUpgrade(services.db, jobId))) socket.close('missing')
+    else if (!(await findUpdateJob(services.db, jobId))) socket.close('missing')
     else if (user) await subscribeToJob(services, socket, UPDATE_EVENT, jobId, from)
     else await subscribeToLiveOutput(services, socket, UPDATE_EVENT, jobId)
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { noteContainers } from '../../db/checks.ts'
 import { AnswerTooLong } from '../../runtime/channel.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
@@ -22,14 +23,17 @@ export default defineFunction({
   },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'host_answer_too_long'],
 
-  async handler(_, { host, settings, log }) {
+  async handler(_, { db, host, settings, log }) {
     await settings.sshAccount()
-    const containers = await listContainers(host).catch((error: unknown) => {
+    const found = await listContainers(host).catch((error: unknown) => {
       // The host alone would look like all there is.
       if (!(error instanceof SshError) || error instanceof AnswerTooLong) throw error
       log.warn({ err: error }, 'containers cannot be listed')
-      return []
+      return undefined
     })
+    // So that they are known when the host is away.
+    if (found) await noteContainers(db, found)
+    const containers = found ?? []
     return [
       { id: 'host', name: 'Hôte', status: 'running' },
       ...containers.map(({ vmid, name, status }) => ({ id: `lxc:${vmid}`, name, status, vmid })),

@@ -45,7 +45,7 @@ export const upgradeJob = defineJob({
 })
 
 /** Jobs of one queue run one after another. `lxc/*` shares with every container's; the host has its own. */
-function queueOf(text: string): string {
+export function queueOf(text: string): string {
   const target = parseTarget(text)
   if (!target) return ''
   if (target.kind === 'container') return `lxc/${/^\d+$/.test(target.id) ? Number(target.id) : target.id}`

@@ -1,3 +1,4 @@
+import { type Check, canBeRepaired, isUnfinished, waitingIn } from './checked.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Something that somebody should do something about. */
@@ -9,6 +10,9 @@ export type Attention =
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
   | { kind: 'reboot'; level: 'warn' }
+  | { kind: 'unfinished'; level: 'err'; target: string }
+  | { kind: 'dependencies'; level: 'err'; target: string; repairable: boolean }
+  | { kind: 'lists'; level: 'warn'; targets: number }
   | { kind: 'unchecked'; level: 'warn'; targets: number }
   | { kind: 'packages'; level: 'warn'; count: number; targets: number }
 
@@ -21,10 +25,8 @@ interface Known {
   stoppedSince: ReadonlyMap<number, number>
   /** Newest first. */
   jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
-  /** How many packages wait, by target. */
-  waiting: ReadonlyMap<string, number>
-  /** How many targets could not be asked. */
-  unchecked: number
+  /** What was found last at each target. */
+  checks: readonly Check[]
   /** Names of the modules with a problem. */
   modules: readonly string[]
 }
@@ -39,17 +41,24 @@ export function attentionOf({
   containers,
   stoppedSince,
   jobs,
-  waiting,
-  unchecked,
+  checks,
   modules,
 }: Known): Attention[] {
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
-  if (host?.dpkg_broken) found.push({ kind: 'dpkg', level: 'err' })
+  const unfinished = checks.filter(isUnfinished).map(({ target }) => target)
+  if (host?.dpkg_broken && !unfinished.includes('host')) found.push({ kind: 'dpkg', level: 'err' })
+  for (const target of unfinished) found.push({ kind: 'unfinished', level: 'err', target })
+  for (const check of checks) {
+    const isBlocked = check.findings.some(({ code }) => code === 'dependencies_broken')
+    const { target } = check
+    if (isBlocked) found.push({ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) })
+  }
   if (host) found.push(...diskOf(host))
   for (const { target, job_id: job, started_at: at, outcome } of newestOfEach(jobs)) {
     if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
     if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
   }
+  found.push(...failedBefore(checks, jobs))
   for (const name of modules) found.push({ kind: 'module', level: 'err', name })
   for (const each of containers) {
     const at = stoppedSince.get(each.vmid)
@@ -57,8 +66,13 @@ export function attentionOf({
     found.push(...diskOf(each))
   }
   if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
-  if (unchecked > 0) found.push({ kind: 'unchecked', level: 'warn', targets: unchecked })
-  const counts = [...waiting.values()].filter((count) => count > 0)
+  const old = checks.filter(({ findings }) => findings.some(({ code }) => /^(repository_|lists_stale)/.test(code)))
+  if (old.length > 0) found.push({ kind: 'lists', level: 'warn', targets: old.length })
+  const silent = checks.filter(({ state, checked_at, changed_at, checking, job_id }) => {
+    return state === 'unknown' && !checking && changed_at === null && (checked_at !== null || job_id !== null)
+  })
+  if (silent.length > 0) found.push({ kind: 'unchecked', level: 'warn', targets: silent.length })
+  const counts = checks.map(waitingIn).filter((count) => count > 0)
   const count = counts.reduce((sum, each) => sum + each, 0)
   if (count > 0) found.push({ kind: 'packages', level: 'warn', count, targets: counts.length })
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'err' ? -1 : 1))
@@ -77,6 +91,14 @@ function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
   const used = disk / maxdisk
   if (used < NEARLY_FULL) return []
   return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, vmid, used }]
+}
+
+/** Upgrades that failed longer ago than the history goes back, with nothing after them. */
+function failedBefore(checks: readonly Check[], jobs: Known['jobs']): Attention[] {
+  return checks.flatMap(({ target, last_upgrade: last }) => {
+    if (last?.outcome !== 'failed' || jobs.some((job) => job.target === target || job.job_id === last.job_id)) return []
+    return [{ kind: 'job', level: 'err', target, job: last.job_id, at: last.finished_at }]
+  })
 }
 
 /** What failed is over once the same target has been upgraded again. */

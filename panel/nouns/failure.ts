@@ -32,6 +32,11 @@ export function isAway(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'network_failed'
 }
 
+/** Whether the service answers, but has no host to ask: nothing can be started there. */
+export function isHostAway(error: unknown): boolean {
+  return error instanceof ApiError && /^(ssh_|host_key_changed)/.test(error.code)
+}
+
 const PASSING = /^(network_failed|unexpected_answer|storage_failed|rate_limited|ssh_failed|hypervisor_unreachable)$/
 
 /** Whether the same question may be answered a little later. */

@@ -24,7 +24,7 @@ export function outcomeOf({ status, exitCode, errorCode, containers, errors = 0 
   if (status === 'running') return 'running'
   if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
   if (exitCode === undefined) return 'unknown'
-  if ((exitCode ?? 0) !== 0) return 'flawed'
+  if ((exitCode ?? 0) !== 0) return 'failed'
   // What a container prints may look like anything: what the host has noted of it counts.
   if (containers) return resultsOf(containers).failed.length > 0 ? 'flawed' : 'done'
   return errors > 0 ? 'flawed' : 'done'

@@ -5,6 +5,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Ago } from '../parts/time.tsx'
+import { useChecks } from '../wire/checks.ts'
 import {
   type Container,
   containers,
@@ -39,6 +40,7 @@ export function ContainersPage() {
   const order = useSignal<Order<Column>>()
   const refresh = useAct(readContainers)
   useContainers()
+  useChecks()
   const all = containers.value
   const wanted = filter.value.trim().toLowerCase()
   const matching = (all ?? []).filter(({ name, vmid, tags }) =>

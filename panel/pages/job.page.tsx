@@ -21,7 +21,7 @@ export function JobPage() {
   return (
     <>
       <Heading
-        title={say.title}
+        title={say.titles[record?.kind ?? 'upgrade']}
         note={
           record && (
             <>

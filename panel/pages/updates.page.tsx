@@ -1,28 +1,45 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { type Check, oldestOf, waitingIn } from '../nouns/checked.ts'
 import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
-import { Loaded } from '../parts/loaded.tsx'
+import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
 import { mayUpgrade } from '../parts/upgrade-question.ts'
+import {
+  checks,
+  checksError,
+  checkWhatIsDue,
+  isChecking,
+  readChecks,
+  startCheck,
+  startRepair,
+  useChecks,
+} from '../wire/checks.ts'
+import { hostAway, readHost } from '../wire/host.ts'
 import { running, startUpgrade } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
-import { canBeChecked, check, checked, FRESH_MS, readTargets, type Target, targets } from '../wire/packages.ts'
+import { readTargets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 import { History } from './updates/history.tsx'
 import { TargetRow } from './updates/target-row.tsx'
 
+const HOST_MS = 30_000
+
 /** What can be upgraded where, the upgrade that runs, and those that ran. */
 export function UpdatesPage() {
   const say = words().updates
+  useChecks()
+  const host = useLoad(readHost, [], { everyMs: HOST_MS })
+  // Containers that came or went since are listed anew; what is known of the others is there at once.
   const load = useLoad(async (signal) => {
     const found = await readTargets(signal)
-    void check(idsOf(found), { ifOlderMs: FRESH_MS })
+    await checkWhatIsDue()
     return found
   })
   const chosen = useSignal<string>()
@@ -47,7 +64,11 @@ export function UpdatesPage() {
   const start = useAct(async (target: string) => {
     if (await mayUpgrade(target)) show(await startUpgrade(target))
   })
-  const known = targets.value ?? []
+  const repair = useAct(async (target: string) => {
+    chosen.value = await startRepair(target)
+  })
+  const known = checks.value ?? []
+  const blocked = hostAway.value ? say.awayBlocks : undefined
   const { jobs, touched } = upgradeAll(upgradableIn(known))
   const all = useAct(async () => {
     const text = (
@@ -73,31 +94,51 @@ export function UpdatesPage() {
     }
     if (first) show(first)
   })
-  const again = useAct(() => check(idsOf(known)))
+  const again = useAct((target: string) => startCheck(target))
+  const checkAll = useAct(() => startCheck('all'))
   return (
     <>
       <Heading title={say.title} note={<Summary />}>
-        <Action act={again}>{again.busy.value ? say.checking : say.check}</Action>
+        <Action act={checkAll} blocked={blocked}>
+          {checkAll.busy.value || isChecking.value ? say.checking : say.check}
+        </Action>
         {jobs.length > 0 && (
-          <Action act={all} class="primary">
+          <Action act={all} class="primary" blocked={blocked}>
             {say.upgradeAll}
           </Action>
         )}
       </Heading>
       <Problem error={all.error.value} />
+      <Problem error={host.error.value} retry={host.reload} />
+      {hostAway.value && (
+        <p class="dim">
+          <Ago at={oldestOf(known).checked} say={say.lastKnown} /> {say.awayBlocks}
+        </p>
+      )}
+      {host.error.value === undefined && <Problem error={load.error.value} retry={load.reload} />}
+      <Problem error={checksError.value} retry={readChecks} />
+      <Problem error={checkAll.error.value ?? again.error.value} />
       <Problem error={start.error.value} />
+      <Problem error={repair.error.value} />
       <div class="updates">
         <section>
           <h2>{say.targets}</h2>
-          <Loaded of={load} rows={4}>
-            {(found) => (
-              <ul class="list targets">
-                {found.map((target) => (
-                  <TargetRow key={target.id} target={target} onUpgrade={() => start.run(target.id)} onShow={show} />
-                ))}
-              </ul>
-            )}
-          </Loaded>
+          {!checks.value && checksError.value === undefined && <Placeholder rows={4} />}
+          {known.length > 0 && (
+            <ul class="list targets">
+              {known.map((check) => (
+                <TargetRow
+                  key={check.target}
+                  check={check}
+                  blocked={blocked}
+                  onUpgrade={() => void start.run(check.target)}
+                  onRepair={() => void repair.run(check.target)}
+                  onCheck={() => void again.run(check.target)}
+                  onShow={show}
+                />
+              ))}
+            </ul>
+          )}
         </section>
         <section class="outputs" ref={outputs}>
           <Choice shown={shown} choose={(id) => (chosen.value = id)} />
@@ -113,20 +154,16 @@ export function UpdatesPage() {
   )
 }
 
-function idsOf(found: readonly Target[]): string[] {
-  return found.filter(canBeChecked).map(({ id }) => id)
-}
-
 /** What can be upgraded and is not already, with how much of that is known. */
-function upgradableIn(found: readonly Target[]): Upgradable[] {
+function upgradableIn(found: readonly Check[]): Upgradable[] {
   const busy = new Set(running.value.map(({ target }) => target))
-  const isFree = ({ id }: Target) => !busy.has(id) && !(busy.has('all') && id !== 'host')
+  const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
   return found
-    .filter((target) => canBeChecked(target) && isFree(target))
-    .map(({ id, name }) => ({
-      id,
-      name: id === 'host' ? targetName(id) : name,
-      packages: checked.value.get(id)?.packages?.length,
+    .filter((check) => !/^(stopped|unsupported)$/.test(check.state) && isFree(check))
+    .map((check) => ({
+      id: check.target,
+      name: check.target === 'host' ? targetName('host') : check.name,
+      packages: check.state === 'unknown' ? undefined : waitingIn(check),
     }))
 }
 
@@ -161,21 +198,27 @@ function Choice({ shown, choose }: { shown: string | undefined; choose(id: strin
   )
 }
 
-/** How much waits where, and how old that is. */
+/** How much waits where, and how old that is: when it was looked at, and the lists that were looked into. */
 function Summary() {
   const say = words().updates
-  const there = (targets.value ?? []).map(({ id }) => checked.value.get(id))
-  const counts = there.map((each) => each?.packages?.length ?? 0).filter((count) => count > 0)
-  const times = there.flatMap((each) => (each?.at === undefined ? [] : [each.at]))
-  if (there.some((each) => each?.checking)) return <span role="status">{say.checking}</span>
-  if (times.length === 0) return null
+  const there = checks.value ?? []
+  const counts = there.map(waitingIn).filter((count) => count > 0)
+  const { checked, lists, without } = oldestOf(there)
+  if (isChecking.value) return <span role="status">{say.checking}</span>
+  if (there.every(({ checked_at }) => checked_at === null)) return null
   return (
     <>
       {say.summary(
         counts.reduce((sum, count) => sum + count, 0),
         counts.length,
       )}
-      , <Ago at={Math.min(...times)} say={say.checked} />
+      , <Ago at={checked} say={say.checked} />
+      {lists !== undefined && (
+        <>
+          , <Ago at={lists} say={say.lists} />
+        </>
+      )}
+      {without > 0 && ` ${say.except(without)}`}
     </>
   )
 }

@@ -50,22 +50,24 @@ interface ActionProps {
   /** Also `primary`, `danger`, `small`, `plain`. */
   class?: string
   label?: string
-  title?: string
+  title?: string | undefined
+  /** Why it cannot be done now: it says so, and does nothing. */
+  blocked?: string | undefined
   type?: 'button' | 'submit'
   children: ComponentChildren
 }
 
 /** A button that does `act`. It keeps the focus while that is under way. */
-export function Action({ act, class: kind = '', label, title, type = 'button', children }: ActionProps) {
+export function Action({ act, class: kind = '', label, title, blocked, type = 'button', children }: ActionProps) {
   return (
     <button
       type={type}
       class={`button ${kind}`}
       aria-label={label}
-      title={title}
+      title={blocked ?? title}
       aria-busy={act.busy.value}
-      aria-disabled={act.busy.value}
-      onClick={type === 'button' ? () => void act.run() : undefined}
+      aria-disabled={act.busy.value || blocked !== undefined}
+      onClick={type === 'button' ? () => blocked === undefined && void act.run() : undefined}
     >
       {children}
     </button>

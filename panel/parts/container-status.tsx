@@ -1,14 +1,23 @@
+import { isBroken } from '../nouns/checked.ts'
+import { checks } from '../wire/checks.ts'
 import type { Container } from '../wire/containers.ts'
 import { words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
-/** How a container is, in a shape and a word. */
-export function ContainerStatus({ of: { status, lock }, hidden = false }: { of: Container; hidden?: boolean }) {
+/** How a container is, in a shape and a word; one that runs while its packages are in disorder is not shown as well. */
+export function ContainerStatus({ of: { vmid, status, lock }, hidden = false }: { of: Container; hidden?: boolean }) {
   const { containers: say } = words()
+  const check = checks.value?.find(({ target }) => target === `lxc:${vmid}`)
   if (lock)
     return (
       <Status is="run" hidden={hidden}>
         {say.locked(lock)}
+      </Status>
+    )
+  if (status === 'running' && check && isBroken(check))
+    return (
+      <Status is="err" hidden={hidden}>
+        {say.runningBroken}
       </Status>
     )
   if (status === 'running')

@@ -1,5 +1,6 @@
 import {
   ArrowUpRight,
+  RefreshCw,
   type IconNode,
   Keyboard,
   LogOut,
@@ -14,6 +15,8 @@ import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { go, match as pageAt } from '../router.ts'
 import { type Container, containers } from '../wire/containers.ts'
+import { startCheck } from '../wire/checks.ts'
+import { hostAway } from '../wire/host.ts'
 import { running, startUpgrade } from '../wire/jobs.ts'
 import { canBeChecked, targets } from '../wire/packages.ts'
 import { isAdmin, signOut } from '../wire/panel.ts'
@@ -71,6 +74,8 @@ function toJobs(): Command[] {
 
 function onTargets(): Command[] {
   const say = words().palette
+  // Nothing is offered that cannot be done.
+  if (hostAway.value) return []
   const alive = (targets.value ?? []).filter(canBeChecked)
   return alive.flatMap(({ id, vmid }) => {
     const name = targetName(id)
@@ -136,9 +141,27 @@ function toPlaces(): Command[] {
   }))
 }
 
+/** Has every target looked at, and shows what is found. */
+function checkAll(): Command[] {
+  if (hostAway.value) return []
+  return [
+    {
+      id: 'check',
+      kind: 'command',
+      title: words().palette.check,
+      icon: RefreshCw,
+      async run(close) {
+        await startCheck('all')
+        leads('/updates')(close)
+      },
+    },
+  ]
+}
+
 function ofPanel(): Command[] {
   const { keys, shell } = words()
   return [
+    ...checkAll(),
     {
       id: 'keys',
       kind: 'command',

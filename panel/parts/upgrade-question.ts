@@ -1,4 +1,5 @@
-import { checked } from '../wire/packages.ts'
+import { waitingIn } from '../nouns/checked.ts'
+import { checks } from '../wire/checks.ts'
 import { words } from '../words/words.ts'
 import { confirm } from './dialog.tsx'
 
@@ -9,7 +10,8 @@ import { confirm } from './dialog.tsx'
 export async function mayUpgrade(target: string): Promise<boolean> {
   if (target !== 'host') return true
   const { updates: say } = words()
-  const count = checked.value.get('host')?.packages?.length
+  const check = checks.value?.find((each) => each.target === 'host')
+  const count = check?.checked_at ? waitingIn(check) : undefined
   return confirm({
     title: say.upgradeHostTitle,
     text: say.upgradeHostText(count === undefined ? say.upgradeHostUnknown : say.packages(count)),

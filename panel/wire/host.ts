@@ -1,5 +1,6 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
+import { isHostAway } from '../nouns/failure.ts'
 import { api, atSignOut } from './panel.ts'
 
 export type Host = Answer<'GET /api/hypervisor/host'>
@@ -8,6 +9,8 @@ export type Host = Answer<'GET /api/hypervisor/host'>
 export const host = signal<Host>()
 /** Of the last question. */
 export const hostError = signal<unknown>()
+/** Whether nothing can be started there, because the service cannot reach it. */
+export const hostAway = computed(() => isHostAway(hostError.value))
 /** Its name, also while it does not answer. */
 export const hostname = signal<string>()
 

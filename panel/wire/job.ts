@@ -4,6 +4,7 @@ import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
 import { returns } from './connection.ts'
+import { checkWhatIsDue } from './checks.ts'
 import { readJobs } from './jobs.ts'
 import { api, panel } from './panel.ts'
 
@@ -130,8 +131,9 @@ export function followJob(id: string): FollowedJob {
         skipsFirstLine = true
       }
       for await (const event of panel.follow(`update:${id}`, { from: at, signal, onState })) take(event)
-      await read(signal)
-      void readJobs()
+      const { kind } = await read(signal)
+      if (kind === undefined) void readJobs()
+      else if (kind === 'remedy') void checkWhatIsDue()
     } catch (cause) {
       if (!signal.aborted) error.value = cause
     }

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
+import { checkWhatIsDue } from './checks.ts'
 import { returns } from './connection.ts'
-import { check, checked } from './packages.ts'
 import { api, atSignOut, isAdmin, me } from './panel.ts'
 
 /** A record of an upgrade without its output. `status` does not know of apt's exit code: see `outcomeOfJob`. */
@@ -89,13 +89,8 @@ async function ask(): Promise<void> {
 
 /** Where an upgrade has ended, other packages wait than before. */
 function recheck(ran: readonly Job[], now: readonly Job[]): void {
-  const ended = ran.filter(({ job_id }) => now.find((job) => job.job_id === job_id)?.status !== 'running')
-  const changed = ended.flatMap(({ target }) => (target === 'all' ? containersChecked() : [target]))
-  void check([...new Set(changed)])
-}
-
-function containersChecked(): string[] {
-  return [...checked.value.keys()].filter((id) => id !== 'host')
+  const ended = ran.some(({ job_id }) => now.find((job) => job.job_id === job_id)?.status !== 'running')
+  if (ended) void checkWhatIsDue()
 }
 
 /** Starts an upgrade; its id. */

@@ -21,10 +21,11 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The version that the migrations lead to. */
-const LATEST = 7
+const LATEST = 12
 
 const ALL = [
   'audit',
+  'checks',
   'dashboard_layouts',
   'deployments',
   'ended_sessions',

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { type Caller, packages, signIn } from './client.ts'
 import { runJob, startFollowed } from './job.ts'
 import { narrowAccount } from './narrow.ts'
@@ -27,6 +28,24 @@ describe.each<[Account, string]>([
 
   test.each(['host', 'lxc:101'])('lists the packages of %s', async (target) => {
     expect(await packages(bob, target)).toHaveLength(5)
+  })
+
+  test('checks the host and every container', async () => {
+    const { job_id } = z
+      .object({ job_id: z.string() })
+      .parse((await bob.post('/api/updates/checks', { target: 'all' })).body)
+    const detail = async () => (await bob.get(`/api/updates/jobs/${job_id}`)).body
+    await expect.poll(detail, { timeout: 30_000 }).toMatchObject({ status: 'success', exit_code: 0 })
+
+    const { checks } = z
+      .object({ checks: z.array(z.looseObject({})) })
+      .parse((await bob.get('/api/updates/checks')).body)
+    expect(checks).toMatchObject([
+      ...['host', 'lxc:101', 'lxc:102'].map((target) => ({ target, state: 'ready', findings: [] })),
+      { target: 'lxc:103', state: 'stopped' },
+    ])
+    expect(checks[0]?.lists_at).toEqual(expect.any(String))
+    expect(await detail()).not.toMatchObject({ output: expect.stringContaining(PASSWORDS[account]) })
   })
 
   test('upgrades a container live, and its password is in no process of the host', async () => {

@@ -11,6 +11,7 @@ import { migrate } from '../../db/migrate.ts'
 import { saveModule } from '../../db/modules.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
+import { findingOf } from '../../functions/updates/finding.ts'
 import { timestamp } from '../../runtime/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import type { Manifest } from '../../runtime/manifest.ts'
@@ -166,6 +167,7 @@ async function populate(
   const followed = await addJob(db, task, { owner: 'nobody', leaseMs: 0 })
   await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
   known.task.push(task.id)
+  await populateChecks(db, now)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
@@ -176,6 +178,26 @@ const NUMBERED = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1
 const CALLED = Array.from({ length: 12 }, (_, n) => [`module-${n}`, randomUUID()] as const)
 
 /** A module by that id, and a deployment that has ended. */
+/** A host and a container whose last check found something to repair. */
+async function populateChecks(db: Database, now: string): Promise<void> {
+  const summary = JSON.stringify({
+    ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, services: [] },
+    counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
+    findings: [findingOf('dpkg_interrupted', { packages: ['curl'] })],
+    reboot: { required: null, reasons: [] },
+  })
+  for (const [target, vmid] of [
+    ['host', null],
+    ['lxc:101', 101],
+  ] as const) {
+    await db.run(
+      `INSERT INTO checks (target, vmid, name, status, checked_at, lists_at, summary, packages)
+       VALUES (?, ?, 'web', 'running', ?, ?, ?, '[]')`,
+      [target, vmid, now, now, summary],
+    )
+  }
+}
+
 async function populateModule(db: Database, id: string, deployment: string, now: string): Promise<void> {
   const record = { id, name: id, description: '', version: '1', backend: null, nav_label: null, nav_icon: null }
   const begun = {

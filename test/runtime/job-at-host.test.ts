@@ -11,6 +11,7 @@ const kind: AnyJobKind = {
   queue: () => '',
   prepare: async () => ({ command: ['true'] }),
   leftovers: async () => [],
+  result: async () => [],
 }
 
 let now = 0

@@ -1,14 +1,16 @@
 import { attentionOf } from '../../nouns/attention.ts'
+import { oldestOf } from '../../nouns/checked.ts'
 import { isHostKeyChanged } from '../../nouns/failure.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
-import { readHost } from '../../wire/host.ts'
+import { checks, checksError, checkWhatIsDue, isChecking, useChecks } from '../../wire/checks.ts'
+import { hostAway, readHost } from '../../wire/host.ts'
 import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
-import { canBeChecked, check, checked, FRESH_MS, readTargets } from '../../wire/packages.ts'
+import { readTargets } from '../../wire/packages.ts'
 import { api, isAdmin } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import { AttentionRow } from './attention-row.tsx'
@@ -21,42 +23,47 @@ export function AttentionList() {
   const host = useLoad(readHost, [], { everyMs: HOST_MS })
   const targets = useLoad(async (signal) => {
     const found = await readTargets(signal)
-    void check(
-      found.filter(canBeChecked).map(({ id }) => id),
-      { ifOlderMs: FRESH_MS },
-    )
+    await checkWhatIsDue()
     return found
   })
+  useChecks()
   const modules = useLoad(async (signal) => {
     if (!isAdmin.value) return []
     const found = await api('GET /api/repair/modules', { signal })
     return found.filter(({ problem, is_enabled }) => problem && is_enabled).map(({ name }) => name)
   })
   const hasOtherKey = isHostKeyChanged(host.error.value)
-  const found = [...checked.value.values()]
+  const found = checks.value ?? []
   const items = attentionOf({
     hasOtherKey,
     host: host.data.value,
     containers: containers.value ?? [],
     stoppedSince: stoppedSince.value,
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
-    waiting: new Map([...checked.value].map(([id, { packages }]) => [id, packages?.length ?? 0])),
-    unchecked: found.filter(({ error }) => error !== undefined).length,
+    checks: found,
     modules: modules.data.value ?? [],
   })
   const waits =
     [host, targets, modules].some(isWaiting) ||
+    (checks.value === undefined && checksError.value === undefined) ||
     (jobs.value === undefined && jobsError.value === undefined) ||
     (containers.value === undefined && containersError.value === undefined)
-  const failures = [host.error.value, targets.error.value, modules.error.value, jobsError.value, containersError.value]
-  const knowsAll = failures.every((each) => each === undefined)
-  const checks = found.some((each) => each.checking)
-  const checksFirst = checks && !items.some(({ kind }) => kind === 'packages')
+  const failures = [host, targets, modules].map(({ error }) => error.value)
+  failures.push(jobsError.value, containersError.value, checksError.value)
+  // What was never looked at, or not since it was changed, is not in order.
+  const knowsAll = failures.every((each) => each === undefined) && found.every(({ state }) => state !== 'unknown')
+  const checksFirst = isChecking.value && !items.some(({ kind }) => kind === 'packages')
   return (
     <section class="attention" aria-label={say.attention}>
       <h2>{say.attention}</h2>
       {!hasOtherKey && <Problem error={host.error.value} retry={host.reload} />}
       {host.error.value === undefined && <Problem error={targets.error.value} retry={targets.reload} />}
+      {hostAway.value && found.some(({ checked_at }) => checked_at !== null) && (
+        <p class="dim">
+          <Ago at={oldestOf(found).checked} say={words().updates.lastKnown} />
+        </p>
+      )}
+      <Problem error={checksError.value} />
       <Problem error={modules.error.value} retry={modules.reload} />
       {waits && items.length === 0 ? (
         <Placeholder rows={1} />
@@ -71,7 +78,7 @@ export function AttentionList() {
               {say.checking}
             </li>
           )}
-          {items.length === 0 && !checks && (
+          {items.length === 0 && !isChecking.value && (
             <li>
               <Status is={knowsAll ? 'ok' : 'unknown'} hidden />
               {knowsAll ? <Ago at={oldest()} say={say.nothing} /> : say.notAll}
@@ -89,6 +96,5 @@ function isWaiting({ data, error }: Load<unknown>): boolean {
 
 /** When the oldest of what is known was found. */
 function oldest(): number | undefined {
-  const times = [...checked.value.values()].flatMap(({ at }) => at ?? [])
-  return times.length > 0 ? Math.min(...times) : containersAt.value
+  return oldestOf(checks.value ?? []).checked ?? containersAt.value
 }

@@ -8,6 +8,8 @@ import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
 import { mayUpgrade } from '../../parts/upgrade-question.ts'
 import { go } from '../../router.ts'
+import { startRepair } from '../../wire/checks.ts'
+import { hostAway } from '../../wire/host.ts'
 import { startUpgrade } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { act } from '../../wire/tasks.ts'
@@ -34,7 +36,16 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
         action: isAdmin.value && <To href="/settings">{say.compareKey}</To>,
       }
     case 'dpkg':
-      return { sentence: say.dpkg, action: <UpgradeHost verb={say.repair} /> }
+      return { sentence: say.dpkg, action: <Starts verb={say.repair} start={upgradeHost} /> }
+    case 'unfinished':
+      return { sentence: say.unfinished(targetName(item.target)), action: repairOf(item.target) }
+    case 'dependencies':
+      return {
+        sentence: say.dependencies(targetName(item.target)),
+        action: item.repairable && repairOf(item.target),
+      }
+    case 'lists':
+      return { sentence: say.lists(say.targetCount(item.targets)), action: <To href="/updates">{say.see}</To> }
     case 'job': {
       const name = targetName(item.target)
       const sentence = (
@@ -94,13 +105,26 @@ function Start({ vmid }: { vmid: number }) {
   )
 }
 
-function UpgradeHost({ verb }: { verb: string }) {
+/** Who may repair does so from here; others see where it stands. */
+function repairOf(target: string): ComponentChildren {
+  const say = words().dashboard
+  if (!isAdmin.value) return <To href="/updates">{say.see}</To>
+  return <Starts verb={say.repair} start={() => startRepair(target)} />
+}
+
+async function upgradeHost(): Promise<string | undefined> {
+  return (await mayUpgrade('host')) ? startUpgrade('host') : undefined
+}
+
+/** Starts a job, and shows it; nothing when the person thinks better of it. */
+function Starts({ verb, start: starts }: { verb: string; start(): Promise<string | undefined> }) {
   const start = useAct(async () => {
-    if (await mayUpgrade('host')) go(`/updates/${await startUpgrade('host')}`)
+    const id = await starts()
+    if (id !== undefined) go(`/updates/${id}`)
   })
   return (
     <>
-      <Action act={start} class="small">
+      <Action act={start} class="small" blocked={hostAway.value ? words().updates.awayBlocks : undefined}>
         {verb}
       </Action>
       <Problem error={start.error.value} />

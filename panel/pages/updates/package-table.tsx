@@ -1,12 +1,26 @@
 import { useSignal } from '@preact/signals'
-import type { Package } from '../../wire/packages.ts'
+import { Loaded } from '../../parts/loaded.tsx'
+import { useLoad } from '../../wire/load.ts'
+import { type Package, readPackages } from '../../wire/packages.ts'
 import { words } from '../../words/words.ts'
 
 /** Fewer are seen at a glance. */
 const WORTH_A_FILTER = 12
 
+interface PackageTableProps {
+  target: string
+  /** When they were looked at: once that changes they are read again. */
+  at: string | null
+  label: string
+}
+
 /** What would be upgraded, from which version to which. */
-export function PackageTable({ packages, label }: { packages: readonly Package[]; label: string }) {
+export function PackageTable({ target, at, label }: PackageTableProps) {
+  const load = useLoad((signal) => readPackages(target, signal), [target, at])
+  return <Loaded of={load}>{(packages) => <Table packages={packages} label={label} />}</Loaded>
+}
+
+function Table({ packages, label }: { packages: readonly Package[]; label: string }) {
   const say = words().updates
   const filter = useSignal('')
   const wanted = filter.value.trim().toLowerCase()
@@ -36,11 +50,13 @@ export function PackageTable({ packages, label }: { packages: readonly Package[]
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ name, old_version, version }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class="dim mono">{old_version}</td>
-                <td class="mono">{version}</td>
+            {shown.map(({ name, arch, from, to, status }) => (
+              <tr key={`${name}:${arch}`}>
+                <th scope="row">
+                  {name} {status !== 'planned' && <span class="dim">{say.packageStates[status]}</span>}
+                </th>
+                <td class="dim mono">{from}</td>
+                <td class="mono">{to}</td>
               </tr>
             ))}
           </tbody>

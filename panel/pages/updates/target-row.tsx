@@ -1,60 +1,79 @@
 import { useSignal } from '@preact/signals'
 import { ChevronRight } from 'lucide'
+import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { told } from '../../nouns/failure.ts'
+import { type Check, canBeRepaired, shownOf, waitingIn } from '../../nouns/checked.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useKeptFocus } from '../../parts/kept-focus.ts'
-import { Status, type StatusKind } from '../../parts/status.tsx'
+import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
+import { Ago } from '../../parts/time.tsx'
 import { running } from '../../wire/jobs.ts'
-import { canBeChecked, check, checked, type Target } from '../../wire/packages.ts'
-import { fromService, words } from '../../words/words.ts'
+import { isAdmin } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
 import { PackageTable } from './package-table.tsx'
 
 interface TargetRowProps {
-  target: Target
+  check: Check
+  /** Why nothing can be started now. */
+  blocked: string | undefined
   onUpgrade(): void
+  onRepair(): void
+  onCheck(): void
   /** Shows the output of the upgrade that runs there. */
   onShow(job: string): void
 }
 
-/** A target: how it is, what waits there, and the button that does something about it. */
-export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
-  const { updates: say, errors, shell } = words()
+/** A target: how it is, what waits there, and the buttons that do something about it. */
+export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow }: TargetRowProps) {
+  const { updates: say, shell } = words()
   const isOpen = useSignal(false)
   const id = useId()
-  const found = checked.value.get(target.id)
-  const packages = found?.packages ?? []
-  const name = target.id === 'host' ? targetName('host') : target.name
-  const job = running.value.find((each) => each.target === target.id || (each.target === 'all' && target.id !== 'host'))
-  const [kind, text] = stateOf()
-  const failure = kind === 'err' ? told(found?.error, errors, shell.unexpected) : undefined
+  const { target, findings, last_upgrade: last } = check
+  const vmid = target === 'host' ? undefined : target.slice('lxc:'.length)
+  const name = target === 'host' ? targetName('host') : check.name
+  const job = running.value.find((each) => each.target === target || (each.target === 'all' && target !== 'host'))
+  const count = waitingIn(check)
+  const shown = shownOf(check)
+  const isSilent = shown.text === 'unanswered' || (shown.text === 'never' && check.job_id !== null)
+  const kind = shown.kind !== 'off' && job ? 'run' : shown.kind
+  const opens = check.counts.upgrade + check.counts.install + check.counts.kept_back + check.counts.held > 0
   const row = useRef<HTMLLIElement>(null)
   useKeptFocus(row)
 
-  function stateOf(): [StatusKind, string] {
-    if (!canBeChecked(target)) return ['off', say.stopped]
+  function sentence(): ComponentChildren {
     // Of all containers, it is one at a time.
-    if (job) return ['run', job.target === 'all' ? say.runningWithAll : say.running]
-    if (found?.error !== undefined) return ['err', '']
-    if (packages.length > 0) return ['warn', say.packages(packages.length)]
-    if (found?.packages) return ['ok', say.upToDate]
-    return ['unknown', found?.checking ? say.checking : say.unknown]
+    if (kind === 'run') return job?.target === 'all' ? say.runningWithAll : say.running
+    if (check.checking && kind === 'unknown') return say.checking
+    if (shown.text === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
+    if (shown.text === 'changed') return <Ago at={check.changed_at} say={say.changed} />
+    if (shown.text === 'unanswered') return <Ago at={check.checked_at} say={say.unanswered} />
+    if (shown.text === 'never') return isSilent ? say.neverAnswered : say.unknown
+    if (shown.text === 'ready') return say.packages(count)
+    return say.states[shown.text]
   }
 
   /** One button, whose word changes: who has pressed it keeps the focus. */
-  function buttonOf(): { word: string; label: string; act(): void } | undefined {
-    if (kind === 'run' && job) return { word: say.show, label: say.showOf(name), act: () => onShow(job.job_id) }
-    if (kind === 'err') return { word: shell.retry, label: say.againOf(name), act: () => void check([target.id]) }
-    if (kind === 'warn') return { word: say.upgrade, label: say.upgradeOf(name), act: onUpgrade }
+  function buttonOf(): { word: string; label: string; starts: boolean; act(): void } | undefined {
+    if (kind === 'run' && job)
+      return { word: say.show, label: say.showOf(name), starts: false, act: () => onShow(job.job_id) }
+    if (shown.text === 'failed') return { word: shell.retry, label: say.upgradeOf(name), starts: true, act: onUpgrade }
+    if (isSilent || shown.text === 'changed' || shown.text === 'attention')
+      return { word: say.check, label: say.againOf(name), starts: true, act: onCheck }
+    if (count > 0 && kind !== 'off' && shown.text !== 'blocked')
+      return { word: say.upgrade, label: say.upgradeOf(name), starts: true, act: onUpgrade }
     return undefined
   }
   const button = buttonOf()
+  const repairs = kind !== 'run' && isAdmin.value && canBeRepaired(check)
+  // Of the lists, their age says it.
+  const told = findings.filter(({ code }) => code !== 'lists_stale' && say.findings[code])
+  const isOld = findings.some(({ code }) => code === 'lists_stale')
   return (
-    <li class={found?.checking ? 'checking' : undefined} ref={row} tabIndex={-1}>
+    <li class={check.checking ? 'checking' : undefined} ref={row} tabIndex={-1}>
       <Status is={kind} hidden />
       <div class="grow">
-        {packages.length > 0 ? (
+        {opens ? (
           <button
             type="button"
             class="opener"
@@ -65,7 +84,7 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
             <span class="cut" title={name}>
               {name}
             </span>
-            {target.vmid !== undefined && <span class="dim num">{target.vmid}</span>}
+            {vmid !== undefined && <span class="dim num">{vmid}</span>}
             <Icon of={ChevronRight} />
           </button>
         ) : (
@@ -73,23 +92,65 @@ export function TargetRow({ target, onUpgrade, onShow }: TargetRowProps) {
             <span class="cut" title={name}>
               {name}
             </span>
-            {target.vmid !== undefined && <span class="dim num">{target.vmid}</span>}
+            {vmid !== undefined && <span class="dim num">{vmid}</span>}
           </span>
         )}
-        <p class={failure ? 'err-text' : 'dim'}>{failure?.sentence ?? text}</p>
-        {failure?.reason && <p class="dim">{fromService(failure.reason)}</p>}
-        {failure?.requestId && <p class="dim mono small">{shell.request(failure.requestId)}</p>}
+        <p class={kind === 'err' ? 'err-text' : 'dim'}>
+          <span>{sentence()}</span>
+          {isSilent && kind !== 'run' && check.job_id && (
+            <>
+              {' · '}
+              <a href={`/updates/${check.job_id}`}>{say.seeCheck}</a>
+            </>
+          )}
+        </p>
+        {told.map(({ code, repository, packages }) => (
+          <p key={`${code} ${repository}`} class="warn-text">
+            {say.findings[code]?.(repository, packages)}
+          </p>
+        ))}
+        <p class={isOld ? 'warn-text' : 'dim'}>
+          {kind !== 'run' && shown.text !== 'ready' && count > 0 && <span>{say.packages(count)} · </span>}
+          {check.manager === 'apt' && kind !== 'off' && <Lists at={check.lists_at} />}
+        </p>
       </div>
+      {repairs && <Does word={say.repair} label={say.repairOf(name)} blocked={blocked} act={onRepair} />}
       {button && (
-        <button type="button" class="button small" aria-label={button.label} onClick={button.act}>
-          {button.word}
-        </button>
+        <Does word={button.word} label={button.label} blocked={button.starts ? blocked : undefined} act={button.act} />
       )}
-      {isOpen.value && packages.length > 0 && (
+      {isOpen.value && opens && (
         <div class="packages" id={id}>
-          <PackageTable packages={packages} label={say.showPackages(name)} />
+          <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} />
         </div>
       )}
     </li>
+  )
+}
+
+/** How old the lists are that were looked into. */
+function Lists({ at }: { at: string | null }) {
+  const say = words().updates
+  return at === null ? <span>{say.listsMissing}</span> : <Ago at={at} say={say.lists} />
+}
+
+interface DoesProps {
+  word: string
+  label: string
+  blocked: string | undefined
+  act(): void
+}
+
+function Does({ word, label, blocked, act }: DoesProps) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-label={label}
+      aria-disabled={blocked !== undefined}
+      title={blocked}
+      onClick={() => blocked === undefined && act()}
+    >
+      {word}
+    </button>
   )
 }

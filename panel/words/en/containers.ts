@@ -4,6 +4,7 @@ export const containers: typeof fr = {
   title: 'Containers',
   running: 'Running',
   stopped: 'Stopped',
+  runningBroken: 'Running, packages need repair',
   locked: (lock: string) => `Locked (${lock})`,
   summary: (running: number, all: number) => `${running} of ${all} running`,
   filter: 'Filter',

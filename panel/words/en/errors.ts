@@ -85,6 +85,8 @@ export const errors: typeof fr = {
   setup_token_wrong:
     'This is not the setup token. The service shows it at its start and keeps it in its data folder (setup-token).',
   sockets_missing: 'This hosting has no WebSocket: there is no terminal here.',
+  check_missing: 'This target was never checked. Check it, then try again.',
+  remedy_unknown: 'Nothing is left to mend in this way on this target. Check it again.',
   ssh_failed: 'The SSH connection to the host has failed. See that the host answers, then try again.',
   ssh_host_missing: 'There is no SSH host. Finish setting the panel up.',
   ssh_incomplete:

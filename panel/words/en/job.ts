@@ -2,6 +2,7 @@ import type { job as fr } from '../fr/job.ts'
 
 export const job: typeof fr = {
   title: 'Upgrade',
+  titles: { upgrade: 'Upgrade', check: 'Check', remedy: 'Repair' },
   back: 'All upgrades',
   host: 'Host',
   all: 'All containers',

@@ -16,6 +16,7 @@ export const palette: typeof fr = {
     command: 'Panel',
   },
   kinds: { page: 'Page', job: 'Running', target: 'Target', place: 'Link', command: 'Panel' },
+  check: 'Check all targets',
   upgrade: (name: string) => `Upgrade ${name}`,
   upgradeQuestion: (name: string) => `Upgrade ${name}?`,
   upgradeText: 'apt upgrades all its packages.',

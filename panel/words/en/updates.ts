@@ -1,11 +1,48 @@
 import type { updates as fr } from '../fr/updates.ts'
 
+function some(packages: readonly string[]): string {
+  const more = packages.length - 8
+  return packages.slice(0, 8).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
 export const updates: typeof fr = {
   title: 'Updates',
   targets: 'Targets',
   check: 'Check',
   checking: 'Checking…',
   checked: (ago: string) => `checked ${ago}`,
+  lists: (ago: string) => `lists refreshed ${ago}`,
+  listsMissing: 'lists never refreshed whole',
+  except: (targets: number) => (targets === 1 ? 'except on 1 target' : `except on ${targets} targets`),
+  lastKnown: (ago: string) => `Last known state, checked ${ago}.`,
+  awayBlocks: 'Nothing can be started while the host does not answer.',
+  failed: (ago: string) => `The last upgrade failed ${ago}`,
+  changed: (ago: string) => `Changed ${ago}, not checked since`,
+  unanswered: (ago: string) => `Did not answer the last check; checked ${ago}`,
+  neverAnswered: 'Did not answer the last check',
+  seeCheck: 'Show that check',
+  repair: 'Repair',
+  repairOf: (name: string) => `Repair the packages of ${name}`,
+  states: {
+    stopped: 'Stopped',
+    unsupported: 'Package manager not supported',
+    blocked: 'An upgrade cannot succeed',
+    unfinished: 'dpkg has not finished; the next upgrade repairs first',
+    attention: 'Not certain to be up to date',
+    upToDate: 'Up to date',
+  },
+  findings: {
+    repository_unreachable: (repository) => `The repository ${repository ?? '?'} did not answer.`,
+    repository_changed: (repository) => `The repository ${repository ?? '?'} has changed its name or release.`,
+    repository_unsigned: (repository) => `The signature of the repository ${repository ?? '?'} is not recognised.`,
+    repository_expired: (repository) => `The lists of the repository ${repository ?? '?'}, or its key, have expired.`,
+    lists_stale: () => 'The package lists are missing, or older than a day.',
+    held: (_, packages) => `Held: ${some(packages)}`,
+    dpkg_interrupted: (_, packages) => `Unfinished: ${some(packages) || 'dpkg was interrupted'}`,
+    dependencies_broken: (_, packages) => `Unmet dependencies: ${some(packages) || '?'}`,
+    manager_locked: () => 'apt or dpkg is at work already: check again in a moment.',
+  },
+  packageStates: { held: 'held', phased: 'phased', kept_back: 'kept back' },
   upgrade: 'Upgrade',
   upgradeOf: (name: string) => `Upgrade ${name}`,
   show: 'Show output',
@@ -26,7 +63,6 @@ export const updates: typeof fr = {
   upToDate: 'Up to date',
   running: 'Upgrade running',
   runningWithAll: 'In its turn, with the upgrade of all containers',
-  stopped: 'Stopped',
   unknown: 'Not checked yet',
   again: 'Check again',
   againOf: (name: string) => `Check ${name} again`,

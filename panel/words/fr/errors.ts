@@ -112,6 +112,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   setup_token_wrong:
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage du service et enregistré dans son dossier de données (setup-token).',
   sockets_missing: 'Cet hébergement n’a pas de WebSocket\u00a0: il n’y a pas de terminal ici.',
+  check_missing: 'Cette cible n’a jamais été vérifiée. Vérifiez-la, puis réessayez.',
+  remedy_unknown: 'Il n’y a plus rien à réparer ainsi sur cette cible. Vérifiez-la à nouveau.',
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',
   ssh_host_missing: 'L’hôte SSH n’est pas configuré. Terminez l’installation du panneau.',
   ssh_incomplete:

@@ -1,5 +1,6 @@
 export const job = {
   title: 'Mise à jour',
+  titles: { upgrade: 'Mise à jour', check: 'Vérification', remedy: 'Réparation' },
   back: 'Toutes les mises à jour',
   host: 'Hôte',
   all: 'Tous les conteneurs',

@@ -14,6 +14,7 @@ export const palette = {
     command: 'Panneau',
   },
   kinds: { page: 'Page', job: 'En cours', target: 'Cible', place: 'Lien', command: 'Panneau' },
+  check: 'Vérifier toutes les cibles',
   upgrade: (name: string) => `Mettre à jour ${name}`,
   upgradeQuestion: (name: string) => `Mettre à jour ${name}\u202f?`,
   upgradeText: 'apt met à jour tous ses paquets.',

@@ -1,9 +1,50 @@
+type Findings = Partial<Record<string, (repository: string | null, packages: readonly string[]) => string>>
+
+/** The first of them, and how many more. */
+function some(packages: readonly string[]): string {
+  const more = packages.length - 8
+  return packages.slice(0, 8).join(', ') + (more > 0 ? ` et ${more} autre${more > 1 ? 's' : ''}` : '')
+}
+
 export const updates = {
   title: 'Mises à jour',
   targets: 'Cibles',
   check: 'Vérifier',
   checking: 'Vérification…',
   checked: (ago: string) => `vérifié ${ago}`,
+  lists: (ago: string) => `listes actualisées ${ago}`,
+  listsMissing: 'listes jamais actualisées en entier',
+  except: (targets: number) => (targets === 1 ? 'sauf sur 1 cible' : `sauf sur ${targets} cibles`),
+  lastKnown: (ago: string) => `Dernier état connu, vérifié ${ago}.`,
+  awayBlocks: 'Rien ne peut être lancé tant que l’hôte ne répond pas.',
+  failed: (ago: string) => `La dernière mise à jour a échoué ${ago}`,
+  changed: (ago: string) => `Modifié ${ago}, pas vérifié depuis`,
+  unanswered: (ago: string) => `N’a pas répondu à la dernière vérification\u202f; vérifié ${ago}`,
+  neverAnswered: 'N’a pas répondu à la dernière vérification',
+  seeCheck: 'Voir cette vérification',
+  repair: 'Réparer',
+  repairOf: (name: string) => `Réparer les paquets de ${name}`,
+  states: {
+    stopped: 'Arrêté',
+    unsupported: 'Gestionnaire de paquets non pris en charge',
+    blocked: 'Une mise à jour ne peut pas aboutir',
+    unfinished: 'dpkg n’a pas fini\u202f; la prochaine mise à jour répare d’abord',
+    attention: 'Pas sûr d’être à jour',
+    upToDate: 'À jour',
+  },
+  /** Of the others, the row says it already, or it is not looked at yet. */
+  findings: {
+    repository_unreachable: (repository) => `Le dépôt ${repository ?? '?'} n’a pas répondu.`,
+    repository_changed: (repository) => `Le dépôt ${repository ?? '?'} a changé de nom ou de version.`,
+    repository_unsigned: (repository) => `La signature du dépôt ${repository ?? '?'} n’est pas reconnue.`,
+    repository_expired: (repository) => `Les listes du dépôt ${repository ?? '?'}, ou sa clé, ne sont plus valables.`,
+    lists_stale: () => 'Les listes de paquets manquent, ou ont plus d’un jour.',
+    held: (_, packages) => `Retenus\u00a0: ${some(packages)}`,
+    dpkg_interrupted: (_, packages) => `Inachevés\u00a0: ${some(packages) || 'dpkg a été interrompu'}`,
+    dependencies_broken: (_, packages) => `Dépendances non satisfaites\u00a0: ${some(packages) || '?'}`,
+    manager_locked: () => 'apt ou dpkg est déjà à l’œuvre\u00a0: vérifiez à nouveau dans un moment.',
+  } satisfies Findings as Findings,
+  packageStates: { held: 'retenu', phased: 'déployé par étapes', kept_back: 'conservé' },
   upgrade: 'Mettre à jour',
   upgradeOf: (name: string) => `Mettre à jour ${name}`,
   show: 'Voir la sortie',
@@ -24,7 +65,6 @@ export const updates = {
   upToDate: 'À jour',
   running: 'Mise à jour en cours',
   runningWithAll: 'À son tour, dans la mise à jour de tous les conteneurs',
-  stopped: 'Arrêté',
   unknown: 'Pas encore vérifié',
   again: 'Vérifier à nouveau',
   againOf: (name: string) => `Vérifier ${name} à nouveau`,

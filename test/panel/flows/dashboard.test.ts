@@ -31,7 +31,9 @@ test('packages that wait lead to where they are upgraded', { timeout: LONG }, as
   await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
 })
 
-test('an upgrade that ended with errors is told, and leads to its output', { timeout: LONG }, async () => {
+test('an upgrade that ended with an exit code is told as failed, and leads to its output', {
+  timeout: LONG,
+}, async () => {
   const { demo, panel, page } = await shownDashboard()
   demo.upgradeOutput = undefined
   demo.override = (words, { stdout }) => {
@@ -41,13 +43,11 @@ test('an upgrade that ended with errors is told, and leads to its output', { tim
   const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'host' } })
   await page.reload()
 
-  const item = attention(page)
-    .getByRole('listitem')
-    .filter({ hasText: 'La dernière mise à jour de Hôte s’est terminée avec des erreurs' })
+  const item = attention(page).getByRole('listitem').filter({ hasText: 'La dernière mise à jour de Hôte a échoué' })
   await item.getByRole('link', { name: 'Voir' }).click(WAIT)
 
   await page.waitForURL(`**/updates/${job_id}`)
-  await page.getByText('Terminé avec des erreurs').first().waitFor(WAIT)
+  await page.locator('.output').getByText('Échec').first().waitFor(WAIT)
 })
 
 test('a container that stops while one looks is told, and can be started from there', { timeout: LONG }, async () => {

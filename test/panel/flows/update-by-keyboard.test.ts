@@ -115,8 +115,8 @@ test('all targets are upgraded once their names were confirmed', { timeout: LONG
   await page.locator('dialog').getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
   await page.getByRole('group', { name: 'Mises à jour en cours' }).waitFor(WAIT)
   demo.lineMs = 0
-  const jobs = await panel.api('GET /api/updates/history')
-  expect(jobs?.map(({ target }) => target).sort()).toEqual(['host', 'lxc:101', 'lxc:102'])
+  const started = async () => (await panel.api('GET /api/updates/history'))?.map(({ target }) => target).sort()
+  await expect.poll(started, WAIT).toEqual(['host', 'lxc:101', 'lxc:102'])
   await expect
     .poll(async () => (await page.locator('.history .status').allTextContents()).sort(), WAIT)
     .toEqual(['Terminé', 'Terminé', 'Terminé'])
@@ -136,16 +136,20 @@ test('a job that ended with a code that is not 0 says so: its record, its page, 
   await signIn(page)
 
   const title = page.locator('.output .status')
-  await title.getByText('Terminé avec des erreurs').waitFor(WAIT)
-  expect(await title.getAttribute('class')).toContain('warn')
+  await title.getByText('Échec').waitFor(WAIT)
+  expect(await title.getAttribute('class')).toContain('err')
   expect(await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).toMatchObject({
     status: 'success',
     exit_code: 100,
   })
   await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
-  await expect
-    .poll(() => page.locator('.history .status').allTextContents(), WAIT)
-    .toEqual(['Terminé avec des erreurs'])
+  await expect.poll(() => page.locator('.history .status').allTextContents(), WAIT).toEqual(['Échec'])
+  // Not green in its row either, and tried again from there.
+  const row = page.locator('.targets > li').filter({ hasText: 'Hôte' })
+  await row.getByText(/^La dernière mise à jour a échoué/).waitFor(WAIT)
+  demo.override = undefined
+  await row.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await row.getByText('À jour', { exact: true }).waitFor(WAIT)
 })
 
 test('a container that was left behind, and a job that was cancelled, are told as such', {
@@ -209,17 +213,19 @@ test('on a phone, an upgrade that is started brings its output into sight, witho
   printed.end()
 })
 
-test('a target that cannot be checked says why, and is checked again', { timeout: LONG }, async () => {
+test('a target that cannot be checked says so, leads to why, and is checked again', { timeout: LONG }, async () => {
   const { demo, proxy } = await signedIn()
   demo.override = (words, { place, stderr }) => {
-    if (words[0] !== 'apt' || place.id !== '101') return undefined
-    return stderr('E: dpkg was interrupted\n').then(() => 100)
+    if (words[0] !== 'sh' || place.id !== '101') return undefined
+    return stderr('sh: 0: cannot fork\n').then(() => 2)
   }
-  const page = await openPage(`${proxy.url}/updates`, { expected: /status of 5\d\d/ })
+  const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
   const row = page.locator('.targets > li').filter({ hasText: 'web' })
-  await row.locator('.err-text').waitFor(WAIT)
-  await row.getByText(/^Requête [\w-]+$/).waitFor(WAIT)
+  await row.getByText('N’a pas répondu à la dernière vérification').waitFor(WAIT)
+  expect(await row.getByRole('link', { name: 'Voir cette vérification' }).getAttribute('href')).toMatch(
+    /^\/updates\/\d/,
+  )
   // The others are told all the same.
   await page.getByText('13 paquets sur 2 cibles').waitFor(WAIT)
 

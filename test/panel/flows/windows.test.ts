@@ -72,24 +72,32 @@ test('a question that somebody was asked is not put to who signs in next', async
 
 test('what was asked for before a sign-out reaches nobody after it', async () => {
   const service = await startService(await startDemo())
-  const page = await openPage(`${service.url}/updates`, { expected: /net::ERR_/ })
+  const page = await openPage(`${service.url}/updates`, { expected: /net::ERR_|status of 500/ })
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  await page.route('**/api/updates/packages*', async (route) => {
+  await page.route('**/api/updates/checks', async (route) => {
     await held
     await route.continue().catch(() => {})
   })
+  const asked = page.waitForRequest('**/api/updates/checks')
   await signIn(page)
-  await page.getByText('Vérification…').first().waitFor(WAIT)
+  await asked
   await page.getByRole('link', { name: 'demo' }).click()
   await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
   await page.locator('input[name=username]').waitFor(WAIT)
   release()
   await page.waitForLoadState('networkidle')
 
-  expect(await page.evaluate(() => sessionStorage.getItem('ops-panel.checked'))).toBe('[]')
+  await page.unroute('**/api/updates/checks')
+  await page.route('**/api/updates/checks', (route) =>
+    route.fulfill({ status: 500, json: { error: 'La base de données ne répond pas.', code: 'storage_failed' } }),
+  )
+  await signIn(page, 'guest')
+  await page.getByRole('link', { name: 'Mises à jour' }).first().click()
+  await page.getByText('La base de données du panneau ne répond pas').first().waitFor(WAIT)
+  expect(await page.locator('.targets > li').count()).toBe(0)
 })
 
 test('where a browser lets nothing be kept one signs in all the same', async () => {

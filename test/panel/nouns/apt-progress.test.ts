@@ -134,7 +134,7 @@ test.each([
   [{ status: 'success', exitCode: 0 }, 'done'],
   [{ status: 'success', exitCode: null }, 'done'],
   [{ status: 'success' }, 'unknown'],
-  [{ status: 'success', exitCode: 100 }, 'flawed'],
+  [{ status: 'success', exitCode: 100 }, 'failed'],
   [{ status: 'success', exitCode: 0, errors: 1 }, 'flawed'],
   [{ status: 'success', exitCode: 0, containers: [CONTAINER], errors: 1 }, 'done'],
   [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'stopped' }] }, 'done'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { check } from './checks.ts'
 import { ApiError } from '../../../client/index.ts'
 import { arranged, moved } from '../../../panel/nouns/arrange.ts'
 import { attentionOf } from '../../../panel/nouns/attention.ts'
@@ -11,8 +12,7 @@ const known = {
   containers: [],
   stoppedSince: new Map<number, number>(),
   jobs: [],
-  waiting: new Map<string, number>(),
-  unchecked: 0,
+  checks: [],
   modules: [],
 }
 const job = (target: string, outcome: 'done' | 'failed' | 'flawed' | 'running', n = 0) => ({
@@ -34,18 +34,19 @@ test('what is urgent comes first', () => {
     containers: [{ vmid: 101, name: 'web', disk: 91, maxdisk: 100 }],
     stoppedSince: new Map([[101, 5]]),
     jobs: [job('host', 'failed'), job('lxc:101', 'flawed')],
-    waiting: new Map([
-      ['host', 2],
-      ['lxc:101', 0],
-      ['lxc:102', 3],
-    ]),
-    unchecked: 1,
+    checks: [
+      check('host', { waits: 2 }),
+      check('lxc:101', { findings: ['repository_unreachable'] }),
+      check('lxc:102', { waits: 3, findings: ['dpkg_interrupted'] }),
+      check('lxc:103', { state: 'unknown' }),
+    ],
     modules: ['Bonjour'],
   })
 
   expect(found.map(({ kind, level }) => `${level} ${kind}`)).toEqual([
     'err hostKey',
     'err dpkg',
+    'err unfinished',
     'err disk',
     'err job',
     'err module',
@@ -53,6 +54,7 @@ test('what is urgent comes first', () => {
     'warn stopped',
     'warn disk',
     'warn reboot',
+    'warn lists',
     'warn unchecked',
     'warn packages',
   ])
@@ -63,6 +65,23 @@ test('a failure is over once the same target was upgraded again', () => {
   expect(attentionOf({ ...known, jobs: [job('host', 'done', 2), job('host', 'failed', 1)] })).toEqual([])
   expect(attentionOf({ ...known, jobs: [job('host', 'running', 2), job('host', 'failed', 1)] })).toEqual([])
   expect(attentionOf({ ...known, jobs: [job('all', 'done', 2), job('host', 'failed', 1)] })).toHaveLength(1)
+})
+
+test('an upgrade that failed is told for as long as nothing came after it, however long the history is', () => {
+  const failed = { job_id: 'old', outcome: 'failed', exit_code: 100, finished_at: '2026-01-01T00:00:00.000Z' } as const
+  const checks = [check('lxc:101', { last_upgrade: failed })]
+
+  expect(attentionOf({ ...known, checks })).toEqual([
+    { kind: 'job', level: 'err', target: 'lxc:101', job: 'old', at: failed.finished_at },
+  ])
+  expect(attentionOf({ ...known, checks, jobs: [job('lxc:101', 'running')] })).toEqual([])
+})
+
+test('what dpkg left unfinished on the host is told once', () => {
+  const checks = [check('host', { findings: ['dpkg_interrupted'] })]
+  const host = { ...well, dpkg_broken: true }
+
+  expect(attentionOf({ ...known, host, checks })).toEqual([{ kind: 'unfinished', level: 'err', target: 'host' }])
 })
 
 test('a disk whose size is unknown is not full', () => {

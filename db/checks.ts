@@ -1,0 +1,161 @@
+import * as z from 'zod'
+import type { Database, Statement } from './client.ts'
+import type { Followed } from './jobs.ts'
+
+const Row = z.object({
+  target: z.string(),
+  vmid: z.number().nullable(),
+  name: z.string(),
+  status: z.string(),
+  checked_at: z.string().nullable(),
+  lists_at: z.string().nullable(),
+  job_id: z.string().nullable(),
+  unanswered: z.number().transform(Boolean),
+  summary: z.string().nullable(),
+  checking: z.number().transform(Boolean),
+  touched_at: z.string().nullable(),
+  own_id: z.string().nullable(),
+  own_status: z.string().nullable(),
+  own_code: z.number().nullable(),
+  own_error: z.string().nullable(),
+  own_at: z.string().nullable(),
+  all_id: z.string().nullable(),
+  all_status: z.string().nullable(),
+  all_code: z.number().nullable(),
+  all_error: z.string().nullable(),
+  all_at: z.string().nullable(),
+  all_launched: z.number().nullable(),
+})
+
+/**
+ * A target with what the last check found there, as JSON; `unanswered`: a later one could not be made. `own_…` is the last
+ * upgrade of the target that has ended, `all_…` that of every container, `touched_at` the end of the last job that may have
+ * changed its packages.
+ */
+export type CheckRow = z.infer<typeof Row>
+
+/** A container as the host lists it. */
+export interface Listed {
+  vmid: number
+  name: string
+  status: string
+}
+
+const lastUpgrade = (target: string) =>
+  `(SELECT id FROM jobs WHERE target = ${target} AND kind = 'upgrade' AND finished_at IS NOT NULL
+    ORDER BY finished_at DESC LIMIT 1)`
+
+const CHECKS = `
+SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
+  EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
+  (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind IN ('upgrade', 'remedy') AND launched = 1)
+    AS touched_at,
+  own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
+  own.finished_at AS own_at,
+  every.id AS all_id, every.status AS all_status, every.exit_code AS all_code, every.error_code AS all_error,
+  every.finished_at AS all_at, every.launched AS all_launched
+FROM checks c
+LEFT JOIN jobs own ON own.id = ${lastUpgrade('c.target')}
+LEFT JOIN jobs every ON c.vmid IS NOT NULL AND every.id = ${lastUpgrade(`'all'`)}`
+
+/** Every target, the host first. */
+export function readChecks(db: Database): Promise<CheckRow[]> {
+  return db.query(Row, `${CHECKS} ORDER BY c.vmid IS NOT NULL, c.vmid`)
+}
+
+export async function readCheck(db: Database, target: string): Promise<CheckRow | undefined> {
+  const [row] = await db.query(Row, `${CHECKS} WHERE c.target = ?`, [target])
+  return row
+}
+
+const Packages = z.object({ packages: z.string().nullable() })
+
+/** The packages of the last check as JSON; undefined when there are none. */
+export async function readCheckedPackages(db: Database, target: string): Promise<string | undefined> {
+  const [row] = await db.query(Packages, 'SELECT packages FROM checks WHERE target = ?', [target])
+  return row?.packages ?? undefined
+}
+
+const Running = z.object({ id: z.string() })
+
+/** The running check that looks at a target: its own, or that of all. */
+export async function runningCheck(db: Database, target: string): Promise<string | undefined> {
+  const [row] = await db.query(
+    Running,
+    `SELECT id FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (?, 'all') ORDER BY rowid LIMIT 1`,
+    [target],
+  )
+  return row?.id
+}
+
+const Place = z.object({ vmid: z.number(), name: z.string(), status: z.string() })
+
+/** Takes up the containers as they are listed, those that are gone leave; nothing is written where nothing has changed. */
+export async function noteContainers(db: Database, containers: readonly Listed[]): Promise<void> {
+  const known = await db.query(Place, 'SELECT vmid, name, status FROM checks WHERE vmid IS NOT NULL ORDER BY vmid')
+  const found = containers.map(({ vmid, name, status }) => ({ vmid, name, status })).sort((a, b) => a.vmid - b.vmid)
+  if (JSON.stringify(known) !== JSON.stringify(found)) await db.batch(listed(found))
+}
+
+/** The same, as part of the end of a job. */
+export function listed(containers: readonly Listed[], job?: Followed): Statement[] {
+  const [condition, ended] = ifEnded(job)
+  const list = JSON.stringify(containers.map(({ vmid, name, status }) => ({ vmid, name, status })))
+  const value = (name: string) => `json_extract(value, '$.${name}')`
+  return [
+    {
+      sql: `INSERT INTO checks (target, vmid, name, status)
+            SELECT 'lxc:' || ${value('vmid')}, ${value('vmid')}, ${value('name')}, ${value('status')}
+            FROM json_each(?) WHERE ${condition}
+            ON CONFLICT (target) DO UPDATE SET name = excluded.name, status = excluded.status`,
+      args: [list, ...ended],
+    },
+    {
+      sql: `DELETE FROM checks WHERE vmid IS NOT NULL AND ${condition}
+            AND vmid NOT IN (SELECT ${value('vmid')} FROM json_each(?))`,
+      args: [...ended, list],
+    },
+  ]
+}
+
+/** What a job has found at a target, as part of its end; a check that began later stays. */
+export function looked(
+  job: Followed,
+  {
+    target,
+    at,
+    listsAt,
+    summary,
+    packages,
+  }: { target: string; at: string; listsAt: string | null; summary: string; packages: string },
+): Statement {
+  const [condition, ended] = ifEnded(job)
+  // Without new lists the age of the old ones goes on.
+  return {
+    sql: `INSERT INTO checks (target, name, status, checked_at, lists_at, job_id, summary, packages)
+          SELECT ?, '', 'running', ?, ?, ?, ?, ? WHERE ${condition} AND (? = 'host' OR EXISTS (SELECT 1 FROM checks WHERE target = ?))
+          ON CONFLICT (target) DO UPDATE SET checked_at = excluded.checked_at,
+            lists_at = coalesce(excluded.lists_at, lists_at), job_id = excluded.job_id, unanswered = 0,
+            summary = excluded.summary, packages = excluded.packages
+          WHERE checked_at IS NULL OR checked_at <= excluded.checked_at`,
+    args: [target, at, listsAt, job.id, summary, packages, ...ended, target, target],
+  }
+}
+
+/** A target that did not answer a job that began at that time; what was found before stays, and is told as old. */
+export function unanswered(job: Followed, target: string, at: string): Statement {
+  const [condition, ended] = ifEnded(job)
+  return {
+    sql: `INSERT INTO checks (target, name, status, job_id, unanswered)
+          SELECT ?, '', 'running', ?, 1 WHERE ${condition} AND (? = 'host' OR EXISTS (SELECT 1 FROM checks WHERE target = ?))
+          ON CONFLICT (target) DO UPDATE SET job_id = excluded.job_id, unanswered = 1
+          WHERE checked_at IS NULL OR checked_at <= ?`,
+    args: [target, job.id, ...ended, target, target, at],
+  }
+}
+
+/** Only with the end of the job, and only by who may record that. */
+function ifEnded(job: Followed | undefined): [condition: string, args: (string | number)[]] {
+  if (!job) return ['true', []]
+  return [`EXISTS (SELECT 1 FROM jobs WHERE id = ? AND epoch = ? AND status <> 'running')`, [job.id, job.epoch]]
+}

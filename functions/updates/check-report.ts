@@ -1,0 +1,204 @@
+import type { PackageUpdate, Summary } from './check.ts'
+import { A_TURN, nextTurn } from './check-frames.ts'
+import { type Finding, findingOf } from './finding.ts'
+import { repositoryFindings } from './repository-findings.ts'
+
+/** What one look at a target has found. */
+export interface Report {
+  summary: Summary
+  packages: PackageUpdate[]
+  /** Every list was refreshed. */
+  refreshed: boolean
+}
+
+/** More than any machine has waiting; a target that tells of more is not believed. */
+export const MOST_PACKAGES = 10_000
+
+/** Reads the lines of a look (`LOOK` of check-script.ts); undefined for one that did not come to its end, or is too long. */
+export async function readReport(lines: readonly string[], place: 'host' | 'container'): Promise<Report | undefined> {
+  const { words, sections } = partsOf(lines)
+  const manager = MANAGERS[words.get('manager') ?? '']
+  if (manager === undefined) return undefined
+  const os = osOf(sections.get('os') ?? [])
+  const reboot = rebootOf(sections.get('reboot'), place)
+  if (manager !== 'apt') {
+    const findings = manager === null ? [findingOf('manager_missing')] : []
+    return { summary: { ...EMPTY, manager, os, reboot, findings }, packages: [], refreshed: false }
+  }
+  const packages = await packagesOf(sections)
+  if (!words.has('end') || packages === undefined) return undefined
+
+  const refresh = sections.get('update')
+  const repositories = repositoryFindings(refresh ?? [])
+  const refreshed = refresh !== undefined && codeOf(refresh) === 0 && repositories.length === 0
+  const hasLists = Number(sections.get('lists')?.[0] ?? 0) > 0
+  const locked = words.get('locked')
+  const findings: Finding[] = [...repositories]
+  if (locked !== undefined) findings.push(findingOf('manager_locked'))
+  if (!hasLists) findings.push(findingOf('lists_stale', { message: 'Aucune liste de paquets n’a pu être lue.' }))
+  else if (!refreshed && refresh !== undefined && repositories.length === 0) findings.push(notRefreshed(refresh))
+  // What is under way is not interrupted.
+  if (locked === undefined) findings.push(...dpkgFindings(words.has('journal'), sections.get('unfinished') ?? []))
+  findings.push(...dependencyFindings(sections.get('check') ?? []))
+  const held = packages.filter(({ status }) => status === 'held').map(({ name }) => name)
+  if (held.length > 0) findings.push(findingOf('held', { packages: held }))
+
+  return {
+    summary: { ...EMPTY, manager, os, reboot, findings, counts: countsOf(packages) },
+    packages,
+    refreshed: refreshed && hasLists,
+  }
+}
+
+const MANAGERS: Readonly<Record<string, Summary['manager']>> = {
+  'apt-get': 'apt',
+  apk: 'apk',
+  dnf: 'dnf',
+  zypper: 'zypper',
+  pacman: 'pacman',
+  none: null,
+}
+
+const EMPTY = {
+  counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
+  download_bytes: null,
+  disk_bytes: null,
+  services: [],
+}
+
+/** Words at the beginning of a line, and the lines below each that begin with a space. */
+function partsOf(lines: readonly string[]): { words: Map<string, string>; sections: Map<string, string[]> } {
+  const words = new Map<string, string>()
+  const sections = new Map<string, string[]>()
+  let current: string[] | undefined
+  for (const line of lines) {
+    if (line.startsWith(' ')) {
+      if (line.trim() !== '') current?.push(line.slice(1))
+    } else if (line !== '') {
+      const space = line.indexOf(' ')
+      const word = space < 0 ? line : line.slice(0, space)
+      words.set(word, space < 0 ? '' : line.slice(space + 1))
+      current = []
+      sections.set(word, current)
+    }
+  }
+  return { words, sections }
+}
+
+function codeOf(lines: readonly string[]): number {
+  return Number(/^code (\d+)$/.exec(lines.at(-1) ?? '')?.[1] ?? Number.NaN)
+}
+
+function osOf(lines: readonly string[]): Summary['os'] {
+  const value = (key: string) => {
+    const line = lines.find((each) => each.startsWith(`${key}=`))
+    return line?.slice(key.length + 1).replace(/^["']|["']$/g, '')
+  }
+  const id = value('ID')
+  if (!id) return null
+  return { id, version_id: value('VERSION_ID') ?? null, name: value('PRETTY_NAME') ?? id, end_of_life: null }
+}
+
+function rebootOf(lines: readonly string[] | undefined, place: 'host' | 'container'): Summary['reboot'] {
+  if (place === 'container') return { required: null, reasons: [] }
+  return { required: lines !== undefined, reasons: lines?.slice(0, 100) ?? [] }
+}
+
+/** What apt would do now, then what it lists and would not do; undefined when there are too many. */
+async function packagesOf(sections: ReadonlyMap<string, string[]>): Promise<PackageUpdate[] | undefined> {
+  const planned = sections.get('planned') ?? []
+  const listed = sections.get('upgradable') ?? []
+  if (planned.length > MOST_PACKAGES || listed.length > MOST_PACKAGES) return undefined
+  const held = new Set(sections.get('held') ?? [])
+  const found = new Map<string, PackageUpdate>()
+  const key = ({ name, arch }: PackageUpdate) => `${name}:${arch}`
+  for (const [at, line] of planned.entries()) {
+    if (at % A_TURN === 0) await nextTurn()
+    const one = plannedOf(line)
+    if (one) found.set(key(one), one)
+  }
+  for (const [at, line] of listed.entries()) {
+    if (at % A_TURN === 0) await nextTurn()
+    const one = listedOf(line)
+    if (!one || found.has(key(one))) continue
+    const status = held.has(one.name) || held.has(`${one.name}:${one.arch}`) ? 'held' : 'kept_back'
+    found.set(key(one), { ...one, status })
+  }
+  return [...found.values()]
+}
+
+const PLAIN = { size: null, source: null, cves: [], reason: null }
+
+/** `Inst beta [1.0] (1:2.0~rc1 Rig:12/stable-updates, Debian-Security:12/x [all]) [dep]`; a new one has no `[1.0]`. */
+function plannedOf(line: string): PackageUpdate | undefined {
+  const match = /^Inst (\S+) (?:\[([^\]]*)\] )?\((\S+) ([^[)]*)\[([^\]]*)\]/.exec(line)
+  if (!match) return undefined
+  const [, full = '', from, to = '', origins = '', arch = ''] = match
+  return {
+    ...PLAIN,
+    name: full.split(':')[0] ?? full,
+    arch,
+    from: from ?? null,
+    to,
+    action: from === undefined ? 'install' : 'upgrade',
+    origin: origins.trim() || null,
+    security: origins.split(',').some(isSecurity),
+    status: 'planned',
+  }
+}
+
+/** `Debian-Security:12/stable-security`: the label, or the suite as Ubuntu names it. */
+function isSecurity(origin: string): boolean {
+  return /^Debian-Security:/.test(origin.trim()) || /-security$/.test(origin.trim())
+}
+
+const MARKER = '[upgradable from: '
+
+/** `librig2/stable,stable-security 1:2.0 amd64 [upgradable from: 1.4]` */
+function listedOf(line: string): PackageUpdate | undefined {
+  const [place = '', to = '', arch = ''] = line.split(' ')
+  const marker = line.indexOf(MARKER)
+  const slash = place.indexOf('/')
+  if (marker < 0 || !line.endsWith(']') || slash < 1) return undefined
+  const from = line.slice(marker + MARKER.length, -1)
+  const origin = place.slice(slash + 1)
+  return {
+    ...PLAIN,
+    name: place.slice(0, slash),
+    arch,
+    from,
+    to,
+    action: 'upgrade',
+    origin: origin || null,
+    security: origin.split(',').some((suite) => suite.endsWith('-security')),
+    status: 'kept_back',
+  }
+}
+
+function countsOf(packages: readonly PackageUpdate[]): Summary['counts'] {
+  const counts = { ...EMPTY.counts }
+  for (const { status, action, security } of packages) {
+    if (status !== 'planned') counts[status] += 1
+    else if (action === 'install') counts.install += 1
+    else counts.upgrade += 1
+    if (security && status !== 'held') counts.security += 1
+  }
+  return counts
+}
+
+function notRefreshed(lines: readonly string[]): Finding {
+  const said = lines.findLast((line) => !line.startsWith('code '))
+  const message = 'Les listes de paquets n’ont pas pu être actualisées'
+  return findingOf('lists_stale', { message: said ? `${message} : ${said.slice(0, 300)}` : `${message}.` })
+}
+
+function dpkgFindings(hasJournal: boolean, unfinished: readonly string[]): Finding[] {
+  const packages = unfinished.flatMap((line) => line.split(' ')[2] ?? [])
+  return hasJournal || packages.length > 0 ? [findingOf('dpkg_interrupted', { packages })] : []
+}
+
+function dependencyFindings(lines: readonly string[]): Finding[] {
+  if (codeOf(lines) !== 100) return []
+  const packages = lines.flatMap((line) => /^ (\S+) : /.exec(line)?.[1] ?? [])
+  return [findingOf('dependencies_broken', { packages: [...new Set(packages)] })]
+}

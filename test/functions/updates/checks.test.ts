@@ -1,0 +1,378 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import check from '../../../functions/updates/check.get.ts'
+import { CHECK } from '../../../functions/updates/check-script.ts'
+import checks from '../../../functions/updates/checks.get.ts'
+import startChecks from '../../../functions/updates/checks.post.ts'
+import history from '../../../functions/updates/history.get.ts'
+import job from '../../../functions/updates/job.get.ts'
+import remedies from '../../../functions/updates/remedies.post.ts'
+import run from '../../../functions/updates/run.post.ts'
+import targets from '../../../functions/updates/targets.get.ts'
+import { FOLLOW, OUTPUT_MARK, START } from '../../../runtime/job-script.ts'
+import { SshError } from '../../../runtime/ssh-connection.ts'
+import { START as NOW, testApp } from '../../app.ts'
+import { answered, audited, refused } from '../answers.ts'
+
+const PATH = '/api/updates/checks'
+const DAY = 24 * 60 * 60_000
+const LIST = `VMID       Status     Lock         Name
+101        running                 web
+102        stopped                 db
+`
+
+const FUNCTIONS = [startChecks, checks, check, remedies, history, job, run, targets]
+
+interface Looks {
+  /** What a look at each of them puts out, by name. */
+  [target: string]: string
+}
+
+/** A host that answers checks with these looks, and runs upgrades that end with that code. */
+function checkHost({ looks = {}, list = LIST, away = false, code = 0 }: CheckHost) {
+  const host = { looks, list, away, code }
+  let mark = ''
+  return {
+    host,
+    exec(command: readonly string[]) {
+      if (host.away) throw new SshError('unreachable', 'connexion refusée')
+      if (command[1] === 'list') return { stdout: host.list }
+      const at = command.indexOf(CHECK)
+      if (command[2] === START) mark = at > 0 ? (command[at + 2] ?? '') : ''
+      if (command[2] !== FOLLOW) return {}
+      const frames = Object.entries(host.looks).map(([name, text]) => frame(mark, `${name} 0`, text))
+      const text = mark === '' ? 'upgraded\n' : frame(mark, 'list 0', host.list) + frames.join('')
+      const end = `ops-panel exit ${mark === '' ? host.code : 0} ${Buffer.byteLength(text)}\n`
+      return { stdout: `${OUTPUT_MARK}\n${text}`, stderr: end }
+    },
+  }
+}
+
+interface CheckHost {
+  looks?: Looks
+  list?: string
+  away?: boolean
+  code?: number
+}
+
+function frame(mark: string, name: string, text: string): string {
+  return `${mark} ${name}\n${text.replace(/^/gm, ' ')}\n${mark} end ${name.split(' ')[0]}\n`
+}
+
+/** A look as the script puts it out, with some sections in the place of those of a target that is in order. */
+function look(sections: Record<string, string> = {}): string {
+  const all = { update: 'code 0', lists: '2', unfinished: '', check: 'code 0', held: '', planned: '', ...sections }
+  const told = Object.entries({ ...all, upgradable: 'Listing...\ncode 0' })
+  const lines = told.map(([name, text]) => `${name}\n${text.replace(/^/gm, ' ')}\n`)
+  return `os\n ID=debian\n VERSION_ID="12"\n\nmanager apt-get\n${lines.join('')}end\n`
+}
+
+const PLANNED = 'Inst curl [1.0] (2.0 Debian:12.1/stable, Debian-Security:12/stable-security [amd64])'
+
+async function checkApp(given: CheckHost) {
+  const { host, exec } = checkHost(given)
+  const app = await testApp(FUNCTIONS, { fake: { exec } })
+  const read = async (target?: string) => {
+    const path = target === undefined ? PATH : `${PATH}/${target}`
+    return answered(await app.request('GET', path, { as: 'user' }), 200)
+  }
+  const one = async (target: string) => Check.parse(await read(target))
+  const all = async () => z.object({ checks: z.array(Check) }).parse(await read()).checks
+  const start = async (target: string) =>
+    Started.parse(await answered(await app.request('POST', PATH, { as: 'user', body: { target } }), 202)).job_id
+  const ended = async (id: string) => {
+    const state = async () => answered(await app.request('GET', `/api/updates/jobs/${id}`, { as: 'user' }), 200)
+    await expect.poll(async () => Job.parse(await state()).status).not.toBe('running')
+    return Job.parse(await state())
+  }
+  const look = async (target: string) => ended(await start(target))
+  const upgrade = async (target: string) => {
+    const answer = await app.request('POST', '/api/updates/run', { as: 'user', body: { target } })
+    return ended(Started.parse(await answered(answer, 202)).job_id)
+  }
+  return { app, host, one, all, start, ended, look, upgrade }
+}
+
+const Started = z.looseObject({ job_id: z.string() })
+const Job = z.looseObject({ status: z.string(), exit_code: z.number().nullable(), output: z.string() })
+const Check = z.looseObject({
+  target: z.string(),
+  state: z.string(),
+  counts: z.record(z.string(), z.number()),
+  findings: z.array(z.looseObject({ code: z.string() })),
+})
+
+test('what a check finds is stored when its job ends, for the host and for each container that runs', async () => {
+  const {
+    app,
+    all,
+    one,
+    look: lookAt,
+  } = await checkApp({
+    looks: { host: look(), 'lxc:101': look({ planned: PLANNED }) },
+  })
+
+  await lookAt('all')
+
+  expect(await all()).toMatchObject([
+    { target: 'host', name: 'Hôte', state: 'up_to_date', checked_at: NOW.toISOString(), lists_at: NOW.toISOString() },
+    { target: 'lxc:101', name: 'web', state: 'ready', counts: { upgrade: 1, security: 1 }, findings: [] },
+    { target: 'lxc:102', name: 'db', state: 'stopped', checked_at: null, findings: [{ code: 'container_stopped' }] },
+  ])
+  expect(await one('lxc:101')).toMatchObject({
+    packages: [{ name: 'curl', arch: 'amd64', from: '1.0', to: '2.0', action: 'upgrade', security: true }],
+  })
+  expect(await audited(app.db)).toMatchObject([{ action: 'check_start', target: 'all' }])
+  expect(await answered(await app.request('GET', '/api/updates/history', { as: 'user' }), 200)).toBeNull()
+})
+
+test('lists that have grown older than a day are up to date no more', async () => {
+  const { app, one, look: lookAt } = await checkApp({ looks: { host: look() } })
+  await lookAt('host')
+
+  app.advance(DAY)
+  expect(await one('host')).toMatchObject({ state: 'up_to_date', findings: [] })
+  app.advance(1)
+  expect(await one('host')).toMatchObject({ state: 'attention', findings: [{ code: 'lists_stale' }] })
+})
+
+test.each([
+  ['there are none', { lists: '0' }, ['lists_stale']],
+  ['apt-get ended with a code and without a word', { update: 'code 100' }, ['lists_stale']],
+  ['sudo refused', { update: 'sudo: a password is required\ncode 1' }, ['lists_stale']],
+  [
+    'a repository did not answer and the code is 0',
+    { update: 'W: Failed to fetch http://u:secret@m/d/dists/x/InRelease  Could not connect\ncode 0' },
+    ['repository_unreachable', 'lists_stale'],
+  ],
+  [
+    'a repository is not signed',
+    { update: `E: The repository 'http://m/d x InRelease' is not signed.\ncode 100` },
+    ['repository_unsigned', 'lists_stale'],
+  ],
+])('where %s the lists are not fresh, and nothing is up to date', async (_, sections, codes) => {
+  const { one, look: lookAt } = await checkApp({ looks: { host: look(sections) } })
+
+  await lookAt('host')
+
+  const found = await one('host')
+  expect(found).toMatchObject({ state: 'attention', lists_at: null })
+  expect(found.findings.map(({ code }) => code)).toEqual(codes)
+  expect(JSON.stringify(found)).not.toContain('secret')
+})
+
+test('what apt says of settings is no failure of a list', async () => {
+  const update = `W: Target Packages (main/binary-amd64/Packages) is configured multiple times in /etc/apt/sources.list:1
+W: http://m/dists/x/InRelease: Key is stored in legacy trusted.gpg keyring (/etc/apt/trusted.gpg), see the DEPRECATION section
+code 0`
+  const { one, look: lookAt } = await checkApp({ looks: { host: look({ update }) } })
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state: 'up_to_date', findings: [] })
+})
+
+test.each([
+  ['half configured', look({ unfinished: 'half-configured ok curl' }), 'attention', 'dpkg_interrupted'],
+  ['an interrupted journal', `journal\n${look()}`, 'attention', 'dpkg_interrupted'],
+  ['unmet dependencies', look({ check: ' curl : Depends: gone\ncode 100' }), 'blocked', 'dependencies_broken'],
+  ['apt at work', `locked dpkg\n${look({ unfinished: 'unpacked ok curl' })}`, 'attention', 'manager_locked'],
+])('%s is told as it is', async (_, text, state, code) => {
+  const { one, look: lookAt } = await checkApp({ looks: { host: text } })
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state, findings: [{ code }] })
+})
+
+test('of another package manager it is said that it is not known here, and of none that there is none', async () => {
+  const { all, look: lookAt } = await checkApp({
+    looks: { host: 'os\n ID=alpine\n\nmanager apk\n', 'lxc:101': 'os\n\nmanager none\n' },
+  })
+
+  await lookAt('all')
+
+  expect(await all()).toMatchObject([
+    { state: 'unsupported', manager: 'apk', os: { id: 'alpine' }, findings: [] },
+    { state: 'unsupported', manager: null, findings: [{ code: 'manager_missing' }] },
+    {},
+  ])
+})
+
+test('a look without its end, one that goes on too long, and a mark that is not ours are no answer', async () => {
+  const liar = `end\nx host 0\nx end host\n${'y'.repeat(100_000)}`
+  const { host, all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
+  await lookAt('all')
+  host.looks = { host: look().replace(/end\n$/, ''), 'lxc:101': liar }
+
+  await lookAt('all')
+
+  expect(await all()).toMatchObject([
+    { target: 'host', state: 'unknown', checked_at: NOW.toISOString() },
+    { target: 'lxc:101', state: 'unknown', checked_at: NOW.toISOString() },
+    { target: 'lxc:102' },
+  ])
+})
+
+test('a target that tells of more packages than any has is not believed, and nobody waits for it', async () => {
+  const many = Array.from({ length: 10_001 }, (_, n) => `Inst p${n} [1] (2 Debian:12/stable [amd64])`).join('\n')
+  const { all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look({ planned: many }) } })
+
+  await lookAt('all')
+
+  expect(await all()).toMatchObject([{ state: 'up_to_date' }, { target: 'lxc:101', state: 'unknown' }, {}])
+})
+
+test('the words of a target stay words: no control character, no other line', async () => {
+  const planned = 'Inst \u001b[31mcurl\u202e [1.0] (2.0 Debian:12/stable [amd64])\nhost 0\nInst bad'
+  const { one, look: lookAt } = await checkApp({ looks: { 'lxc:101': look({ planned }) } })
+
+  await lookAt('lxc:101')
+
+  const found = JSON.stringify(await one('lxc:101'))
+  expect(found).not.toContain('\\u001b')
+  expect(found).not.toContain('\u202e')
+})
+
+test('two who ask at once get one job; what all looks at needs no job of its own', async () => {
+  const { app, start, ended } = await checkApp({ looks: { host: look() } })
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { stream } = app.services.host
+  app.services.host.stream = async (...asked) => {
+    await held
+    return stream(...asked)
+  }
+
+  const [one, other] = await Promise.all([start('all'), start('all')])
+  expect(other).toBe(one)
+  expect(await start('lxc:101')).toBe(one)
+  expect(await start('host')).toBe(one)
+  release()
+  await ended(one)
+  expect(await start('host')).not.toBe(one)
+})
+
+test('with the host away what was found stays, with its age, and is told as not known now', async () => {
+  const {
+    app,
+    host,
+    all,
+    look: lookAt,
+  } = await checkApp({
+    looks: { host: look({ planned: PLANNED }), 'lxc:101': look() },
+  })
+  await lookAt('all')
+  app.advance(DAY / 2)
+  host.away = true
+
+  expect(await lookAt('all')).toMatchObject({ status: 'error' })
+
+  expect(await all()).toMatchObject([
+    { target: 'host', state: 'unknown', checked_at: NOW.toISOString(), counts: { upgrade: 1 } },
+    { target: 'lxc:101', state: 'unknown', checked_at: NOW.toISOString() },
+    { target: 'lxc:102', state: 'stopped' },
+  ])
+  expect(await answered(await app.request('GET', '/api/updates/targets', { as: 'user' }), 200)).toHaveLength(1)
+  expect(await all()).toHaveLength(3)
+})
+
+test('after an upgrade nothing is known until the target is looked at again; one that failed is not green then either', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look({ planned: PLANNED }) } })
+  await lookAt('host')
+  app.advance(60_000)
+  host.code = 100
+
+  await upgrade('host')
+
+  const at = new Date(NOW.getTime() + 60_000).toISOString()
+  const failed = { outcome: 'failed', exit_code: 100, finished_at: at }
+  expect(await one('host')).toMatchObject({ state: 'unknown', changed_at: at, last_upgrade: failed })
+  host.looks = { host: look() }
+  app.advance(60_000)
+  await lookAt('host')
+  expect(await one('host')).toMatchObject({ state: 'attention', changed_at: null, last_upgrade: failed, findings: [] })
+  host.code = 0
+  app.advance(60_000)
+  await upgrade('host')
+  app.advance(60_000)
+  await lookAt('host')
+  expect(await one('host')).toMatchObject({ state: 'up_to_date', last_upgrade: { outcome: 'done' } })
+})
+
+test('a container that is gone leaves the list, one that is new comes in, by any listing', async () => {
+  const { app, host, all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
+  await lookAt('all')
+  host.list = LIST.replace('101        running                 web', '105        running                 new')
+
+  await answered(await app.request('GET', '/api/updates/targets', { as: 'user' }), 200)
+
+  expect((await all()).map(({ target, state }) => [target, state])).toEqual([
+    ['host', 'up_to_date'],
+    ['lxc:102', 'stopped'],
+    ['lxc:105', 'unknown'],
+  ])
+})
+
+test('a repair is an administrator’s, and only where a check has found something to repair', async () => {
+  const {
+    app,
+    look: lookAt,
+    ended,
+  } = await checkApp({
+    looks: { host: look({ unfinished: 'half-configured ok curl' }), 'lxc:101': look() },
+  })
+  await lookAt('all')
+  const ask = (as: 'user' | 'admin', body: object) => app.request('POST', '/api/updates/remedies', { as, body })
+
+  await refused(await ask('user', { target: 'host', action: 'repair_dpkg' }), 403, 'forbidden')
+  await refused(await ask('admin', { target: 'lxc:101', action: 'repair_dpkg' }), 422, 'remedy_unknown')
+  await refused(await ask('admin', { target: 'lxc:999', action: 'repair_dpkg' }), 422, 'remedy_unknown')
+  await refused(await ask('admin', { target: 'host', action: 'clean_cache' }), 422, 'remedy_unknown')
+  await refused(await ask('admin', { target: 'all', action: 'repair_dpkg' }), 400, 'target_invalid')
+  await refused(await ask('admin', { target: 'host', action: 'rm' }), 400, 'invalid_request')
+  const { job_id } = Started.parse(await answered(await ask('admin', { target: 'host', action: 'repair_dpkg' }), 202))
+  expect(await ended(job_id)).toMatchObject({ kind: 'remedy', status: 'success' })
+  expect((await audited(app.db)).map(({ action }) => action)).toEqual(['check_start', 'remedy_start'])
+})
+
+test.each(['', 'nowhere', 'lxc:', 'LXC:101'])('%j is no target of a check, and nothing is run', async (target) => {
+  const { app } = await checkApp({})
+
+  await refused(
+    await app.request('POST', PATH, { as: 'user', body: { target } }),
+    400,
+    target === '' ? 'target_missing' : 'target_invalid',
+  )
+  expect(app.ran).toEqual([])
+})
+
+test('of a target that is not known there is no check', async () => {
+  const { app } = await checkApp({})
+
+  await refused(await app.request('GET', `${PATH}/lxc:101`, { as: 'user' }), 404, 'check_missing')
+})
+
+test('two hundred containers with all their packages are told by one quick query', async () => {
+  const ids = Array.from({ length: 200 }, (_, n) => 200 + n)
+  const list = `VMID       Status     Lock         Name\n${ids.map((id) => `${id} running ct-${id}`).join('\n')}\n`
+  const planned = Array.from({ length: 100 }, (_, n) => `Inst p${n} [1] (2 Debian:12/stable [amd64])`).join('\n')
+  const looks = Object.fromEntries(ids.map((id) => [`lxc:${id}`, look({ planned })]))
+  const { app, all, look: lookAt } = await checkApp({ list, looks: { host: look(), ...looks } })
+  await lookAt('all')
+  let queries = 0
+  const { query } = app.services.db
+  app.services.db.query = (...asked) => {
+    queries += asked[1].includes('FROM checks') ? 1 : 0
+    return query(...asked)
+  }
+
+  const found = await all()
+
+  expect(found).toHaveLength(201)
+  expect(found.at(-1)).toMatchObject({ target: 'lxc:399', state: 'ready', counts: { upgrade: 100 } })
+  expect(found.at(-1)).not.toHaveProperty('packages')
+  expect(queries).toBe(1)
+})

@@ -1,0 +1,233 @@
+import { beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
+import { type Caller, signIn } from './client.ts'
+import { startJob } from './job.ts'
+import { inside, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+let service: Service
+let alice: Caller
+let bob: Caller
+beforeAll(async () => {
+  await rig('reset')
+  await rig('lang', 'fr_FR.UTF-8')
+  service = await startService()
+  alice = await signIn(service, 'alice')
+  bob = await signIn(service, 'bob')
+  return () => service.stop()
+})
+
+test('before anything was looked at, there is the host alone, of which nothing is known', async () => {
+  expect(await checks()).toEqual([
+    expect.objectContaining({ target: 'host', state: 'unknown', checked_at: null, lists_at: null }),
+  ])
+  expect((await bob.get('/api/updates/checks/lxc:101')).status).toBe(404)
+})
+
+test('everything is looked at in one job; a stopped container stays stopped', async () => {
+  const id = await check('all')
+
+  const found = await checks()
+
+  expect(found.map(({ target, state }) => [target, state])).toEqual([
+    ['host', 'ready'],
+    ['lxc:101', 'ready'],
+    ['lxc:102', 'ready'],
+    ['lxc:103', 'stopped'],
+  ])
+  for (const one of found.slice(0, 3)) {
+    expect(one).toMatchObject({ manager: 'apt', os: { id: 'debian', version_id: '12' }, job_id: id, findings: [] })
+    expect(one.counts).toEqual({ upgrade: 4, security: 1, install: 0, remove: 0, held: 0, phased: 0, kept_back: 1 })
+    expect(one.lists_at).toBe(one.checked_at)
+  }
+  expect(found[3]).toMatchObject({ name: 'old-backup', findings: [{ code: 'container_stopped' }] })
+  expect(await rig('in', 'host', 'pct', 'list')).toMatch(/103\s+stopped/)
+  expect(await target('lxc:101')).toMatchObject({
+    packages: expect.arrayContaining([
+      expect.objectContaining({
+        name: 'librig2',
+        arch: 'amd64',
+        from: '1.4.2-1+b1',
+        to: '1:2.0~rc1-1+deb12u3',
+        action: 'upgrade',
+        security: true,
+        status: 'planned',
+      }),
+      expect.objectContaining({ name: 'rig-web', status: 'kept_back' }),
+    ]),
+  })
+  // The history is that of upgrades; a check is there for who asks for it.
+  expect((await bob.get('/api/updates/history?output=none')).body).toBeNull()
+  expect((await bob.get('/api/updates/history?output=none&kind=check')).body).toMatchObject([
+    { job_id: id, target: 'all' },
+  ])
+})
+
+test('a target is looked at once at a time: who asks meanwhile gets the same job', async () => {
+  const [one, other] = await Promise.all([start('lxc:102'), start('lxc:102')])
+
+  expect(one).toBe(other)
+  await ended(one)
+})
+
+test('lists that are gone and cannot be had again are never up to date', async () => {
+  await inside(
+    '101',
+    `echo 'deb [trusted=yes] http://127.0.0.1:9/debian stable main' >/etc/apt/sources.list
+     rm -rf /var/lib/apt/lists/*`,
+  )
+
+  await check('lxc:101')
+
+  const found = await target('lxc:101')
+  expect(found.state).toBe('attention')
+  expect(found.findings).toEqual([
+    expect.objectContaining({
+      code: 'repository_unreachable',
+      severity: 'warning',
+      repository: 'http://127.0.0.1:9/debian stable',
+      remedy: { action: 'retry_check', label: expect.any(String) },
+    }),
+    expect.objectContaining({ code: 'lists_stale' }),
+  ])
+  // Of the lists it is told when they were last refreshed whole.
+  expect(Date.parse(found.lists_at ?? '')).toBeLessThan(Date.parse(found.checked_at ?? ''))
+})
+
+test('a repository that does not answer warns, with old lists too, and hides nothing of the others', async () => {
+  await inside('102', `echo 'deb [trusted=yes] http://127.0.0.1:9/third ./' >/etc/apt/sources.list.d/third.list`)
+  const before = await target('lxc:102')
+
+  await check('lxc:102')
+
+  const found = await target('lxc:102')
+  expect(found).toMatchObject({
+    state: 'attention',
+    lists_at: before.lists_at,
+    counts: before.counts,
+    findings: [{ code: 'repository_unreachable', repository: 'http://127.0.0.1:9/third' }],
+  })
+})
+
+test('where dpkg is at work that is said, and nothing is guessed of what it is in the middle of', async () => {
+  await inside('102', 'rm /etc/apt/sources.list.d/third.list')
+  await rig('lock', '15', '102')
+
+  await check('lxc:102')
+
+  expect(await target('lxc:102')).toMatchObject({ state: 'attention', findings: [{ code: 'manager_locked' }] })
+  await rig('reset', '102')
+})
+
+test('a postinst that fails: the target is not green until it is mended and upgraded again', async () => {
+  await rig('slow', '2', '1', '102')
+  await rig('fail', 'on', '102')
+  await ended(await startJob(bob, 'lxc:102'))
+
+  const after = await target('lxc:102')
+  expect(after).toMatchObject({ state: 'unknown', last_upgrade: { outcome: 'failed', exit_code: 100 } })
+  expect(after.changed_at).toBe(after.last_upgrade?.finished_at)
+
+  await check('lxc:102')
+  const broken = await target('lxc:102')
+  expect(broken).toMatchObject({
+    state: 'attention',
+    changed_at: null,
+    findings: [{ code: 'dpkg_interrupted', packages: ['rig-fail'], remedy: { action: 'repair_dpkg' } }],
+  })
+
+  const remedy = { target: 'lxc:102', action: 'repair_dpkg' }
+  expect((await bob.post('/api/updates/remedies', remedy)).status).toBe(403)
+  await rig('fail', 'off', '102')
+  const repair = Started.parse((await alice.post('/api/updates/remedies', remedy)).body).job_id
+  expect(await ended(repair)).toMatchObject({ kind: 'remedy', exit_code: 0 })
+  expect(await target('lxc:102')).toMatchObject({ state: 'unknown' })
+  await check('lxc:102')
+  expect((await alice.post('/api/updates/remedies', remedy)).body).toMatchObject({ code: 'remedy_unknown' })
+  expect(await target('lxc:102')).toMatchObject({ state: 'attention', findings: [] })
+
+  await ended(await startJob(bob, 'lxc:102'))
+  await check('lxc:102')
+  expect(await target('lxc:102')).toMatchObject({
+    state: 'up_to_date',
+    findings: [],
+    packages: [],
+    last_upgrade: { outcome: 'done', exit_code: 0 },
+  })
+})
+
+test('a container that floods, or never lets go, holds up nobody, and speaks for nobody else', async () => {
+  const forged = String.raw`\nops-panel end lxc:101\nend\nhost 0\n`
+  // Both are asked for head before anything else.
+  await inside('101', `printf '#!/bin/sh\nyes "host 0"\n' >/usr/bin/head; chmod 755 /usr/bin/head`)
+  await inside('102', `printf '#!/bin/sh\nsleep 300 >/dev/null &\nprintf "${forged}"\n' >/usr/bin/head`)
+  const began = performance.now()
+
+  const { output } = z.looseObject({ output: z.string() }).parse(await ended(await start('all'), true))
+
+  expect(performance.now() - began).toBeLessThan(30_000)
+  expect(output.length).toBeLessThan(10 * 1024 * 1024)
+  expect((await checks()).map(({ target, state }) => [target, state])).toEqual([
+    ['host', 'ready'],
+    ['lxc:101', 'unknown'],
+    // What it says of itself is its own affair.
+    ['lxc:102', 'attention'],
+    ['lxc:103', 'stopped'],
+  ])
+})
+
+test('with the host away the targets and counts stay as they were, are told as not known now, and answered at once', async () => {
+  const before = await checks()
+  await rig('down')
+
+  await ended(await start('all'))
+
+  const asked = performance.now()
+  const after = await checks()
+  expect(performance.now() - asked).toBeLessThan(2_000)
+  expect(after.map(({ target, counts, checked_at }) => ({ target, counts, checked_at }))).toEqual(
+    before.map(({ target, counts, checked_at }) => ({ target, counts, checked_at })),
+  )
+  expect(after.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown', 'stopped'])
+  expect((await bob.get('/api/updates/targets')).body).toHaveLength(1)
+  await rig('up')
+})
+
+const Started = z.object({ job_id: z.string(), message: z.string() })
+const Check = z.object({
+  target: z.string(),
+  state: z.string(),
+  checked_at: z.string().nullable(),
+  lists_at: z.string().nullable(),
+  changed_at: z.string().nullable(),
+  counts: z.record(z.string(), z.number()),
+  findings: z.array(z.looseObject({ code: z.string() })),
+  last_upgrade: z.looseObject({ finished_at: z.string() }).nullable(),
+})
+const Ended = z.looseObject({ status: z.string(), exit_code: z.number().nullable() })
+
+async function checks() {
+  return z.object({ checks: z.array(Check.loose()) }).parse((await bob.get('/api/updates/checks')).body).checks
+}
+
+async function target(name: string) {
+  return Check.loose().parse((await bob.get(`/api/updates/checks/${name}`)).body)
+}
+
+async function start(of: string): Promise<string> {
+  const { status, body } = await bob.post('/api/updates/checks', { target: of })
+  if (status !== 202) throw new Error(`check of ${of}: ${status} ${JSON.stringify(body)}`)
+  return Started.parse(body).job_id
+}
+
+async function ended(id: string, output = false) {
+  const job = async () => Ended.parse((await bob.get(`/api/updates/jobs/${id}${output ? '' : '?output=none'}`)).body)
+  await expect.poll(async () => (await job()).status, { timeout: 40_000, interval: 50 }).not.toBe('running')
+  return job()
+}
+
+async function check(of: string): Promise<string> {
+  const id = await start(of)
+  await ended(id)
+  return id
+}

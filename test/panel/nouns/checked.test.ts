@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { isBroken, isDue, oldestOf, shownOf } from '../../../panel/nouns/checked.ts'
+import { outcomeOf } from '../../../panel/nouns/outcome.ts'
+import { AT, check } from './checks.ts'
+
+const FAILED = { job_id: 'j', outcome: 'failed', exit_code: 100, finished_at: AT } as const
+const NOW = Date.parse(AT)
+const HOUR = 3_600_000
+
+test.each([
+  ['in order', check('host'), 'ok', 'upToDate'],
+  ['with packages', check('host', { waits: 3 }), 'warn', 'ready'],
+  ['never looked at', check('host', { state: 'unknown', checked_at: null }), 'unknown', 'never'],
+  ['that did not answer', check('host', { state: 'unknown', waits: 3 }), 'unknown', 'unanswered'],
+  ['upgraded since', check('host', { state: 'unknown', changed_at: AT }), 'unknown', 'changed'],
+  ['whose lists are old', check('host', { findings: ['lists_stale'] }), 'warn', 'attention'],
+  ['whose last upgrade failed, though nothing waits', check('host', { last_upgrade: FAILED }), 'err', 'failed'],
+  [
+    'whose upgrade failed and that was not looked at since',
+    check('host', { state: 'unknown', changed_at: AT, last_upgrade: FAILED }),
+    'err',
+    'failed',
+  ],
+  ['with an unfinished dpkg', check('host', { findings: ['dpkg_interrupted'] }), 'err', 'unfinished'],
+  ['that is blocked', check('host', { state: 'blocked' }), 'err', 'blocked'],
+  ['that is stopped', check('lxc:103', { state: 'stopped' }), 'off', 'stopped'],
+  ['without a manager that is known', check('lxc:103', { state: 'unsupported' }), 'off', 'unsupported'],
+] as const)('a target %s is shown as such', (_, target, kind, text) => {
+  expect(shownOf(target)).toEqual({ kind, text })
+})
+
+test('what failed, is unfinished or is blocked is broken wherever it stands', () => {
+  expect(isBroken(check('lxc:101'))).toBe(false)
+  expect(isBroken(check('lxc:101', { last_upgrade: FAILED }))).toBe(true)
+  expect(isBroken(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
+  expect(isBroken(check('lxc:101', { state: 'blocked' }))).toBe(true)
+})
+
+test('what was never looked at, was changed since, or is old is looked at again by itself', () => {
+  expect(isDue(check('host'), NOW + HOUR)).toBe(false)
+  expect(isDue(check('host'), NOW + 7 * HOUR)).toBe(true)
+  expect(isDue(check('host', { checked_at: null }), NOW)).toBe(true)
+  expect(isDue(check('host', { changed_at: AT }), NOW)).toBe(true)
+  expect(isDue(check('host', { changed_at: AT, checking: true }), NOW)).toBe(false)
+  expect(isDue(check('lxc:103', { state: 'stopped', checked_at: null }), NOW)).toBe(false)
+})
+
+test('the age of several is that of the oldest; where lists were never refreshed is counted', () => {
+  const later = check('lxc:101', { checked_at: '2026-03-01T13:00:00.000Z', lists_at: null })
+  expect(oldestOf([check('host'), later])).toEqual({ checked: NOW, lists: NOW, without: 1 })
+  const stopped = check('lxc:103', { state: 'stopped', checked_at: null, lists_at: null })
+  expect(oldestOf([check('host'), stopped])).toEqual({ checked: NOW, lists: NOW, without: 0 })
+  expect(oldestOf([])).toEqual({ checked: undefined, lists: undefined, without: 0 })
+})
+
+test('an exit code is a failure; what was left behind with code 0 is a flaw', () => {
+  expect(outcomeOf({ status: 'success', exitCode: 100 })).toBe('failed')
+  expect(outcomeOf({ status: 'success', exitCode: 0, errors: 1 })).toBe('flawed')
+  expect(outcomeOf({ status: 'success', exitCode: 0 })).toBe('done')
+})
