@@ -250,7 +250,7 @@ test.for(nodes)('an API with a certificate of its own is asked once that is agre
   await settle({ hypervisor_url: hypervisor.url, hypervisor_token: hypervisor.token })
   expect(await list()).toMatchObject({ code: 'hypervisor_certificate' })
   expect(hypervisor.requests).toEqual([])
-  await settle({ hypervisor_fingerprint: hypervisor.fingerprint })
+  await settle({ hypervisor_fingerprint: hypervisor.fingerprint, current_password: 'demo' })
   expect(await list()).toHaveLength(3)
   const before = hypervisor.requests.length
   hypervisor.behave = (_, response) => Boolean(response.destroy())

@@ -14,6 +14,7 @@ export function JobPage() {
   const job = useFollowedJob(route.value?.params.job ?? '')
   const record = job.record.value
   const by = record && otherPerson(record)
+  const kind = record?.kind ?? 'upgrade'
   useEffect(() => {
     // For the name of a container alone: its number does too.
     if (!targets.peek()) readTargets().catch(() => {})
@@ -21,7 +22,7 @@ export function JobPage() {
   return (
     <>
       <Heading
-        title={say.titles[record?.kind ?? 'upgrade']}
+        title={say.titles[kind]}
         note={
           record && (
             <>

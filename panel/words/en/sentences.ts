@@ -27,18 +27,40 @@ export const sentences: readonly (readonly [french: string, english: string])[] 
   ['la commande s’est terminée avec le code {}', 'the command ended with exit code {}'],
   ['trop de commandes sont en cours sur l’hôte', 'too many commands are running on the host'],
   ['{} ne peut exécuter aucune commande', '{} cannot run any command'],
+  [
+    'l’hôte refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois',
+    'the host refuses connections of this service for now, after wrong passwords or too many connections at once',
+  ],
+  [
+    'L’hôte refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois',
+    'The host refuses connections of this service for now, after wrong passwords or too many connections at once',
+  ],
+  [
+    'Connexion impossible : l’hôte SSH refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois. Réessayez dans une minute.',
+    'No connection: the SSH host refuses connections of this service for now, after wrong passwords or too many connections at once. Try again in a minute.',
+  ],
+  ['l’hôte n’a pas dit qui est ce compte', 'the host did not say who this account is'],
+  ['l’hôte n’a pas dit en {} s qui est {}', 'the host did not say within {} s who {} is'],
+  ['Réponse inutilisable : {}.', 'The answer cannot be used: {}.'],
+  ['une ligne de {} caractères', 'a line of {} characters'],
+  ['{} éléments', '{} items'],
+  ['elle compte plus de {} éléments', 'it has more than {} items'],
+  [
+    'L’hôte actuel ne peut pas vérifier votre mot de passe ({}). Sur la console du serveur : ops-panel settings set.',
+    'The present host cannot check your password ({}). On the server’s console: ops-panel settings set.',
+  ],
   ['les réglages ont changé entre-temps', 'the settings have changed meanwhile'],
   ['le service s’arrête', 'the service is stopping'],
   ['l’état de l’hôte est illisible ({})', 'the state of the host cannot be read ({})'],
   ['Connexion impossible : l’hôte SSH ne répond pas.', 'No connection: the SSH host does not answer.'],
   ['L’hôte SSH n’est pas configuré.', 'No SSH host is set.'],
   [
-    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires.',
-    'The SSH settings are incomplete: host, user and password are needed.',
+    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires (« ops-panel settings set » sur la console du service).',
+    'The SSH settings are incomplete: host, user and password are needed (“ops-panel settings set” on the console of the service).',
   ],
   [
-    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.',
-    'The stored SSH password cannot be decrypted. Type it again.',
+    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
+    'The stored SSH password cannot be decrypted. Type it again (“ops-panel settings set ssh_password” on the console of the service).',
   ],
 
   // The wizard’s checks
@@ -74,13 +96,53 @@ export const sentences: readonly (readonly [french: string, english: string])[] 
   ['{} a tous les droits par sudo, sans mot de passe.', '{} has all rights through sudo, without a password.'],
   ['{} a tous les droits par sudo, avec son mot de passe.', '{} has all rights through sudo, with its password.'],
   [
-    '{} a par sudo les droits que sa règle donne, apt-get compris.',
-    '{} has the rights that its sudo rule gives, apt-get included.',
+    '{} peut lancer apt-get par sudo, ce qui donne tous les droits de root. {}',
+    '{} may run apt-get by sudo, which gives all rights of root. {}',
+  ],
+  ['Pour les limiter : ops-panel host helper.', 'To limit them: ops-panel host helper.'],
+  ['{} n’a pas les droits de mettre à jour. {}', '{} has no right to upgrade. {}'],
+  [
+    'Sur l’hôte, {} n’est pas utilisé, car d’autres que root peuvent le changer : chown root:root {} ; chmod 755 {}',
+    'On the host, {} is not used because others than root can change it: chown root:root {} ; chmod 755 {}',
+  ],
+  ['Ajoutez une règle sudo : {}', 'Add a sudo rule: {}'],
+  [
+    'Installez ops-panel-host sur l’hôte (« ops-panel host helper » dit comment), et ajoutez une règle sudo : {}',
+    'Install ops-panel-host on the host (“ops-panel host helper” says how), and add a sudo rule: {}',
   ],
   [
-    '{} n’a pas les droits de mettre à jour. Ajoutez une règle sudo : {}',
-    '{} has no right to upgrade. Add a sudo rule: {}',
+    '{} n’a par sudo que les droits qu’ops-panel-host lui donne (version {}).',
+    '{} has by sudo only the rights that ops-panel-host gives (version {}).',
   ],
+  [
+    '{} n’a par sudo que les droits qu’ops-panel-host lui donne (version {}). {}',
+    '{} has by sudo only the rights that ops-panel-host gives (version {}). {}',
+  ],
+  ['Il faut la version {} : {}', 'Version {} is needed: {}'],
+  ['Ce n’est pas tout à fait celui de ce service : {}', 'It is not quite the one of this service: {}'],
+  ['« ops-panel host helper » dit comment le remplacer.', '“ops-panel host helper” says how to replace it.'],
+  ['les pénalités de sshd', 'the penalties of sshd'],
+  [
+    'sshd (OpenSSH {}) n’écarte aucune adresse (PerSourcePenalties).',
+    'sshd (OpenSSH {}) shuts no address out (PerSourcePenalties).',
+  ],
+  [
+    'sshd n’écarte jamais ce service (PerSourcePenaltyExemptList, {}).',
+    'sshd never shuts this service out (PerSourcePenaltyExemptList, {}).',
+  ],
+  [
+    'sshd (OpenSSH {}) peut écarter ce service : des mots de passe faux, de qui que ce soit, ferment alors l’hôte à tous pendant un moment. {}',
+    'sshd (OpenSSH {}) may shut this service out: wrong passwords, from anybody, then close the host to everybody for a while. {}',
+  ],
+  [
+    'sshd (OpenSSH {}) peut écarter ce service, et {} n’a pas le droit de lire s’il le fait : des mots de passe faux, de qui que ce soit, ferment alors l’hôte à tous pendant un moment. Si ce n’est pas déjà fait : {}',
+    'sshd (OpenSSH {}) may shut this service out, and {} may not read whether it does: wrong passwords, from anybody, then close the host to everybody for a while. Unless it is done already: {}',
+  ],
+  [
+    'Ajoutez à sa configuration (/etc/ssh/sshd_config) la ligne « {} », puis : systemctl reload ssh',
+    'Add the line “{}” to its configuration (/etc/ssh/sshd_config), then: systemctl reload ssh',
+  ],
+  ['{} ({}). Attendez une minute et réessayez.', '{} ({}). Wait a minute and try again.'],
   ['apt répond.', 'apt answers.'],
   [
     'apt ne répond pas ({}). L’hôte doit être une Debian ou une de ses dérivées.',

@@ -17,9 +17,10 @@ const NOT_SHOWN = [
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
   /^functions\/(auth|dashboard|repair)\/.*\.(post|put|patch|delete)\.ts$/,
   /^functions\/hypervisor\/(action\.post|api-tasks)\.ts$/,
-  /^functions\/updates\/(upgrade|(cancel|run)\.post|targets\.get)\.ts$/,
+  /^functions\/updates\/(check(-report|-script)?|finding|host-helper|remedy-job|upgrade|(cancel|checks|remedies|run)\.post|targets\.get)\.ts$/,
+  /^functions\/auth\/host-account\.ts$/,
   /^functions\/install\/install\.post\.ts$/,
-  /^runtime\/(certificate|checked|command-line|config|errors|installed|log|main|remote-config|secrets|server)\.ts$/,
+  /^runtime\/(certificate|checked|command-line|config|errors|installed|log|elevation|identity-script|job-runner|link|main|remote-config|secrets|server)\.ts$/,
   /^runtime\/(service-manager|settings|storage|terminal|typed-command|whole-number|workers|function-instance|job-script)\.ts$/,
 ]
 /** Names and parts of sentences that stand in none by themselves. */
@@ -29,6 +30,19 @@ const NO_SENTENCE = new Set([
 
   'un nom de nœud',
   '{} est attendu',
+  // Together: one sentence each in the list.
+  '<adresse du panneau>',
+  'des mots de passe faux, de qui que ce soit, ferment alors l’hôte à tous pendant un moment',
+  'sshd (OpenSSH {}) peut écarter ce service : {}. {}',
+  'sshd (OpenSSH {}) peut écarter ce service, et {} n’a pas le droit de lire s’il le fait : {}. Si ce n’est pas déjà fait : {}',
+  'une règle sudo : {} ALL=(root) NOPASSWD: {}',
+  '{} Installez ops-panel-host sur l’hôte (« ops-panel host helper » dit comment), et ajoutez {}',
+  '{} Pour les limiter : ops-panel host helper.',
+  '{} peut lancer apt-get par sudo, ce qui donne tous les droits de root.',
+  '{} n’a pas les droits de mettre à jour.',
+  '{} n’a par sudo que les droits qu’ops-panel-host lui donne (version {})',
+  '{}. Il faut la version {} : {}',
+  '{}. Ce n’est pas tout à fait celui de ce service : {}',
   'à temps',
   'déclaration {}{} : {}',
   'le dépôt « {} » {}',
