@@ -31,11 +31,11 @@ const places = (order: string[], entry: string) => order.flatMap((each, at) => (
 
 test('who was right the last time passes a queue full of wrong passwords', async () => {
   const { attempt, attack, order } = await underAttack()
-  expect(await attempt('regular', 'demo')).toMatchObject({ identity: { uid: 1000 } })
+  expect(await attempt('regular', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
   order.length = 0
   const flood = attack()
 
-  expect(await attempt('regular', 'demo')).toMatchObject({ identity: { uid: 1000 } })
+  expect(await attempt('regular', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
   await Promise.all(flood)
 
   expect(places(order, 'regular: in')[0]).toBeLessThanOrEqual(8)
@@ -50,7 +50,7 @@ test('a stranger passes those who were wrong already', async () => {
   order.length = 0
   const flood = attack()
 
-  expect(await attempt('stranger', 'demo')).toMatchObject({ identity: { uid: 1000 } })
+  expect(await attempt('stranger', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
   await Promise.all(flood)
 
   expect(places(order, 'stranger: in')[0]).toBeLessThanOrEqual(8)
@@ -78,7 +78,7 @@ test('whose client goes away leaves the queue at once, and the others move up', 
   order.length = 0
 
   leaving.abort()
-  expect(await attempt('next', 'demo')).toMatchObject({ identity: { uid: 1000 } })
+  expect(await attempt('next', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
   await Promise.all(flood)
 
   expect(places(order, 'attacker: sent away')).toHaveLength(24)

@@ -396,7 +396,7 @@ test.each([
   ['GET', '/api/auth/logout', 'POST'],
   ['GET', REFRESH, 'POST'],
   ['POST', ME, 'GET'],
-  ['PUT', PREFERENCES, 'PATCH'],
+  ['PUT', PREFERENCES, 'GET, PATCH'],
   ['DELETE', SESSIONS, 'GET'],
   ['GET', `${SESSIONS}/1`, 'DELETE'],
 ])('errors, contract: %s %s is 405 with Allow: %s', async (method, path, allow) => {

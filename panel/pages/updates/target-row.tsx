@@ -106,7 +106,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
         </p>
         {told.map(({ code, repository, packages }) => (
           <p key={`${code} ${repository}`} class="warn-text">
-            {say.findings[code]?.(repository, packages)}
+            {say.findings[code]?.(repository?.replace(/^https?:\/\//, '') ?? null, packages)}
           </p>
         ))}
         <p class={isOld ? 'warn-text' : 'dim'}>

@@ -16,7 +16,8 @@ export const dashboard: typeof fr = {
   checking: 'Looking for packages that wait…',
   hostKey:
     'The key of the host has changed: the panel does not speak to it any more. If the host was not installed anew, somebody else answers in its place.',
-  hostKeyTell: 'The key of the host has changed: the panel does not speak to it any more. Tell an administrator.',
+  hostKeyTell:
+    'The key of the host has changed: the panel does not speak to it any more. An administrator compares the new key and accepts it on the server, by “ops-panel settings set ssh_host_key”.',
   unchecked: (targets: string) => `The packages of ${targets} could not be read.`,
   notAll: 'Not everything could be checked.',
   compareKey: 'Compare the key',

@@ -14,7 +14,8 @@ export const dashboard = {
   checking: 'Recherche des paquets en attente…',
   hostKey:
     'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Si l’hôte n’a pas été réinstallé, quelqu’un d’autre répond à sa place.',
-  hostKeyTell: 'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Prévenez un administrateur.',
+  hostKeyTell:
+    'La clé de l’hôte a changé\u00a0: le panneau ne lui parle plus. Un administrateur comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   unchecked: (targets: string) => `Les paquets de ${targets} n’ont pas pu être vérifiés.`,
   notAll: 'Tout n’a pas pu être vérifié.',
   compareKey: 'Comparer la clé',

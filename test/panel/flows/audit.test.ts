@@ -42,7 +42,10 @@ test('filters leave what one looks for, and can be taken away', async () => {
 test('older entries are fetched on demand, each once', async () => {
   const page = await opened(async (panel) => {
     for (let n = 0; n < 55; n += 1) {
-      await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
+      const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
+      // So many of one user do not wait at once.
+      const status = async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status
+      await expect.poll(status, { interval: 20, timeout: 10_000 }).not.toBe('running')
     }
   })
   const first = await page.locator(sentences).count()

@@ -68,17 +68,26 @@ test('a container that stops while one looks is told, and can be started from th
   await expect.poll(() => web?.status, WAIT).toBe('running')
 })
 
-test('a host that shows another key is told as that, and leads to the settings', { timeout: LONG }, async () => {
+test('a host that shows another key is told as that, and leads to the settings; once nobody can be confirmed, to the console', {
+  timeout: LONG,
+}, async () => {
   const { demo, page } = await shownDashboard({ expected: REFUSED })
   await demo.close()
   await startDemo({ port: demo.port })
-  await page.reload()
+  await page.getByRole('link', { name: 'Journaux' }).click()
+  await page.getByRole('heading', { name: 'Journaux' }).waitFor(WAIT)
+  await page.getByRole('link', { name: 'Tableau de bord' }).click()
 
   const item = attention(page).getByRole('listitem').filter({ hasText: 'La clé de l’hôte a changé' })
   await item.getByRole('link', { name: 'Comparer la clé' }).click(WAIT)
 
   await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
   await page.getByText(demo.hostKey).waitFor(WAIT)
+
+  // The token is renewed, and the host cannot be asked who is an administrator.
+  await page.goto(new URL('/', page.url()).href)
+  await item.getByText('ops-panel settings set ssh_host_key').waitFor(WAIT)
+  expect(await item.getByRole('link').count()).toBe(0)
 })
 
 test('cards are moved and hidden by keyboard, and stay so after a reload; what others keep is left alone', {

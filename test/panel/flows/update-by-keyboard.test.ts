@@ -149,6 +149,7 @@ test('a job that ended with a code that is not 0 says so: its record, its page, 
   await row.getByText(/^La dernière mise à jour a échoué/).waitFor(WAIT)
   demo.override = undefined
   await row.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
   await row.getByText('À jour', { exact: true }).waitFor(WAIT)
 })
 
