@@ -25,11 +25,14 @@ const Row = z.object({
   all_error: z.string().nullable(),
   all_at: z.string().nullable(),
   all_launched: z.number().nullable(),
+  all_noted: z.number().transform(Boolean),
+  all_state: z.string().nullable(),
+  all_part_code: z.number().nullable(),
 })
 
 /**
  * A target with what the last check found there, as JSON; `unanswered`: a later one could not be made. `own_…` is the last
- * upgrade of the target that has ended, `all_…` that of every container, `touched_at` the end of the last job that may have
+ * upgrade of the target that has ended, `all_…` that of every container, with what was noted of this one there, `touched_at` the end of the last job that may have
  * changed its packages.
  */
 export type CheckRow = z.infer<typeof Row>
@@ -41,9 +44,14 @@ export interface Listed {
   status: string
 }
 
+/** One that was cancelled before it began has changed nothing. */
 const lastUpgrade = (target: string) =>
   `(SELECT id FROM jobs WHERE target = ${target} AND kind = 'upgrade' AND finished_at IS NOT NULL
+      AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')
     ORDER BY finished_at DESC LIMIT 1)`
+
+const noted = (field: string) =>
+  `(SELECT json_extract(value, '$.${field}') FROM json_each(every.parts) WHERE json_extract(value, '$.id') = CAST(c.vmid AS TEXT))`
 
 const CHECKS = `
 SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
@@ -53,7 +61,8 @@ SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
   own.finished_at AS own_at,
   every.id AS all_id, every.status AS all_status, every.exit_code AS all_code, every.error_code AS all_error,
-  every.finished_at AS all_at, every.launched AS all_launched
+  every.finished_at AS all_at, every.launched AS all_launched, every.parts IS NOT NULL AS all_noted,
+  ${noted('state')} AS all_state, ${noted('code')} AS all_part_code
 FROM checks c
 LEFT JOIN jobs own ON own.id = ${lastUpgrade('c.target')}
 LEFT JOIN jobs every ON c.vmid IS NOT NULL AND every.id = ${lastUpgrade(`'all'`)}`

@@ -85,7 +85,7 @@ export async function findHostAccountByName(db: Database, username: string): Pro
 /** Takes up what the host says now. The audit entry tells of another administrator flag, and is written with it. */
 export async function changeRights(
   db: Database,
-  { id, is_admin, kept_out }: Pick<HostAccount, 'id' | 'is_admin' | 'kept_out'>,
+  { id, is_admin, kept_out, uid }: Pick<HostAccount, 'id' | 'is_admin' | 'kept_out' | 'uid'>,
   audit: Statement,
 ): Promise<void> {
   await db.batch([
@@ -93,7 +93,10 @@ export async function changeRights(
       sql: `${audit.sql} WHERE EXISTS (SELECT 1 FROM users WHERE id = ? AND is_admin <> ?)`,
       args: [...(audit.args ?? []), id, Number(is_admin)],
     },
-    { sql: 'UPDATE users SET is_admin = ?, kept_out = ? WHERE id = ?', args: [Number(is_admin), Number(kept_out), id] },
+    {
+      sql: 'UPDATE users SET is_admin = ?, kept_out = ?, uid = coalesce(uid, ?) WHERE id = ?',
+      args: [Number(is_admin), Number(kept_out), uid, id],
+    },
   ])
 }
 

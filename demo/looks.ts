@@ -39,7 +39,7 @@ export function createLooks(run: Run): { look: Program; check: Program; repair: 
     )
     await section('check', ['code 0'])
     await section('held', [])
-    await section('planned', place.upgradable.map(planned))
+    await section('planned', [...place.upgradable.map(planned), 'code 0'])
     await section('upgradable', ['Listing...', ...place.upgradable.map(listed), 'code 0'])
     await process.stdout('end\n')
     return 0

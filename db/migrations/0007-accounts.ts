@@ -8,6 +8,8 @@ ALTER TABLE users ADD COLUMN own_word TEXT NOT NULL DEFAULT 'user'
   CHECK (own_word IN ('administrator', 'user', 'silent', 'refused'));
 ALTER TABLE users ADD COLUMN shadow_counts INTEGER NOT NULL DEFAULT 1 CHECK (shadow_counts IN (0, 1));
 UPDATE users SET own_word = 'administrator' WHERE is_admin = 1;
+-- Whether it does is learnt at the next login: of an account of LDAP the host has no entry that could be locked.
+UPDATE users SET shadow_counts = 0;
 
 -- Names that sshd reads as other ones (bob:style, bob/role), or that nobody can have: their sessions are over.
 UPDATE users SET is_admin = 0, own_word = 'user' WHERE ${OTHER_NAMES};

@@ -48,20 +48,22 @@ export async function askAgain(services: Services, user: HostAccount, address: s
   const account = await inspect(services, user.username, { withinMs: REFRESH_MS, shared: true })
   if (account === 'gone') return account
   const claims = user.own_word === 'administrator'
-  let { kept_out } = user
+  let { kept_out, uid } = user
   let isAdmin = claims && account === 'unasked' && user.is_admin
   if (account !== 'unconfirmed' && account !== 'unasked') {
     const ended = endOf(account, user)
     if (ended) return ended
     kept_out = user.own_word === 'refused' || isKeptOut(account)
+    // One who has signed in before that was asked: from now on another uid is another account.
+    uid ??= account.uid
     isAdmin = claims && !kept_out && belongs(account, services.config)
   }
-  if (isAdmin !== user.is_admin || kept_out !== user.kept_out) {
+  if (isAdmin !== user.is_admin || kept_out !== user.kept_out || uid !== user.uid) {
     const entry = auditStatement(services, { user, address }, 'rights_changed', {
       target: user.username,
       details: { is_admin: isAdmin, confirmed: account !== 'unconfirmed' && account !== 'unasked' },
     })
-    await changeRights(services.db, { id: user.id, is_admin: isAdmin, kept_out }, entry)
+    await changeRights(services.db, { id: user.id, is_admin: isAdmin, kept_out, uid }, entry)
   }
   return isAdmin
 }

@@ -23,6 +23,7 @@ export const checkJob = defineJob({
   event: UPDATE_EVENT,
   args: z.object({ target: z.string(), mark: z.string() }),
   queue: () => '',
+  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
   async command({ target, mark }, host) {
     return lookAt(scopeOf(target), mark, sudoFor(await host.elevation()))

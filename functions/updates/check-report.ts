@@ -1,4 +1,4 @@
-import type { PackageUpdate, Summary } from './check.ts'
+import { type PackageUpdate, Summary } from './check.ts'
 import { A_TURN, nextTurn } from './check-frames.ts'
 import { type Finding, findingOf } from './finding.ts'
 import { repositoryFindings } from './repository-findings.ts'
@@ -17,7 +17,7 @@ export const MOST_PACKAGES = 10_000
 /** Reads the lines of a look (`LOOK` of check-script.ts); undefined for one that did not come to its end, or is too long. */
 export async function readReport(lines: readonly string[], place: 'host' | 'container'): Promise<Report | undefined> {
   const { words, sections } = partsOf(lines)
-  const manager = MANAGERS[words.get('manager') ?? '']
+  const manager = MANAGERS.get(words.get('manager') ?? '')
   if (manager === undefined) return undefined
   const os = osOf(sections.get('os') ?? [])
   const reboot = rebootOf(sections.get('reboot'), place)
@@ -26,7 +26,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
     return { summary: { ...EMPTY, manager, os, reboot, findings }, packages: [], refreshed: false }
   }
   const packages = await packagesOf(sections)
-  if (!words.has('end') || packages === undefined) return undefined
+  if (!words.has('end') || packages === undefined || !isWhole(sections)) return undefined
 
   const refresh = sections.get('update')
   const repositories = repositoryFindings(refresh ?? [])
@@ -43,21 +43,27 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   const held = packages.filter(({ status }) => status === 'held').map(({ name }) => name)
   if (held.length > 0) findings.push(findingOf('held', { packages: held }))
 
-  return {
-    summary: { ...EMPTY, manager, os, reboot, findings, counts: countsOf(packages) },
-    packages,
-    refreshed: refreshed && hasLists,
-  }
+  const summary = Summary.safeParse({ ...EMPTY, manager, os, reboot, findings, counts: countsOf(packages) })
+  return summary.success ? { summary: summary.data, packages, refreshed: refreshed && hasLists } : undefined
 }
 
-const MANAGERS: Readonly<Record<string, Summary['manager']>> = {
-  'apt-get': 'apt',
-  apk: 'apk',
-  dnf: 'dnf',
-  zypper: 'zypper',
-  pacman: 'pacman',
-  none: null,
+/**
+ * Whether apt came to the end of what it was asked. One that was killed has an empty list to show, and a code other than 0; with 100
+ * it says what is wrong, which `apt-get check` says too.
+ */
+function isWhole(sections: ReadonlyMap<string, string[]>): boolean {
+  const codes = ['check', 'planned', 'upgradable'].map((name) => codeOf(sections.get(name) ?? []))
+  return codes.every((code) => code === 0) || (codes[0] === 100 && codes.every((code) => code === 0 || code === 100))
 }
+
+const MANAGERS: ReadonlyMap<string, Summary['manager']> = new Map([
+  ['apt-get', 'apt'],
+  ['apk', 'apk'],
+  ['dnf', 'dnf'],
+  ['zypper', 'zypper'],
+  ['pacman', 'pacman'],
+  ['none', null],
+])
 
 const EMPTY = {
   counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
@@ -92,7 +98,7 @@ function codeOf(lines: readonly string[]): number {
 function osOf(lines: readonly string[]): Summary['os'] {
   const value = (key: string) => {
     const line = lines.find((each) => each.startsWith(`${key}=`))
-    return line?.slice(key.length + 1).replace(/^["']|["']$/g, '')
+    return line?.slice(key.length + 1, 200).replace(/^["']|["']$/g, '')
   }
   const id = value('ID')
   if (!id) return null
@@ -101,7 +107,7 @@ function osOf(lines: readonly string[]): Summary['os'] {
 
 function rebootOf(lines: readonly string[] | undefined, place: 'host' | 'container'): Summary['reboot'] {
   if (place === 'container') return { required: null, reasons: [] }
-  return { required: lines !== undefined, reasons: lines?.slice(0, 100) ?? [] }
+  return { required: lines !== undefined, reasons: lines?.slice(0, 100).map((line) => line.slice(0, 200)) ?? [] }
 }
 
 /** What apt would do now, then what it lists and would not do; undefined when there are too many. */

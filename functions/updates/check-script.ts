@@ -22,6 +22,7 @@ const LANES = 6
 export const LOOK = `
 sudo=$1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH="$PATH:/usr/sbin:/sbin"
+unset TMPDIR TEMPDIR TMP TEMP
 section() {
   printf '%s\\n' "$1"
   tr -d '\\000' | sed 's/^/ /'
@@ -68,7 +69,10 @@ dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${binary:Package}\\n
   echo "code $?"
 } | tail -n 200 | section check
 apt-mark showhold 2>/dev/null | head -n 1000 | section held
-apt-get $quiet -s --with-new-pkgs upgrade </dev/null 2>/dev/null | grep -a '^Inst ' | section planned
+{
+  apt-get $quiet -s --with-new-pkgs upgrade </dev/null 2>/dev/null
+  echo "code $?"
+} | grep -a -e '^Inst ' -e '^code ' | section planned
 {
   apt list --upgradable 2>/dev/null </dev/null
   echo "code $?"

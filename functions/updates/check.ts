@@ -136,13 +136,17 @@ export const UNCHECKED_HOST: CheckRow = {
   all_error: null,
   all_at: null,
   all_launched: null,
+  all_noted: false,
+  all_state: null,
+  all_part_code: null,
 }
 
 /** A stored check as it is told at that moment. */
 export function checkOf(row: CheckRow, now: Date): CheckSummary {
-  const stored = row.summary === null ? NOTHING : Summary.parse(JSON.parse(row.summary))
+  const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
+  const stored = read?.data ?? NOTHING
   const last_upgrade = lastUpgradeOf(row)
-  const changed_at = laterOf(row.touched_at, row.all_launched === 1 ? row.all_at : null)
+  const changed_at = laterOf(row.touched_at, row.all_launched === 1 && !isLeftOut(row) ? row.all_at : null)
   const isStopped = row.vmid !== null && row.status !== 'running'
   const isOld = row.lists_at === null || now.getTime() - Date.parse(row.lists_at) > LISTS_STALE_MS
   const findings = [...stored.findings]
@@ -166,7 +170,7 @@ export function checkOf(row: CheckRow, now: Date): CheckSummary {
 
   function stateOf(): CheckState {
     if (isStopped) return 'stopped'
-    if (checked_at === null || row.unanswered) return 'unknown'
+    if (checked_at === null || row.unanswered || read?.success === false) return 'unknown'
     // What was found before an upgrade says nothing of what is there after it.
     if (changed_at !== null && changed_at > checked_at) return 'unknown'
     if (stored.manager !== 'apt') return 'unsupported'
@@ -188,13 +192,24 @@ function laterOf(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other > one) ? other : one
 }
 
-/** The newest upgrade that has ended, of the target alone or of every container. */
+/** Whether the last upgrade of every container did not come to this one, or passed it by because it was not running. */
+function isLeftOut({ all_noted, all_state }: CheckRow): boolean {
+  return all_noted && all_state !== 'done' && all_state !== 'failed'
+}
+
+/**
+ * The newest upgrade that has ended, of the target alone or of every container, whose exit code is 0 whatever became of each: what was
+ * noted of this one counts.
+ */
 function lastUpgradeOf(row: CheckRow): CheckSummary['last_upgrade'] {
-  const { own_id, own_at, all_id, all_at } = row
-  const isAll = own_at === null || (all_at !== null && all_at > own_at)
-  const [job_id, finished_at, status, exit_code, error] = isAll
-    ? [all_id, all_at, row.all_status, row.all_code, row.all_error]
-    : [own_id, own_at, row.own_status, row.own_code, row.own_error]
+  const { own_id, own_at, all_id, all_at, all_noted, all_part_code } = row
+  const isNewer = own_at === null || (all_at !== null && all_at > own_at)
+  const isAll = all_noted ? isNewer && !isLeftOut(row) : own_at === null
+  const [job_id, finished_at, status, exit_code, error] = !isAll
+    ? [own_id, own_at, row.own_status, row.own_code, row.own_error]
+    : all_noted
+      ? [all_id, all_at, row.all_state === 'failed' ? 'error' : 'success', all_part_code, null]
+      : [all_id, all_at, row.all_status, row.all_code, row.all_error]
   if (job_id === null || finished_at === null) return null
   const failed = status === 'error' || (exit_code ?? 0) !== 0
   return { job_id, finished_at, exit_code, outcome: error === 'cancelled' ? 'cancelled' : failed ? 'failed' : 'done' }

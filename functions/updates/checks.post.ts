@@ -21,7 +21,14 @@ export default defineFunction({
     body: { target: 'lxc:101' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Vérification lancée.' },
   },
-  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'profile_missing', 'account_kept_out'],
+  errors: [
+    'target_invalid',
+    'ssh_incomplete',
+    'ssh_password_unreadable',
+    'profile_missing',
+    'account_kept_out',
+    'queue_full',
+  ],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
     if (!parseTarget(target)) throw fail('target_invalid', { values: { target: shortened(target) } })

@@ -73,11 +73,23 @@ const FINDINGS = {
 
 type Told = keyof typeof FINDINGS
 
+const MOST_NAMES = 100
+/** A target may answer anything, and every page asks for the findings of all of them. */
+const short = (name: string) => name.slice(0, 200)
+
 /** A finding; `message` says more than its code does. */
 export function findingOf(
   code: Told,
   { message, packages = [], repository = null }: Partial<Pick<Finding, 'message' | 'packages' | 'repository'>> = {},
 ): Finding {
   const [severity, sentence, remedy] = FINDINGS[code]
-  return { code, severity, message: message ?? sentence, packages, repository, remedy }
+  const named = packages.slice(0, MOST_NAMES).map(short)
+  return {
+    code,
+    severity,
+    message: message ?? sentence,
+    packages: named,
+    repository: repository && short(repository),
+    remedy,
+  }
 }

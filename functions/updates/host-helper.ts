@@ -185,13 +185,14 @@ work() {
   exit "$code"
 }
 
+# The account cannot signal what runs as root, so what only reads has its limits here.
 verb=\${1-}
 case $verb:$# in
   version:1)
     echo "$VERSION"
     exit
     ;;
-  list:1) work apart ${CONTAINER_TOOL} list ;;
+  list:1) work apart timeout -k 5 55 ${CONTAINER_TOOL} list ;;
   status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
@@ -210,17 +211,17 @@ esac
 
 inside="${CONTAINER_TOOL} exec $2 --"
 case $verb:$2 in
-  status:*) work apart ${CONTAINER_TOOL} status "$2" ;;
-  packages:*) work apart $inside ${quote(LIST_UPGRADABLE)} ;;
-  unfinished:*) work apart $inside ${quote(LIST_UNFINISHED)} ;;
+  status:*) work apart timeout -k 5 55 ${CONTAINER_TOOL} status "$2" ;;
+  packages:*) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
+  unfinished:*) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
   upgrade:host) work together ${upgrade} ;;
   upgrade:*) work together $inside ${upgrade} ;;
   refresh:host) work together ${refresh} ;;
   refresh:*) work together $inside ${refresh} ;;
   repair:host) work together ${repair} ;;
   repair:*) work together $inside ${repair} ;;
-  look:host) work together ${look} ;;
-  look:*) work together $inside ${look} ;;
+  look:host) work together timeout -k 5 115 ${look} ;;
+  look:*) work together timeout -k 5 115 $inside ${look} ;;
   start:* | stop:* | shutdown:* | reboot:*) work together ${CONTAINER_TOOL} "$verb" "$2" ;;
 esac
 `

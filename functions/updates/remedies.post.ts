@@ -43,7 +43,8 @@ export default defineFunction({
     // A token outlives the record of its user, and a job must belong to somebody.
     if (!(await findUser(db, user.id))) throw fail('profile_missing')
     const row = await readCheck(db, target)
-    const found = row && checkOf(row, clock()).findings.some(({ remedy }) => remedy?.action === action)
+    const check = row && checkOf(row, clock())
+    const found = check?.state !== 'stopped' && check?.findings.some(({ remedy }) => remedy?.action === action)
     if (!found || !MENDED.includes(action)) throw fail('remedy_unknown')
     const job_id = await jobs.start({
       kind: remedyJob.kind,

@@ -17,6 +17,7 @@ import { queueOf, UPDATE_EVENT } from './upgrade.ts'
 export const REPAIR = `
 sudo=$1
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
+unset TMPDIR TEMPDIR TMP TEMP
 repair='dpkg --force-confdef --force-confold --configure -a'
 set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
   -o Dpkg::Use-Pty=0 -o APT::Color=0

@@ -66,7 +66,9 @@ export function attentionOf({
     found.push(...diskOf(each))
   }
   if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
-  const old = checks.filter(({ findings }) => findings.some(({ code }) => /^(repository_|lists_stale)/.test(code)))
+  const old = checks.filter(({ findings }) =>
+    findings.some(({ code }) => /^(repository_|lists_stale|manager_locked)/.test(code)),
+  )
   if (old.length > 0) found.push({ kind: 'lists', level: 'warn', targets: old.length })
   const silent = checks.filter(({ state, checked_at, changed_at, checking, job_id }) => {
     return state === 'unknown' && !checking && changed_at === null && (checked_at !== null || job_id !== null)

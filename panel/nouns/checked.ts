@@ -35,8 +35,13 @@ export function isBroken(check: Check): boolean {
   return check.last_upgrade?.outcome === 'failed' || isUnfinished(check) || check.state === 'blocked'
 }
 
-export function canBeRepaired({ findings }: Check): boolean {
-  return findings.some(({ remedy }) => remedy?.action === 'repair_dpkg')
+export function canBeRepaired({ state, findings }: Check): boolean {
+  return state !== 'stopped' && findings.some(({ remedy }) => remedy?.action === 'repair_dpkg')
+}
+
+/** Whether it is not known of a target that runs what waits there today. */
+export function isUnsure({ state }: Check): boolean {
+  return state === 'unknown' || state === 'attention' || state === 'blocked'
 }
 
 /** The worst first: what is green is known, of this day, and unharmed. */
@@ -66,8 +71,6 @@ export function isDue({ state, checking, checked_at, changed_at }: Check, now: n
 interface Ages {
   checked: number | undefined
   lists: number | undefined
-  /** Of how many the lists were never refreshed whole. */
-  without: number
 }
 
 /** How old is what is known: since when each was looked at, and its lists refreshed. */
@@ -81,6 +84,5 @@ export function oldestOf(checks: readonly Check[]): Ages {
   return {
     checked: oldest(seen.map((each) => each.checked_at)),
     lists: oldest(listed.map((each) => each.lists_at)),
-    without: listed.filter(({ lists_at }) => lists_at === null).length,
   }
 }

@@ -26,7 +26,12 @@ export function outcomeOf({ status, exitCode, errorCode, containers, errors = 0 
   if (exitCode === undefined) return 'unknown'
   if ((exitCode ?? 0) !== 0) return 'failed'
   // What a container prints may look like anything: what the host has noted of it counts.
-  if (containers) return resultsOf(containers).failed.length > 0 ? 'flawed' : 'done'
+  if (containers) {
+    const { failed, waiting } = resultsOf(containers)
+    if (failed.length > 0) return 'flawed'
+    // Nobody knows what became of those.
+    return waiting.length > 0 ? 'unknown' : 'done'
+  }
   return errors > 0 ? 'flawed' : 'done'
 }
 

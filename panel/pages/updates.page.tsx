@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Check, oldestOf, waitingIn } from '../nouns/checked.ts'
+import { type Check, isUnsure, oldestOf, shownOf, waitingIn } from '../nouns/checked.ts'
 import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
@@ -159,11 +159,11 @@ function upgradableIn(found: readonly Check[]): Upgradable[] {
   const busy = new Set(running.value.map(({ target }) => target))
   const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
   return found
-    .filter((check) => !/^(stopped|unsupported)$/.test(check.state) && isFree(check))
+    .filter((check) => !/^(stopped|unsupported|blocked)$/.test(check.state) && isFree(check))
     .map((check) => ({
       id: check.target,
       name: check.target === 'host' ? targetName('host') : check.name,
-      packages: check.state === 'unknown' ? undefined : waitingIn(check),
+      packages: waitingIn(check) || (shownOf(check).text === 'upToDate' ? 0 : undefined),
     }))
 }
 
@@ -203,22 +203,21 @@ function Summary() {
   const say = words().updates
   const there = checks.value ?? []
   const counts = there.map(waitingIn).filter((count) => count > 0)
-  const { checked, lists, without } = oldestOf(there)
+  const { checked, lists } = oldestOf(there)
+  const unsure = there.filter(isUnsure).length
+  const waiting = counts.reduce((sum, count) => sum + count, 0)
   if (isChecking.value) return <span role="status">{say.checking}</span>
   if (there.every(({ checked_at }) => checked_at === null)) return null
   return (
     <>
-      {say.summary(
-        counts.reduce((sum, count) => sum + count, 0),
-        counts.length,
-      )}
-      , <Ago at={checked} say={say.checked} />
+      {unsure > 0 && waiting === 0 ? say.unsure(unsure) : say.summary(waiting, counts.length)},{' '}
+      <Ago at={checked} say={say.checked} />
       {lists !== undefined && (
         <>
           , <Ago at={lists} say={say.lists} />
         </>
       )}
-      {without > 0 && ` ${say.except(without)}`}
+      {unsure > 0 && waiting > 0 && ` · ${say.unsure(unsure)}`}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { type ContainerResult, type Outcome, resultsOf } from '../nouns/outcome.ts'
 import type { JobRecord } from '../wire/job.ts'
-import { words } from '../words/words.ts'
+import { fromService, words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
 interface JobEndingProps {
@@ -16,7 +16,7 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
   return (
     <>
-      {outcome === 'failed' && <Reason code={record.error_code} reason={reason} />}
+      {outcome === 'failed' && record.error_code !== null && <Reason code={record.error_code} reason={reason} />}
       {failed.length + leftOut.length + waiting.length > 0 && (
         <ul class="job-results" aria-label={say.results}>
           {failed.length > 0 && (
@@ -62,11 +62,7 @@ function Reason({ code, reason }: { code: string | null; reason: string | undefi
       <Status is="err" hidden />
       <div class="grow">
         <p>{sentence}</p>
-        {reason && (
-          <p class="dim" lang="fr">
-            {reason}
-          </p>
-        )}
+        {reason && <p class="dim">{fromService(reason)}</p>}
       </div>
     </div>
   )

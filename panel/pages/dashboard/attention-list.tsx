@@ -51,7 +51,9 @@ export function AttentionList() {
   const failures = [host, targets, modules].map(({ error }) => error.value)
   failures.push(jobsError.value, containersError.value, checksError.value)
   // What was never looked at, or not since it was changed, is not in order.
-  const knowsAll = failures.every((each) => each === undefined) && found.every(({ state }) => state !== 'unknown')
+  const knowsAll =
+    failures.every((each) => each === undefined) &&
+    found.every(({ state }) => !/^(unknown|attention|blocked)$/.test(state))
   const checksFirst = isChecking.value && !items.some(({ kind }) => kind === 'packages')
   return (
     <section class="attention" aria-label={say.attention}>

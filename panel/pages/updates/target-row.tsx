@@ -25,6 +25,8 @@ interface TargetRowProps {
 }
 
 /** A target: how it is, what waits there, and the buttons that do something about it. */
+const DAY_MS = 24 * 60 * 60_000
+
 export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow }: TargetRowProps) {
   const { updates: say, shell } = words()
   const isOpen = useSignal(false)
@@ -57,8 +59,9 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   function buttonOf(): { word: string; label: string; starts: boolean; act(): void } | undefined {
     if (kind === 'run' && job)
       return { word: say.show, label: say.showOf(name), starts: false, act: () => onShow(job.job_id) }
-    if (shown.text === 'failed') return { word: shell.retry, label: say.upgradeOf(name), starts: true, act: onUpgrade }
-    if (isSilent || shown.text === 'changed' || shown.text === 'attention')
+    if (shown.text === 'failed' || (shown.text === 'unfinished' && check.checked_at !== null))
+      return { word: shell.retry, label: say.upgradeOf(name), starts: true, act: onUpgrade }
+    if (isSilent || /^(changed|attention|blocked)$/.test(shown.text))
       return { word: say.check, label: say.againOf(name), starts: true, act: onCheck }
     if (count > 0 && kind !== 'off' && shown.text !== 'blocked')
       return { word: say.upgrade, label: say.upgradeOf(name), starts: true, act: onUpgrade }
@@ -66,8 +69,9 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   }
   const button = buttonOf()
   const repairs = kind !== 'run' && isAdmin.value && canBeRepaired(check)
-  // Of the lists, their age says it.
-  const told = findings.filter(({ code }) => code !== 'lists_stale' && say.findings[code])
+  // Of lists that are old or missing, their age says it; not of those that could not be refreshed today.
+  const isOfToday = check.lists_at !== null && Date.now() - Date.parse(check.lists_at) < DAY_MS
+  const told = findings.filter(({ code }) => (code !== 'lists_stale' || isOfToday) && say.findings[code])
   const isOld = findings.some(({ code }) => code === 'lists_stale')
   return (
     <li class={check.checking ? 'checking' : undefined} ref={row} tabIndex={-1}>

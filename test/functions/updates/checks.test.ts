@@ -62,7 +62,8 @@ function frame(mark: string, name: string, text: string): string {
 /** A look as the script puts it out, with some sections in the place of those of a target that is in order. */
 function look(sections: Record<string, string> = {}): string {
   const all = { update: 'code 0', lists: '2', unfinished: '', check: 'code 0', held: '', planned: '', ...sections }
-  const told = Object.entries({ ...all, upgradable: 'Listing...\ncode 0' })
+  const planned = /^code /m.test(all.planned) ? all.planned : `${all.planned}\ncode 0`
+  const told = Object.entries({ upgradable: 'Listing...\ncode 0', ...all, planned })
   const lines = told.map(([name, text]) => `${name}\n${text.replace(/^/gm, ' ')}\n`)
   return `os\n ID=debian\n VERSION_ID="12"\n\nmanager apt-get\n${lines.join('')}end\n`
 }
@@ -300,6 +301,85 @@ test('after an upgrade nothing is known until the target is looked at again; one
   app.advance(60_000)
   await lookAt('host')
   expect(await one('host')).toMatchObject({ state: 'up_to_date', last_upgrade: { outcome: 'done' } })
+})
+
+test.each(['check', 'planned', 'upgradable'])(
+  'a look in which apt was killed at “%s” is no answer, and nothing is green',
+  async (name) => {
+    const { one, look: lookAt } = await checkApp({ looks: { host: look({ [name]: 'code 137' }) } })
+
+    await lookAt('host')
+
+    expect(await one('host')).toMatchObject({ state: 'unknown', checked_at: null })
+  },
+)
+
+test.each(['constructor', '__proto__', 'toString'])(
+  'a container whose manager is called %s keeps nobody from the list',
+  async (word) => {
+    const hostile = look().replace('manager apt-get', `manager ${word}`)
+    const { all, one, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': hostile } })
+
+    await lookAt('all')
+
+    expect((await all()).map(({ state }) => state)).toEqual(['up_to_date', 'unknown', 'stopped'])
+    expect(await one('lxc:101')).toMatchObject({ state: 'unknown', manager: null })
+  },
+)
+
+test('of what a target says only so much is kept as every page asks for', async () => {
+  const unfinished = Array.from({ length: 5_000 }, (_, n) => `half-configured ok ${'x'.repeat(500)}${n}`).join('\n')
+  const { all, look: lookAt } = await checkApp({ looks: { 'lxc:101': look({ unfinished }) } })
+
+  await lookAt('lxc:101')
+
+  const found = (await all()).find(({ target }) => target === 'lxc:101')
+  expect(found?.findings).toMatchObject([{ code: 'dpkg_interrupted' }])
+  expect(JSON.stringify(found).length).toBeLessThan(25_000)
+})
+
+test('of an upgrade of all containers, what was noted of each counts; one that it left out keeps its own', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
+  host.code = 100
+  const own = await upgrade('lxc:101')
+  host.code = 0
+  app.advance(60_000)
+  const { job_id: all } = await upgrade('all')
+  const note = (state: string, code: number | null) =>
+    app.db.run('UPDATE jobs SET launched = 1, parts = ? WHERE id = ?', [
+      JSON.stringify([{ id: '101', name: 'web', state, code }]),
+      String(all),
+    ])
+  app.advance(60_000)
+  await lookAt('lxc:101')
+
+  await note('failed', 100)
+  expect(await one('lxc:101')).toMatchObject({
+    state: 'attention',
+    last_upgrade: { job_id: all, outcome: 'failed', exit_code: 100 },
+  })
+  await note('stopped', 255)
+  expect(await one('lxc:101')).toMatchObject({
+    state: 'attention',
+    last_upgrade: { job_id: own.job_id, outcome: 'failed', exit_code: 100 },
+  })
+  await note('done', 0)
+  expect(await one('lxc:101')).toMatchObject({ state: 'up_to_date', last_upgrade: { job_id: all, outcome: 'done' } })
+})
+
+test('an upgrade that was cancelled before it began hides no failure', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
+  host.code = 100
+  await upgrade('host')
+  app.advance(60_000)
+  const { job_id: next } = await upgrade('host')
+  await app.db.run(`UPDATE jobs SET status = 'error', error_code = 'cancelled', launched = 0 WHERE id = ?`, [
+    String(next),
+  ])
+  app.advance(60_000)
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state: 'attention', last_upgrade: { outcome: 'failed' } })
 })
 
 test('a container that is gone leaves the list, one that is new comes in, by any listing', async () => {

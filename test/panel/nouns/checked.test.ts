@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isBroken, isDue, oldestOf, shownOf } from '../../../panel/nouns/checked.ts'
+import { canBeRepaired, isBroken, isDue, isUnsure, oldestOf, shownOf } from '../../../panel/nouns/checked.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 import { AT, check } from './checks.ts'
 
@@ -45,12 +45,29 @@ test('what was never looked at, was changed since, or is old is looked at again 
   expect(isDue(check('lxc:103', { state: 'stopped', checked_at: null }), NOW)).toBe(false)
 })
 
-test('the age of several is that of the oldest; where lists were never refreshed is counted', () => {
+test('the age of several is that of the oldest', () => {
   const later = check('lxc:101', { checked_at: '2026-03-01T13:00:00.000Z', lists_at: null })
-  expect(oldestOf([check('host'), later])).toEqual({ checked: NOW, lists: NOW, without: 1 })
+  expect(oldestOf([check('host'), later])).toEqual({ checked: NOW, lists: NOW })
   const stopped = check('lxc:103', { state: 'stopped', checked_at: null, lists_at: null })
-  expect(oldestOf([check('host'), stopped])).toEqual({ checked: NOW, lists: NOW, without: 0 })
-  expect(oldestOf([])).toEqual({ checked: undefined, lists: undefined, without: 0 })
+  expect(oldestOf([check('host'), stopped])).toEqual({ checked: NOW, lists: NOW })
+  expect(oldestOf([])).toEqual({ checked: undefined, lists: undefined })
+})
+
+test.each([
+  ['unknown', true],
+  ['attention', true],
+  ['blocked', true],
+  ['ready', false],
+  ['up_to_date', false],
+  ['stopped', false],
+  ['unsupported', false],
+] as const)('what waits at a target that is %s is not certain: %s', (state, expected) => {
+  expect(isUnsure(check('host', { state }))).toBe(expected)
+})
+
+test('nothing is repaired where nothing runs', () => {
+  expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
+  expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'], state: 'stopped' }))).toBe(false)
 })
 
 test('an exit code is a failure; what was left behind with code 0 is a flaw', () => {
