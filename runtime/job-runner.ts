@@ -13,22 +13,24 @@
  * disk does not take is missing as well; the command goes on.
  *
  * A daemon that the command leaves behind may hold the pipe: it is not waited for, and what it prints goes nowhere.
+ *
+ * No `String.raw`: in the executable, started from V8's code cache, that gives the text without its backslashes.
  */
-export const RUN = String.raw`
+export const RUN = `
 use strict;
 my ($job, $most, @command) = @ARGV;
 $SIG{$_} = sub { } for qw(HUP INT TERM XFSZ);
 
-my @inherited = do { opendir my $fds, '/proc/self/fd' or exit 74; grep { /^\d+$/ && $_ > 2 } readdir $fds };
+my @inherited = do { opendir my $fds, '/proc/self/fd' or exit 74; grep { /^\\d+$/ && $_ > 2 } readdir $fds };
 for my $fd (@inherited) { my $handle; open $handle, '<&=', $fd and close $handle }
 
 sub line_of { open my $file, '<', $_[0] or return ''; my $line = <$file>; defined $line ? $line : '' }
 sub create { my $file; open $file, '>', $_[0] and print $file $_[1] and close $file }
 sub uptime { (split ' ', line_of('/proc/uptime'))[0] }
 
-my ($stat) = line_of("/proc/$$/stat") =~ /.*\) (.*)/;
+my ($stat) = line_of("/proc/$$/stat") =~ /.*\\) (.*)/;
 my $started = (split ' ', $stat)[19];
-create("$job/exit.new", ' ' x 80 . "\n")
+create("$job/exit.new", ' ' x 80 . "\\n")
   && create("$job/process.new", "$$ $started " . line_of('/proc/sys/kernel/random/boot_id'))
   && open(my $output, '>>', "$job/output")
   && pipe(my $from, my $to)
@@ -48,7 +50,7 @@ if ($pid == 0) {
   open STDOUT, '>&', $to and open STDERR, '>&', $to or exit 74;
   exec { $command[0] } @command;
   my $missing = $! == 2;
-  print STDERR "$command[0]: $!\n";
+  print STDERR "$command[0]: $!\\n";
   exit($missing ? 127 : 126);
 }
 close $to;
@@ -57,14 +59,14 @@ my ($missing, $why, $line_begins, $full) = (0, '', 1, 'le disque de l’hôte es
 # Into output; what is missing before that is told first.
 sub put {
   my ($bytes) = @_;
-  my $note = $missing ? ($line_begins ? '' : "\n") . "[… $missing octets omis : $why …]\n" : '';
+  my $note = $missing ? ($line_begins ? '' : "\\n") . "[… $missing octets omis : $why …]\\n" : '';
   my $all = $note . $bytes;
   my $at = 0;
   while ($at < length $all) {
     my $count = syswrite $output, $all, length($all) - $at, $at;
     if (defined $count) { $at += $count } elsif ($! != 4) { last }
   }
-  $line_begins = substr($all, $at - 1, 1) eq "\n" if $at > 0;
+  $line_begins = substr($all, $at - 1, 1) eq "\\n" if $at > 0;
   $missing = 0 if $at >= length $note;
   return if $at == length $all;
   $missing += length($bytes) - ($at > length $note ? $at - length $note : 0);
@@ -88,7 +90,7 @@ sub keep {
   if (!$tail) {
     my $room = ($most >> 1) - $head;
     if (length $bytes < $room) { $head += length $bytes; return put($bytes) }
-    my $cut = rindex(substr($bytes, 0, $room), "\n") + 1 || between($bytes, $room - 1);
+    my $cut = rindex(substr($bytes, 0, $room), "\\n") + 1 || between($bytes, $room - 1);
     $head += $cut;
     $round = $most - $head;
     put(substr $bytes, 0, $cut, '');
@@ -137,7 +139,7 @@ if ($tail) {
   };
   if ($at > 0 && $take->()) {
     # From the next line on, if one begins soon, else from the next character.
-    my $skip = index(substr($bytes, 0, 4096), "\n") + 1;
+    my $skip = index(substr($bytes, 0, 4096), "\\n") + 1;
     if (!$skip) { $skip++ while $skip < 3 && (ord(substr $bytes, $skip, 1) & 0xc0) == 0x80 }
     $at += $skip;
     $missing += $at;
@@ -150,6 +152,6 @@ if ($tail) {
 put('') if $missing;
 
 open my $exit, '+<', "$job/exit.new" or exit 74;
-print $exit $code & 127 ? 128 + ($code & 127) : $code >> 8, ' ', -s $output, "\n";
+print $exit $code & 127 ? 128 + ($code & 127) : $code >> 8, ' ', -s $output, "\\n";
 close $exit and rename "$job/exit.new", "$job/exit";
 `
