@@ -10,7 +10,8 @@ import { followOn } from './resuming.ts'
 import { PASSWORDS, type Place } from './rig.ts'
 import { isHealthy, type Service } from './service.ts'
 
-const AWAY_MS = 30_000
+/** More than 30 s: a sign-in that was under way gives up after 20 s, and the next one, which is all of it in the outage, after 10 more. */
+const AWAY_MS = 34_000
 /** The service gives a database 10 s, and some requests ask it twice. */
 const BOUND_MS = 25_000
 /** The last try before it was back may be a call of 10 s that nobody answers. */
@@ -33,7 +34,7 @@ interface Outage {
 }
 
 /**
- * The database is away for 30 s in the middle of a job, while everything is asked for over and over. Expects that all of it
+ * The database is away for more than 30 s in the middle of a job, while everything is asked for over and over. Expects that all of it
  * is refused, that nothing is lost or begun twice, and that all is well again by itself.
  */
 export async function throughOutage({
