@@ -695,6 +695,7 @@ export interface Operations {
       | 'body_too_large'
       | 'invalid_json'
       | 'profile_missing'
+      | 'queue_full'
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'

@@ -150,6 +150,10 @@ const SUCCEEDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ),
   'PUT /api/dashboard/layout': one(['{}', '{"widgets":[]}']),
   'PATCH /api/auth/preferences': one(['{"lang":"en"}', '{"theme":"light","sidebar_position":"left"}', '{}']),
+  'POST /api/updates/checks': one(['host', 'lxc:101', 'all']).map((target) => `{"target":"${target}"}`),
+  'POST /api/updates/remedies': one(['host', 'lxc:101']).map(
+    (target) => `{"target":"${target}","action":"repair_dpkg"}`,
+  ),
   'POST /api/updates/run': one(['host', 'lxc:101', 'lxc:999', 'nonsense', 'all']).map(
     (target) => `{"target":"${target}"}`,
   ),
@@ -235,6 +239,7 @@ const part = fc.oneof(
 
 /** Parameters that lead somewhere, where numbers and jobs do not. */
 const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  ':target': one(['host', 'lxc:101', 'lxc%3A101', 'lxc:999', 'all']),
   ':vmid': one(['101', '102', '103', '999']),
   ':action': one(['start', 'stop', 'shutdown', 'reboot']),
   ':file': fc.oneof(one(['docs.js', 'swagger-ui.css']), known('panel')),
@@ -250,7 +255,8 @@ const parameter = (name: string): fc.Arbitrary<string> => {
 const FINDS: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
-  'GET /api/updates/history': ['?output=none'],
+  'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy'],
+  'GET /api/updates/jobs': ['?since=x'],
   'GET /api/updates/jobs/:id': ['?output=none'],
   'GET /api/updates/jobs/:id/output': ['?offset=0', '?offset=7', '?offset=1000000'],
   'GET /api/updates/packages': ['?target=host', '?target=lxc:101', '?target=lxc%3A102', '?target=lxc:999'],
