@@ -91,7 +91,7 @@ export const CHECK = `
 mark=$1 look=$2 sudo=$3 scope=$4 only=$5 helper=
 case $sudo in *${HOST_HELPER}) helper=1 ;; esac
 limit=${LOOK_SECONDS} most=${LOOK_BYTES / 512}
-dir=$(mktemp -d "\${TMPDIR:-/tmp}/ops-panel-check-XXXXXXXX") || exit 73
+dir=$(mktemp -d /tmp/ops-panel-check-XXXXXXXX) || exit 73
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 143' HUP INT TERM
 frame() {
