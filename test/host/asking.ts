@@ -50,10 +50,11 @@ export function keepAsking(bob: Caller, jobId: string): Asking {
   let at = 0
   const poll = async () => {
     const { status, body } = await bob.get(`/api/updates/jobs/${jobId}/output?offset=${at}`)
-    if (status !== 200) return
+    if (status !== 200) return false
     const { chunk, next_offset } = Piece.parse(body)
     chunks.push(chunk)
     at = next_offset
+    return chunk !== ''
   }
   const questions = Object.entries(QUESTIONS).map(([name, put]) => {
     const asked: Asked[] = []
@@ -73,7 +74,8 @@ export function keepAsking(bob: Caller, jobId: string): Asking {
     async stop() {
       stopped = true
       await all
-      await poll()
+      // One answer has 1 MiB at most, and more than that may have come after an outage.
+      while (await poll());
     },
   }
 }
