@@ -62,7 +62,7 @@ function printFailures(report) {
   }
 }
 
-/** What a suite came to; a file that passed when it was run once more counts as passed, and is named. */
+/** Counts the tests of a suite; a file that passed when it was run once more counts as passed, and is named. */
 function countSuite(suite) {
   const report = read(suite)
   if (!report) return { passed: 0, failed: 1, skipped: 0, flaky: [], files: [] }

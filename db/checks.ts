@@ -44,7 +44,7 @@ export interface Listed {
   status: string
 }
 
-/** One that was cancelled before it began has changed nothing. */
+/** The newest upgrade of a target that has ended. An upgrade that was cancelled before it began has changed nothing and does not count. */
 const lastUpgrade = (target: string) =>
   `(SELECT id FROM jobs WHERE target = ${target} AND kind = 'upgrade' AND finished_at IS NOT NULL
       AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')
@@ -127,7 +127,7 @@ export function listed(containers: readonly Listed[], job?: Followed): Statement
   ]
 }
 
-/** What a job has found at a target, as part of its end; a check that began later stays. */
+/** Stores the findings of a job at a target, as part of its end; the findings of a check that began later stay. */
 export function looked(
   job: Followed,
   {

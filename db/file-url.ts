@@ -5,7 +5,7 @@ export function fileUrl(path: string): string {
   return `file:${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** What a local address has to look like: `file:<path>`, `file:///<path>` or `file://localhost/<path>`. */
+/** The form of a local address: `file:<path>`, `file:///<path>` or `file://localhost/<path>`. */
 const LOCAL = /^file:(?:\/\/(?:localhost)?(?=\/[^/]))?(?!\/\/)([^?#]+)$/
 
 /**

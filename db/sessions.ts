@@ -80,7 +80,7 @@ export interface SessionChoice {
 /** Says in the audit log what ends; `count` finds how many do. */
 export type AnnounceEnd = (count: Statement) => Statement
 
-/** What removes sessions and leaves word of it for every instance, which reads it by `endedSince`; the last statement counts them. */
+/** Statements that remove sessions and tell every instance, which reads that by `endedSince`; the last one counts the removed sessions. */
 export function endingSessions(choice: SessionChoice | 'all', now: string, announce?: AnnounceEnd): Statement[] {
   const { userId = null, id = null, tokenHash = null } = choice === 'all' ? {} : choice
   const chosen = '(? IS NULL OR user_id = ?) AND (? IS NULL OR id = ?) AND (? IS NULL OR token_hash = ?)'
