@@ -23,8 +23,9 @@ export interface StoredJob {
   rest: string
 }
 
-const HEAD = /^(En attente de la fin de la tâche [^\n]*\n)?soak run (\d+)\n/
-const HEAD_BYTES = 400
+/** A job may be told of another one for which it waits as often as users take turns before it. */
+const HEAD = /^((?:En attente de la fin de la tâche [^\n]*\n)*)soak run (\d+)\n/
+const HEAD_BYTES = 8_192
 
 /** Takes a stored output apart: the service's words, what the host printed, the service's words. */
 export function readOutput(

@@ -68,11 +68,13 @@ test('a job that is stored and followed as it was printed is all right', () => {
   expect(found({})).toEqual({})
 })
 
-test('so is one that had to wait, and one that was cancelled in the middle, with what the service says of that', () => {
-  const waited = `${WAITED}${PRINTED}`
+test('so is one that had to wait, also for users who came later, and one that was cancelled, with what the service says', () => {
   const ended = `${PRINTED}dpkg n’a rien laissé d’inachevé.\nAnnulé par soak-0`
 
-  expect(found({ stored: [storedJob(waited)], pieces: [[waited, Buffer.byteLength(waited)]] })).toEqual({})
+  for (const times of [1, 2, 20]) {
+    const waited = `${WAITED.repeat(times)}${PRINTED}`
+    expect(found({ stored: [storedJob(waited)], pieces: [[waited, Buffer.byteLength(waited)]] })).toEqual({})
+  }
   const cancelled = { stored: [storedJob(ended, { status: 'error', errorCode: 'cancelled' })], cancelled: true }
   expect(found({ ...cancelled, pieces: [[ended, Buffer.byteLength(ended)]] })).toEqual({})
 })

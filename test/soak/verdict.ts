@@ -31,10 +31,11 @@ export function judgeJobs(
 }
 
 /** A job and what it met, for who looks into it. */
-function described({ id, status, error, run, startedAt, endedAt }: StoredJob, weather: Weather): string {
+function described({ id, status, error, run, startedAt, endedAt, rest }: StoredJob, weather: Weather): string {
   const seconds = ((endedAt - startedAt) / 1000).toFixed(3)
   const near = weather.near(startedAt, endedAt).join(', ')
-  return `${id}: ${status} after ${seconds} s (${error ?? 'no error'}), run ${run ?? 'of none'}; near: ${near || 'nothing'}`
+  const what = run === undefined ? `of none, says ${JSON.stringify(rest.slice(0, 200))}` : String(run)
+  return `${id}: ${status} after ${seconds} s (${error ?? 'no error'}), run ${what}; near: ${near || 'nothing'}`
 }
 
 /** What is wrong with the way that a job ended, if anything. */
