@@ -3,7 +3,7 @@ import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
 import { drain, takeEach } from './channel.ts'
 import type { Command } from './command.ts'
 import { type Elevation, elevateInTerminal } from './elevation.ts'
-import { createLineEnds } from './line-ends.ts'
+import { takeRestored } from './line-ends.ts'
 import { SshError } from './ssh-connection.ts'
 
 /** In characters. */
@@ -145,9 +145,6 @@ function closeInTime(channel: ClientChannel, cut: () => void): void {
   channel.once('close', () => clearTimeout(timer))
 }
 
-/** What ends the lines of a terminal comes together; a return that nothing follows stands for itself. */
-const HELD_MS = 20
-
 /**
  * A channel as a terminal, whose lines end with one return too many where `returns` is more than the one of every terminal.
  * `onClose` is called once, when it ends or is closed; `cut`, when the host does not let go of a channel that was closed.
@@ -157,7 +154,6 @@ export function hostTerminal(
   { returns, onClose, cut }: { returns: number; onClose(): void; cut(): void },
 ): HostTerminal {
   let closed = false
-  const lines = returns > 1 ? createLineEnds() : undefined
   const leave = () => {
     if (closed) return
     closed = true
@@ -177,21 +173,10 @@ export function hostTerminal(
   end.catch(() => {})
   return {
     read(take) {
-      const takeOpen = (bytes: Buffer) => (closed || bytes.length === 0 ? undefined : take(bytes))
-      if (!lines) {
-        const read = takeEach(channel, takeOpen)
-        channel.resume()
-        return read
-      }
-      let held: NodeJS.Timeout | undefined
-      const read = takeEach(channel, (bytes) => {
-        clearTimeout(held)
-        const restored = lines.restore(bytes)
-        if (lines.holds()) held = setTimeout(() => void takeOpen(lines.rest()), HELD_MS)
-        return takeOpen(restored)
-      })
+      const takeOpen = (bytes: Buffer) => (closed ? undefined : take(bytes))
+      const read = returns > 1 ? takeRestored(channel, takeOpen) : takeEach(channel, takeOpen)
       channel.resume()
-      return read.finally(() => clearTimeout(held)).then(() => takeOpen(lines.rest()))
+      return read
     },
     write(bytes) {
       if (closed || channel.write(bytes)) return undefined
