@@ -101,6 +101,7 @@ async function makeExecutable(path) {
     const { files } = inside
     const plugins = [libsql(asset), instead(inExecutable(inside)), listing(packages)]
     const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
+    if (/[^\0-\x7f]/.test(bundled)) throw new Error('the bundle of the executable has characters beyond ASCII')
     compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))

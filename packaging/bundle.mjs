@@ -105,6 +105,9 @@ export async function bundle(entry, target, format, plugins) {
     platform: 'node',
     target,
     format,
+    // The executable reads its bundle as Latin-1. esbuild writes every other character as an escape, which the raw text of a
+    // tagged template cannot have: such a template becomes a call.
+    ...(format === 'cjs' && { supported: { 'template-literal': false } }),
     legalComments: 'none',
     logLevel: 'warning',
     plugins: [...plugins, absent],

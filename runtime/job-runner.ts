@@ -13,8 +13,6 @@
  * disk does not take is missing as well; the command goes on.
  *
  * A daemon that the command leaves behind may hold the pipe: it is not waited for, and what it prints goes nowhere.
- *
- * No `String.raw`: in the executable, started from V8's code cache, that gives the text without its backslashes.
  */
 export const RUN = `
 use strict;
