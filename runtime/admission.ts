@@ -1,4 +1,3 @@
-import { limitKey } from './caller.ts'
 import type { Services, User } from './context.ts'
 import { Failure } from './errors.ts'
 import type { Auth, DeclaredLimit } from './function.ts'
@@ -11,12 +10,12 @@ export interface Admission {
   /** Counts a request; throws `rate_limited` or the declared refusal. */
   count(bucket: string, limit: DeclaredLimit, who: string): void | Promise<void>
   /**
-   * Whose token it is; throws `unauthenticated` or `forbidden` as `auth` asks, and `rate_limited` where too many of the address
-   * were refused for their token: before it is looked at, unless it is most likely one of this service's own.
+   * Whose token it is; throws `unauthenticated` or `forbidden` as `auth` asks, and `rate_limited` where too many of this
+   * address (see `countedAs`) were refused for their token: before it is looked at, unless it is most likely one of this service's own.
    */
-  identify(auth: Auth, token: string | undefined, address: string): User | undefined | Promise<User | undefined>
+  identify(auth: Auth, token: string | undefined, who: string): User | undefined | Promise<User | undefined>
   /** Counts a request that is refused for another token than that; the failure that it is answered with. */
-  refused(failure: Failure, address: string): Failure
+  refused(failure: Failure, who: string): Failure
 }
 
 /** Refusals for a token, of one address: far more than a person's pages meet when a session ends. */
@@ -24,13 +23,13 @@ const REFUSALS: DeclaredLimit = { limit: 120, seconds: 60, by: 'address' }
 const BUCKET = 'refused tokens'
 
 export function createAdmission({ limiter, sessions }: Pick<Services, 'limiter' | 'sessions'>): Admission {
-  const refused: Admission['refused'] = (failure, address) => {
-    const wait = limiter.admit(BUCKET, limitKey(address), REFUSALS)
+  const refused: Admission['refused'] = (failure, who) => {
+    const wait = limiter.admit(BUCKET, who, REFUSALS)
     return typeof wait === 'number' && wait > 0 ? passed(REFUSALS, wait) : failure
   }
-  const allowed = (auth: Auth, user: User | undefined, address: string): User | undefined => {
+  const allowed = (auth: Auth, user: User | undefined, who: string): User | undefined => {
     if (!user) {
-      const refusal = refused(new Failure('unauthenticated'), address)
+      const refusal = refused(new Failure('unauthenticated'), who)
       if (auth === 'optional' && refusal.code === 'unauthenticated') return undefined
       throw refusal
     }
@@ -42,14 +41,11 @@ export function createAdmission({ limiter, sessions }: Pick<Services, 'limiter' 
       const wait = limiter.admit(bucket, who, limit)
       return typeof wait === 'number' ? admitted(limit, wait) : wait.then((ms) => admitted(limit, ms))
     },
-    identify(auth, token, address) {
+    identify(auth, token, who) {
       if (auth === 'none' || (auth === 'optional' && token === undefined)) return undefined
-      if (token === undefined || !sessions.isPlausible(token))
-        admitted(REFUSALS, limiter.wait(BUCKET, limitKey(address), REFUSALS))
+      if (token === undefined || !sessions.isPlausible(token)) admitted(REFUSALS, limiter.wait(BUCKET, who, REFUSALS))
       const user = token === undefined ? undefined : sessions.verify(token)
-      return user instanceof Promise
-        ? user.then((found) => allowed(auth, found, address))
-        : allowed(auth, user, address)
+      return user instanceof Promise ? user.then((found) => allowed(auth, found, who)) : allowed(auth, user, who)
     },
     refused,
   }

@@ -9,7 +9,7 @@ import { bearer, createAdmission } from './admission.ts'
 import { answer, type HeaderList, refuse } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
-import { limitKey, readCaller } from './caller.ts'
+import { countedAs, readCaller } from './caller.ts'
 import type { Caller, Services, User } from './context.ts'
 import { openTo } from './cors.ts'
 import { codesOf } from './error-codes.ts'
@@ -139,10 +139,11 @@ function pipeline(
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
       const token = bearer(header('authorization'))
-      const found = fn.auth === 'optional' ? anybody(id, token, caller) : identify(fn.auth, token, caller.address)
+      const found =
+        fn.auth === 'optional' ? anybody(id, token, caller) : identify(fn.auth, token, countedAs(caller, fn.method))
       user = found instanceof Promise ? await found : found
       if (limit && limit.by === 'user') {
-        const counted = count(bucket, limit, String(user?.id ?? limitKey(caller.address)))
+        const counted = count(bucket, limit, String(user?.id ?? countedAs(caller, fn.method)))
         if (counted) await counted
       }
       const context = new RequestContext(c, user, caller, headers)
@@ -170,7 +171,9 @@ function pipeline(
       return answer(body, status, id, headers)
     } catch (error) {
       const translated = translate(error)
-      const failure = REFUSED_TOKEN.has(translated.code) ? refused(translated, caller.address) : translated
+      const failure = REFUSED_TOKEN.has(translated.code)
+        ? refused(translated, countedAs(caller, fn.method))
+        : translated
       const about = refusalLog.about(failure, caller.address, user)
       if (fn.refusalPage && header('accept')?.includes('text/html'))
         return refuse(services.log, c, failure, id, about, [], fn.refusalPage(failure))
@@ -194,7 +197,7 @@ function pipeline(
   /** Who cannot be identified for whatever reason counts as nobody where nobody is let in. */
   async function anybody(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
     try {
-      return await identify('optional', token, caller.address)
+      return await identify('optional', token, countedAs(caller, fn.method))
     } catch (error) {
       if (!(error instanceof Failure))
         services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
@@ -204,10 +207,11 @@ function pipeline(
 
   async function countAddress(caller: Caller): Promise<void> {
     if (!limit) return
+    const who = countedAs(caller, fn.method)
     try {
-      await count(bucket, limit, limitKey(caller.address))
+      await count(bucket, limit, who)
     } catch (error) {
-      const refused = limit.audit && error instanceof Failure && refusals.tell(`${bucket} ${limitKey(caller.address)}`)
+      const refused = limit.audit && error instanceof Failure && refusals.tell(`${bucket} ${who}`)
       if (limit.audit && refused)
         await writeAudit(
           services,

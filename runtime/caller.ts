@@ -22,12 +22,16 @@ export function readCaller(
     userAgent: header('user-agent') ?? '',
     secure,
     foreign: origin === undefined ? undefined : foreign(origin, { config, address, header, secure }),
+    embedded: origin === undefined && isEmbedded(header),
   }
 }
 
-/** What an operator should look at when a page is refused that is the panel's own. */
-export const FOREIGN_HINT =
-  'refused, the page is of another origin: see PANEL_ORIGINS, or have the proxy set X-Forwarded-Proto and pass Host on'
+/** As browsers say of themselves where the connection is secure. Whoever follows a link goes there, and is meant to. */
+function isEmbedded(header: (name: string) => string | undefined): boolean {
+  const site = header('sec-fetch-site') ?? 'none'
+  const goesThere = header('sec-fetch-mode') === 'navigate' && header('sec-fetch-dest') === 'document'
+  return site !== 'none' && site !== 'same-origin' && !goesThere
+}
 
 /** An Origin (only browsers send one) that is neither configured nor the service's own, as the client's browser sees it. */
 function foreign(
@@ -70,6 +74,19 @@ export function limitKey(address: string): string {
   if (isIP(known) !== 6) return known
   const network = ipv6Groups(known).slice(0, 4)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
+}
+
+/**
+ * Whom a limit of requests by address counts. What pages of other origins have the browsers there ask for counts apart: it can
+ * use up nothing that the person in front of one has a right to. Only browsers say so, of a GET what others could claim to
+ * no avail, of the rest an Origin, which nothing of worth is open to.
+ */
+export function countedAs(
+  { address, foreign: origin, embedded }: Pick<Caller, 'address' | 'foreign' | 'embedded'>,
+  method: string,
+): string {
+  const apart = origin !== undefined || (embedded && method === 'GET')
+  return apart ? `${limitKey(address)} by other pages` : limitKey(address)
 }
 
 /** Of proxies behind each other, each adds its own: what the first one saw. */

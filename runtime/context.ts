@@ -50,6 +50,8 @@ export interface Caller {
   secure: boolean
   /** The origin of the page that asks, when it is neither the service's own nor among `PANEL_ORIGINS`. */
   foreign: string | undefined
+  /** Whether the page of another origin has its browser fetch this, without an Origin: as an image, in a frame. */
+  embedded: boolean
 }
 
 export interface AuditNote {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { App } from './app.ts'
@@ -12,6 +12,7 @@ import { type ErrorCode, errorBody, Failure } from './errors.ts'
 import { refuse } from './handshake.ts'
 import { ANSWER_HEADERS } from './headers.ts'
 import type { Log } from './log.ts'
+import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 import { logRefusal, translate } from './translate.ts'
 import type { Sockets } from './upgrade.ts'
 
@@ -25,6 +26,7 @@ export async function createHttpServer(
   tls: Config['tls'],
   lookForRenewal?: Repeat,
 ): Promise<Server> {
+  const refusalLog = createRefusalLog(clock)
   const listener = getRequestListener(
     (request, { incoming }) => {
       if (!(incoming instanceof IncomingMessage)) throw new TypeError('HTTP/2 is not served')
@@ -32,7 +34,7 @@ export async function createHttpServer(
       return app.fetch(request, { peer, incoming })
     },
     // The adapter's own refusals: a Host that is none, a request target that is no path.
-    { errorHandler: (error) => refused(log, error) },
+    { errorHandler: (error) => refused(log, refusalLog, error) },
   )
   const options = {
     headersTimeout: HEADERS_MS,
@@ -67,9 +69,17 @@ export async function createHttpServer(
   })
   server.on('connect', ({ method, url }, connection) => {
     connection.on('error', () => connection.destroy())
-    refuse(connection, new Failure('method_not_allowed'), { log, method, path: url })
+    const failure = new Failure('method_not_allowed')
+    refuse(connection, failure, {
+      log,
+      method,
+      path: url,
+      about: refusalLog.about(failure, addressOf(connection)) ?? null,
+    })
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, connection) => answerMalformed(log, error, connection))
+  server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
+    answerMalformed(log, refusalLog, error, connection),
+  )
   // `Expect` with a wish that is not known may be ignored.
   server.on('checkExpectation', answer)
   return server
@@ -111,21 +121,29 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head])
 }
 
-function refused(log: Log, error: unknown): Response {
+/** The adapter does not say whose request it was. */
+function refused(log: Log, refusalLog: RefusalLog, error: unknown): Response {
   const id = randomUUID()
   const failure = error instanceof RequestError ? new Failure('malformed_http', { cause: error }) : translate(error)
-  logRefusal(log, { id, status: failure.status }, failure)
+  const about = refusalLog.about(failure, '')
+  if (about) logRefusal(log, { id, status: failure.status, ...about }, failure)
   const headers = { ...ANSWER_HEADERS, 'x-request-id': id }
   return new Response(errorBody(failure), { status: failure.status, headers })
 }
 
 /** What is not HTTP, or never comes, is answered in the form of every other error. */
-function answerMalformed(log: Log, error: NodeJS.ErrnoException, connection: Duplex): void {
+function answerMalformed(log: Log, refusalLog: RefusalLog, error: NodeJS.ErrnoException, connection: Duplex): void {
   const { code = '' } = error
   // Where TLS has failed, or not begun, no answer would ever be sent.
   const isHttp = /^(HPE|ERR_HTTP)_/.test(code)
-  if (!isHttp || !connection.writable) connection.destroy()
-  else refuse(connection, new Failure(MALFORMED.get(code) ?? 'malformed_http'), { log })
+  if (!isHttp || !connection.writable) return void connection.destroy()
+  const failure = new Failure(MALFORMED.get(code) ?? 'malformed_http')
+  refuse(connection, failure, { log, about: refusalLog.about(failure, addressOf(connection)) ?? null })
+}
+
+/** Of the other end; empty when it has gone. */
+function addressOf(connection: Duplex): string {
+  return connection instanceof Socket ? (connection.remoteAddress ?? '') : ''
 }
 
 const MALFORMED = new Map<string, ErrorCode>([

@@ -1,6 +1,7 @@
 import { StorageError } from '../db/client.ts'
 import { AnswerTooLong } from './channel.ts'
 import { Failure } from './errors.ts'
+import { ForeignPage } from './foreign-page.ts'
 import type { Log } from './log.ts'
 import { SshError } from './ssh-connection.ts'
 
@@ -25,6 +26,7 @@ export function logRefusal(
 ): void {
   const entry = { ...request, code, ...(details && { details }) }
   if (cause instanceof SshError) log.warn({ ...entry, reason: cause.message }, 'request failed at the host')
+  else if (cause instanceof ForeignPage) log.warn({ ...entry, origin: cause.origin }, cause.message)
   else if (status >= 500 && !((status === 501 || status === 503) && cause === undefined))
     log.error({ ...entry, err: cause }, 'request failed')
   else log.info(entry, 'request refused')

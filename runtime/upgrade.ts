@@ -6,9 +6,10 @@ import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { WebSocketServer } from 'ws'
 import { createAdmission } from './admission.ts'
 import { type AuditAction, writeAudit } from './audit.ts'
-import { FOREIGN_HINT, limitKey, readCaller } from './caller.ts'
+import { limitKey, readCaller } from './caller.ts'
 import type { AuditNote, Services, User } from './context.ts'
 import { Failure } from './errors.ts'
+import { ForeignPage } from './foreign-page.ts'
 import type { Auth } from './function.ts'
 import { decode, PROTOCOL, parseUrl, peer, readToken, refuse, single } from './handshake.ts'
 import { createRefusalLog } from './refusal-log.ts'
@@ -49,9 +50,11 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   })
-  server.on('wsClientError', (_error, connection, { method }) =>
-    refuse(connection, new Failure('malformed_http'), { log, method }),
-  )
+  server.on('wsClientError', (_error, connection, request) => {
+    const failure = new Failure('malformed_http')
+    const about = refusalLog.about(failure, callerOf(request).address) ?? null
+    refuse(connection, failure, { log, method: request.method, about })
+  })
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
   let stopped = false
@@ -68,15 +71,12 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
     const [declared, names] = handlers[0] ?? []
     if (!declared) throw new Failure('not_found')
     const caller = callerOf(request)
-    if (caller.foreign !== undefined) {
-      log.warn({ path: url.pathname, origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
-      throw new Failure('origin_forbidden')
-    }
+    if (caller.foreign !== undefined) throw new Failure('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const { rateLimit: limit } = declared
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await count(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
-    const identity = await identified(() => identify(declared.auth, token, caller.address))
+    const identity = await identified(() => identify(declared.auth, token, limitKey(caller.address)))
     if (identity instanceof Failure && identity.code === 'rate_limited') throw identity
     if (limit && limit.by === 'user') {
       const user = identity instanceof Failure ? undefined : identity
@@ -98,9 +98,10 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
       const user = identity instanceof Failure ? undefined : identity
       open.set(client, new Promise((resolve) => ws.once('close', () => resolve())))
       const about = { id, path: url.pathname, user_id: user?.id ?? 0 }
-      // Of those whose token is refused a sample.
-      const isRefused = identity instanceof Failure ? identity.status < 500 : token !== undefined && !user
-      const isTold = !isRefused || refusalLog.about(new Failure('unauthenticated'), caller.address) !== undefined
+      // Of those who are not signed in a sample.
+      const isFault = identity instanceof Failure && identity.status >= 500
+      const isTold =
+        user !== undefined || isFault || refusalLog.about(new Failure('unauthenticated'), caller.address) !== undefined
       if (isTold) log.info({ ...about, address: caller.address }, 'socket opened')
       ws.on('close', (code) => {
         open.delete(client)
@@ -114,7 +115,7 @@ export function createSockets(sockets: readonly AnySocket[], services: Services)
         return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
       }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
-      const mine = (auth: Auth, given: string | undefined) => identify(auth, given, caller.address)
+      const mine = (auth: Auth, given: string | undefined) => identify(auth, given, limitKey(caller.address))
       if (user) client.intercept(keepToken(socket, user, declared.auth, { ...services, identify: mine }))
       const audit = (action: AuditAction, note?: AuditNote) =>
         writeAudit(services, { user, address: caller.address }, action, note)

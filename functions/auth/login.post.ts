@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
 import { addSession } from '../../db/sessions.ts'
 import { findHostAccountByName, saveUser } from '../../db/users.ts'
-import { FOREIGN_HINT, limitKey } from '../../runtime/caller.ts'
+import { limitKey } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
+import { ForeignPage } from '../../runtime/foreign-page.ts'
 import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { isAccountName } from '../../runtime/identity.ts'
 import { SshError } from '../../runtime/ssh-connection.ts'
@@ -58,12 +59,9 @@ export default defineFunction({
   ],
 
   async handler({ body: { username: typed, password } }, context) {
-    const { db, host, settings, sessions, clock, caller, signal, log, audit, auditEntry, fail, header } = context
+    const { db, host, settings, sessions, clock, caller, signal, audit, auditEntry, fail, header } = context
     // Else any page could sign its visitors in as somebody else.
-    if (caller.foreign !== undefined) {
-      log.warn({ path: '/api/auth/login', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
-      throw fail('origin_forbidden')
-    }
+    if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const refused = async (error: SshError) => {
       await audit('login_failed', {
         user: { id: null, username: isAccountName(typed) ? typed : visible(typed.slice(0, SHOWN)) },

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
 import { findSession, touchSession } from '../../db/sessions.ts'
 import { findHostAccount } from '../../db/users.ts'
-import { FOREIGN_HINT } from '../../runtime/caller.ts'
 import { timestamp } from '../../runtime/clock.ts'
+import { ForeignPage } from '../../runtime/foreign-page.ts'
 import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
 import { RefreshCookies } from './cookie.ts'
@@ -26,10 +26,9 @@ export default defineFunction({
   errors: ['refresh_missing', 'refresh_invalid', 'session_ended', 'user_missing'],
 
   async handler({ cookies: { svc_refresh: token } }, context) {
-    const { db, sessions, clock, caller, log, auditEntry, fail } = context
-    if (token && caller.foreign !== undefined)
-      log.warn({ path: '/api/auth/refresh', origin: caller.foreign, address: caller.address }, FOREIGN_HINT)
-    if (!token || caller.foreign !== undefined) throw fail('refresh_missing')
+    const { db, sessions, clock, caller, auditEntry, fail } = context
+    if (!token) throw fail('refresh_missing')
+    if (caller.foreign !== undefined) throw fail('refresh_missing', { cause: new ForeignPage(caller.foreign) })
     const userId = await sessions.verifyRefresh(token)
     if (userId === undefined) throw fail('refresh_invalid')
     const now = timestamp(clock())

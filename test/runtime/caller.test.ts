@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitKey, readCaller } from '../../runtime/caller.ts'
+import { countedAs, limitKey, readCaller } from '../../runtime/caller.ts'
 import { readConfig } from '../../runtime/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })
@@ -166,3 +166,29 @@ test.each(['::ffff:c000:201', '0:0:0:0:0:FFFF:192.0.2.1'])(
     expect(from('10.0.0.1', written)).toBe('192.0.2.1')
   },
 )
+
+const HERE = 'http://panel.test'
+const APART = '192.0.2.1 by other pages'
+
+test.each([
+  ['a program', 'GET', {}, '192.0.2.1'],
+  ['the service’s own page', 'POST', { origin: HERE, 'sec-fetch-site': 'same-origin' }, '192.0.2.1'],
+  ['another one', 'POST', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, APART],
+  ['an image in another one', 'GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, APART],
+  [
+    'a frame in one of the same site',
+    'GET',
+    { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+    APART,
+  ],
+  [
+    'a link in another one',
+    'GET',
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+    '192.0.2.1',
+  ],
+  ['an address that was typed', 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, '192.0.2.1'],
+  ['who only claims it', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
+])('what pages of other origins have a browser ask for counts apart: %s', (_, method, headers, who) => {
+  expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(who)
+})

@@ -1,8 +1,11 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import output from '../../functions/updates/output.ws.ts'
+import { testApp } from '../app.ts'
 import { startDemo } from './demo.ts'
-import { startService } from './service.ts'
+import { listening } from './listening.ts'
+import { openSocket, startService } from './service.ts'
 
 /** Sends bytes as they are and reads until the service ends the connection. */
 async function exchange(url: string, bytes: string): Promise<string> {
@@ -64,4 +67,40 @@ test('after a body that is too long the connection is closed, and says so', asyn
 
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
   expect(answer).toMatch(/^connection: close\r$/im)
+})
+
+const UPGRADE =
+  'GET /ws/updates/x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+
+test.each([
+  ['what is not HTTP', 'SSH-2.0-hello\r\n\r\n', 'malformed_http', '127.0.0.1'],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'method_not_allowed', '127.0.0.1'],
+  ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 'malformed_http', ''],
+  ['an upgrade without a key', `${UPGRADE}Sec-WebSocket-Key: x\r\n\r\n`, 'malformed_http', '127.0.0.1'],
+  [
+    'an upgrade by a foreign page',
+    `${UPGRADE}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nOrigin: ${'e'.repeat(10_000)}\r\n\r\n`,
+    'origin_forbidden',
+    '127.0.0.1',
+  ],
+])('of a flood of %s the log has a sample', async (_, bytes, code, address) => {
+  const { services, lines } = await testApp([])
+  const { url } = await listening(services, { sockets: [output] })
+
+  for (let n = 0; n < 40; n += 1) expect(await exchange(url, bytes)).toMatch(/^HTTP\/1\.1 40[035] /)
+
+  const told = lines().filter((line) => line.includes(`"code":"${code}"`))
+  expect(told).toHaveLength(12)
+  expect(told.at(-1)).toContain(`"address":"${address}","times":32`)
+  expect(Math.max(...lines().map((line) => line.length))).toBeLessThan(1_000)
+})
+
+test('of a flood of sockets that nobody has signed in for the log has a sample', async () => {
+  const { services, lines } = await testApp([])
+  const { url } = await listening(services, { sockets: [output] })
+
+  for (let n = 0; n < 40; n += 1) expect(await openSocket(url, '/ws/updates/1795448638-0osczxgt').end).toBe(4404)
+
+  await expect.poll(() => lines().filter((line) => line.includes('socket closed')).length).toBe(12)
+  expect(lines().filter((line) => line.includes('socket opened'))).toHaveLength(12)
 })

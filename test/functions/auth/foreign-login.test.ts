@@ -23,6 +23,31 @@ test.each(['https://evil.example', 'http://localhost:9999', 'null', ''])(
   },
 )
 
+test('a page of another origin uses up none of its visitors’ attempts, and its own are bounded', async () => {
+  const app = await testApp([login])
+  const foreign = { ...attempt, headers: { origin: 'https://evil.example', host: 'localhost' }, from: '203.0.113.9' }
+
+  const statuses: number[] = []
+  for (let n = 0; n < 7; n += 1) statuses.push((await app.request('POST', '/api/auth/login', foreign)).status)
+
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+  for (let n = 0; n < 5; n += 1)
+    expect((await app.request('POST', '/api/auth/login', { ...attempt, from: '203.0.113.9' })).status).toBe(200)
+})
+
+test('who says so of itself without an Origin has no attempts more than others', async () => {
+  const app = await testApp([login])
+  const embedded = { headers: { 'sec-fetch-site': 'cross-site' }, body: BODY, from: '203.0.113.9' }
+
+  const statuses: number[] = []
+  for (let n = 0; n < 6; n += 1)
+    statuses.push(
+      (await app.request('POST', '/api/auth/login', n % 2 ? embedded : { ...embedded, headers: {} })).status,
+    )
+
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
+})
+
 test('the service’s own page and those of PANEL_ORIGINS sign in, and so does who is no page', async () => {
   const app = await testApp([login], { env: { PANEL_ORIGINS: 'https://panel.example' } })
   const own = { host: 'pve.test:8080', origin: 'http://pve.test:8080' }
