@@ -37,6 +37,9 @@ export interface App {
   fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
 
+/** So many entries about passed limits are in the audit log, however many addresses they come from. */
+const AUDITED = { limit: 1_000, seconds: 3_600, by: 'address' } as const
+
 const LOCAL = { address: '127.0.0.1', encrypted: false }
 
 /**
@@ -212,7 +215,7 @@ function pipeline(
       await count(bucket, limit, who)
     } catch (error) {
       const refused = limit.audit && error instanceof Failure && refusals.tell(`${bucket} ${who}`)
-      if (limit.audit && refused)
+      if (limit.audit && refused && services.limiter.admit('audited refusals', bucket, AUDITED) === 0)
         await writeAudit(
           services,
           { user: undefined, address: caller.address },

@@ -59,7 +59,7 @@ export default defineFunction({
   ],
 
   async handler({ body: { username: typed, password } }, context) {
-    const { db, host, settings, sessions, clock, caller, signal, audit, auditEntry, fail, header } = context
+    const { db, host, settings, sessions, limiter, clock, caller, signal, audit, auditEntry, fail, header } = context
     // Else any page could sign its visitors in as somebody else.
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const refused = async (error: SshError) => {
@@ -71,8 +71,11 @@ export default defineFunction({
     }
     await settings.sshServer()
     // sshd would read another name out of it (`bob:x` is bob), or a terminal more than a name.
-    if (!isAccountName(typed))
-      throw await refused(new SshError('bad_credentials', 'ce nom ne peut être celui d’un compte'))
+    if (!isAccountName(typed)) {
+      const impossible = new SshError('bad_credentials', 'ce nom ne peut être celui d’un compte')
+      const isTold = (await limiter.admit('names of nobody', '', OF_NOBODY)) === 0
+      throw isTold ? await refused(impossible) : fail('bad_credentials', { cause: impossible })
+    }
     const turn = { from: limitKey(caller.address), signal }
     const checked = await host.signIn(typed, password, turn).catch(async (error: unknown) => {
       throw error instanceof SshError ? await refused(error) : error
@@ -107,6 +110,12 @@ export default defineFunction({
     return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
   },
 })
+
+/**
+ * So many attempts by names that nobody can have are in the audit log, from wherever they come: the host, which takes its time for each
+ * password, is not asked about them.
+ */
+const OF_NOBODY = { limit: 100, seconds: 3_600, by: 'address' } as const
 
 /** So much of what was typed as a name is kept in the audit log. */
 const SHOWN = 256

@@ -88,3 +88,28 @@ test('when the entry cannot be written the attempt is not let through', async ()
 
   expect(app.signIns).toHaveLength(5)
 })
+
+test('of names that nobody can have a hundred an hour are audited, from however many addresses they come', async () => {
+  const app = await testApp([login])
+  const attempt = async (n: number) => {
+    const body = { username: `bob:${n}`, password: 'x' }
+    return (await app.request('POST', '/api/auth/login', { body, from: `2001:db8:0:${n.toString(16)}::1` })).status
+  }
+  const failed = async () => (await audited(app.db)).filter(({ action }) => action === 'login_failed').length
+
+  for (let n = 0; n < 130; n += 1) expect(await attempt(n)).toBe(401)
+  expect(await failed()).toBe(100)
+
+  app.advance(3_600_000)
+  expect(await attempt(1)).toBe(401)
+  expect(await failed()).toBe(101)
+  expect(app.signIns).toEqual([])
+})
+
+test('of a flood from a crowd of addresses a thousand refusals an hour are audited', async () => {
+  const app = await testApp([login])
+  const crowd = upTo(130).map((n) => `2001:db8:0:${n.toString(16)}::1`)
+  for (const from of crowd) await attempts(app, 5 + 8, from)
+
+  expect(await entries(app)).toHaveLength(1000)
+}, 30_000)
