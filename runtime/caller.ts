@@ -14,7 +14,7 @@ export function readCaller(
   header: (name: string) => string | undefined,
 ): Caller {
   const forwarded = header('x-forwarded-for')
-  const address = plain(peer.address)
+  const address = plainAddress(peer.address)
   const secure = peer.encrypted || first(header('x-forwarded-proto'))?.toLowerCase() === 'https'
   const origin = header('origin')
   return {
@@ -55,7 +55,7 @@ function foreign(
 function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer: string, forwarded: string): string {
   const chain = forwarded
     .split(',')
-    .map((item) => plain(withoutPort(item.trim())))
+    .map((item) => plainAddress(withoutPort(item.trim())))
     .reverse()
   let client = peer
   for (const address of chain) {
@@ -70,7 +70,7 @@ function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer:
  * addresses are at one client's disposal.
  */
 export function limitKey(address: string): string {
-  const known = plain(address)
+  const known = plainAddress(address)
   if (isIP(known) !== 6) return known
   const network = ipv6Groups(known).slice(0, 4)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
@@ -108,7 +108,7 @@ function withoutPort(address: string): string {
 const MAPPED = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
 /** An IPv4 address without the forms that IPv6 gives it, in whatever spelling. */
-function plain(address: string): string {
+export function plainAddress(address: string): string {
   if (!address.includes(':') || isIP(address) !== 6) return address
   const groups = ipv6Groups(address)
   const [high = 0, low = 0] = groups.slice(6)

@@ -8,6 +8,7 @@ import type { App } from './app.ts'
 import { contextOf, keepRenewed, type Repeat, readPair } from './certificate.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { boundConnections } from './connections.ts'
 import { type ErrorCode, errorBody, Failure } from './errors.ts'
 import { refuse } from './handshake.ts'
 import { ANSWER_HEADERS } from './headers.ts'
@@ -22,7 +23,13 @@ const REQUEST_MS = 20_000
 
 /** Node's own server for the functions and the sockets. Whatever comes in is answered in the form of every answer. */
 export async function createHttpServer(
-  { app, sockets, log, clock }: { app: App; sockets: Sockets; log: Log; clock: Clock },
+  {
+    app,
+    sockets,
+    log,
+    clock,
+    isTrustedProxy,
+  }: { app: App; sockets: Sockets; log: Log; clock: Clock } & Pick<Config, 'isTrustedProxy'>,
   tls: Config['tls'],
   lookForRenewal?: Repeat,
 ): Promise<Server> {
@@ -60,6 +67,7 @@ export async function createHttpServer(
     return secure
   }
   const server: Server = tls ? await createSecure(tls) : createServer(options, answer)
+  boundConnections(server, { isTrustedProxy, log, clock })
   server.on('upgrade', (request, connection, head) => {
     // Nobody else listens from now on, and an error that nobody hears ends the process.
     connection.on('error', () => connection.destroy())
@@ -98,7 +106,7 @@ export function closeServer(server: Server, isFollowed: boolean): Promise<unknow
 }
 
 /** Settles with the address, as `127.0.0.1:8080`; rejects with the system's error when it cannot be had. */
-export function listen(server: Server, host: string, port: number): Promise<string> {
+export function listen(server: NetServer, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

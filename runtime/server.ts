@@ -89,7 +89,10 @@ export async function startServer(
     metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed, jobs.kinds) })
     // What ends the process a moment after its start does so before anybody is served.
     if (trial) await pause(TRIAL_MS)
-    const server = await createHttpServer({ app, sockets: ws, log, clock }, config.tls)
+    const server = await createHttpServer(
+      { app, sockets: ws, log, clock, isTrustedProxy: config.isTrustedProxy },
+      config.tls,
+    )
     opened.push(() => {
       server.close()
       server.closeAllConnections()

@@ -25,9 +25,14 @@ export async function listening(
     repeat?: Repeat
   } = {},
 ) {
+  const { log, clock, config } = services
   const ws = createSockets(sockets, services)
   const app = createApp(functions, services, { strict: true })
-  const server = await createHttpServer({ app, sockets: ws, log: services.log, clock: services.clock }, tls, repeat)
+  const server = await createHttpServer(
+    { app, sockets: ws, log, clock, isTrustedProxy: config.isTrustedProxy },
+    tls,
+    repeat,
+  )
   const url = `${tls ? 'https' : 'http'}://${await listen(server, '127.0.0.1', 0)}`
   onTestFinished(async () => {
     await ws.stop()
