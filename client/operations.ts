@@ -830,6 +830,7 @@ export interface Operations {
         error_code: string | null
         started_by_name: string
         containers: Array<ContainerResult> | null
+        kind?: 'upgrade' | 'check' | 'remedy'
       }> | null
     }
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode

@@ -189,6 +189,7 @@ export function latestJobs(db: Database, { kind, limit }: { kind: string; limit:
 
 const Listed = Row.pick({
   id: true,
+  kind: true,
   target: true,
   status: true,
   error_code: true,
@@ -201,14 +202,25 @@ const Listed = Row.pick({
 /** A job as lists show it, with the name of who has started it. */
 export type ListedJob = z.infer<typeof Listed>
 
-/** Those of one kind as lists show them, the newest first. */
-export function listJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<ListedJob[]> {
+/** So many of the newest jobs of a kind. */
+export interface NewestOfKind {
+  kind: string
+  limit: number
+}
+
+/** Of each of these kinds the newest, and whatever runs, as lists show them, the newest first. */
+export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
+  const newest = 'SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?)'
   return db.query(
     Listed,
-    `SELECT jobs.id, target, status, error_code, exit_code, started_at, finished_at, parts, username AS started_by_name
+    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts,
+       username AS started_by_name
      FROM jobs JOIN users ON users.id = started_by
-     WHERE kind = ? ORDER BY started_at DESC, jobs.rowid DESC LIMIT ?`,
-    [kind, limit],
+     WHERE jobs.id IN (
+       ${kinds.map(() => `${newest} UNION `).join('')}
+       SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
+     ORDER BY started_at DESC, jobs.rowid DESC`,
+    [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],
   )
 }
 

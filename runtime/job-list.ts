@@ -1,7 +1,7 @@
 import type { Database } from '../db/client.ts'
-import { jobsVersion, type ListedJob, listJobs } from '../db/jobs.ts'
+import { jobsVersion, type ListedJob, listJobs, type NewestOfKind } from '../db/jobs.ts'
 
-/** The newest jobs of a kind, and a text that changes whenever one begins or ends. */
+/** The newest jobs of some kinds with all that run, and a text that changes whenever one begins or ends. */
 export interface NewestJobs {
   version: string
   jobs: readonly ListedJob[]
@@ -9,7 +9,7 @@ export interface NewestJobs {
 
 /** What everybody who looks at the panel asks for every other second: one question to the database answers all of them. */
 export interface JobList {
-  newest(kind: string, limit: number): Promise<NewestJobs>
+  newest(kinds: readonly NewestOfKind[]): Promise<NewestJobs>
   /** A job has begun or ended here: who asks from now on is told. */
   changed(): void
 }
@@ -25,22 +25,22 @@ export function createJobList(db: Database, elapsed: () => number): JobList {
   const known = new Map<string, Known>()
   const asking = new Map<string, Promise<NewestJobs>>()
 
-  const read = async (key: string, kind: string, limit: number): Promise<Known> => {
+  const read = async (key: string, kinds: readonly NewestOfKind[]): Promise<Known> => {
     const at = elapsed()
     // Read first: what changes before the list is read makes the next answer another one.
     const version = await jobsVersion(db)
     const before = known.get(key)
-    return before?.version === version ? { ...before, at } : { version, jobs: await listJobs(db, { kind, limit }), at }
+    return before?.version === version ? { ...before, at } : { version, jobs: await listJobs(db, kinds), at }
   }
 
   return {
-    newest(kind, limit) {
-      const key = `${kind} ${limit}`
+    newest(kinds) {
+      const key = JSON.stringify(kinds)
       const before = known.get(key)
       if (before && elapsed() - before.at < FRESH_MS) return Promise.resolve(before)
       const shared = asking.get(key)
       if (shared) return shared
-      const asked = read(key, kind, limit).then((found) => {
+      const asked = read(key, kinds).then((found) => {
         // Not over what has changed meanwhile.
         if (asking.get(key) === asked) known.set(key, found)
         return found

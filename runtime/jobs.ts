@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Statement } from '../db/client.ts'
 import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
-import { addJob, endJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
+import { addJob, endJob, findJob, type JobRow, type NewestOfKind, QueueFull, requestCancel } from '../db/jobs.ts'
 import { type Clock, timestamp } from './clock.ts'
 import { Failure } from './errors.ts'
 import type { Host } from './host.ts'
@@ -37,8 +37,8 @@ export interface Jobs {
   start(job: NewJobRequest): Promise<string>
   /** Ends a running job, whichever instance sees to it, with the audit entry of it; false, and neither, when it is not running. */
   cancel(id: string, username: string, announce?: Statement): Promise<boolean>
-  /** The newest jobs of a kind, as lists show them: cheap, however many ask. */
-  newest(kind: string, limit: number): Promise<NewestJobs>
+  /** The newest jobs of some kinds with all that run, as lists show them: cheap, however many ask. */
+  newest(kinds: readonly NewestOfKind[]): Promise<NewestJobs>
   /** Publishes what a running job prints from that byte on to its topic, whichever instance follows it. */
   tell(event: string, id: string, from: number): void
   /**
@@ -238,7 +238,7 @@ export function createJobs({
       runs.get(id)?.cancel()
       return true
     },
-    newest: (kind, limit) => list.newest(kind, limit),
+    newest: (kinds) => list.newest(kinds),
     tell: (event, id, from) => tail.begin(event, id, from),
     tend,
     async upToDate(id) {

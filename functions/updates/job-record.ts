@@ -84,6 +84,12 @@ export function jobRecord({
 export const UpdateKind = z.enum(['upgrade', 'check', 'remedy'])
 export type UpdateKind = z.infer<typeof UpdateKind>
 
+/** Of what kind a job is, as it is told: of an upgrade nothing is said. */
+export function updateKindOf({ kind }: Pick<JobRow, 'kind'>): { kind?: UpdateKind } {
+  const known = UpdateKind.exclude(['upgrade']).safeParse(kind)
+  return known.success ? { kind: known.data } : {}
+}
+
 export interface UpdateJob extends JobRow {
   kind: UpdateKind
 }

@@ -11,6 +11,7 @@ import {
   jobRecord,
   jobResult,
   UpdateKind,
+  updateKindOf,
 } from './job-record.ts'
 import { jobText } from './job-text.ts'
 
@@ -38,7 +39,7 @@ export default defineFunction({
     return {
       ...jobRecord(job),
       ...(output !== 'none' && { output: await jobText(db, job) }),
-      ...(job.kind !== 'upgrade' && { kind: job.kind }),
+      ...updateKindOf(job),
       ...jobResult(job),
       started_by_name: user?.username ?? '',
       output_size: job.output_size,

@@ -1,10 +1,18 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
-import { EXAMPLE_JOB, EXAMPLE_RESULT, JobRecord, JobResult, jobRecord, jobResult } from './job-record.ts'
-import { upgradeJob } from './upgrade.ts'
+import {
+  EXAMPLE_JOB,
+  EXAMPLE_RESULT,
+  JobRecord,
+  JobResult,
+  jobRecord,
+  jobResult,
+  UpdateKind,
+  updateKindOf,
+} from './job-record.ts'
 
-/** As many as the history has. */
-const NEWEST = 50
+/** Of upgrades as many as the history has; of what surrounds them, those that have just ended. */
+const NEWEST = UpdateKind.options.map((kind) => ({ kind, limit: kind === 'upgrade' ? 50 : 10 }))
 
 const Version = z
   .string()
@@ -19,14 +27,16 @@ export default defineFunction({
   path: '/api/updates/jobs',
   summary: 'The newest jobs, for who asks again and again',
   description:
-    'The newest 50 jobs without their output, newest first, each with how it ended and who has started it. With `since`, `jobs` is null as long as no job has begun or ended since that answer. It may be asked for every second: one question to the database serves all who ask.',
+    'The newest 50 upgrades, the newest 10 checks and the newest 10 remedies, and all that run, without their output, newest first, each with how it ended and who has started it; `kind` is told of what is no upgrade. With `since`, `jobs` is null as long as no job has begun or ended since that answer. It may be asked for every second: one question to the database serves all who ask.',
   auth: 'user',
   // Every page that somebody looks at asks once a second, and two hundred of them may be one person's: screens on a wall.
   rateLimit: { limit: 2_500, seconds: 10, by: 'user' },
   request: { query: z.object({ since: Version.optional() }) },
   response: z.object({
     version: z.string(),
-    jobs: z.array(JobRecord.omit({ output: true }).extend(JobResult.shape)).nullable(),
+    jobs: z
+      .array(JobRecord.omit({ output: true }).extend({ ...JobResult.shape, kind: UpdateKind.optional() }))
+      .nullable(),
   }),
   example: {
     query: { since: '1833.0' },
@@ -35,12 +45,13 @@ export default defineFunction({
 
   async handler({ query: { since } }, { jobs }) {
     await jobs.upToDate()
-    const { version, jobs: newest } = await jobs.newest(upgradeJob.kind, NEWEST)
+    const { version, jobs: newest } = await jobs.newest(NEWEST)
     if (version === since) return { version, jobs: null }
     return {
       version,
       jobs: newest.map((job) => ({
         ...jobRecord(job),
+        ...updateKindOf(job),
         ...jobResult(job),
         started_by_name: job.started_by_name,
       })),

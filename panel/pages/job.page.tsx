@@ -26,7 +26,7 @@ export function JobPage() {
         note={
           record && (
             <>
-              {targetName(record.target)} · <Ago at={record.started_at} />
+              {targetName(record.target, record.kind)} · <Ago at={record.started_at} />
               {by !== undefined && <> · {say.startedBy(by)}</>}
             </>
           )

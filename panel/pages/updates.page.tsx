@@ -8,7 +8,7 @@ import { Heading } from '../parts/heading.tsx'
 import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { targetName } from '../parts/target-name.ts'
+import { jobName, targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
 import { mayUpgrade } from '../parts/upgrade-question.ts'
 import {
@@ -22,7 +22,7 @@ import {
   useChecks,
 } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
-import { running, startUpgrade } from '../wire/jobs.ts'
+import { otherPerson, running, startUpgrade } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
@@ -31,7 +31,7 @@ import { TargetRow } from './updates/target-row.tsx'
 
 const HOST_MS = 30_000
 
-/** What can be upgraded where, the upgrade that runs, and those that ran. */
+/** What can be upgraded where, what runs, and the upgrades that ran. */
 export function UpdatesPage() {
   const say = words().updates
   useChecks()
@@ -43,10 +43,13 @@ export function UpdatesPage() {
     return found
   })
   const chosen = useSignal<string>()
-  const shown = chosen.value ?? running.value[0]?.job_id
+  const seen = useSignal<string>()
+  const [first] = running.value
+  const shown = chosen.value ?? first?.job_id ?? seen.value
   useEffect(() => {
-    // What has begun to be read stays when it has ended.
-    chosen.value ??= shown
+    // What has begun to be read stays when it has ended. A check that nobody has asked to see leaves its place to what comes.
+    if (first?.kind === 'check') seen.value = shown
+    else chosen.value ??= shown
   }, [shown])
   const outputs = useRef<HTMLElement>(null)
   const sought = useSignal<string>()
@@ -141,7 +144,7 @@ export function UpdatesPage() {
           )}
         </section>
         <section class="outputs" ref={outputs}>
-          <Choice shown={shown} choose={(id) => (chosen.value = id)} />
+          <Choice shown={shown} choose={(id) => (chosen.value = id)} show={show} />
           {shown ? (
             <Followed key={shown} id={shown} onSeen={sought.value === shown ? reveal : undefined} />
           ) : (
@@ -156,7 +159,7 @@ export function UpdatesPage() {
 
 /** What can be upgraded and is not already, with how much of that is known. */
 function upgradableIn(found: readonly Check[]): Upgradable[] {
-  const busy = new Set(running.value.map(({ target }) => target))
+  const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
   const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
   return found
     .filter((check) => !/^(stopped|unsupported|blocked)$/.test(check.state) && isFree(check))
@@ -167,31 +170,54 @@ function upgradableIn(found: readonly Check[]): Upgradable[] {
     }))
 }
 
-/** An output; once it is there it is shown to who has asked for it. */
+/** An output, and whose it is; once it is there it is shown to who has asked for it. */
 function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined }) {
+  const say = words().job
   const job = useFollowedJob(id)
+  const record = job.record.value
+  const by = record && otherPerson(record)
   const isThere = job.record.value !== undefined || job.error.value !== undefined
   useEffect(() => {
     if (isThere) onSeen?.()
   }, [isThere, onSeen !== undefined])
-  return <JobOutput job={job} />
+  return (
+    <>
+      {record && (record.kind !== undefined || by !== undefined) && (
+        <p class="dim cut" title={by}>
+          {say.titles[record.kind ?? 'upgrade']}
+          {by !== undefined && <> · {say.startedBy(by)}</>}
+        </p>
+      )}
+      <JobOutput job={job} />
+    </>
+  )
 }
 
-/** Which of several upgrades is shown. */
-function Choice({ shown, choose }: { shown: string | undefined; choose(id: string): void }) {
+interface ChoiceProps {
+  shown: string | undefined
+  choose(id: string): void
+  /** The same, and has it read: the button goes away. */
+  show(id: string): void
+}
+
+/** Which of those that run is shown. */
+function Choice({ shown, choose, show }: ChoiceProps) {
   const say = words().updates
-  if (running.value.length < 2) return null
+  const [first, second] = running.value
+  if (!first || (!second && first.job_id === shown)) return null
   return (
     <fieldset class="choice" aria-label={say.outputs}>
-      {running.value.map(({ job_id, target }) => (
+      {running.value.map((job) => (
         <button
-          key={job_id}
+          key={job.job_id}
           type="button"
           class="button small"
-          aria-pressed={job_id === shown}
-          onClick={() => choose(job_id)}
+          aria-pressed={job.job_id === shown}
+          onClick={() => (second ? choose(job.job_id) : show(job.job_id))}
         >
-          {targetName(target)}
+          <span class="cut" title={jobName(job)}>
+            {jobName(job)}
+          </span>
         </button>
       ))}
     </fieldset>

@@ -41,7 +41,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       <Status is={OUTCOME_STATUS[outcome]} hidden={!ended}>
         {say[outcome]}
       </Status>
-      <strong>{record && targetName(record.target)}</strong>
+      <strong>{record && targetName(record.target, record.kind)}</strong>
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )

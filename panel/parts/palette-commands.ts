@@ -26,7 +26,7 @@ import { words } from '../words/words.ts'
 import { mayAct } from './container-actions.tsx'
 import { confirm } from './dialog.tsx'
 import { openKeyMap } from './key-map.tsx'
-import { targetName } from './target-name.ts'
+import { jobName, targetName } from './target-name.ts'
 
 export interface Command {
   /** The same each time: it is remembered by it. */
@@ -65,9 +65,10 @@ function toPages(): Command[] {
 
 function toJobs(): Command[] {
   const say = words().palette
-  return running.value.map(({ job_id, target }) => {
+  return running.value.map(({ job_id, kind, target }) => {
     const icon = PAGES.updates.icon
-    const title = say.follow(targetName(target))
+    const name = jobName({ kind, target })
+    const title = kind === undefined ? say.follow(name) : say.followOther(name)
     return { id: `job:${job_id}`, kind: 'job', title, icon, run: leads(`/updates/${job_id}`) }
   })
 }

@@ -61,10 +61,7 @@ export function useChecks(): void {
 
 async function poll(): Promise<void> {
   clearTimeout(timer)
-  const wasChecking = isChecking.peek()
   if (!document.hidden) await readChecks()
-  // What was changed while it was looked at is looked at again.
-  if (wasChecking && !isChecking.peek()) await checkWhatIsDue()
   clearTimeout(timer)
   if (lookers > 0) timer = setTimeout(() => void poll(), isChecking.peek() ? CHECKING_MS : EVERY_MS)
 }

@@ -132,8 +132,8 @@ export function followJob(id: string): FollowedJob {
       }
       for await (const event of panel.follow(`update:${id}`, { from: at, signal, onState })) take(event)
       const { kind } = await read(signal)
-      if (kind === undefined) void readJobs()
-      else if (kind === 'remedy') void checkWhatIsDue()
+      void readJobs()
+      if (kind === 'remedy') void checkWhatIsDue()
     } catch (cause) {
       if (!signal.aborted) error.value = cause
     }

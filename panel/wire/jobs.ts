@@ -1,11 +1,11 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
-import { checkWhatIsDue } from './checks.ts'
+import { checkWhatIsDue, readChecks } from './checks.ts'
 import { returns } from './connection.ts'
 import { api, atSignOut, isAdmin, me } from './panel.ts'
 
-/** A record of an upgrade without its output. `status` does not know of apt's exit code: see `outcomeOfJob`. */
+/** A record of a job without its output; `kind` is told of what is no upgrade. `status` does not know of apt's exit code: see `outcomeOfJob`. */
 export type Job = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]
 
 /** What others begin, and what ends, is seen within two seconds. The answer is next to nothing as long as nothing has changed. */
@@ -13,10 +13,18 @@ const EVERY_MS = 1_000
 /** After a failure. */
 const AGAIN_MS = 5_000
 
-/** The newest jobs, newest first; undefined until they are known. */
-export const jobs = signal<readonly Job[]>()
+const ORDER = [undefined, 'remedy', 'check'] as const
+
+/** The newest of every kind, newest first. */
+const known = signal<readonly Job[]>()
+/** The newest upgrades, newest first; undefined until they are known. */
+export const jobs = computed(() => known.value?.filter(({ kind }) => kind === undefined))
 export const jobsError = signal<unknown>()
-export const running = computed(() => (jobs.value ?? []).filter(({ status }) => status === 'running'))
+/** All that runs, newest first: upgrades, then repairs, then checks, which change nothing. */
+export const running = computed(() => {
+  const all = (known.value ?? []).filter(({ status }) => status === 'running')
+  return ORDER.flatMap((order) => all.filter(({ kind }) => kind === order))
+})
 
 /** How a job has ended, as far as that is known by now. */
 export function outcomeOfJob({ status, target, exit_code: exitCode, error_code: errorCode, containers }: Job): Outcome {
@@ -60,7 +68,7 @@ function whenSeen(): void {
 }
 
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden && me.peek() && jobs.peek()) void readJobs()
+  if (!document.hidden && me.peek() && known.peek()) void readJobs()
 })
 returns.subscribe(() => {
   if (jobsError.peek() !== undefined && me.peek()) void readJobs()
@@ -81,16 +89,24 @@ async function ask(): Promise<void> {
     jobsError.value = undefined
     if (!told.jobs) return
     recheck(running.value, told.jobs)
-    jobs.value = told.jobs
+    known.value = told.jobs
   } catch (error) {
     jobsError.value = error
   }
 }
 
-/** Where an upgrade has ended, other packages wait than before. */
+/**
+ * Where something has ended, other packages wait than before, or what was changed meanwhile is to be looked at. A check that
+ * somebody has cancelled is not begun anew by itself.
+ */
 function recheck(ran: readonly Job[], now: readonly Job[]): void {
-  const ended = ran.some(({ job_id }) => now.find((job) => job.job_id === job_id)?.status !== 'running')
-  if (ended) void checkWhatIsDue()
+  const ended = ran.flatMap((job) => {
+    const found = now.find(({ job_id }) => job_id === job.job_id) ?? { ...job, status: 'error' }
+    return found.status === 'running' ? [] : [found]
+  })
+  const begun = now.filter(({ job_id, status }) => status === 'running' && !ran.some((job) => job.job_id === job_id))
+  if (ended.some(({ kind, error_code }) => kind !== 'check' || error_code !== 'cancelled')) void checkWhatIsDue()
+  else if ([...ended, ...begun].some(({ kind }) => kind === 'check')) void readChecks()
 }
 
 /** Starts an upgrade; its id. */
@@ -106,7 +122,7 @@ export async function startUpgrade(target: string): Promise<string> {
     started_by_name: me.value?.username ?? '',
     containers: null,
   }
-  jobs.value = [begun, ...(jobs.value ?? [])]
+  known.value = [begun, ...(known.value ?? [])]
   void readJobs()
   return job_id
 }
@@ -114,6 +130,6 @@ export async function startUpgrade(target: string): Promise<string> {
 atSignOut(() => {
   clearTimeout(timer)
   version = undefined
-  jobs.value = undefined
+  known.value = undefined
   jobsError.value = undefined
 })

@@ -6,14 +6,19 @@ import {
   type Panel,
   type PanelOptions,
 } from '../../client/index.ts'
+import type { DemoHostOptions } from '../../demo/host.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { startService } from '../runtime/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { startProxy } from './cutting-proxy.ts'
 
 /** The whole service behind a proxy, for an imitated host whose upgrades print what the test says; and somebody who is signed in there. */
-export async function signedIn(options: Partial<PanelOptions> = {}, env: Record<string, string> = {}) {
-  const demo = await startDemo()
+export async function signedIn(
+  options: Partial<PanelOptions> = {},
+  env: Record<string, string> = {},
+  host: DemoHostOptions = {},
+) {
+  const demo = await startDemo(host)
   const printed = controlledOutput(demo)
   const service = await startService(demo, env)
   const proxy = await startProxy(service.url)

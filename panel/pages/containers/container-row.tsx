@@ -14,7 +14,7 @@ import { TaskRow } from './task-row.tsx'
 export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
   const {
     containers: say,
-    job: { title },
+    job: { titles },
     shell,
   } = words()
   const { vmid, name, cpu, cpus, mem, maxmem, disk, maxdisk, uptime, tags } = container
@@ -44,7 +44,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
             ))}
             {job && (
               <a class="tag" href={`/updates/${job.job_id}`}>
-                {title}
+                {titles[job.kind ?? 'upgrade']}
               </a>
             )}
           </span>

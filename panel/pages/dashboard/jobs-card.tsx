@@ -2,17 +2,18 @@ import { OUTCOME_STATUS } from '../../nouns/outcome.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
-import { targetName } from '../../parts/target-name.ts'
+import { jobName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { jobs, jobsError, otherPerson, outcomeOfJob, readJobs } from '../../wire/jobs.ts'
+import { jobs, jobsError, otherPerson, outcomeOfJob, readJobs, running } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const SHOWN = 5
 
-/** The upgrades that run, and the last ones that ran. */
+/** What runs, and the last upgrades that ran. */
 export function JobsCard() {
   const { dashboard: say, job: states } = words()
-  const found = jobs.value
+  const others = running.value.filter(({ kind }) => kind !== undefined)
+  const found = jobs.value && [...others, ...jobs.value]
   return (
     <>
       <Problem error={jobsError.value} retry={readJobs} />
@@ -21,14 +22,15 @@ export function JobsCard() {
       {found && found.length > 0 && (
         <ul class="list">
           {found.slice(0, SHOWN).map((job) => {
-            const { job_id, target, started_at } = job
+            const { job_id, started_at } = job
+            const name = jobName(job)
             const outcome = outcomeOfJob(job)
             const by = otherPerson(job)
             return (
               <li key={job_id}>
                 <Status is={OUTCOME_STATUS[outcome]} hidden />
-                <a class="grow cut" href={`/updates/${job_id}`} title={targetName(target)}>
-                  {targetName(target)}
+                <a class="grow cut" href={`/updates/${job_id}`} title={name}>
+                  {name}
                 </a>
                 <span aria-hidden="true">{states[outcome]}</span>
                 <span class="dim">

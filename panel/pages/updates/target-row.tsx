@@ -20,7 +20,7 @@ interface TargetRowProps {
   onUpgrade(): void
   onRepair(): void
   onCheck(): void
-  /** Shows the output of the upgrade that runs there. */
+  /** Shows the output of the upgrade or repair that runs there. */
   onShow(job: string): void
 }
 
@@ -34,7 +34,9 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   const { target, findings, last_upgrade: last } = check
   const vmid = target === 'host' ? undefined : target.slice('lxc:'.length)
   const name = target === 'host' ? targetName('host') : check.name
-  const job = running.value.find((each) => each.target === target || (each.target === 'all' && target !== 'host'))
+  const job = running.value.find(
+    (each) => each.kind !== 'check' && (each.target === target || (each.target === 'all' && target !== 'host')),
+  )
   const count = waitingIn(check)
   const shown = shownOf(check)
   const isSilent = shown.text === 'unanswered' || (shown.text === 'never' && check.job_id !== null)
@@ -45,6 +47,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
 
   function sentence(): ComponentChildren {
     // Of all containers, it is one at a time.
+    if (kind === 'run' && job?.kind === 'remedy') return say.repairing
     if (kind === 'run') return job?.target === 'all' ? say.runningWithAll : say.running
     if (check.checking && kind === 'unknown') return say.checking
     if (shown.text === 'failed') return <Ago at={last?.finished_at} say={say.failed} />

@@ -6,6 +6,7 @@ export const job: typeof fr = {
   back: 'All upgrades',
   host: 'Host',
   all: 'All containers',
+  everything: 'All targets',
   container: (id: string) => `Container ${id}`,
   running: 'Running',
   unknown: 'Result to be read',

@@ -23,5 +23,6 @@ export const palette: typeof fr = {
   upgradeVerb: 'Upgrade',
   terminal: (name: string) => `Open a terminal: ${name}`,
   follow: (name: string) => `Follow the upgrade: ${name}`,
+  followOther: (name: string) => `Follow: ${name}`,
   hints: { choose: 'choose', open: 'open', close: 'close', openKey: 'Enter', closeKey: 'Esc' },
 }

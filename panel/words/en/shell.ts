@@ -21,7 +21,7 @@ export const shell: typeof fr = {
   away: 'The service does not answer. Trying again every two seconds; nothing is lost.',
   back: 'The service answers again.',
   packagesWaiting: (count: number) => (count === 1 ? '1 package waiting' : `${count} packages waiting`),
-  jobsRunning: (count: number) => (count === 1 ? '1 upgrade running' : `${count} upgrades running`),
+  jobsRunning: (count: number) => (count === 1 ? '1 job running' : `${count} jobs running`),
   typeToConfirm: (name: string) => `Type “${name}” to confirm.`,
   ownPassword: 'Your own password',
   missing: 'This page does not exist',

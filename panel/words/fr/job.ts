@@ -4,6 +4,7 @@ export const job = {
   back: 'Toutes les mises à jour',
   host: 'Hôte',
   all: 'Tous les conteneurs',
+  everything: 'Toutes les cibles',
   container: (id: string) => `Conteneur ${id}`,
   running: 'En cours',
   unknown: 'Résultat à lire',

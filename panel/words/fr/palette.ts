@@ -21,5 +21,6 @@ export const palette = {
   upgradeVerb: 'Mettre à jour',
   terminal: (name: string) => `Ouvrir un terminal\u00a0: ${name}`,
   follow: (name: string) => `Suivre la mise à jour\u00a0: ${name}`,
+  followOther: (name: string) => `Suivre\u00a0: ${name}`,
   hints: { choose: 'choisir', open: 'ouvrir', close: 'fermer', openKey: 'Entrée', closeKey: 'Échap' },
 }

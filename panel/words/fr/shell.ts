@@ -19,7 +19,7 @@ export const shell = {
   away: 'Le service ne répond pas. Nouvel essai toutes les deux secondes\u202f; rien n’est perdu.',
   back: 'Le service répond à nouveau.',
   packagesWaiting: (count: number) => (count === 1 ? '1 paquet en attente' : `${count} paquets en attente`),
-  jobsRunning: (count: number) => (count === 1 ? '1 mise à jour en cours' : `${count} mises à jour en cours`),
+  jobsRunning: (count: number) => (count === 1 ? '1 tâche en cours' : `${count} tâches en cours`),
   typeToConfirm: (name: string) => `Saisissez « ${name} » pour confirmer.`,
   ownPassword: 'Votre mot de passe',
   missing: 'Cette page n’existe pas',

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { type Database, StorageError } from '../../../db/client.ts'
 import { endJob, type JobPart, markLaunched } from '../../../db/jobs.ts'
+import { saveUser } from '../../../db/users.ts'
+import cancel from '../../../functions/updates/cancel.post.ts'
 import jobs from '../../../functions/updates/jobs.get.ts'
 import run from '../../../functions/updates/run.post.ts'
 import { createJobList } from '../../../runtime/job-list.ts'
@@ -13,9 +16,11 @@ import { jobHost } from './job-host.ts'
 const AT = '2026-03-01T11:00:00.000Z'
 const LATER = '2026-03-01T11:05:00.000Z'
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+const UPGRADES = [{ kind: 'upgrade', limit: 50 }]
+const Told = z.object({ jobs: z.array(z.looseObject({ job_id: z.string(), kind: z.string().optional() })) })
 
 async function listApp() {
-  const app = await testApp([jobs, run], { fake: jobHost({}) })
+  const app = await testApp([jobs, run, cancel], { fake: jobHost({}) })
   const read = async (query = '') => app.request('GET', `/api/updates/jobs${query}`, { as: 'user' })
   return { ...app, read }
 }
@@ -63,6 +68,43 @@ test('each job is told with how it ended and who has started it, without its out
   })
 })
 
+test('checks and repairs are told with their kind: the last ten of each that ended, and whatever runs', async () => {
+  const { db, read, request } = await listApp()
+  const at = (minute: number) => `2026-03-01T10:${`${minute}`.padStart(2, '0')}:00.000Z`
+  const old = { kind: 'check', args: '{}', queue: '', target: 'lxc:101', started_at: at(0) }
+  await recordJob(db, 'still', old)
+  for (let n = 1; n <= 12; n += 1) {
+    const check = await recordJob(db, `check-${n}`, { ...old, target: 'all', started_at: at(n) })
+    await endJob(db, check, SUCCESS, { now: LATER })
+  }
+  const { id: started_by } = await saveUser(db, 'alice', true, AT)
+  await recordJob(db, 'repair', { kind: 'remedy', args: '{}', started_at: at(20), started_by })
+  await recordJob(db, 'upgrade', { started_at: at(21) })
+  await recordJob(db, 'action', { kind: 'container', args: '{}', queue: '', started_at: at(22) })
+
+  const told = Told.parse(await answered(await read(), 200))
+
+  expect(told.jobs.map(({ job_id, kind }) => `${job_id} ${kind ?? '-'}`)).toEqual([
+    'upgrade -',
+    'repair remedy',
+    ...Array.from({ length: 10 }, (_, n) => `check-${12 - n} check`),
+    'still check',
+  ])
+  expect(told.jobs.at(1)).toEqual({
+    job_id: 'repair',
+    kind: 'remedy',
+    target: 'host',
+    status: 'running',
+    started_at: at(20),
+    exit_code: null,
+    error_code: null,
+    started_by_name: 'alice',
+    containers: null,
+  })
+  // Who sees another's may not cancel it for that.
+  await refused(await request('POST', '/api/updates/jobs/repair/cancel', { as: 'user' }), 403, 'forbidden')
+})
+
 test('who knows them already is told nothing until one begins or ends; without any, there are none', async () => {
   const app = await listApp()
   expect(await answered(await app.read(), 200)).toEqual({ version: '0.0', jobs: [] })
@@ -101,7 +143,7 @@ async function counted() {
 test('two hundred that ask at the same time cost two statements, and one every quarter of a second after that', async () => {
   const { db, state, list } = await counted()
   await recordJob(db, 'job')
-  const crowd = () => Promise.all(Array.from({ length: 200 }, () => list.newest('upgrade', 50)))
+  const crowd = () => Promise.all(Array.from({ length: 200 }, () => list.newest(UPGRADES)))
 
   await crowd()
   expect(state.asked).toBe(2)
@@ -115,7 +157,7 @@ test('two hundred that ask at the same time cost two statements, and one every q
 
 test('what another instance has begun is seen a quarter of a second later, what this one has, at once', async () => {
   const { db, state, list } = await counted()
-  const ids = async () => (await list.newest('upgrade', 50)).jobs.map(({ id }) => id)
+  const ids = async () => (await list.newest(UPGRADES)).jobs.map(({ id }) => id)
   expect(await ids()).toEqual([])
 
   await recordJob(db, 'theirs')
@@ -128,17 +170,17 @@ test('what another instance has begun is seen a quarter of a second later, what 
   list.changed()
   await before
   expect(await ids()).toHaveLength(2)
-  const running = (await list.newest('upgrade', 50)).version
+  const running = (await list.newest(UPGRADES)).version
   await endJob(db, job, SUCCESS, { now: LATER })
   list.changed()
-  expect((await list.newest('upgrade', 50)).version).not.toBe(running)
+  expect((await list.newest(UPGRADES)).version).not.toBe(running)
 })
 
 test('a database that fails is told to who asks, and asked again by the next', async () => {
   const { state, list } = await counted()
   state.fails = true
-  await expect(list.newest('upgrade', 50)).rejects.toThrow(StorageError)
+  await expect(list.newest(UPGRADES)).rejects.toThrow(StorageError)
   state.fails = false
 
-  expect((await list.newest('upgrade', 50)).jobs).toEqual([])
+  expect((await list.newest(UPGRADES)).jobs).toEqual([])
 })

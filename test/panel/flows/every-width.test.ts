@@ -6,6 +6,7 @@ import { createPanel } from '../../../client/index.ts'
 import { startDemoHypervisor } from '../../../demo/hypervisor.ts'
 import { LONG_USER, longNames } from '../../../demo/long-names.ts'
 import { prepare } from '../../../demo/prepare.ts'
+import { CHECK } from '../../../functions/updates/check-script.ts'
 import { testForge } from '../../forge.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../runtime/service.ts'
@@ -181,6 +182,11 @@ test.each(LANGUAGES)(
     await goTo(page, '/updates')
     await page.locator('.output .line').first().waitFor()
     await look(page, 'an upgrade under way, among others', found)
+    demo.override = ([name, , text]) => (name === 'sh' && text === CHECK ? new Promise(() => {}) : undefined)
+    await panel.api('POST /api/updates/checks', { body: { target: 'lxc:101' } })
+    await page.locator('.choice button').nth(1).click()
+    await page.locator('.outputs > .cut').waitFor()
+    await look(page, 'a check under way, beside an upgrade', found)
     await page.locator('.head .primary').click()
     await page.locator('dialog.question').waitFor()
     await look(page, 'a question about all upgrades', found)

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
+import { manyContainers } from '../../../demo/place.ts'
+import type { DemoHost } from '../../../demo/host.ts'
+import { CHECK } from '../../../functions/updates/check-script.ts'
+import { REPAIR } from '../../../functions/updates/remedy-job.ts'
 import { signedIn } from '../../client/signed-in.ts'
 import { follow, openPage, signIn } from '../browser.ts'
 
@@ -116,4 +120,87 @@ test('a page that nobody sees asks for nothing, and knows all as soon as it is s
   const took = await seenAfter(one, '.history tbody tr', 'Hôte', () => hide(false))
   expect(took).toBeLessThan(TWO_SECONDS)
   printed.end()
+})
+
+/** Everything is checked, and from now on a check or a repair lasts until it is cancelled. */
+async function checkedOnce() {
+  const world = await signedIn({}, {}, { containers: manyContainers() })
+  const { panel, demo } = world
+  const { job_id: id } = await panel.api('POST /api/updates/checks', { body: { target: 'all' } })
+  const read = () => panel.api('GET /api/updates/jobs/{id}', { params: { id } })
+  await expect.poll(async () => (await read()).status, WAIT).toBe('success')
+  lasting(demo)
+  const one = await openPage(`${world.proxy.url}/updates`)
+  await signIn(one, 'guest')
+  const other = await openPage(`${world.proxy.url}/updates`)
+  await signIn(other)
+  const tab = await other.context().newPage()
+  await tab.goto(other.url())
+  for (const page of [one, tab]) await page.getByText(/^La sortie d’une mise à jour s’affiche ici/).waitFor(WAIT)
+  return { ...world, one, other, tab }
+}
+
+function lasting(demo: DemoHost): void {
+  demo.override = ([name, , text], { stdout, signal }) => {
+    if (name !== 'sh' || (text !== CHECK && text !== REPAIR)) return undefined
+    return stdout('for everybody\n').then(
+      () => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    )
+  }
+}
+
+test.each([
+  ['check', 'Vérifier', 'Vérification', 'Vérification · Toutes les cibles'],
+  ['repair', 'Réparer les paquets de git', 'Réparation', 'Réparation · git'],
+])(
+  'a %s that runs is seen by others and in other tabs, with whose it is, and cancelled there by who may',
+  {
+    timeout: LONG,
+  },
+  async (_, button, kind, name) => {
+    const { one, other, tab } = await checkedOnce()
+
+    await other.getByRole('button', { name: button, exact: true }).click(WAIT)
+
+    for (const page of [one, tab]) await page.locator('.output').getByText('for everybody').waitFor(WAIT)
+    await one.getByText(`${kind} · lancée par demo`).waitFor(WAIT)
+    expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
+    await one
+      .getByText('1 tâche en cours')
+      .first()
+      .waitFor({ ...WAIT, state: 'attached' })
+    await follow(one, '/')
+    await one.getByRole('link', { name }).click(WAIT)
+    await one.getByRole('heading', { name: kind }).waitFor(WAIT)
+    await follow(one, '/containers')
+    await one.getByRole('row', { name: /git/ }).getByRole('link', { name: kind, exact: true }).waitFor(WAIT)
+
+    await tab.locator('.output').getByRole('button', { name: 'Annuler' }).click(WAIT)
+    await tab.getByRole('dialog').locator('.danger').click(WAIT)
+    await tab.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+    await one
+      .getByRole('link', { name: kind, exact: true })
+      .first()
+      .waitFor({ ...WAIT, state: 'detached' })
+  },
+)
+
+test('a check that somebody has cancelled is not begun anew by who looks at it elsewhere', {
+  timeout: LONG,
+}, async () => {
+  const { demo, panel, proxy } = await signedIn()
+  lasting(demo)
+  const { job_id: id } = await panel.api('POST /api/updates/checks', { body: { target: 'all' } })
+  const one = await openPage(`${proxy.url}/updates`)
+  await signIn(one, 'guest')
+  await one.locator('.output').getByText('for everybody').waitFor(WAIT)
+  const sent = proxy.lines.length
+
+  await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
+  await one.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+  const polls = () => proxy.lines.filter((line) => line.startsWith('GET /api/updates/jobs?since=')).length
+  const before = polls()
+  await expect.poll(polls, WAIT).toBeGreaterThan(before + 2)
+
+  expect(proxy.lines.slice(sent).filter((line) => line.startsWith('POST /api/updates/checks'))).toEqual([])
 })

@@ -113,7 +113,7 @@ test('all targets are upgraded once their names were confirmed', { timeout: LONG
 
   await page.keyboard.press('Enter')
   await page.locator('dialog').getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
-  await page.getByRole('group', { name: 'Mises à jour en cours' }).waitFor(WAIT)
+  await page.getByRole('group', { name: 'Tâches en cours' }).waitFor(WAIT)
   demo.lineMs = 0
   const started = async () => (await panel.api('GET /api/updates/history'))?.map(({ target }) => target).sort()
   await expect.poll(started, WAIT).toEqual(['host', 'lxc:101', 'lxc:102'])
