@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Database, Statement } from './client.ts'
-import type { Followed } from './jobs.ts'
+import { type Followed, JobPart } from './jobs.ts'
 
 const Row = z.object({
   target: z.string(),
@@ -19,21 +19,12 @@ const Row = z.object({
   own_code: z.number().nullable(),
   own_error: z.string().nullable(),
   own_at: z.string().nullable(),
-  all_id: z.string().nullable(),
-  all_status: z.string().nullable(),
-  all_code: z.number().nullable(),
-  all_error: z.string().nullable(),
-  all_at: z.string().nullable(),
-  all_launched: z.number().nullable(),
-  all_noted: z.number().transform(Boolean),
-  all_state: z.string().nullable(),
-  all_part_code: z.number().nullable(),
 })
 
 /**
  * A target with what the last check found there, as JSON; `unanswered`: a later one could not be made. `own_…` is the last
- * upgrade of the target that has ended, `all_…` that of every container, with what was noted of this one there, `touched_at` the end of the last job that may have
- * changed its packages.
+ * upgrade of the target alone that has ended, `touched_at` the end of the last job of the target alone that may have changed its
+ * packages.
  */
 export type CheckRow = z.infer<typeof Row>
 
@@ -44,14 +35,8 @@ export interface Listed {
   status: string
 }
 
-/** The newest upgrade of a target that has ended. An upgrade that was cancelled before it began has changed nothing and does not count. */
-const lastUpgrade = (target: string) =>
-  `(SELECT id FROM jobs WHERE target = ${target} AND kind = 'upgrade' AND finished_at IS NOT NULL
-      AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')
-    ORDER BY finished_at DESC LIMIT 1)`
-
-const noted = (field: string) =>
-  `(SELECT json_extract(value, '$.${field}') FROM json_each(every.parts) WHERE json_extract(value, '$.id') = CAST(c.vmid AS TEXT))`
+/** An upgrade that has ended. One that was cancelled before it began has changed nothing and does not count. */
+const ENDED = `kind = 'upgrade' AND finished_at IS NOT NULL AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')`
 
 const CHECKS = `
 SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
@@ -59,13 +44,9 @@ SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind IN ('upgrade', 'remedy') AND launched = 1)
     AS touched_at,
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
-  own.finished_at AS own_at,
-  every.id AS all_id, every.status AS all_status, every.exit_code AS all_code, every.error_code AS all_error,
-  every.finished_at AS all_at, every.launched AS all_launched, every.parts IS NOT NULL AS all_noted,
-  ${noted('state')} AS all_state, ${noted('code')} AS all_part_code
+  own.finished_at AS own_at
 FROM checks c
-LEFT JOIN jobs own ON own.id = ${lastUpgrade('c.target')}
-LEFT JOIN jobs every ON c.vmid IS NOT NULL AND every.id = ${lastUpgrade(`'all'`)}`
+LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY finished_at DESC LIMIT 1)`
 
 /** Every target, the host first. */
 export function readChecks(db: Database): Promise<CheckRow[]> {
@@ -75,6 +56,35 @@ export function readChecks(db: Database): Promise<CheckRow[]> {
 export async function readCheck(db: Database, target: string): Promise<CheckRow | undefined> {
   const [row] = await db.query(Row, `${CHECKS} WHERE c.target = ?`, [target])
   return row
+}
+
+const OfAll = z.object({
+  id: z.string(),
+  status: z.string(),
+  exit_code: z.number().nullable(),
+  error_code: z.string().nullable(),
+  finished_at: z.string(),
+  launched: z.number().transform(Boolean),
+  parts: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : z.array(JobPart).parse(JSON.parse(text)))),
+})
+
+/** An upgrade of every container that has ended, with what was noted of each; null of one that noted nothing. */
+export type UpgradeOfAll = z.infer<typeof OfAll>
+
+/** A container that as many of them have left out is one of which nobody asks any more. */
+const OF_ALL = 10
+
+/** The last of them, newest first. To be read after the checks: what has ended meanwhile makes those old. */
+export function upgradesOfAll(db: Database): Promise<UpgradeOfAll[]> {
+  return db.query(
+    OfAll,
+    `SELECT id, status, exit_code, error_code, finished_at, launched, parts FROM jobs
+     WHERE target = 'all' AND ${ENDED} ORDER BY finished_at DESC LIMIT ?`,
+    [OF_ALL],
+  )
 }
 
 const Packages = z.object({ packages: z.string().nullable() })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readCheck } from '../../db/checks.ts'
+import { readCheck, upgradesOfAll } from '../../db/checks.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { Check, checkOf, EXAMPLE_CHECK, packagesOf, UNCHECKED_HOST } from './check.ts'
 import { Target } from './target.ts'
@@ -40,6 +40,6 @@ export default defineFunction({
     await jobs.upToDate()
     const row = (await readCheck(db, target)) ?? (target === 'host' ? UNCHECKED_HOST : undefined)
     if (!row) throw fail('check_missing')
-    return { ...checkOf(row, clock()), packages: await packagesOf(db, target) }
+    return { ...checkOf(row, await upgradesOfAll(db), clock()), packages: await packagesOf(db, target) }
   },
 })

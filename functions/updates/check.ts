@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type CheckRow, readCheckedPackages } from '../../db/checks.ts'
+import { type CheckRow, readCheckedPackages, type UpgradeOfAll } from '../../db/checks.ts'
 import type { Database } from '../../db/client.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { Finding, findingOf } from './finding.ts'
@@ -130,23 +130,15 @@ export const UNCHECKED_HOST: CheckRow = {
   own_code: null,
   own_error: null,
   own_at: null,
-  all_id: null,
-  all_status: null,
-  all_code: null,
-  all_error: null,
-  all_at: null,
-  all_launched: null,
-  all_noted: false,
-  all_state: null,
-  all_part_code: null,
 }
 
-/** A stored check as it is told at that moment. */
-export function checkOf(row: CheckRow, now: Date): CheckSummary {
+/** A stored check as it is told at that moment; `ofAll` are the last upgrades of every container, newest first. */
+export function checkOf(row: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
   const stored = read?.data ?? NOTHING
-  const last_upgrade = lastUpgradeOf(row)
-  const changed_at = laterOf(row.touched_at, row.all_launched === 1 && !isLeftOut(row) ? row.all_at : null)
+  const came = row.vmid === null ? [] : ofAll.filter((each) => mayHaveCome(each, String(row.vmid)))
+  const last_upgrade = lastUpgradeOf(row, came)
+  const changed_at = laterOf(row.touched_at, came.find(({ launched }) => launched)?.finished_at ?? null)
   const isStopped = row.vmid !== null && row.status !== 'running'
   const isOld = row.lists_at === null || now.getTime() - Date.parse(row.lists_at) > LISTS_STALE_MS
   const findings = [...stored.findings]
@@ -192,25 +184,38 @@ function laterOf(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other > one) ? other : one
 }
 
-/** Whether the last upgrade of every container did not come to this one, or passed it by because it was not running. */
-function isLeftOut({ all_noted, all_state }: CheckRow): boolean {
-  return all_noted && all_state !== 'done' && all_state !== 'failed'
+/** Whether an upgrade of every container has come to this one, as far as that is known: it ended there, or was there when it ended. */
+function mayHaveCome({ status, parts }: UpgradeOfAll, id: string): boolean {
+  if (parts === null) return true
+  const state = parts.find((part) => part.id === id)?.state
+  if (state !== 'waiting') return state === 'done' || state === 'failed'
+  // They have their turns in this order, and one whose end was not noted was the last. What has come to its end has been at all of them.
+  return status === 'success' || parts.find((part) => part.state === 'waiting')?.id === id
 }
 
 /**
  * The newest upgrade that has ended, of the target alone or of every container, whose exit code is 0 whatever became of each: what was
  * noted of this one counts.
  */
-function lastUpgradeOf(row: CheckRow): CheckSummary['last_upgrade'] {
-  const { own_id, own_at, all_id, all_at, all_noted, all_part_code } = row
-  const isNewer = own_at === null || (all_at !== null && all_at > own_at)
-  const isAll = all_noted ? isNewer && !isLeftOut(row) : own_at === null
-  const [job_id, finished_at, status, exit_code, error] = !isAll
-    ? [own_id, own_at, row.own_status, row.own_code, row.own_error]
-    : all_noted
-      ? [all_id, all_at, row.all_state === 'failed' ? 'error' : 'success', all_part_code, null]
-      : [all_id, all_at, row.all_status, row.all_code, row.all_error]
-  if (job_id === null || finished_at === null) return null
-  const failed = status === 'error' || (exit_code ?? 0) !== 0
-  return { job_id, finished_at, exit_code, outcome: error === 'cancelled' ? 'cancelled' : failed ? 'failed' : 'done' }
+function lastUpgradeOf(row: CheckRow, came: readonly UpgradeOfAll[]): CheckSummary['last_upgrade'] {
+  const { own_id, own_at, own_status, own_code, own_error } = row
+  const isAlone = own_id !== null && own_at !== null
+  // Of one that has noted nothing it is not known where it came: only where there was none of the target alone.
+  const among = isAlone ? came.find(({ parts, finished_at }) => parts !== null && finished_at > own_at) : came[0]
+  if (among) {
+    const part = among.parts?.find(({ id }) => id === String(row.vmid))
+    const { id: job_id, finished_at, status, exit_code, error_code } = among
+    if (part?.state === 'done') return { job_id, finished_at, exit_code: part.code, outcome: 'done' }
+    if (part?.state === 'failed') return { job_id, finished_at, exit_code: part.code, outcome: 'failed' }
+    const ended = outcomeOf(status, part ? null : exit_code, error_code)
+    if (!part || ended !== 'done') return { job_id, finished_at, exit_code: part ? null : exit_code, outcome: ended }
+  }
+  if (!isAlone) return null
+  const outcome = outcomeOf(own_status, own_code, own_error)
+  return { job_id: own_id, finished_at: own_at, exit_code: own_code, outcome }
+}
+
+function outcomeOf(status: string | null, code: number | null, error: string | null): 'done' | 'failed' | 'cancelled' {
+  if (error === 'cancelled') return 'cancelled'
+  return status === 'error' || (code ?? 0) !== 0 ? 'failed' : 'done'
 }

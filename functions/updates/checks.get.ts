@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readChecks } from '../../db/checks.ts'
+import { readChecks, upgradesOfAll } from '../../db/checks.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { CheckSummary, checkOf, EXAMPLE_CHECK, UNCHECKED_HOST } from './check.ts'
 
@@ -19,8 +19,9 @@ export default defineFunction({
   async handler(_, { db, jobs, clock }) {
     await jobs.upToDate()
     const rows = await readChecks(db)
+    const ofAll = await upgradesOfAll(db)
     const now = clock()
     const host = rows.some(({ target }) => target === 'host') ? [] : [UNCHECKED_HOST]
-    return { checks: [...host, ...rows].map((row) => checkOf(row, now)) }
+    return { checks: [...host, ...rows].map((row) => checkOf(row, ofAll, now)) }
   },
 })

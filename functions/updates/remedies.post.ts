@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readCheck } from '../../db/checks.ts'
+import { readCheck, upgradesOfAll } from '../../db/checks.ts'
 import { findUser } from '../../db/users.ts'
 import { defineFunction, WRITES } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
@@ -43,7 +43,7 @@ export default defineFunction({
     // A token outlives the record of its user, and a job must belong to somebody.
     if (!(await findUser(db, user.id))) throw fail('profile_missing')
     const row = await readCheck(db, target)
-    const check = row && checkOf(row, clock())
+    const check = row && checkOf(row, await upgradesOfAll(db), clock())
     const found = check?.state !== 'stopped' && check?.findings.some(({ remedy }) => remedy?.action === action)
     if (!found || !MENDED.includes(action)) throw fail('remedy_unknown')
     const job_id = await jobs.start({

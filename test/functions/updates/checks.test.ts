@@ -367,6 +367,85 @@ test('of an upgrade of all containers, what was noted of each counts; one that i
   expect(await one('lxc:101')).toMatchObject({ state: 'up_to_date', last_upgrade: { job_id: all, outcome: 'done' } })
 })
 
+/** Three containers that run, each up to date, and how upgrades of all of them end from then on. */
+async function upgradedTogether() {
+  const list = `VMID       Status     Lock         Name\n${[101, 102, 103].map((id) => `${id} running ct-${id}`).join('\n')}\n`
+  const looks = { host: look(), 'lxc:101': look(), 'lxc:102': look(), 'lxc:103': look() }
+  const world = await checkApp({ list, looks })
+  const { app } = world
+  await world.look('all')
+  /** Without states, of one that never began. */
+  const upgradeAll = async (states: string[] | null, code: string | null = null) => {
+    app.advance(60_000)
+    const { job_id } = await world.upgrade('all')
+    const parts = states?.map((state, n) => ({ id: `10${n + 1}`, name: '', state, code: state === 'done' ? 0 : 100 }))
+    await app.db.run('UPDATE jobs SET launched = ?, status = ?, error_code = ?, parts = ? WHERE id = ?', [
+      parts ? 1 : 0,
+      code === null ? 'success' : 'error',
+      code,
+      parts ? JSON.stringify(parts) : null,
+      String(job_id),
+    ])
+    app.advance(60_000)
+  }
+  const containers = async () => (await world.all()).slice(1)
+  return { ...world, upgradeAll, containers }
+}
+
+test.each([
+  ['job_killed', 'failed'],
+  ['cancelled', 'cancelled'],
+])(
+  'where an upgrade of all ends in the middle (%s), nothing is known of the container that it was at',
+  async (code, outcome) => {
+    const { containers, upgradeAll } = await upgradedTogether()
+
+    await upgradeAll(['done', 'waiting', 'waiting'], code)
+
+    expect(await containers()).toMatchObject([
+      { state: 'unknown', last_upgrade: { outcome: 'done' } },
+      { state: 'unknown', last_upgrade: { outcome } },
+      // It never came there.
+      { state: 'up_to_date', changed_at: null, last_upgrade: null },
+    ])
+  },
+)
+
+test('an upgrade of all that came to its end and tells of nothing has changed every container', async () => {
+  const { containers, upgradeAll } = await upgradedTogether()
+
+  await upgradeAll(['waiting', 'waiting', 'waiting'])
+
+  expect((await containers()).map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown'])
+})
+
+test('what an upgrade of all did to a container is not hidden by the next one that leaves it out', async () => {
+  const { containers, upgradeAll } = await upgradedTogether()
+  await upgradeAll(['failed', 'done', 'waiting'], 'job_killed')
+
+  await upgradeAll(['stopped', 'waiting', 'waiting'], 'cancelled')
+
+  expect(await containers()).toMatchObject([
+    { state: 'unknown', last_upgrade: { outcome: 'failed', exit_code: 100 } },
+    { state: 'unknown', last_upgrade: { outcome: 'cancelled' } },
+    { state: 'unknown', last_upgrade: { outcome: 'failed', exit_code: null } },
+  ])
+})
+
+test('an upgrade of all that never began does not hide what the one before it changed', async () => {
+  const { upgrade, containers, upgradeAll } = await upgradedTogether()
+  await upgrade('lxc:101')
+  await upgradeAll(['done', 'done', 'done'])
+
+  await upgradeAll(null, 'ssh_unreachable')
+
+  expect(await containers()).toMatchObject([
+    { state: 'unknown', last_upgrade: { outcome: 'done' } },
+    { state: 'unknown', last_upgrade: { outcome: 'failed' } },
+    { state: 'unknown', last_upgrade: { outcome: 'failed' } },
+  ])
+})
+
 test('an upgrade that was cancelled before it began hides no failure', async () => {
   const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
   host.code = 100
