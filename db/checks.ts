@@ -137,6 +137,9 @@ export function listed(containers: readonly Listed[], job?: Followed): Statement
   ]
 }
 
+/** What is known is not of a job that began later; by their order, as a clock may be set back. */
+const NO_LATER = `coalesce((SELECT rowid FROM jobs WHERE id = checks.job_id), 0) <= (SELECT rowid FROM jobs WHERE id = excluded.job_id)`
+
 /** Stores the findings of a job at a target, as part of its end; the findings of a check that began later stay. */
 export function looked(
   job: Followed,
@@ -156,20 +159,20 @@ export function looked(
           ON CONFLICT (target) DO UPDATE SET checked_at = excluded.checked_at,
             lists_at = coalesce(excluded.lists_at, lists_at), job_id = excluded.job_id, unanswered = 0,
             summary = excluded.summary, packages = excluded.packages
-          WHERE checked_at IS NULL OR checked_at <= excluded.checked_at`,
+          WHERE ${NO_LATER}`,
     args: [target, at, listsAt, job.id, summary, packages, ...ended, target, target],
   }
 }
 
-/** A target that did not answer a job that began at that time; what was found before stays, and is told as old. */
-export function unanswered(job: Followed, target: string, at: string): Statement {
+/** A target that did not answer a job; what was found before stays, and is told as old. */
+export function unanswered(job: Followed, target: string): Statement {
   const [condition, ended] = ifEnded(job)
   return {
     sql: `INSERT INTO checks (target, name, status, job_id, unanswered)
           SELECT ?, '', 'running', ?, 1 WHERE ${condition} AND (? = 'host' OR EXISTS (SELECT 1 FROM checks WHERE target = ?))
           ON CONFLICT (target) DO UPDATE SET job_id = excluded.job_id, unanswered = 1
-          WHERE checked_at IS NULL OR checked_at <= ?`,
-    args: [target, job.id, ...ended, target, target, at],
+          WHERE ${NO_LATER}`,
+    args: [target, job.id, ...ended, target, target],
   }
 }
 

@@ -87,7 +87,7 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
   const places = containers ? listed(containers, row) : []
   // Nobody was asked who did not answer because somebody wanted it to end.
   const silent = cancelled ? [] : (await meant(db, target, containers)).filter((name) => !reports.has(name))
-  return [...places, ...told, ...silent.map((name) => unanswered(row, name, at))]
+  return [...places, ...told, ...silent.map((name) => unanswered(row, name))]
 }
 
 /** Which targets a check was to look at: of all, those that run, or that were known where they could not be listed. */

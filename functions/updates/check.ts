@@ -132,8 +132,22 @@ export const UNCHECKED_HOST: CheckRow = {
   own_at: null,
 }
 
+/** What a clock that was ahead has dated would never grow old. */
+const NEVER = { checked_at: null, lists_at: null, job_id: null, unanswered: false, summary: null }
+/** Instances differ by less. */
+const SKEW_MS = 5 * 60_000
+
+function isAhead(at: string | null, now: Date): boolean {
+  return at !== null && Date.parse(at) - now.getTime() > SKEW_MS
+}
+
 /** A stored check as it is told at that moment; `ofAll` are the last upgrades of every container, newest first. */
-export function checkOf(row: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
+export function checkOf(stated: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
+  const row = {
+    ...stated,
+    ...(isAhead(stated.lists_at, now) && { lists_at: null }),
+    ...(isAhead(stated.checked_at, now) && NEVER),
+  }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
   const stored = read?.data ?? NOTHING
   const came = row.vmid === null ? [] : ofAll.filter((each) => mayHaveCome(each, String(row.vmid)))

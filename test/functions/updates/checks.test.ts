@@ -137,6 +137,22 @@ test('lists that have grown older than a day are up to date no more', async () =
   expect(await one('host')).toMatchObject({ state: 'attention', findings: [{ code: 'lists_stale' }] })
 })
 
+test('what was found by a clock that was ahead is not believed once that is set right, and is found anew', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
+  app.advance(365 * DAY)
+  await lookAt('host')
+  expect(await one('host')).toMatchObject({ state: 'up_to_date' })
+
+  app.advance(-365 * DAY)
+  expect(await one('host')).toMatchObject({ state: 'unknown' })
+  host.looks = { host: look({ planned: PLANNED }) }
+  await lookAt('host')
+  expect(await one('host')).toMatchObject({ state: 'ready', checked_at: NOW.toISOString() })
+  app.advance(60_000)
+  await upgrade('host')
+  expect(await one('host')).toMatchObject({ state: 'unknown' })
+})
+
 test.each([
   ['there are none', { lists: '0' }, ['lists_stale']],
   ['apt-get ended with a code and without a word', { update: 'code 100' }, ['lists_stale']],
