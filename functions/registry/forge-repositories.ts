@@ -24,13 +24,16 @@ const Name = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/)
 
 /** Gitea's `Repository`, as its `/api/swagger` documents it; what is not needed is passed over. */
 const GiteaRepository = z.object({
-  name: z.string(),
+  // A slice would keep all of a long one in memory.
+  name: z.string().transform((name) => (name.length > 100 ? Array.from(name.slice(0, 100)).join('') : name)),
   owner: z.object({ login: z.string() }).optional(),
-  description: z.string().nullish(),
+  // Gitea itself takes no longer one.
+  description: z.string().max(2_048).nullish().catch(null),
   archived: z.boolean().default(false),
   empty: z.boolean().default(false),
   html_url: z
     .string()
+    .max(2_000)
     .regex(/^https?:/i)
     .refine(isSafeLink)
     .catch(''),
@@ -127,7 +130,7 @@ function sort(found: readonly GiteaRepository[]): { repositories: Repository[]; 
   const left: LeftOut[] = []
   for (const repository of found) {
     const why = isModuleName(repository.name) ? unfit(repository) : 'son nom ne peut pas être celui d’un module'
-    if (why) left.push({ repository: repository.name.slice(0, 100), reason: why })
+    if (why) left.push({ repository: repository.name, reason: why })
     else repositories.push(repositoryOf(repository))
   }
   return { repositories, left }

@@ -25,6 +25,9 @@ const FRESH_MS = 60_000
 /** Nor does it wait again for one that did not answer. */
 const FAILED_MS = 10_000
 
+/** So many repositories that are no modules have a line in the log. */
+const TOLD = 50
+
 const memories = new WeakMap<Config, Memory>()
 
 /**
@@ -58,7 +61,9 @@ export async function readRegistry(
 async function readNow(forge: ForgeAddress, before: Registry | undefined, log: Log): Promise<KnownRegistry> {
   try {
     const read = await createForge(forge).list()
-    for (const { repository, reason } of read.left) log.info({ repository, reason }, 'a repository is left out')
+    for (const { repository, reason } of read.left.slice(0, TOLD))
+      log.info({ repository, reason }, 'a repository is left out')
+    if (read.left.length > TOLD) log.info({ more: read.left.length - TOLD }, 'more repositories are left out')
     const unread = new Set(read.left.filter((left) => left.unread).map(({ repository }) => repository))
     if (unread.size === 0) return { registry: read, error: null }
     // What could not be read now has not gone.

@@ -370,3 +370,25 @@ test('what lies among the repositories is left out, and the others are offered',
 
   expect(list).toMatchObject({ modules: [{ id: 'good' }], error: null })
 })
+
+test('names, descriptions and addresses without end are neither kept, nor given, nor written into the log', async () => {
+  const app = await start()
+  const long = 'x'.repeat(1_000_000)
+  app.forge.put({ ...repository('good'), description: long })
+  app.forge.behave = ({ url }, response) => {
+    if (!url?.includes('/orgs/')) return false
+    const owner = { login: app.forge.org }
+    const bad = Array.from({ length: 200 }, (_, n) => ({ name: `${n} ${'y'.repeat(5_000)}`, owner }))
+    response.setHeader('x-total-count', 201)
+    response.end(JSON.stringify([{ name: 'good', owner, description: long, html_url: `https://${long}` }, ...bad]))
+    return true
+  }
+
+  const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
+
+  expect(list).toMatchObject({ modules: [{ id: 'good', description: '', repository: '' }], error: null })
+  const told = app.lines().filter((line) => line.includes('left out'))
+  expect(told).toHaveLength(51)
+  expect(told.at(-1)).toContain('"more":150')
+  expect(Math.max(...told.map((line) => line.length))).toBeLessThan(500)
+})
