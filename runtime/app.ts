@@ -166,7 +166,8 @@ function pipeline(
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
       const body = fn.contentType ? String(parsed) : JSON.stringify(parsed)
       if (fn.contentType) headers.push(['content-type', fn.contentType])
-      if (fn.method !== 'GET')
+      // Where nobody need be signed in, and nobody is, nothing has changed: no line for it, however often it is asked for.
+      if (fn.method !== 'GET' && (user || fn.auth !== 'optional'))
         services.log.info(
           { id, method: fn.method, path: c.req.path, status, user: user?.username, address: caller.address },
           'request',

@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import logout from '../../functions/auth/logout.post.ts'
 import { defineFunction } from '../../runtime/function.ts'
 import { createLimiter } from '../../runtime/rate-limit.ts'
 import { createSessions } from '../../runtime/session.ts'
@@ -193,6 +194,16 @@ test('the log has the refusals with their address, a sample of a flood, and all 
   expect(of('forbidden')).toHaveLength(20)
   for (const line of lines) expect(line).toContain(`"address":"${HOME}"`)
   expect(of('rate_limited').at(-1)).toContain('"times":1024')
+})
+
+test('of sign-outs that sign nobody out the log has nothing, of the others it has each', async () => {
+  const app = await testApp([logout], TRUSTING)
+  const requests = () => app.lines().filter((line) => line.includes('"msg":"request"'))
+  for (let n = 0; n < 20; n += 1) await answered(await app.request('POST', logout.path, { from: HOME }), 200)
+  expect(requests()).toEqual([])
+
+  await answered(await app.request('POST', logout.path, { from: HOME, as: 'user' }), 200)
+  expect(requests()).toHaveLength(1)
 })
 
 test('a flood from a crowd of addresses leaves a sample as well', async () => {
