@@ -893,6 +893,7 @@ export interface Operations {
       | 'invalid_json'
       | 'invalid_request'
       | 'profile_missing'
+      | 'queue_full'
       | 'rate_limited'
       | 'remedy_unknown'
       | 'ssh_incomplete'

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { App } from './app.ts'
 import { contextOf, keepRenewed, type Repeat, readPair } from './certificate.ts'
+import { limitKey } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { boundConnections } from './connections.ts'
@@ -14,12 +15,16 @@ import { refuse } from './handshake.ts'
 import { ANSWER_HEADERS } from './headers.ts'
 import type { Log } from './log.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
+import { createRepeats } from './repeats.ts'
 import { logRefusal, translate } from './translate.ts'
+import { createUnreadAnswers } from './unread-answers.ts'
 import type { Sockets } from './upgrade.ts'
 
 /** Slow headers and slow bodies are cut: no client of this API needs longer. */
 const HEADERS_MS = 10_000
 const REQUEST_MS = 20_000
+/** The longest answers that are given at once have 5 MiB; a proxy reads them all. */
+const MOST_UNREAD = 64 * 1024 * 1024
 
 /** Node's own server for the functions and the sockets. Whatever comes in is answered in the form of every answer. */
 export async function createHttpServer(
@@ -34,6 +39,11 @@ export async function createHttpServer(
   lookForRenewal?: Repeat,
 ): Promise<Server> {
   const refusalLog = createRefusalLog(clock)
+  const cuts = createRepeats(clock)
+  const unread = createUnreadAnswers(MOST_UNREAD, (address) => {
+    const times = cuts.tell(address)
+    if (times !== undefined) log.warn({ address, times }, 'too much is asked for and not read: an answer was cut off')
+  })
   const listener = getRequestListener(
     (request, { incoming }) => {
       if (!(incoming instanceof IncomingMessage)) throw new TypeError('HTTP/2 is not served')
@@ -57,7 +67,9 @@ export async function createHttpServer(
     if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
     // Who keeps a connection busy would hold up the end: the next request comes by another one.
     if (!server.listening) response.shouldKeepAlive = false
-    void listener(request, response)
+    void Promise.resolve(listener(request, response)).then(() =>
+      unread.given(response, limitKey(request.socket.remoteAddress ?? '')),
+    )
   }
   const createSecure = async (files: NonNullable<Config['tls']>) => {
     const pair = await readPair(files)

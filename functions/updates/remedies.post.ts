@@ -34,7 +34,14 @@ export default defineFunction({
     body: { target: 'lxc:101', action: 'repair_dpkg' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Réparation lancée.' },
   },
-  errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'profile_missing', 'remedy_unknown'],
+  errors: [
+    'target_invalid',
+    'ssh_incomplete',
+    'ssh_password_unreadable',
+    'profile_missing',
+    'remedy_unknown',
+    'queue_full',
+  ],
 
   async handler({ body: { target, action } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
     const parsed = parseTarget(target)

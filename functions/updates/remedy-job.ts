@@ -41,6 +41,7 @@ export const remedyJob = defineJob({
   event: UPDATE_EVENT,
   args: z.object({ target: z.string(), action: RemedyAction }),
   queue: ({ target }) => queueOf(target),
+  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
   async command({ target: text }, host) {
     const target = parseTarget(text)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { startDemo } from './demo.ts'
 import { openSocket, startService } from './service.ts'
@@ -71,4 +73,50 @@ test('a client that stops reading while it catches up does not fill the memory',
   await other.end
 
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024)
+})
+
+/** Asks, reads the beginning of the answer, and then no more until it is told to: then the rest, as long as it comes. */
+async function stalled(url: string, path: string, token: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: panel\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`)
+  let length = 0
+  socket.on('data', (bytes) => {
+    length += bytes.length
+  })
+  await once(socket, 'data')
+  socket.pause()
+  return {
+    async rest() {
+      const ended = once(socket, 'close')
+      socket.resume()
+      await ended
+      return length
+    },
+  }
+}
+
+test('answers that nobody reads do not fill the memory, and whoever reads has theirs', {
+  timeout: 60_000,
+}, async () => {
+  const demo = await startDemo()
+  demo.upgradeOutput = async function* () {
+    for (let block = 0; block < 100; block += 1) yield BLOCK
+  }
+  const { url, token, run, job, request } = await startService(demo)
+  const id = await run('lxc:101')
+  await expect.poll(async () => (await job(id))?.status, { timeout: 30_000 }).toBe('success')
+  const path = `/api/updates/jobs/${id}`
+  const size = async () => (await (await request('GET', path)).arrayBuffer()).byteLength
+  const whole = await size()
+  const stuck: Awaited<ReturnType<typeof stalled>>[] = []
+  for (let n = 0; n < 60; n += 1) stuck.push(await stalled(url, path, token))
+
+  expect(await size()).toBe(whole)
+  const lengths = await Promise.all(stuck.map(({ rest }) => rest()))
+  const got = lengths.filter((length) => length > whole).length
+  // 64 MiB are kept in all, of 240.
+  expect(got).toBeGreaterThan(0)
+  expect(got).toBeLessThan(20)
 })

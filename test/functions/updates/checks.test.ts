@@ -513,6 +513,17 @@ test('a repair is an administrator’s, and only where a check has found somethi
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['check_start', 'remedy_start'])
 })
 
+test('three repairs of a target may wait, as upgrades may', async () => {
+  const { app, look: lookAt } = await checkApp({ looks: { host: look({ unfinished: 'half-configured ok curl' }) } })
+  await lookAt('host')
+  app.services.host.stream = () => new Promise(() => {})
+  const ask = () =>
+    app.request('POST', '/api/updates/remedies', { as: 'admin', body: { target: 'host', action: 'repair_dpkg' } })
+  for (let n = 0; n < 3; n += 1) await answered(await ask(), 202)
+
+  await refused(await ask(), 429, 'queue_full')
+})
+
 test.each(['', 'nowhere', 'lxc:', 'LXC:101'])('%j is no target of a check, and nothing is run', async (target) => {
   const { app } = await checkApp({})
 
