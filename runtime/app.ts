@@ -17,7 +17,7 @@ import { type ErrorCode, Failure } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 import { single } from './handshake.ts'
 import { readInput } from './input.ts'
-import { bodyOf, JsonStream } from './json-stream.ts'
+import { bodyOf, JsonStream, KeptJson } from './json-stream.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 import { createRepeats, type Repeats } from './repeats.ts'
 import { requestContext } from './request-context.ts'
@@ -153,6 +153,7 @@ function pipeline(
       if (fn.precondition) await fn.precondition(context as never)
       const input = request ? await readInput(request, c, header) : {}
       const result = await call(fn, input, context)
+      if (result instanceof KeptJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
         const body = bodyOf(result, (err) => services.log.error({ id, function: bucket, err }, 'an answer broke off'))
         return answer(body, 200, id, headers)

@@ -4,7 +4,7 @@ import type { AuditAction } from './audit.ts'
 import type { Config } from './config.ts'
 import type { Context, User } from './context.ts'
 import type { ErrorCode, Failure } from './errors.ts'
-import type { JsonStream } from './json-stream.ts'
+import type { JsonStream, KeptJson } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** Who may call, in this order: anybody; anybody, and a valid token tells who; who is signed in; administrators. */
@@ -113,7 +113,7 @@ export type FunctionDefinition<
     handler(
       input: Input<request>,
       context: Context<UserOf<auth>, code, action>,
-    ): Promise<NoInfer<z.input<response>> | JsonStream> | NoInfer<z.input<response>> | AssetAnswer
+    ): Promise<NoInfer<z.input<response>> | JsonStream | KeptJson> | NoInfer<z.input<response>> | AssetAnswer
   }
 
 /** No part of a request is declared, so none is there to be read. */

@@ -25,6 +25,8 @@ const HEADERS_MS = 10_000
 const REQUEST_MS = 20_000
 /** The longest answers that are given at once have 5 MiB; a proxy reads them all. */
 const MOST_UNREAD = 64 * 1024 * 1024
+/** Who takes nothing of an answer for so long is let go: what waits for it is in memory. */
+const UNREAD_MS = 60_000
 
 /** Node's own server for the functions and the sockets. Whatever comes in is answered in the form of every answer. */
 export async function createHttpServer(
@@ -37,6 +39,7 @@ export async function createHttpServer(
   }: { app: App; sockets: Sockets; log: Log; clock: Clock } & Pick<Config, 'isTrustedProxy'>,
   tls: Config['tls'],
   lookForRenewal?: Repeat,
+  unreadMs = UNREAD_MS,
 ): Promise<Server> {
   const refusalLog = createRefusalLog(clock)
   const cuts = createRepeats(clock)
@@ -62,7 +65,13 @@ export async function createHttpServer(
     // Any other `Upgrade` (h2c, say) is a wish that may be ignored: the request is answered as it is.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   }
+  /** Answers that are not over, of each connection. */
+  const answers = new WeakMap<Socket, number>()
   const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    const add = (count: number) => answers.set(socket, (answers.get(socket) ?? 0) + count)
+    add(1)
+    response.once('close', () => add(-1))
     // HTTP/1.0 has no Host: health checks of some proxies still speak it.
     if (request.httpVersion === '1.0') request.headers.host ??= 'localhost'
     // Who keeps a connection busy would hold up the end: the next request comes by another one.
@@ -79,6 +88,10 @@ export async function createHttpServer(
     return secure
   }
   const server: Server = tls ? await createSecure(tls) : createServer(options, answer)
+  server.setTimeout(unreadMs, (socket: Socket) => {
+    // Silent because nobody has answered yet: no fault of the client's. Any other has no more to say, or does not read.
+    if (!answers.get(socket) || socket.writableLength > 0) socket.destroy()
+  })
   boundConnections(server, { isTrustedProxy, log, clock })
   server.on('upgrade', (request, connection, head) => {
     // Nobody else listens from now on, and an error that nobody hears ends the process.

@@ -35,3 +35,21 @@ export function bodyOf({ pieces }: JsonStream, failed: (error: unknown) => void)
 export function jsonText(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
+
+/** A long JSON answer that is the same for everybody. Who makes it has parsed it, or made it of what is known at the start. */
+export class KeptJson {
+  readonly bytes: Uint8Array<ArrayBuffer>
+
+  constructor(value: object) {
+    this.bytes = new TextEncoder().encode(JSON.stringify(value))
+  }
+}
+
+const kept = new WeakMap<object, KeptJson>()
+
+/** The answer of an object, which does not change: made once, as a stranger may ask for it again and again. */
+export function keptJson(value: object): KeptJson {
+  const answer = kept.get(value) ?? new KeptJson(value)
+  kept.set(value, answer)
+  return answer
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
+import { keptJson } from '../../runtime/json-stream.ts'
 
 export default defineFunction({
   method: 'GET',
@@ -11,5 +12,5 @@ export default defineFunction({
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ asyncapi: z.string() }),
 
-  handler: (_, { documents }) => documents.asyncApi(),
+  handler: async (_, { documents }) => keptJson(await documents.asyncApi()),
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineFunction } from '../../runtime/function.ts'
+import { keptJson } from '../../runtime/json-stream.ts'
 
 export default defineFunction({
   method: 'GET',
@@ -12,5 +13,5 @@ export default defineFunction({
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ openapi: z.string() }),
 
-  handler: async (_, { documents }) => ({ ...(await documents.openApi()) }),
+  handler: async (_, { documents }) => keptJson(await documents.openApi()),
 })

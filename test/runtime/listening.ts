@@ -18,11 +18,13 @@ export async function listening(
     sockets = [],
     tls,
     repeat,
+    unreadMs,
   }: {
     functions?: readonly AnyFunction[]
     sockets?: readonly AnySocket[]
     tls?: { cert: string; key: string }
     repeat?: Repeat
+    unreadMs?: number
   } = {},
 ) {
   const { log, clock, config } = services
@@ -32,6 +34,7 @@ export async function listening(
     { app, sockets: ws, log, clock, isTrustedProxy: config.isTrustedProxy },
     tls,
     repeat,
+    unreadMs,
   )
   const url = `${tls ? 'https' : 'http'}://${await listen(server, '127.0.0.1', 0)}`
   onTestFinished(async () => {

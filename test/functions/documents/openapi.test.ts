@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { areas, functions } from '../../../functions/index.ts'
 import { TRANSPORT_CODES } from '../../../runtime/error-codes.ts'
 import { type ErrorCode, errorTable, Failure } from '../../../runtime/errors.ts'
@@ -38,6 +38,19 @@ test('it is the same each time, and is made once', async () => {
   expect(await answered(await app.request('GET', '/api/openapi.json'), 200)).toEqual(served)
   expect(await app.services.documents.openApi()).toBe(again)
 })
+
+test.each(['/api/openapi.json', '/api/asyncapi.json'])(
+  '%s is written once, however often it is asked for',
+  async (path) => {
+    await answered(await app.request('GET', path), 200)
+    const stringify = vi.spyOn(JSON, 'stringify')
+    onTestFinished(() => stringify.mockRestore())
+
+    await answered(await app.request('GET', path), 200)
+
+    expect(stringify).not.toHaveBeenCalled()
+  },
+)
 
 test.each(named)('%s has exactly the codes that the pipeline lets through', async (name, fn) => {
   let thrown: ErrorCode = 'internal'
