@@ -37,6 +37,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   if (locked !== undefined) findings.push(findingOf('manager_locked'))
   if (!hasLists) findings.push(findingOf('lists_stale', { message: 'Aucune liste de paquets n’a pu être lue.' }))
   else if (!refreshed && refresh !== undefined && repositories.length === 0) findings.push(notRefreshed(refresh))
+  findings.push(...unreadFindings(sections.get('unread') ?? []))
   // What is under way is not interrupted.
   if (locked === undefined) findings.push(...dpkgFindings(words.has('journal'), sections.get('unfinished') ?? []))
   findings.push(...dependencyFindings(sections.get('check') ?? []))
@@ -196,6 +197,17 @@ function notRefreshed(lines: readonly string[]): Finding {
   const said = lines.findLast((line) => !line.startsWith('code '))
   const message = 'Les listes de paquets n’ont pas pu être actualisées'
   return findingOf('lists_stale', { message: said ? `${message} : ${said.slice(0, 300)}` : `${message}.` })
+}
+
+/** What apt could not see, because the service account may not read which repositories there are: `W: Unable to read FILE - open (13: …)` */
+function unreadFindings(lines: readonly string[]): Finding[] {
+  const files = new Set(lines.map((line) => / (\/\S+)/.exec(line)?.[1] ?? '?'))
+  return [...files].map((file) =>
+    findingOf('lists_stale', {
+      repository: file,
+      message: `Le compte de service ne peut pas lire ${file.slice(0, 200)}.`,
+    }),
+  )
 }
 
 function dpkgFindings(hasJournal: boolean, unfinished: readonly string[]): Finding[] {

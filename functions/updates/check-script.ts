@@ -59,6 +59,8 @@ else
   echo 'locked lists'
 fi
 apt-get $quiet indextargets --format '$(CREATED_BY)' 2>/dev/null | grep -c -e '^Packages$' | section lists
+# apt passes over what its caller may not read, and ends with 0.
+apt-get $quiet indextargets --format x 2>&1 >/dev/null | grep -a -e '^[EW]: .*(13: ' | head -n 20 | cut -c 1-1000 | section unread
 free /var/lib/dpkg/lock-frontend || echo 'locked dpkg'
 set -- /var/lib/dpkg/updates/[0-9]*
 [ ! -e "$1" ] || echo journal

@@ -158,7 +158,8 @@ export function checkOf(stated: CheckRow, ofAll: readonly UpgradeOfAll[], now: D
   const findings = [...stored.findings]
   if (isStopped) findings.push(findingOf('container_stopped'))
   const asked = row.checked_at !== null && stored.manager === 'apt'
-  if (asked && isOld && !findings.some(({ code }) => code === 'lists_stale')) findings.push(findingOf('lists_stale'))
+  if (asked && isOld && !findings.some(({ code, repository }) => code === 'lists_stale' && repository === null))
+    findings.push(findingOf('lists_stale'))
   const { target, checked_at, lists_at, job_id, checking } = row
   return {
     ...stored,

@@ -54,11 +54,15 @@ export function attentionOf({
     if (isBlocked) found.push({ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) })
   }
   if (host) found.push(...diskOf(host))
-  for (const { target, job_id: job, started_at: at, outcome } of newestOfEach(jobs)) {
+  const newest = newestOfEach(jobs)
+  for (const { target, job_id: job, started_at: at, outcome } of newest) {
+    const last = checks.find((check) => check.target === target)?.last_upgrade
+    // It was upgraded again, with all of them.
+    if (last && last.job_id !== job && last.finished_at > at) continue
     if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
     if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
   }
-  found.push(...failedBefore(checks, jobs))
+  found.push(...failedBefore(checks, newest))
   for (const name of modules) found.push({ kind: 'module', level: 'err', name })
   for (const each of containers) {
     const at = stoppedSince.get(each.vmid)
@@ -95,10 +99,14 @@ function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
   return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, vmid, used }]
 }
 
-/** Upgrades that failed longer ago than the history goes back, with nothing after them. */
-function failedBefore(checks: readonly Check[], jobs: Known['jobs']): Attention[] {
+/** Upgrades that failed, alone or with all, and are not told of by the newest jobs; with nothing after them. */
+function failedBefore(checks: readonly Check[], newest: Known['jobs']): Attention[] {
   return checks.flatMap(({ target, last_upgrade: last }) => {
-    if (last?.outcome !== 'failed' || jobs.some((job) => job.target === target || job.job_id === last.job_id)) return []
+    if (last?.outcome !== 'failed') return []
+    const isTold = newest.some(
+      (job) => job.job_id === last.job_id || (job.target === target && job.started_at > last.finished_at),
+    )
+    if (isTold) return []
     return [{ kind: 'job', level: 'err', target, job: last.job_id, at: last.finished_at }]
   })
 }

@@ -48,6 +48,21 @@ describe.each<[Account, string]>([
     expect(await detail()).not.toMatchObject({ output: expect.stringContaining(PASSWORDS[account]) })
   })
 
+  test('says what of apt’s sources it cannot read', async () => {
+    await inside('host', 'cd /etc/apt && install -m 600 sources.list sources.list.d/private.list')
+
+    const { job_id } = z
+      .object({ job_id: z.string() })
+      .parse((await bob.post('/api/updates/checks', { target: 'host' })).body)
+    const detail = async () => (await bob.get(`/api/updates/jobs/${job_id}`)).body
+    await expect.poll(detail, { timeout: 30_000 }).toMatchObject({ status: 'success', exit_code: 0 })
+
+    const unread = { code: 'lists_stale', repository: '/etc/apt/sources.list.d/private.list' }
+    const expected = account === 'ops' ? { state: 'attention', findings: [unread] } : { state: 'ready', findings: [] }
+    expect((await bob.get('/api/updates/checks/host')).body).toMatchObject(expected)
+    await inside('host', 'rm /etc/apt/sources.list.d/private.list')
+  })
+
   test('upgrades a container live, and its password is in no process of the host', async () => {
     const job = await startFollowed(bob, 'lxc:101')
     await job.until(({ output }) => output().includes('rig-slow: step 5 '))

@@ -74,8 +74,10 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   const repairs = kind !== 'run' && isAdmin.value && canBeRepaired(check)
   // Of lists that are old or missing, their age says it; not of those that could not be refreshed today.
   const isOfToday = check.lists_at !== null && Date.now() - Date.parse(check.lists_at) < DAY_MS
-  const told = findings.filter(({ code }) => (code !== 'lists_stale' || isOfToday) && say.findings[code])
-  const isOld = findings.some(({ code }) => code === 'lists_stale')
+  const told = findings.filter(
+    ({ code, repository }) => (code !== 'lists_stale' || repository !== null || isOfToday) && say.findings[code],
+  )
+  const isOld = findings.some(({ code, repository }) => code === 'lists_stale' && repository === null)
   return (
     <li class={check.checking ? 'checking' : undefined} ref={row} tabIndex={-1}>
       <Status is={kind} hidden />

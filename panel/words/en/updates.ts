@@ -36,7 +36,10 @@ export const updates: typeof fr = {
     repository_changed: (repository) => `The repository ${repository ?? '?'} has changed its name or release.`,
     repository_unsigned: (repository) => `The signature of the repository ${repository ?? '?'} is not recognised.`,
     repository_expired: (repository) => `The lists of the repository ${repository ?? '?'}, or its key, have expired.`,
-    lists_stale: () => 'The package lists could not be refreshed.',
+    lists_stale: (file) =>
+      file === null
+        ? 'The package lists could not be refreshed.'
+        : `The service account cannot read ${file}: what waits there is not known.`,
     held: (_, packages) => `Held: ${some(packages)}`,
     dpkg_interrupted: (_, packages) => `Unfinished: ${some(packages) || 'dpkg was interrupted'}`,
     dependencies_broken: (_, packages) => `Unmet dependencies: ${some(packages) || '?'}`,

@@ -38,7 +38,10 @@ export const updates = {
     repository_changed: (repository) => `Le dépôt ${repository ?? '?'} a changé de nom ou de version.`,
     repository_unsigned: (repository) => `La signature du dépôt ${repository ?? '?'} n’est pas reconnue.`,
     repository_expired: (repository) => `Les listes du dépôt ${repository ?? '?'}, ou sa clé, ne sont plus valables.`,
-    lists_stale: () => 'Les listes de paquets n’ont pas pu être actualisées.',
+    lists_stale: (file) =>
+      file === null
+        ? 'Les listes de paquets n’ont pas pu être actualisées.'
+        : `Le compte de service ne peut pas lire ${file}\u00a0: ce qui y attend n’est pas connu.`,
     held: (_, packages) => `Retenus\u00a0: ${some(packages)}`,
     dpkg_interrupted: (_, packages) => `Inachevés\u00a0: ${some(packages) || 'dpkg a été interrompu'}`,
     dependencies_broken: (_, packages) => `Dépendances non satisfaites\u00a0: ${some(packages) || '?'}`,

@@ -189,6 +189,19 @@ code 0`
   expect(await one('host')).toMatchObject({ state: 'up_to_date', findings: [] })
 })
 
+test('what the service account may not read is named, and nothing is up to date', async () => {
+  const unread = 'W: Unable to read /etc/apt/sources.list.d/x.list - open (13: Permission denied)'
+  const { one, look: lookAt } = await checkApp({ looks: { host: look({ unread: `${unread}\n${unread}` }) } })
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({
+    state: 'attention',
+    lists_at: NOW.toISOString(),
+    findings: [{ code: 'lists_stale', repository: '/etc/apt/sources.list.d/x.list' }],
+  })
+})
+
 test.each([
   ['half configured', look({ unfinished: 'half-configured ok curl' }), 'attention', 'dpkg_interrupted'],
   ['an interrupted journal', `journal\n${look()}`, 'attention', 'dpkg_interrupted'],

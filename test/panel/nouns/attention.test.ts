@@ -111,3 +111,22 @@ test('cards stand as they were put, new ones at the end', () => {
   expect(moved(all, 'a', -1)).toEqual(['a', 'b', 'c', 'd'])
   expect(moved(all, 'd', 9)).toEqual(['a', 'b', 'c', 'd'])
 })
+
+test('of a container that was upgraded with all of them, its own last upgrade counts, wherever it was', () => {
+  const last = (job_id: string, outcome: 'done' | 'failed') => ({
+    last_upgrade: { job_id, outcome, exit_code: 0, finished_at: '2026-03-01T13:00:00.000Z' },
+  })
+  const own = job('lxc:101', 'failed')
+  const mended = { checks: [check('lxc:101', last('all-2', 'done'))], jobs: [job('all', 'done', 2), own] }
+  expect(attentionOf({ ...known, ...mended })).toEqual([])
+
+  // It failed there, and the next one left it out.
+  const jobs = [job('all', 'done', 3), job('all', 'flawed', 2), job('lxc:101', 'done')]
+  expect(attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs })).toMatchObject([
+    { kind: 'job', level: 'err', target: 'lxc:101', job: 'all-2' },
+  ])
+  // What is told of all of them is not told twice.
+  expect(
+    attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs: jobs.slice(1) }),
+  ).toMatchObject([{ kind: 'job', level: 'warn', target: 'all', job: 'all-2' }])
+})
