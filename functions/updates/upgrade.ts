@@ -28,7 +28,7 @@ export const upgradeJob = defineJob({
   },
 
   async leftovers({ target }, host) {
-    const places = placesOf((await coverage(target, host)).scope)
+    const places = placesOf(await whatRuns(target, host))
     const found: string[] = []
     const unread: string[] = []
     for (const { name, command, options } of places) {
@@ -37,10 +37,8 @@ export const upgradeJob = defineJob({
       else if (packages.length > 0)
         found.push(`dpkg a été interrompu (${name}) : ${named(packages)}. La prochaine mise à jour répare d’abord.`)
     }
-    if (found.length > 0) return found
-    // Of several containers those that are stopped have nothing to tell.
-    if (unread.length === places.length) return [`L’état de dpkg n’a pas pu être lu (${unread.join(', ')}).`]
-    return ['dpkg n’a rien laissé d’inachevé.']
+    if (unread.length > 0) found.push(`L’état de dpkg n’a pas pu être lu (${named(unread)}).`)
+    return found.length > 0 ? found : ['dpkg n’a rien laissé d’inachevé.']
   },
 })
 
@@ -70,6 +68,13 @@ async function coverage(text: string, host: Host): Promise<{ scope: Scope; parts
   if (target.kind === 'container') return { scope: { scope: 'container', id: target.id } }
   const parts = waitingParts((await listContainers(host)).map(({ vmid, name }) => ({ id: String(vmid), name })))
   return { scope: { scope: 'all', ids: parts.map(({ id }) => id) }, parts }
+}
+
+/** The same of what runs: a stopped container has nothing to tell. */
+async function whatRuns(text: string, host: Host): Promise<Scope> {
+  if (parseTarget(text)?.kind !== 'all') return (await coverage(text, host)).scope
+  const running = (await listContainers(host)).filter(({ status }) => status === 'running')
+  return { scope: 'all', ids: running.map(({ vmid }) => String(vmid)) }
 }
 
 /** What dpkg was in the middle of at one place; undefined when that place does not tell, or tells too much. */

@@ -74,6 +74,22 @@ test('what dpkg was in the middle of is said before the end', async () => {
   )
 })
 
+test('of all containers, one that runs and does not tell is named; of a stopped one nothing is said', async () => {
+  const demo = await startDemo()
+  const print = controlledOutput(demo)
+  const { jobs, start, ended, output } = await jobService(demo)
+  demo.override = (words, { place }) =>
+    words[0] === 'dpkg-query' && place.id === '101' ? Promise.resolve(2) : undefined
+  const id = await start(jobs, 'all')
+  print.print('un\n')
+  await expect.poll(() => output(id)).toContain('un\n')
+
+  await jobs.cancel(id, 'bob')
+
+  await ended(id)
+  expect(await output(id)).toMatch(/un\n(SKIP .*\n)*L’état de dpkg n’a pas pu être lu \(LXC 101\)\.\nAnnulé par bob$/)
+})
+
 test('a job that has been cancelled twice ends by the name of the first', async () => {
   const { jobs, id, ended, output, cancelled } = await running()
 
