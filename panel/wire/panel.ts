@@ -21,19 +21,33 @@ interface Shown {
 /** What is under way when somebody signs out is let go: no answer to it reaches who signs in next. */
 let visit = new AbortController()
 
+/** What is asked every second: a service that is well has it at hand. Browsers wait for ever for one that has stopped in its tracks. */
+const PULSE = '/api/updates/jobs'
+const PULSE_MS = 15_000
+
+/** Aborted when there should long have been an answer. */
+function deadlineOf(url: string): { signal: AbortSignal; clear(): void } {
+  const late = new AbortController()
+  const timer = new URL(url).pathname === PULSE ? setTimeout(() => late.abort(), PULSE_MS) : undefined
+  return { signal: late.signal, clear: () => clearTimeout(timer) }
+}
+
 /** The service, through the project's own client. The access token is in there alone. */
 export const panel = createPanel({
   url: location.origin,
   async fetch(url, init) {
     const { signal: left } = visit
-    const signal = init.signal ? AbortSignal.any([init.signal, left]) : left
+    const deadline = deadlineOf(url)
+    const signal = AbortSignal.any([left, deadline.signal, ...(init.signal ? [init.signal] : [])])
     try {
       const answer = await fetch(url, { ...init, signal })
       heard(answer.status < 502 || answer.headers.has('x-request-id'))
       return answer
     } catch (error) {
-      if (!signal.aborted) heard(false)
+      if (!left.aborted && !init.signal?.aborted) heard(false)
       throw error
+    } finally {
+      deadline.clear()
     }
   },
   WebSocket: PatientSocket,

@@ -116,3 +116,27 @@ test('where a browser lets nothing be kept one signs in all the same', async () 
   await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
   await page.getByText('Vous êtes déconnecté.').waitFor(WAIT)
 })
+
+test('a service that takes what is asked and gives no answer is away; that is said, and over once it answers', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url, { expected: /net::ERR_/ })
+  await signIn(page)
+  await page.clock.install()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/api/**', async (route) => {
+    await held
+    await route.abort().catch(() => {})
+  })
+  await page.waitForRequest('**/api/updates/jobs?*', WAIT)
+
+  await page.clock.fastForward(16_000)
+
+  const away = page.getByText(/Nouvel essai toutes les deux secondes/)
+  await away.waitFor(WAIT)
+  await page.unroute('**/api/**')
+  release()
+  await away.waitFor({ ...WAIT, state: 'detached' })
+})
