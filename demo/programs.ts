@@ -37,6 +37,10 @@ export function createPrograms(): Run {
     return code ?? fail(process, `env: '${rest[0] ?? ''}': No such file or directory\n`, 127)
   }
 
+  /** `timeout -k <s> <s> <command>…`: nothing that the imitation does takes as long. */
+  const timeout: Program = async ([_option, _kill, _seconds, ...command], process) =>
+    (await run(command, process)) ?? 127
+
   const everywhere = new Map<string, Program>([
     ['true', async () => 0],
     ['id', id],
@@ -54,6 +58,7 @@ export function createPrograms(): Run {
   const pct = createPct(run)
   const onHost = new Map<string, Program>([
     ['sudo', createSudo(run)],
+    ['timeout', timeout],
     ['/usr/sbin/pct', pct],
   ])
 

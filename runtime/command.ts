@@ -19,3 +19,8 @@ function word(text: string): string {
 export function script(text: string, name: string, ...args: string[]): Command {
   return ['sh', '-c', text, name, ...args]
 }
+
+/** The same, ended by the host when it has run for so long: by TERM, then by KILL. */
+export function limited(command: Command, ms: number): Command {
+  return ['timeout', '-k', '5', String(Math.ceil(ms / 1000)), ...command]
+}

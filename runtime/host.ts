@@ -1,6 +1,6 @@
 import type { ClientChannel } from 'ssh2'
 import { collect, drain, exitOf, inTime, limitedText, type Output, takeEach } from './channel.ts'
-import { type Command, script } from './command.ts'
+import { type Command, limited, script } from './command.ts'
 import { type Elevation, elevate, HOST_HELPER, type Rights, type Verb } from './elevation.ts'
 import { Failure } from './errors.ts'
 import { matches } from './host-key.ts'
@@ -20,6 +20,7 @@ import type { Log } from './log.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import { createPacing } from './pacing.ts'
 import { type Penalties, readPenalties } from './penalties.ts'
+import { createReaders } from './readers.ts'
 import type { Settings, SshAccount } from './settings.ts'
 import { inForce, OutdatedError } from './settings-in-force.ts'
 import { connect, type SshConnection, SshError } from './ssh-connection.ts'
@@ -44,6 +45,12 @@ export interface RunOptions {
   verb?: Verb
 }
 
+/** `user` is who reads something of the host by it: each has a share of the commands that run at once. */
+export interface ExecOptions extends RunOptions {
+  timeoutMs?: number
+  user?: number
+}
+
 /** The host under administration. Every method rejects with an SshError, or a Failure of the settings. */
 export interface Host {
   signIn: LoginCheck
@@ -55,7 +62,7 @@ export interface Host {
   /** Takes up changed settings at once, and says in the log how the service account fares with them. */
   renew(): void
   /** Runs a command of the service account to its end. */
-  exec(command: Command, options?: RunOptions & { timeoutMs?: number }): Promise<Output>
+  exec(command: Command, options?: ExecOptions): Promise<Output>
   /** Starts a command of the service account whose output is read as it comes. */
   stream(command: Command, options?: RunOptions): Promise<HostStream>
   /** Opens a terminal; rejects with `terminals_busy` while there are as many as there may be. */
@@ -69,6 +76,8 @@ export interface Host {
 
 /** apt reading its lists on a slow disk takes seconds; a minute means that it hangs. */
 const EXEC_MS = 60_000
+/** What is given up here has had time to end by itself; then the host ends it. */
+const GRACE_MS = 5_000
 /** A rule of sudo that was added or taken away is noticed within this time. */
 const ELEVATION_MS = 300_000
 export function createHost({
@@ -129,7 +138,10 @@ export function createHost({
     })
 
   // Jobs hold their channels for minutes: apart, so that short commands always find room.
-  const pool = createSshPool(8, pin)
+  const pool = createSshPool(4, pin)
+  // What users read may take long, and there may be many of them: jobs begin and end beside it.
+  const reading = createSshPool(8, pin)
+  const readers = createReaders()
   const streams = createSshPool(32, pin)
   // What decides about rights has a way of its own, which no request of a user can fill.
   const inspections = createSshPool(2, pin)
@@ -160,11 +172,17 @@ export function createHost({
     return found
   }
 
-  const open = (from: SshPool, command: Command, { rights = 'none', verb }: RunOptions): Promise<ClientChannel> =>
+  const open = (
+    from: SshPool,
+    command: Command,
+    { rights = 'none', verb, endsInMs }: RunOptions & { endsInMs?: number },
+  ): Promise<ClientChannel> =>
     inForce(async () => {
       const account = await settings.sshAccount()
       const mode = rights === 'none' ? 'root' : await elevation(account)
-      const channel = await serving(from.open(account, elevate(command, mode, rights, verb)))
+      // The account could not signal what runs as root; where a rule names single commands, this is none of them.
+      const bounded = endsInMs && rights === 'command' && mode !== 'rule' ? limited(command, endsInMs) : command
+      const channel = await serving(from.open(account, elevate(bounded, mode, rights, verb)))
       if (mode === 'password') channel.write(`${account.password}\n`)
       return channel
     })
@@ -186,12 +204,20 @@ export function createHost({
     { timeoutMs = EXEC_MS, ...options }: RunOptions & { timeoutMs?: number },
   ): Promise<Output> => {
     const began = performance.now()
-    const opening = open(from, command, options)
+    const opening = open(from, command, { ...options, endsInMs: timeoutMs + GRACE_MS })
     const channel = await inTime(opening, timeoutMs)
     channel.end()
-    return collect(channel, Math.max(1, timeoutMs - (performance.now() - began)), timeoutMs)
+    try {
+      return await collect(channel, Math.max(1, timeoutMs - (performance.now() - began)), timeoutMs)
+    } catch (error) {
+      from.abandon(channel)
+      throw error
+    }
   }
-  const exec: Host['exec'] = (command, options = {}) => run(pool, command, options)
+  const exec: Host['exec'] = async (command, { user, ...options } = {}) => {
+    if (user === undefined) return run(pool, command, options)
+    return readers.enter(user, () => run(reading, command, options))
+  }
   const inspector = createInspector((command, timeoutMs) => run(inspections, command, { rights: 'script', timeoutMs }))
 
   return {
@@ -220,6 +246,7 @@ export function createHost({
       inspector.forget()
       inspections.renew()
       pool.renew()
+      reading.renew()
       streams.renew()
       terminals.renew()
       settings
@@ -228,9 +255,9 @@ export function createHost({
         .catch((error: unknown) => log.warn({ err: error }, 'the service account cannot be used with these settings'))
     },
     cut() {
-      for (const each of [inspections, pool, streams, terminals]) each.cutAll()
+      for (const each of [inspections, pool, reading, streams, terminals]) each.cutAll()
     },
-    connections: () => inspections.size() + pool.size() + streams.size() + terminals.size(),
+    connections: () => inspections.size() + pool.size() + reading.size() + streams.size() + terminals.size(),
     exec,
     async stream(command, options = {}) {
       const channel = await open(streams, command, options)
@@ -265,6 +292,7 @@ export function createHost({
       closing.abort()
       inspections.close()
       pool.close()
+      reading.close()
       streams.close()
       terminals.close()
     },

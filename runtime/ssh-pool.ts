@@ -12,12 +12,19 @@ const ROOM_MS = 15_000
 const IDLE_MS = 300_000
 /** A refused password stays refused for this long: asking a host again and again locks accounts (pam_faillock). */
 const REFUSED_MS = 15_000
+/** A command that was given up has ended by then, or the host goes on with it: sshd keeps its place until it ends. */
+const ABANDONED_MS = 10_000
 
 export interface SshPool {
   /** Opens a channel for the account, over a connection that has room, or over a new one; see `SshConnection`. */
   open(account: SshAccount, command: Command | undefined, pty?: PseudoTtyOptions): Promise<ClientChannel>
   /** Cuts the connection that a channel belongs to, and all that runs over it. */
   cut(channel: ClientChannel): void
+  /**
+   * A channel was given up. Where the host does not end its command soon, its connection is used for nothing new, and cut as
+   * soon as nothing else runs over it: what never ends takes no place for good.
+   */
+  abandon(channel: ClientChannel): void
   /**
    * Other settings are in force: forgets refusals, and ends the connections that nobody uses, the others as soon as what
    * runs over them has come to its end. One that is being made is not used.
@@ -38,6 +45,8 @@ interface Member {
   channels: number
   /** Falls when the host refuses a channel that should have had room. */
   room: number
+  /** Of the channels, those that were given up and have not closed. */
+  abandoned: Set<ClientChannel>
   idle: NodeJS.Timeout | undefined
 }
 
@@ -57,7 +66,10 @@ export function createSshPool(
   channels = CHANNELS,
 ): SshPool {
   const members = new Set<Member>()
+  /** Those that are used for nothing new, because the host goes on with what was given up. */
+  const leaving = new Set<Member>()
   const owners = new WeakMap<ClientChannel, Member>()
+  const closed = new WeakSet<ClientChannel>()
   const waiting: (() => void)[] = []
   let attempt: Attempt | undefined
   /** Counts the settings that have been in force. */
@@ -73,9 +85,14 @@ export function createSshPool(
     member.connection.end()
   }
 
+  const cutAlone = (member: Member) => {
+    if (leaving.has(member) && member.channels === member.abandoned.size) member.connection.destroy()
+  }
+
   const release = (member: Member) => {
     member.channels -= 1
-    if (member.channels === 0 && member.era !== era) retire(member)
+    if (leaving.has(member)) cutAlone(member)
+    else if (member.channels === 0 && member.era !== era) retire(member)
     else if (member.channels === 0) {
       member.idle = setTimeout(() => retire(member), IDLE_MS)
       member.idle.unref()
@@ -94,11 +111,12 @@ export function createSshPool(
       connection.end()
       throw error
     }
-    const member: Member = { key, era, connection, channels: 0, room: channels, idle: undefined }
+    const member: Member = { key, era, connection, channels: 0, room: channels, abandoned: new Set(), idle: undefined }
     members.add(member)
     connection.onClosed(() => {
       clearTimeout(member.idle)
       members.delete(member)
+      leaving.delete(member)
       wake()
     })
     // Other settings are in force now: what still runs over the old connections may end, nothing new begins there.
@@ -170,7 +188,11 @@ export function createSshPool(
         try {
           const channel = await member.connection.open(command, pty)
           owners.set(channel, member)
-          channel.once('close', () => release(member))
+          channel.once('close', () => {
+            closed.add(channel)
+            member.abandoned.delete(channel)
+            release(member)
+          })
           return channel
         } catch (error) {
           release(member)
@@ -188,6 +210,18 @@ export function createSshPool(
       }
     },
     cut: (channel) => owners.get(channel)?.connection.destroy(),
+    abandon(channel) {
+      const member = owners.get(channel)
+      if (!member || closed.has(channel)) return
+      const timer = setTimeout(() => {
+        member.abandoned.add(channel)
+        if (members.delete(member)) leaving.add(member)
+        cutAlone(member)
+        // A whole connection can be made in its place.
+        for (const enter of waiting.splice(0)) enter()
+      }, ABANDONED_MS).unref()
+      channel.once('close', () => clearTimeout(timer))
+    },
     size: () => members.size,
     renew() {
       era += 1
@@ -197,7 +231,7 @@ export function createSshPool(
     cutAll() {
       era += 1
       attempt = undefined
-      for (const { connection } of members) connection.destroy()
+      for (const { connection } of [...members, ...leaving]) connection.destroy()
     },
     close() {
       // A host that has stopped answering would not agree to an end: connections are cut, those being made too.

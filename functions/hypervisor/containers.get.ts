@@ -33,10 +33,10 @@ export default defineFunction({
   },
   errors: [...API_ERRORS, 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
-  async handler(_, { host, settings }) {
+  async handler(_, { user, host, settings }) {
     const access = await settings.hypervisor()
     if (access) return containersByApi(access)
     await settings.sshAccount()
-    return (await listContainers(host, IN_TIME)).map(withoutFigures)
+    return (await listContainers(host, { ...IN_TIME, user: user.id })).map(withoutFigures)
   },
 })

@@ -68,9 +68,9 @@ echo end
 `
 
 /** Rejects with an SshError when the host does not tell, or what it tells cannot be read. */
-export async function readFigures(host: Host): Promise<HostFigures> {
+export async function readFigures(host: Host, user: number): Promise<HostFigures> {
   const command = script(FIGURES, 'ops-panel-figures')
-  return parseFigures(succeeded(await host.exec(command, IN_TIME)))
+  return parseFigures(succeeded(await host.exec(command, { ...IN_TIME, user })))
 }
 
 const LINES = 11

@@ -27,8 +27,8 @@ export default defineFunction({
   },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
-  async handler(_, { host, settings }) {
+  async handler(_, { user, host, settings }) {
     await settings.sshAccount()
-    return readFigures(host)
+    return readFigures(host, user.id)
   },
 })

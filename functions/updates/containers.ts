@@ -1,5 +1,5 @@
 import type { Command } from '../../runtime/command.ts'
-import type { Host } from '../../runtime/host.ts'
+import type { ExecOptions, Host } from '../../runtime/host.ts'
 import { readLines } from '../../runtime/list-lines.ts'
 import { succeeded } from './command-failure.ts'
 
@@ -20,7 +20,10 @@ export function inContainer(id: string, command: Command): Command {
 }
 
 /** The containers of the host. Rejects with an SshError when the listing fails, an AnswerTooLong when it is none. */
-export async function listContainers(host: Host, options: { timeoutMs?: number } = {}): Promise<Container[]> {
+export async function listContainers(
+  host: Host,
+  options: Pick<ExecOptions, 'timeoutMs' | 'user'> = {},
+): Promise<Container[]> {
   return parseContainers(
     succeeded(await host.exec([CONTAINER_TOOL, 'list'], { rights: 'command', verb: ['list'], ...options })),
   )

@@ -20,14 +20,15 @@ export default defineFunction({
   },
   errors: ['target_invalid', 'ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed', 'host_answer_too_long'],
 
-  async handler({ query: { target: text } }, { host, settings, fail }) {
+  async handler({ query: { target: text } }, { user: { id: user }, host, settings, fail }) {
     await settings.sshAccount()
     const target = parseTarget(text)
     if (!target || target.kind === 'all') throw fail('target_invalid', { values: { target: shortened(text) } })
     const output =
       target.kind === 'host'
-        ? await host.exec(LIST_UPGRADABLE)
+        ? await host.exec(LIST_UPGRADABLE, { user })
         : await host.exec(inContainer(target.id, LIST_UPGRADABLE), {
+            user,
             rights: 'command',
             verb: ['packages', target.id],
           })

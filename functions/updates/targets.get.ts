@@ -23,9 +23,9 @@ export default defineFunction({
   },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'host_answer_too_long'],
 
-  async handler(_, { db, host, settings, log }) {
+  async handler(_, { db, user, host, settings, log }) {
     await settings.sshAccount()
-    const found = await listContainers(host).catch((error: unknown) => {
+    const found = await listContainers(host, { user: user.id }).catch((error: unknown) => {
       // The host alone would look like all there is.
       if (!(error instanceof SshError) || error instanceof AnswerTooLong) throw error
       log.warn({ err: error }, 'containers cannot be listed')

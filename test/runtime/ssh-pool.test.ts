@@ -97,6 +97,47 @@ test('places go to who waits in the order in which they came', async () => {
   expect(order).toEqual(['first', 'second'])
 })
 
+test('what was given up and goes on at the host takes no place for good', async () => {
+  const { pool, open, channels } = await full()
+  const waiting = watched(open())
+  for (const channel of channels) pool.abandon(channel)
+  const cut = Promise.all(channels.map((channel) => once(channel.resume(), 'close')))
+
+  await vi.advanceTimersByTimeAsync(10_000)
+  await waiting.settled
+  await cut
+
+  expect(waiting.state).toEqual({ reason: undefined, opened: true })
+})
+
+test('beside what was given up the others of its connection run on, to their end', async () => {
+  const { demo, pool, open, channels } = await full()
+  const [kept, soon, ...given] = channels
+  for (const channel of given) pool.abandon(channel)
+  await vi.advanceTimersByTimeAsync(10_000)
+  await open()
+  expect(demo.connections).toBe(2)
+
+  await end(given[0])
+  await end(soon)
+  expect(kept?.closed).toBe(false)
+
+  const cut = Promise.all(given.slice(1).map((channel) => once(channel.resume(), 'close')))
+  await end(kept)
+  await cut
+})
+
+test('what ends soon after it was given up costs no connection', async () => {
+  const { demo, pool, open, channels } = await full()
+  for (const channel of channels) pool.abandon(channel)
+  for (const channel of channels) await end(channel)
+
+  await vi.advanceTimersByTimeAsync(10_000)
+  await open()
+
+  expect(demo.connections).toBe(1)
+})
+
 test('who waits while the service stops is told at once', async () => {
   const { pool, open } = await full()
   const waiting = watched(open())
