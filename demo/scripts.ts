@@ -6,7 +6,7 @@ import { CHECK, LOOK } from '../functions/updates/check-script.ts'
 import { REPAIR } from '../functions/updates/remedy-job.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../runtime/identity-script.ts'
 import { RUN } from '../runtime/job-runner.ts'
-import { CANCEL, CLEAN, FOLLOW, JOB_FOLDER, NOTING, OUTPUT_MARK, START } from '../runtime/job-script.ts'
+import { CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../runtime/job-script.ts'
 import type { User } from './account.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
@@ -103,7 +103,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const { machine, user } = process
     const known = machine.jobs.get(id)
     if (runner !== RUN || id === '' || id.includes('/') || (known && known.owner !== user.uid)) {
-      return fail(process, `${JOB_FOLDER}${id}: cannot be created\n`, 73)
+      return fail(process, `${JOBS_FOLDER}demo/${id}: cannot be created\n`, 73)
     }
     if (known) return 0
     const job = new Job(user.uid)

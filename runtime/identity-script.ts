@@ -72,5 +72,8 @@ else echo rule
 fi
 `
 
-/** `WITHOUT_INPUT <command> <argument>…` runs a command that finds nothing on its stdin. */
-export const WITHOUT_INPUT = 'exec "$@" </dev/null'
+/**
+ * `WITHOUT_INPUT <command> <argument>…` runs a command that finds nothing on its stdin: a pipe, since a container that is
+ * given the host's /dev/null can change its mode.
+ */
+export const WITHOUT_INPUT = 'exec "$@" <<END\nEND\n'

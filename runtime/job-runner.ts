@@ -4,8 +4,8 @@
  * command, not the runner, so that the exit code is always written.
  *
  * The command writes into a pipe, whoever runs it: a file that it had open could be written anew from inside a container,
- * by `/proc/self/fd/1`, and LXC hands it over to the container's root. It inherits nothing else but /dev/null, and no
- * TMPDIR, which names a folder of the host.
+ * by `/proc/self/fd/1`, and LXC hands it over to the container's root, who could change the mode of the host's /dev/null
+ * likewise. So its input is a pipe too, at its end. It inherits nothing else, and no TMPDIR, which names a folder of the host.
  *
  * The first half of what is kept goes into `output` at once, up to the end of a line. From then on `tail` is written round
  * and round, as long as the other half; when the command ends, the number of bytes that are missing follows in `output` on a line of its
@@ -32,6 +32,7 @@ create("$job/exit.new", ' ' x 80 . "\\n")
   && create("$job/process.new", "$$ $started " . line_of('/proc/sys/kernel/random/boot_id'))
   && open(my $output, '>>', "$job/output")
   && pipe(my $from, my $to)
+  && pipe(my $nothing, my $never)
   && pipe(my $woken, my $wake)
   && rename("$job/process.new", "$job/process")
   or exit 74;
@@ -45,13 +46,14 @@ if ($pid == 0) {
   $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM XFSZ CHLD);
   umask 022;
   delete @ENV{qw(TMPDIR TEMPDIR TMP TEMP)};
-  open STDOUT, '>&', $to and open STDERR, '>&', $to or exit 74;
+  close $never;
+  open STDIN, '<&', $nothing and open STDOUT, '>&', $to and open STDERR, '>&', $to or exit 74;
   exec { $command[0] } @command;
   my $missing = $! == 2;
   print STDERR "$command[0]: $!\\n";
   exit($missing ? 127 : 126);
 }
-close $to;
+close $_ for $to, $nothing, $never;
 
 my ($missing, $why, $line_begins, $full) = (0, '', 1, 'le disque de l’hôte est plein');
 # Into output; what is missing before that is told first.

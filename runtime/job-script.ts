@@ -4,9 +4,10 @@ import { type Command, script } from './command.ts'
  * The shell side of a detached job: POSIX scripts that run on the host, always as `sh -c SCRIPT name arguments…`.
  * Nothing is ever interpolated into them; what varies arrives as positional arguments.
  *
- * A job owns the folder `/var/tmp/ops-panel-job-<name>`, private to the account that runs it. Every account of the host can
- * list `/var/tmp` and all processes, and a job's id opens its live output: the name is another random word, and no script
- * is given the id.
+ * A job owns a folder of that name in `/var/tmp/ops-panel-jobs-<random>`, which is private to the account that runs jobs.
+ * Every account of the host can list `/var/tmp` and all processes, and a job's id opens its live output: the name is another
+ * random word, and no script is given the id. Whoever sees the name among the processes cannot put anything in its place:
+ * the folder that it is in is made under a name that nobody knows before, and known by its owner.
  *
  * | file      | content                                                                                    |
  * | --------- | ------------------------------------------------------------------------------------------ |
@@ -18,8 +19,32 @@ import { type Command, script } from './command.ts'
  * | `copier`  | of a job that version 0.1 started: the pid of what copies the output                       |
  */
 
-/** Where a job's folder lies on the host; its name follows. `/var/tmp` outlives a reboot. */
-export const JOB_FOLDER = '/var/tmp/ops-panel-job-'
+/** Where the folders of jobs lie on the host; a random word follows. `/var/tmp` outlives a reboot. */
+export const JOBS_FOLDER = '/var/tmp/ops-panel-jobs-'
+/** Where version 0.1 has put a job's folder; its name follows. */
+const FORMER_FOLDER = '/var/tmp/ops-panel-job-'
+
+/**
+ * Sets `job` to the folder of the name `$1`, or to where it is to be made: in a folder of the account's own, one of two
+ * that were made at the same time, or where version 0.1 has put it. Empty when the account has no such folder yet. One look
+ * at each decides, since a second one may see something else.
+ */
+const FIND = `
+find_job() {
+  job=
+  for own in $(find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" 2>/dev/null); do
+    job=$own/$1
+    [ ! -d "$job" ] || return 0
+  done
+  [ -z "$(find "${FORMER_FOLDER}$1" -maxdepth 0 -type d -uid "$(id -u)" 2>/dev/null)" ] || job=${FORMER_FOLDER}$1
+}
+is_foreign() {
+  for other in ${JOBS_FOLDER}*/"$1" ${FORMER_FOLDER}"$1"; do
+    [ ! -d "$other" ] || return 0
+  done
+  return 1
+}
+`
 
 /** More than any command has to note. */
 const MAX_NOTES = 256 * 1024
@@ -32,21 +57,27 @@ export const OUTPUT_MARK = 'ops-panel output'
  * finds it started. Returns as soon as the runner has said who it is. What the account's jobs left behind a week ago goes.
  * The runner gets no variable that changes how Perl reads or writes.
  */
-export const START = `
+export const START = `${FIND}
 umask 077
-run=$1 job=${JOB_FOLDER}$2 most=$3 runner=
+run=$1 name=$2 most=$3 runner=
 shift 3
 if ! command -v perl >/dev/null; then
   echo 'perl manque sur l’hôte' >&2
   exit 69
 fi
+find_job "$name"
+if [ -z "$job" ]; then
+  own=$(mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX) && chmod 711 "$own" || exit 73
+  job=$own/$name
+fi
 if mkdir "$job" 2>/dev/null; then
   find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
+  find "\${job%/*}" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
   unset PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
   setsid perl -e "$run" "$job" "$most" "$@" </dev/null >/dev/null 2>&1 &
   runner=$!
-elif [ ! -d "$job" ] || [ -L "$job" ] || [ ! -O "$job" ]; then
+elif [ ! -d "$job" ]; then
   echo "$job: cannot be created" >&2
   exit 73
 fi
@@ -71,14 +102,11 @@ done
  * connection. What the command has noted follows, each line as `ops-panel note <line>`. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
  * notices the end.
  */
-export const FOLLOW = `
-job=${JOB_FOLDER}$1 skip=$2 boot=
-if [ ! -d "$job" ] || [ -L "$job" ]; then
-  echo 'ops-panel gone' >&2
-  exit 0
-fi
-if [ ! -O "$job" ]; then
-  echo 'ops-panel foreign' >&2
+export const FOLLOW = `${FIND}
+skip=$2 boot=
+find_job "$1"
+if [ ! -d "$job" ]; then
+  if is_foreign "$1"; then echo 'ops-panel foreign' >&2; else echo 'ops-panel gone' >&2; fi
   exit 0
 fi
 running() {
@@ -117,16 +145,20 @@ fi
  * with what it prints: it closes that descriptor for whatever it does not trust.
  */
 export function withNotes(name: string, command: Command): Command {
-  return script(NOTING, 'ops-panel-notes', `${JOB_FOLDER}${name}/notes`, ...command)
+  return script(NOTING, 'ops-panel-notes', name, ...command)
 }
 
-/** `NOTING <file> <command> <argument>…` */
-export const NOTING = 'notes=$1; shift; exec "$@" 9>"$notes"'
+/** `NOTING <name> <command> <argument>…` */
+export const NOTING = `${FIND}
+find_job "$1"
+shift
+exec "$@" 9>"$job/notes"
+`
 
 /** `CLEAN <name>` removes the job's folder, if it is the account's own. */
-export const CLEAN = `
-job=${JOB_FOLDER}$1
-if [ -d "$job" ] && [ ! -L "$job" ] && [ -O "$job" ]; then rm -rf "$job"; fi
+export const CLEAN = `${FIND}
+find_job "$1"
+[ -z "$job" ] || rm -rf "$job"
 `
 
 /**
@@ -138,11 +170,12 @@ if [ -d "$job" ] && [ ! -L "$job" ] && [ -O "$job" ]; then rm -rf "$job"; fi
  * session that has members keeps its number. Time is read, not counted in rounds: where there are a thousand
  * processes, looking through them takes most of a second.
  */
-export const CANCEL = `
-job=${JOB_FOLDER}$1 helper=\${2-}
-[ -d "$job" ] && [ ! -L "$job" ] || exit 0
-if [ ! -O "$job" ]; then
-  echo "$job: of another account" >&2
+export const CANCEL = `${FIND}
+helper=\${2-}
+find_job "$1"
+if [ ! -d "$job" ]; then
+  is_foreign "$1" || exit 0
+  echo "$1: of another account" >&2
   exit 1
 fi
 read -r runner started boot 2>/dev/null <"$job/process" || exit 0

@@ -1,4 +1,4 @@
-import { type Command, script } from '../../runtime/command.ts'
+import { type Command, quote, script } from '../../runtime/command.ts'
 import { type Elevation, HOST_HELPER } from '../../runtime/elevation.ts'
 import { readLines } from '../../runtime/list-lines.ts'
 
@@ -48,6 +48,22 @@ function withoutEnd(text: string): string {
 }
 
 /**
+ * A test of the shell: somebody holds the lock of that file. /proc/locks knows files by a number that others elsewhere have
+ * too, which anybody could hold: the holder has this very file open or, where that cannot be seen, is root.
+ */
+export const LOCKED = `
+locked() {
+  inode=$(stat -c %i "$1" 2>/dev/null) || return 1
+  for holder in $(sed -n "s/.* \\([0-9][0-9]*\\) [^ ]*:$inode [^ ]* [^ ]*$/\\1/p" /proc/locks); do
+    for open in "/proc/$holder/fd"/*; do
+      [ "$open" -ef "$1" ] && return 0
+    done
+    [ "$(id -u)" = 0 ] || ! grep -q '^Uid:[^0-9]*0[^0-9]' "/proc/$holder/status" 2>/dev/null || return 0
+  done
+  return 1
+}`
+
+/**
  * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
  * interrupted dpkg is first brought to its end; where a rule names apt-get alone, by a hook of apt-get. apt waits by
  * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long. A folder for temporary
@@ -57,10 +73,7 @@ export const STEPS = `
 sudo=$1
 unset TMPDIR TEMPDIR TMP TEMP
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
-waited=0
-locked() {
-  inode=$(stat -c %i "$1" 2>/dev/null) && grep -q ":$inode " /proc/locks
-}
+waited=0${LOCKED}
 pause() {
   while locked "$1" && [ "$waited" -lt 120 ]; do
     [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get or dpkg to finish...'
@@ -92,6 +105,55 @@ done
 $sudo apt-get -y "$@" full-upgrade </dev/null
 `
 
+/** The most that one of several containers may print; what is more is counted. */
+const MOST_OF_ONE = 4 * 1024 * 1024
+
+/**
+ * `RELAY <command> <argument>…`, in Perl: runs the command with a pipe of its own for output, which ends with it. What it
+ * leaves behind holds no pipe into which others write after it: it could speak in their place, or keep them from writing.
+ */
+const RELAY = `
+use strict;
+pipe my $from, my $to or exit 74;
+pipe my $woken, my $wake or exit 74;
+$SIG{CHLD} = sub { syswrite $wake, "." };
+my $pid = fork;
+exit 74 if !defined $pid;
+if ($pid == 0) {
+  $SIG{CHLD} = "DEFAULT";
+  open STDOUT, ">&", $to and open STDERR, ">&", $to or exit 74;
+  exec { $ARGV[0] } @ARGV;
+  print STDERR "$ARGV[0]: $!\\n";
+  exit($! == 2 ? 127 : 126);
+}
+close $to;
+sub uptime { open my $file, "<", "/proc/uptime" or return 0; (split " ", <$file>)[0] }
+my ($ready, $room, $missing, $code, $deadline) = ("", ${MOST_OF_ONE}, 0);
+vec($ready, fileno $_, 1) = 1 for $from, $woken;
+until ($deadline && uptime() > $deadline) {
+  my $now = $ready;
+  next if select($now, undef, undef, $deadline ? 0.05 : undef) < 1;
+  if (vec $now, fileno $woken, 1) {
+    sysread $woken, my $signals, 16;
+    if (!defined $code && waitpid($pid, 1) == $pid) { ($code, $deadline) = ($?, uptime() + 1) }
+  }
+  next if !vec $now, fileno $from, 1;
+  my $count = sysread $from, my $bytes, 65536;
+  next if !defined $count;
+  last if $count == 0;
+  my $take = $count < $room ? $count : $room;
+  for (my $at = 0; $at < $take;) {
+    my $written = syswrite STDOUT, $bytes, $take - $at, $at;
+    if (defined $written) { $at += $written } elsif ($! != 4) { exit 74 }
+  }
+  $room -= $take;
+  $missing += $count - $take;
+}
+until (defined $code) { $code = $? if waitpid($pid, 0) == $pid }
+print "\\n[… $missing octets omis : la sortie de ce conteneur dépasse ${MOST_OF_ONE / 1024 / 1024} Mio …]\\n" if $missing;
+exit($code & 127 ? 128 + ($code & 127) : $code >> 8);
+`
+
 /**
  * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. Of `all`, a container that fails is told and
  * left behind; the code is then 0. How each has ended is noted on descriptor 9, which nothing in a container ever has: what a
@@ -102,16 +164,19 @@ $sudo apt-get -y "$@" full-upgrade </dev/null
 export const UPGRADE = `
 steps=$1 sudo=$2 scope=$3
 shift 3
+apart() {
+  if [ "$scope" = all ]; then perl -e ${quote([RELAY])} "$@"; else "$@"; fi
+}
 case $sudo in
   *${HOST_HELPER})
     here() { $sudo upgrade host </dev/null 9>&-; }
-    inside() { $sudo upgrade "$1" </dev/null 9>&-; }
+    inside() { : | apart $sudo upgrade "$1" 9>&-; }
     # It shows no configuration: a template or a locked container that does not run is told as stopped.
     ask() { [ "$1" = status ] && $sudo "$@" </dev/null 2>/dev/null 9>&-; }
     ;;
   *)
     here() { sh -c "$steps" ops-panel-apt "$sudo" 9>&-; }
-    inside() { $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' </dev/null 9>&-; }
+    inside() { : | apart $sudo /usr/sbin/pct exec "$1" -- sh -c "$steps" ops-panel-apt '' 9>&-; }
     ask() { $sudo /usr/sbin/pct "$@" </dev/null 2>/dev/null 9>&-; }
     ;;
 esac

@@ -1,5 +1,6 @@
 import { type Command, script } from '../../runtime/command.ts'
 import { HOST_HELPER } from '../../runtime/elevation.ts'
+import { LOCKED } from './apt.ts'
 import { CONTAINER_TOOL } from './containers.ts'
 
 /**
@@ -35,10 +36,7 @@ done
 echo "manager $manager"
 [ "$manager" = apt-get ] || exit 0
 limited=
-command -v timeout >/dev/null 2>&1 && limited='timeout -k 5 100'
-locked() {
-  inode=$(stat -c %i "$1" 2>/dev/null) && grep -q ":$inode " /proc/locks
-}
+command -v timeout >/dev/null 2>&1 && limited='timeout -k 5 100'${LOCKED}
 free() {
   tries=0
   while locked "$1"; do
@@ -111,7 +109,7 @@ heard() {
   mkfifo "$file.pipe"
   (ulimit -f "$most" && exec cat) <"$file.pipe" >"$file" 7>&- 8>&- &
   reader=$!
-  timeout -k 5 "$limit" "$@" >"$file.pipe" 2>&1 </dev/null 7>&- 8>&-
+  : | timeout -k 5 "$limit" "$@" >"$file.pipe" 2>&1 7>&- 8>&-
   code=$?
   tries=0
   while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 100 ]; do

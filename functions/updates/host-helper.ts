@@ -32,7 +32,8 @@ const look = quote(script(LOOK, 'ops-panel-look', ''))
  * A POSIX program for the host, run by sudo as root for an account that may do what it does, and no more. Nothing that
  * comes from the account decides anything but the verb, a container's number and, for `end`, a session of the account's
  * own: not its environment, folder, limits, signals, terminal, nor its files. `pct exec` hands the file that is its output
- * over to the container, so the account's own never get there: pipes stand between, and the account's own id copies.
+ * over to the container, so the account's own never get there, nor the host's /dev/null, whose mode the container could
+ * change: pipes stand between, and the account's own id copies.
  */
 export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_UID=\${SUDO_UID} SUDO_GID=\${SUDO_GID} PATH=/usr/sbin:/usr/bin:/sbin:/bin /bin/sh
 # ops-panel-host ${HELPER_VERSION}: what the service account of ops-panel may do as root on this host, and nothing else.
@@ -160,10 +161,10 @@ work() {
   copy out
   if [ "$how" = apart ]; then
     copy err >&2
-    setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" </dev/null >"$record/out" 2>"$record/err"
+    : | setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" >"$record/out" 2>"$record/err"
   else
     : >"$record/err.end"
-    setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" </dev/null >"$record/out" 2>&1
+    : | setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" >"$record/out" 2>&1
   fi
   code=$?
   # Whoever ends it wants all of it to end.

@@ -14,13 +14,13 @@ export async function timesBegun(id: string, database: string): Promise<number> 
   return Number(await inside('host', `grep -c '${await jobFolder(id, database)}$' ${FOLDERS} || true`))
 }
 
-/** The name of a job's folder in `/var/tmp` on the host, which the database alone knows. */
+/** The name of a job's folder in `/var/tmp/ops-panel-jobs-…` on the host, which the database alone knows. */
 export async function jobFolder(id: string, database: string): Promise<string> {
   const db = await openDatabase(database)
   try {
     const name = (await findJob(db, id))?.folder
     if (!name) throw new Error(`job ${id} has no folder`)
-    return `ops-panel-job-${name}`
+    return name
   } finally {
     await db.close()
   }

@@ -119,6 +119,36 @@ test('where dpkg is at work that is said, and nothing is guessed of what it is i
   await rig('reset', '102')
 })
 
+test('who holds the lock of another file, which has the same number elsewhere, is not dpkg or apt at work', async () => {
+  // Two file systems that count alike: the lock of the lists is on one, a file of bob's on the other.
+  await inside(
+    'host',
+    `cp -a /var/lib/apt/lists /var/tmp/lists && mount -t tmpfs lists /var/lib/apt/lists && cp -a /var/tmp/lists/. /var/lib/apt/lists
+    rm -f /var/lib/apt/lists/lock && install -m 640 /dev/null /var/lib/apt/lists/lock
+    mkdir -p /srv/bobs && mount -t tmpfs -o mode=1777 bobs /srv/bobs
+    cat >/srv/hold <<'END'
+my $wanted = (stat '/var/lib/apt/lists/lock')[1];
+my ($file, $number);
+do { unlink '/srv/bobs/file'; open $file, '>', '/srv/bobs/file' or die; $number = (stat $file)[1] } until $number >= $wanted;
+my $lock = pack 's s x4 q q i x4', 1, 0, 0, 0, 0;
+fcntl $file, 6, $lock or die;
+open my $told, '>', '/srv/bobs/held'; print $told $number == $wanted ? 'held' : 'passed'; close $told;
+sleep 60;
+END
+    su bob -s /bin/sh -c 'perl /srv/hold || echo failed >/srv/bobs/held' >/dev/null 2>&1 &
+    until [ -s /srv/bobs/held ]; do sleep 0.05; done`,
+  )
+  expect(
+    await inside('host', 'cat /srv/bobs/held; grep -c ":$(stat -c %i /var/lib/apt/lists/lock) " /proc/locks'),
+  ).toBe('held1')
+
+  await check('host')
+
+  const { state, findings } = await target('host')
+  await inside('host', 'pkill -u bob perl; umount /srv/bobs /var/lib/apt/lists')
+  expect({ state, findings }).toEqual({ state: 'ready', findings: [] })
+})
+
 test('a postinst that fails: the target is not green until it is mended and upgraded again', async () => {
   await rig('slow', '2', '1', '102')
   await rig('fail', 'on', '102')

@@ -19,11 +19,11 @@ const Job = z.object({
  * database that tells the job's folder it must be the only one.
  */
 export async function keepHostFile(id: string, database?: string): Promise<() => Promise<Buffer>> {
-  const folder = database === undefined ? 'ops-panel-job-*' : await jobFolder(id, database)
+  const folder = database === undefined ? '*' : await jobFolder(id, database)
   await inside(
     'host',
     `tries=0
-    until ln /var/tmp/${folder}/output /var/tmp/kept-${id} 2>/dev/null; do
+    until ln /var/tmp/ops-panel-jobs-*/${folder}/output /var/tmp/kept-${id} 2>/dev/null; do
       tries=$((tries + 1))
       [ "$tries" -lt 2000 ] || exit 1
       sleep 0.02

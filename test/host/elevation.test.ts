@@ -67,7 +67,7 @@ describe.each<[Account, string]>([
     const job = await startFollowed(bob, 'lxc:101')
     await job.until(({ output }) => output().includes('rig-slow: step 5 '))
     // LXC gives the file that is its stdout to root; the account must still be able to read its own job's output.
-    const owner = await inside('host', 'stat -c %U /var/tmp/ops-panel-job-*/output')
+    const owner = await inside('host', 'stat -c %U /var/tmp/ops-panel-jobs-*/*/output')
     const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
 
     expect(await job.closed).toBe(1000)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Caller, signIn } from './client.ts'
 import { alike, hashes, jobDetail, keepHostFile } from './copies.ts'
-import { runJob, startFollowed } from './job.ts'
+import { runCheck, runJob, startFollowed } from './job.ts'
 import { replacePostinst } from './postinst.ts'
 import { type Account, inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
@@ -33,13 +33,37 @@ describe.each<Account>(['root', 'ops'])('with the service account %s', (account)
     expect(open.join('\n')).not.toContain('ops-panel')
   })
 
+  test('a container that is given something for input does not get the host’s /dev/null, whose mode it could change', async () => {
+    await inside(
+      '101',
+      `mv /usr/bin/apt-get /usr/bin/apt-get.away
+      cat >/usr/bin/apt-get <<'END'
+#!/bin/sh
+pid=$$
+while [ "$pid" -gt 1 ]; do
+  chmod 600 /proc/$pid/fd/* 2>/dev/null
+  set -- $(cat /proc/$pid/stat)
+  pid=$4
+done
+END
+      cp /usr/bin/apt-get /usr/bin/apt
+      chmod 755 /usr/bin/apt-get`,
+    )
+    await runJob(bob, 'lxc:101')
+    await runCheck(bob, 'lxc:101')
+    await bob.get('/api/updates/packages?target=lxc:101')
+    await rig('reset', '101')
+
+    expect(await inside('host', 'stat -c "%a %U" /dev/null')).toBe('666 root')
+  })
+
   test('a job that prints too much keeps its first and its last lines, everywhere the same, and says what is missing', async () => {
     await inside('102', 'touch /etc/rig/hold')
     const job = await startFollowed(bob, 'lxc:102')
     const kept = await keepHostFile(job.id, service.database)
     await job.until(({ output }) => output().length > MIB / 2 - 100)
     // What is in the middle fills no disk either.
-    expect(Number(await inside('host', 'du -sk /var/tmp/ops-panel-job-* | cut -f1'))).toBeLessThan(1.5 * 1024 + 64)
+    expect(Number(await inside('host', 'du -sk /var/tmp/ops-panel-jobs-* | cut -f1'))).toBeLessThan(1.5 * 1024 + 64)
     await inside('102', 'rm /etc/rig/hold')
     expect(await job.closed).toBe(1000)
 
@@ -63,7 +87,7 @@ describe.each<Account>(['root', 'ops'])('with the service account %s', (account)
     await inside('host', 'rm /etc/rig/hold')
     await job.closed
 
-    expect(seen).toMatch(/ops-panel-job-[0-9a-f]{32}/)
+    expect(seen).toMatch(/ops-panel-job [\s\S]* [0-9a-f]{32} /)
     // The first half is the second it began in, which another job's file may name that this suite has kept.
     expect(job.id.split('-')).toHaveLength(2)
     expect(seen).not.toContain(job.id.split('-')[1])

@@ -31,6 +31,14 @@ export async function runJob(caller: Caller, target: string) {
   }
 }
 
+/** Runs a check to its end. */
+export async function runCheck(caller: Caller, target: string): Promise<void> {
+  const { status, body } = await caller.post('/api/updates/checks', { target })
+  if (status !== 202) throw new Error(`check of ${target}: ${status} ${JSON.stringify(body)}`)
+  const { closed } = await follow(caller.service, Started.parse(body).job_id, { token: caller.token })
+  await closed
+}
+
 const Result = z.object({
   exit_code: z.number().nullable(),
   error_code: z.string().nullable(),

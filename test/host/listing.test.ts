@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { askPackages, type Caller, packages, signIn } from './client.ts'
+import { runJob } from './job.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
@@ -75,6 +76,22 @@ test.each(['/api/updates/packages', '/api/updates/packages?target='])('%s lacks 
   expect(await bob.get(path)).toMatchObject({ status: 400, body: { code: 'target_missing' } })
 })
 
+test('who sees a job’s name among the processes of the host puts nothing in its place', async () => {
+  await rig('slow', '1', '1', '102')
+  // Somebody who is faster than the job each time.
+  await inside(
+    'host',
+    `printf '%s\\n' '#!/bin/sh' 'su bob -s /bin/sh -c "mkdir $1; mkdir -p /var/tmp/ops-panel-job-\${1##*/}"' 'exec /usr/bin/mkdir "$@"' >/usr/local/bin/mkdir
+    chmod 755 /usr/local/bin/mkdir`,
+  )
+
+  const { record } = await runJob(bob, 'lxc:102')
+
+  await inside('host', 'rm /usr/local/bin/mkdir')
+  expect(await inside('host', 'stat -c %U /var/tmp/ops-panel-job-*')).toBe('bob')
+  expect(record).toMatchObject({ status: 'success' })
+})
+
 const TOO_LONG = { status: 502, body: { code: 'host_answer_too_long' } }
 
 test.each([
@@ -88,6 +105,25 @@ test.each([
 
   const running = () => inside('host', `ps -eww -o args= | grep -E 'bin/[a]pt$|[p]ct exec|[l]xc-attach' || true`)
   await expect.poll(running, { timeout: 10_000 }).toBe('')
+})
+
+test('a container whose apt never answers takes no place of others, whoever asks for its packages again and again', async () => {
+  await inside('101', `printf '#!/bin/sh\\nexec sleep 600\\n' >/usr/bin/apt`)
+  const hanging = Array.from({ length: 80 }, () => askPackages(bob, 'lxc:101'))
+  const zoe = await signIn(service, 'zoe')
+  const running = () => inside('host', `ps -eww -o args= | grep -c '^timeout .*[p]ct exec 101 ' || true`)
+  await expect.poll(running, { timeout: 10_000 }).toBe('8')
+
+  expect((await zoe.get('/api/updates/targets')).body).toHaveLength(4)
+  expect(await packages(zoe, 'host')).toEqual(UPGRADABLE)
+  const started = await zoe.post('/api/updates/checks', { target: 'lxc:102' })
+  expect(started.status).toBe(202)
+  expect(await running()).toBe('8')
+
+  // What is ended there is answered, and the next of those that wait begins.
+  await inside('101', 'rm /usr/bin/apt')
+  await inside('host', 'pkill -f "sleep [6]00"')
+  for (const { status } of await Promise.all(hanging)) expect(status).toBe(502)
 })
 
 test('a listing of containers that is too long is 502, not the host alone', async () => {

@@ -2,7 +2,7 @@ import { inside } from './rig.ts'
 
 /** The folders of jobs on the host; empty when each has been removed. */
 export function jobFolders(): Promise<string> {
-  return inside('host', 'ls /var/tmp | grep ^ops-panel-job- || true')
+  return inside('host', "find /var/tmp -mindepth 2 -maxdepth 2 -path '*/ops-panel-jobs-*' -printf '%f\\n'")
 }
 
 /**

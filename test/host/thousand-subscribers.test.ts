@@ -34,7 +34,7 @@ test('a thousand subscribers of one job get all of it; one that stops reading ha
 }, async () => {
   const id = await startJob(bob, 'host')
   const folder = await jobFolder(id, service.database)
-  await inside('host', `until ln /var/tmp/${folder}/output ${KEPT} 2>/dev/null; do sleep 0.02; done`)
+  await inside('host', `until ln /var/tmp/ops-panel-jobs-*/${folder}/output ${KEPT} 2>/dev/null; do sleep 0.02; done`)
   const frames = frameStore()
   const stalled = await subscribe(id, frames)
   stalled.pause()

@@ -97,7 +97,7 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
   const there = await follow(other, id, { token })
   for (const { until } of [here, there]) await until(({ output }) => output().includes('rig-slow: step 5 '))
   const folder = await jobFolder(id, started.database)
-  await inside('host', `ln /var/tmp/${folder}/output ${KEPT}`)
+  await inside('host', `ln /var/tmp/ops-panel-jobs-*/${folder}/output ${KEPT}`)
   expect(there.output()).not.toContain(`step ${lines} of`)
 
   const row = async (): Promise<JobRow | undefined> => findJob(db, id)

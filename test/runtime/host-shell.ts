@@ -1,16 +1,23 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import type { Command } from '../../runtime/command.ts'
 import { script } from '../../runtime/command.ts'
 import { RUN } from '../../runtime/job-runner.ts'
-import { FOLLOW, JOB_FOLDER, OUTPUT_MARK, START } from '../../runtime/job-script.ts'
+import { FOLLOW, JOBS_FOLDER, OUTPUT_MARK, START } from '../../runtime/job-script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
+
+/** The folder of this account's jobs, made if there is none: once, though files of tests run side by side. */
+function ownFolder(): string {
+  const text = `find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" | grep . || mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX`
+  const found = execFileSync('flock', ['/var/tmp', 'sh', '-c', text], { encoding: 'utf8' })
+  return found.trimEnd().split('\n').at(-1) ?? ''
+}
 
 /** A job id of the running test's own; its folder, and whatever still runs in its session, goes when the test ends. */
 export function newJob(onTestFinished: OnTestFinished): { id: string; folder: string } {
   const id = `test-${randomUUID()}`
-  const folder = `${JOB_FOLDER}${id}`
+  const folder = `${ownFolder()}/${id}`
   onTestFinished(async () => {
     const pid = await runner(folder).catch(() => undefined)
     if (pid !== undefined) kill(-pid, 'SIGKILL')

@@ -1,9 +1,9 @@
-import { access, chown, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { script } from '../../runtime/command.ts'
 import { RUN } from '../../runtime/job-runner.ts'
-import { CLEAN, JOB_FOLDER, START, withNotes } from '../../runtime/job-script.ts'
+import { CLEAN, JOBS_FOLDER, START, withNotes } from '../../runtime/job-script.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { begin, follow, kill, MOST, newJob, processesWith, run, runner, startJob } from './host-shell.ts'
 
@@ -255,33 +255,52 @@ test.concurrent('a job that is not there is gone', async ({ expect, onTestFinish
 
 const asRoot = process.getuid?.() === 0
 
-test.concurrent.for([
-  { what: 'a link to another folder', make: (folder: string, other: string) => symlink(other, folder) },
-  { what: 'a file', make: (folder: string) => writeFile(folder, '') },
-  {
-    what: 'a folder of another account',
-    // Only root can make one; elsewhere the link stands for it.
-    make: async (folder: string, other: string) => {
-      if (!asRoot) return symlink(other, folder)
-      await mkdir(folder)
-      await chown(folder, 65_534, 65_534)
-    },
-  },
-])('$what in the place of the job’s is refused, and left alone', async ({ make }, { expect, onTestFinished }) => {
+test.concurrent('what others put where a job’s folder could be keeps no job from starting, and stays as it is', async ({
+  expect,
+  onTestFinished,
+}) => {
   const { id, folder } = newJob(onTestFinished)
   const other = await temporaryFolder(onTestFinished)
-  await writeFile(join(other, 'precious'), '')
-  await make(folder, other)
+  await mkdir(join(other, id))
+  await writeFile(join(other, id, 'output'), 'forged\n')
+  const places = [`${JOBS_FOLDER}${id}-link`, `${JOBS_FOLDER}${id}-file`, `${JOBS_FOLDER}${id}-foreign`]
+  onTestFinished(async () => {
+    for (const place of places) await rm(place, { recursive: true, force: true })
+  })
+  const [link = '', file = '', foreign = ''] = places
+  await symlink(other, link)
+  await writeFile(file, '')
+  // Only root can make a folder of another account; elsewhere the others stand for it.
+  if (asRoot) {
+    await mkdir(join(foreign, id), { recursive: true })
+    await chown(foreign, 65_534, 65_534)
+  }
+  expect((await follow(id).ended).stderr).toMatch(/^ops-panel (gone|foreign)\n$/)
 
-  const started = await startJob(id, 'touch', join(other, 'pwned'))
-  const { stderr } = await follow(id).ended
+  expect(await startJob(id, 'echo', 'real')).toEqual({ code: 0, stdout: Buffer.alloc(0), stderr: '' })
+  const { stdout, stderr } = await follow(id).ended
   await run(script(CLEAN, 'ops-panel-job', id))
 
-  expect(started).toMatchObject({ code: 73, stderr: `${JOB_FOLDER}${id}: cannot be created\n` })
-  expect(stderr).toMatch(/^ops-panel (gone|foreign)\n$/)
-  expect(await exists(folder)).toBe(true)
-  expect(await exists(join(other, 'precious'))).toBe(true)
-  expect(await exists(join(other, 'pwned'))).toBe(false)
+  expect({ stdout: stdout.toString(), stderr }).toEqual({ stdout: 'real\n', stderr: 'ops-panel exit 0 5\n' })
+  expect(await exists(folder)).toBe(false)
+  expect(await readFile(join(other, id, 'output'), 'utf8')).toBe('forged\n')
+  expect(await exists(link)).toBe(true)
+})
+
+test.concurrent('a job that the former version began in /var/tmp itself is followed and cleaned, if it is the account’s own', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { id, folder } = newJob(onTestFinished)
+  const former = `/var/tmp/ops-panel-job-${id}`
+  onTestFinished(() => rm(former, { recursive: true, force: true }))
+  await startJob(id, 'echo', 'former')
+  await follow(id).ended
+  await rename(folder, former)
+
+  expect((await follow(id).ended).stdout.toString()).toBe('former\n')
+  expect((await run(script(CLEAN, 'ops-panel-job', id))).code).toBe(0)
+  expect(await exists(former)).toBe(false)
 })
 
 test.concurrent('cleaning removes the job’s folder, and cleaning twice does no harm', async ({

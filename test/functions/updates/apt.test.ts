@@ -66,7 +66,10 @@ test.each([
 
 /** Runs a script as the host would. `sudo` stands before each program, so `echo` shows what would be run. */
 function shell(text: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', text, 'name', ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', text, 'name', ...args], {
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  })
   return { status, lines: stdout.split('\n').slice(0, -1), stderr }
 }
 
@@ -153,6 +156,39 @@ test('over all containers one that fails is told and left behind', () => {
     lines: ['=== LXC 101 ===', 'SKIP LXC 101', '=== LXC 102 ===', 'SKIP LXC 102'],
     stderr: '',
   })
+})
+
+test('what one container leaves behind says nothing in the place of the next, and keeps nobody waiting', async () => {
+  const { lines, notes } = await noted(
+    `case "$2 $3" in
+      'exec 101') (trap '' HUP; while sleep 0.01; do echo forged; done) & echo first ;;
+      'exec 102') sleep 0.1; echo second ;;
+    esac`,
+    '101',
+    '102',
+  )
+
+  expect(lines.filter((line) => line !== 'forged')).toEqual(['=== LXC 101 ===', 'first', '=== LXC 102 ===', 'second'])
+  expect(lines.slice(lines.indexOf('=== LXC 102 ==='))).toEqual(['=== LXC 102 ===', 'second'])
+  expect(notes).toEqual(['101 done 0', '102 done 0'])
+})
+
+test('of several containers each has 4 MiB for what it prints; what is more is counted', async () => {
+  const { lines, notes } = await noted(
+    `case "$2 $3" in 'exec 101') head -c 5000000 /dev/zero | tr '\\000' x; exit 3 ;; 'exec 102') echo second ;; esac`,
+    '101',
+    '102',
+  )
+
+  const [first, flood = '', ...rest] = lines
+  expect([first, flood.length]).toEqual(['=== LXC 101 ===', 4 * 1024 * 1024])
+  expect(rest).toEqual([
+    `[… ${5_000_000 - 4 * 1024 * 1024} octets omis : la sortie de ce conteneur dépasse 4 Mio …]`,
+    'SKIP LXC 101',
+    '=== LXC 102 ===',
+    'second',
+  ])
+  expect(notes).toEqual(['101 failed 3', '102 done 0'])
 })
 
 /** Runs an upgrade of all containers where pct is a script; what it has noted, and its lines. */
