@@ -5,8 +5,8 @@ import { type SshConnection, SshError } from './ssh-connection.ts'
 import { createStanding } from './standing.ts'
 
 /**
- * Checks a login against the host and gives what the account says of itself; undefined when too many checks wait already, or its turn did not
- * come before `signal` gave up or 25 s were over. Under pressure, `from` where one was right goes first, and from where
+ * Checks a login against the host and gives what the account says of itself; undefined when too many checks wait already, its turn did not
+ * come before `signal` gave up or 25 s were over, or too many right ones of that name are still being asked who they are. Under pressure, `from` where one was right goes first, and from where
  * many were wrong last.
  */
 export type LoginCheck = (
@@ -17,6 +17,8 @@ export type LoginCheck = (
 
 /** Below Debian's `MaxStartups 10`, so that wrong passwords, which PAM holds for seconds, leave room at the host. */
 const SIGN_INS = { running: 6, waiting: 24 }
+/** So many right sign-ins of one name are asked at a time who they are: start-up files may take as long as they like. */
+const ASKED_OF_NAME = 4
 /** 24 wrong passwords before one take at most 17 s; who has not had a turn by then is being passed by others. */
 const TURN_MS = 25_000
 
@@ -36,20 +38,39 @@ export function createLoginCheck(
   const gate = createGate(SIGN_INS, pacing)
   changed(gate.review)
   const standing = createStanding()
+  const asked = new Map<string, number>()
+  const askOf = async (username: string, connection: SshConnection): Promise<Claim> => {
+    asked.set(username, (asked.get(username) ?? 0) + 1)
+    try {
+      return await askIdentity(connection)
+    } finally {
+      const left = (asked.get(username) ?? 0) - 1
+      if (left > 0) asked.set(username, left)
+      else asked.delete(username)
+    }
+  }
   return async (username, password, { from = '', signal } = {}) => {
-    const check = async () => {
+    /** Settles when the password is known to be right: the place is the next one's while the account's own files run. */
+    const check = async (): Promise<{ claim: Promise<Claim | undefined> }> => {
       let outcome: Parameters<Pacing['end']>[0] | undefined
       const end = (known: NonNullable<typeof outcome>) => {
         if (!outcome) pacing.end(known)
         outcome ??= known
       }
+      let isRight = () => {}
+      const right = new Promise<void>((resolve) => {
+        isRight = resolve
+      })
+      const claim = signIn(username, password, async (connection) => {
+        standing.right(from)
+        end('right')
+        gate.review()
+        isRight()
+        return (asked.get(username) ?? 0) < ASKED_OF_NAME ? askOf(username, connection) : undefined
+      })
       try {
-        return await signIn(username, password, (connection) => {
-          standing.right(from)
-          end('right')
-          gate.review()
-          return askIdentity(connection)
-        })
+        await Promise.race([right, claim])
+        return { claim }
       } catch (error) {
         const wrong = error instanceof SshError && error.reason === 'bad_credentials'
         if (wrong) standing.wrong(from)
@@ -60,6 +81,7 @@ export function createLoginCheck(
     const patience = AbortSignal.timeout(TURN_MS)
     const turn = { rank: standing.rank(from), signal: signal ? AbortSignal.any([signal, patience]) : patience }
     const entered = await gate.enter(check, turn)
-    return entered && { claim: entered.result }
+    const claim = await entered?.result.claim
+    return claim && { claim }
   }
 }

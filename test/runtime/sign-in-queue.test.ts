@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { IDENTIFY } from '../../runtime/identity-script.ts'
 import { hostOf, startDemo } from './demo.ts'
 
 /** A host that holds wrong passwords back, with every place taken and the whole queue full of them. */
@@ -84,4 +85,30 @@ test('whose client goes away leaves the queue at once, and the others move up', 
   expect(places(order, 'attacker: sent away')).toHaveLength(24)
   expect(places(order, 'attacker: wrong')).toHaveLength(6)
   await expect.poll(() => demo.connections).toBe(0)
+})
+
+test('an account whose own start-up files never end keeps nobody else out, and is bounded itself', async () => {
+  const demo = await startDemo({
+    users: {
+      slow: { password: 'demo', uid: 1300, groups: ['slow'] },
+      other: { password: 'demo', uid: 1301, groups: ['other'] },
+    },
+  })
+  const { host } = await hostOf(demo)
+  let end = (_code: number) => {}
+  const endless = new Promise<number>((resolve) => {
+    end = resolve
+  })
+  demo.override = (words) => (words[2] === IDENTIFY ? endless : undefined)
+  const slow = Array.from({ length: 12 }, (_, at) => host.signIn('slow', 'demo', { from: `slow ${at}` }))
+  const first = await Promise.race(slow)
+  await expect.poll(() => demo.commands.filter((words) => words[2] === IDENTIFY)).toHaveLength(4)
+  demo.override = () => undefined
+
+  expect(await host.signIn('other', 'demo')).toMatchObject({ claim: { identity: { uid: 1301 } } })
+
+  expect(first).toBeUndefined()
+  end(1)
+  const answers = await Promise.all(slow)
+  expect(answers.filter((answer) => answer === undefined)).toHaveLength(8)
 })
