@@ -134,6 +134,9 @@ async function packagesOf(sections: ReadonlyMap<string, string[]>): Promise<Pack
   return [...found.values()]
 }
 
+/** A target may answer anything: no name, version or list of origins is longer. */
+const short = (text: string) => text.slice(0, 256)
+
 const PLAIN = { size: null, source: null, cves: [], reason: null }
 
 /** `Inst beta [1.0] (1:2.0~rc1 Rig:12/stable-updates, Debian-Security:12/x [all]) [dep]`; a new one has no `[1.0]`. */
@@ -143,12 +146,12 @@ function plannedOf(line: string): PackageUpdate | undefined {
   const [, full = '', from, to = '', origins = '', arch = ''] = match
   return {
     ...PLAIN,
-    name: full.split(':')[0] ?? full,
-    arch,
-    from: from ?? null,
-    to,
+    name: short(full.split(':')[0] ?? full),
+    arch: short(arch),
+    from: from === undefined ? null : short(from),
+    to: short(to),
     action: from === undefined ? 'install' : 'upgrade',
-    origin: origins.trim() || null,
+    origin: short(origins.trim()) || null,
     security: origins.split(',').some(isSecurity),
     status: 'planned',
   }
@@ -171,12 +174,12 @@ function listedOf(line: string): PackageUpdate | undefined {
   const origin = place.slice(slash + 1)
   return {
     ...PLAIN,
-    name: place.slice(0, slash),
-    arch,
-    from,
-    to,
+    name: short(place.slice(0, slash)),
+    arch: short(arch),
+    from: short(from),
+    to: short(to),
     action: 'upgrade',
-    origin: origin || null,
+    origin: short(origin) || null,
     security: origin.split(',').some((suite) => suite.endsWith('-security')),
     status: 'kept_back',
   }

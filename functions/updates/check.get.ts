@@ -1,8 +1,19 @@
 import * as z from 'zod'
-import { readCheck, upgradesOfAll } from '../../db/checks.ts'
+import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
+import { createAtOnce } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { Check, checkOf, EXAMPLE_CHECK, packagesOf, UNCHECKED_HOST } from './check.ts'
+import { JsonStream } from '../../runtime/json-stream.ts'
+import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, UNCHECKED_HOST } from './check.ts'
 import { Target } from './target.ts'
+
+/** More than the packages of a thousand; what a target may tell of is ten times as much, and each answer is held whole. */
+const LONG = 512 * 1024
+/** Long answers that one user reads at a time; so long one that nobody reads from keeps its place. */
+const AT_ONCE = 2
+const IDLE_MS = 30_000
+const AGAIN_S = 5
+
+const readers = createAtOnce(AT_ONCE, IDLE_MS)
 
 export default defineFunction({
   method: 'GET',
@@ -34,12 +45,25 @@ export default defineFunction({
       ],
     },
   },
-  errors: ['check_missing'],
+  errors: ['check_missing', 'rate_limited'],
 
-  async handler({ params: { target } }, { db, jobs, clock, fail }) {
+  async handler({ params: { target } }, { db, user, jobs, clock, fail }) {
     await jobs.upToDate()
     const row = (await readCheck(db, target)) ?? (target === 'host' ? UNCHECKED_HOST : undefined)
     if (!row) throw fail('check_missing')
-    return { ...checkOf(row, await upgradesOfAll(db), clock()), packages: await packagesOf(db, target) }
+    const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
+    const packages = (await readCheckedPackages(db, target)) ?? '[]'
+    const told = pieces(summary, packages)
+    if (packages.length <= LONG) return new JsonStream(told)
+    const read = readers.enter(db, user.id, told)
+    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
+    return new JsonStream(read)
   },
 })
+
+/** The packages as a check has stored them: a target may tell of megabytes, which are not read anew for each who asks. */
+async function* pieces(summary: CheckSummary, packages: string): AsyncGenerator<string> {
+  yield `${JSON.stringify(summary).slice(0, -1)},"packages":`
+  yield packages
+  yield '}'
+}

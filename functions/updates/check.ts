@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { type CheckRow, readCheckedPackages, type UpgradeOfAll } from '../../db/checks.ts'
-import type { Database } from '../../db/client.ts'
+import type { CheckRow, UpgradeOfAll } from '../../db/checks.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { Finding, findingOf } from './finding.ts'
 import { Target } from './target.ts'
@@ -187,12 +186,6 @@ export function checkOf(stated: CheckRow, ofAll: readonly UpgradeOfAll[], now: D
     const { upgrade, install, kept_back } = stored.counts
     return upgrade + install + kept_back > 0 ? 'ready' : 'up_to_date'
   }
-}
-
-/** The packages that were found with a check. */
-export async function packagesOf(db: Database, target: string): Promise<PackageUpdate[]> {
-  const stored = await readCheckedPackages(db, target)
-  return stored === undefined ? [] : z.array(PackageUpdate).parse(JSON.parse(stored))
 }
 
 function laterOf(one: string | null, other: string | null): string | null {

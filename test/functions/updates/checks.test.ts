@@ -127,6 +127,22 @@ test('what a check finds is stored when its job ends, for the host and for each 
   expect(await answered(await app.request('GET', '/api/updates/history', { as: 'user' }), 200)).toBeNull()
 })
 
+test('no name, version or list of origins is longer than it may be, whatever a target says', async () => {
+  const long = 'x'.repeat(600)
+  const planned = `Inst ${long} [${long}] (${long} ${long} [${long}])`
+  const listed = `y${long}/${long} ${long} ${long} [upgradable from: ${long}]`
+  const { one, look: lookAt } = await checkApp({
+    looks: { host: look({ planned, upgradable: `Listing...\n${listed}\ncode 0` }) },
+  })
+
+  await lookAt('host')
+
+  const { packages } = await one('host')
+  expect(packages).toHaveLength(2)
+  for (const { name, arch, from, to, origin } of z.array(z.record(z.string(), z.unknown())).parse(packages))
+    for (const text of [name, arch, from, to, origin]) expect(text).toHaveLength(256)
+})
+
 test('lists that have grown older than a day are up to date no more', async () => {
   const { app, one, look: lookAt } = await checkApp({ looks: { host: look() } })
   await lookAt('host')
@@ -574,4 +590,19 @@ test('two hundred containers with all their packages are told by one quick query
   expect(found.at(-1)).toMatchObject({ target: 'lxc:399', state: 'ready', counts: { upgrade: 100 } })
   expect(found.at(-1)).not.toHaveProperty('packages')
   expect(queries).toBe(1)
+})
+
+test('of a target that tells of megabytes two answers at a time are for one user, and one that is left gives way', async () => {
+  const planned = Array.from({ length: 4_000 }, (_, at) => `Inst p${at}${'x'.repeat(200)} [1.0] (2.0 Rig:12 [all])`)
+  const { app, look: lookAt } = await checkApp({ looks: { host: look({ planned: planned.join('\n') }) } })
+  await lookAt('host')
+  const ask = () => app.request('GET', `${PATH}/host`, { as: 'user' })
+
+  const [one, other] = [await ask(), await ask()]
+  expect((await ask()).status).toBe(429)
+  expect((await app.request('GET', PATH, { as: 'user' })).status).toBe(200)
+
+  await one?.body?.cancel()
+  expect(z.looseObject({ packages: z.array(z.unknown()) }).parse(await other?.json()).packages).toHaveLength(4_000)
+  expect((await ask()).status).toBe(200)
 })
