@@ -850,7 +850,8 @@ export interface Operations {
       error_code: string | null
       started_by_name: string
       containers: Array<ContainerResult> | null
-      kind?: 'upgrade' | 'check' | 'remedy'
+      kind?: 'upgrade' | 'check' | 'remedy' /** Of a check that has ended: the targets that did not answer. */
+      unchecked?: Array<Target>
       output_size: number
     }
     code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode

@@ -28,6 +28,8 @@ export interface Panel {
   signOut(): Promise<void>
   /** Takes the session of the cookie up again, at the start of a page; false when there is none. */
   resume(): Promise<boolean>
+  /** Takes a new token before the one at hand ends: the service asks the host again what its holder may do. False when nobody is signed in any more. */
+  renew(): Promise<boolean>
   /** The events of a job (`update:<id>`) to its last one, each once, whatever becomes of the connections in between. */
   follow(topic: `update:${string}`, options?: FollowOptions): AsyncGenerator<UpdateEvent, void, undefined>
   /** How far a deployment has come (`deploy:<id>`), each time that it goes on, to its end. */
@@ -90,6 +92,7 @@ export function createPanel({
       }
     },
     resume: async () => (await session.renew()) !== undefined,
+    renew: async () => (await session.renew(await session.token())) !== undefined,
     follow,
     open: (path) => openSocket(path, { url: base, session, WebSocket: WebSocket || undefined }),
   }

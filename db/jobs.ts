@@ -285,6 +285,14 @@ export async function endJob(
   return changed > 0
 }
 
+/** Notes parts with the end of a job, by who may record that. */
+export function noteParts({ id, epoch }: Followed, parts: readonly JobPart[]): Statement {
+  return {
+    sql: `UPDATE jobs SET parts = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
+    args: [JSON.stringify(parts), id, epoch],
+  }
+}
+
 /** Ends those of these jobs that nobody has begun, as errors. */
 export async function withdrawJobs(
   db: Database,

@@ -25,7 +25,10 @@ export default defineFunction({
     const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
     if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
-    const entry = auditEntry('update_cancel', { target: job.target, details: { job_id: id } })
+    const entry = auditEntry('update_cancel', {
+      target: job.target,
+      details: { job_id: id, ...(job.kind !== 'upgrade' && { kind: job.kind }) },
+    })
     if (!(await jobs.cancel(id, user.username, entry))) throw fail('job_ended')
     return { message: 'Annulation demandée.' }
   },

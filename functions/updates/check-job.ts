@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import { listed, looked, readChecks, runningCheck, unanswered } from '../../db/checks.ts'
+import { type CheckRow, listed, looked, readChecks, runningCheck, unanswered } from '../../db/checks.ts'
 import type { Database, Statement } from '../../db/client.ts'
+import { type JobPart, noteParts } from '../../db/jobs.ts'
 import { readOutput } from '../../db/output.ts'
 import type { Services } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { defineJob, type EndedJob } from '../../runtime/job-kind.ts'
 import { sudoFor } from './apt.ts'
+import { SILENT } from './job-record.ts'
 import { readFrames } from './check-frames.ts'
 import { MOST_PACKAGES, type Report, readReport } from './check-report.ts'
 import { type CheckScope, lookAt } from './check-script.ts'
@@ -87,14 +89,25 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
   const places = containers ? listed(containers, row) : []
   // Nobody was asked who did not answer because somebody wanted it to end.
   const silent = cancelled ? [] : (await meant(db, target, containers)).filter((name) => !reports.has(name))
-  return [...places, ...told, ...silent.map((name) => unanswered(row, name))]
+  return [
+    ...places,
+    ...told,
+    ...silent.map((name) => unanswered(row, name)),
+    ...(silent.length > 0 ? [noteParts(row, silent.map(silentPart))] : []),
+  ]
+}
+
+/** How a target that did not answer is noted with the check. */
+function silentPart(target: string): JobPart {
+  return { id: target, name: '', state: SILENT, code: null }
 }
 
 /** Which targets a check was to look at: of all, those that run, or that were known where they could not be listed. */
 async function meant(db: Database, target: string, containers: { vmid: number; status: string }[] | undefined) {
   const running = containers?.filter(({ status }) => status === 'running').map(({ vmid }) => `lxc:${vmid}`)
   if (target !== 'all') return target === 'host' || !running || running.includes(target) ? [target] : []
-  const known = running ?? (await readChecks(db)).filter(({ vmid }) => vmid !== null).map((each) => each.target)
+  const isKnown = ({ vmid, status }: CheckRow) => vmid !== null && status === 'running'
+  const known = running ?? (await readChecks(db)).filter(isKnown).map((each) => each.target)
   return ['host', ...known]
 }
 

@@ -3,7 +3,7 @@ import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.t
 import { createAtOnce } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream } from '../../runtime/json-stream.ts'
-import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, UNCHECKED_HOST } from './check.ts'
+import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 import { Target } from './target.ts'
 
 /** More than the packages of a thousand; what a target may tell of is ten times as much, and each answer is held whole. */
@@ -49,7 +49,7 @@ export default defineFunction({
 
   async handler({ params: { target } }, { db, user, jobs, clock, fail }) {
     await jobs.upToDate()
-    const row = (await readCheck(db, target)) ?? (target === 'host' ? UNCHECKED_HOST : undefined)
+    const row = (await readCheck(db, target)) ?? (target === 'host' ? await uncheckedHost(db) : undefined)
     if (!row) throw fail('check_missing')
     const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
     const packages = (await readCheckedPackages(db, target)) ?? '[]'

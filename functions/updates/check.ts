@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { CheckRow, UpgradeOfAll } from '../../db/checks.ts'
+import { type CheckRow, runningCheck, type UpgradeOfAll } from '../../db/checks.ts'
+import type { Database } from '../../db/client.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { Finding, findingOf } from './finding.ts'
 import { Target } from './target.ts'
@@ -111,8 +112,12 @@ const NOTHING: Summary = {
 /** Lists that are older say nothing of what waits today. */
 export const LISTS_STALE_MS = 24 * 60 * 60_000
 
-/** The host before its first check. */
-export const UNCHECKED_HOST: CheckRow = {
+/** The host before its first check has ended. */
+export async function uncheckedHost(db: Database): Promise<CheckRow> {
+  return { ...UNCHECKED_HOST, checking: (await runningCheck(db, 'host')) !== undefined }
+}
+
+const UNCHECKED_HOST: CheckRow = {
   target: 'host',
   vmid: null,
   name: '',

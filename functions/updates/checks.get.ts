@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readChecks, upgradesOfAll } from '../../db/checks.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { CheckSummary, checkOf, EXAMPLE_CHECK, UNCHECKED_HOST } from './check.ts'
+import { CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 
 export default defineFunction({
   method: 'GET',
@@ -21,7 +21,7 @@ export default defineFunction({
     const rows = await readChecks(db)
     const ofAll = await upgradesOfAll(db)
     const now = clock()
-    const host = rows.some(({ target }) => target === 'host') ? [] : [UNCHECKED_HOST]
+    const host = rows.some(({ target }) => target === 'host') ? [] : [await uncheckedHost(db)]
     return { checks: [...host, ...rows].map((row) => checkOf(row, ofAll, now)) }
   },
 })

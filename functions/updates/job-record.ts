@@ -52,6 +52,14 @@ const Part = z
   .object({ id: z.coerce.number(), name: z.string(), state: ContainerResult.shape.state, code: z.int().nullable() })
   .transform(({ id: vmid, name, state, code: exit_code }) => ({ vmid, name, state, exit_code }))
 
+/** The state of what a check was to look at, and that did not answer. */
+export const SILENT = 'unanswered'
+
+/** The targets that did not answer a check. */
+export function uncheckedIn({ parts }: Pick<JobRow, 'parts'>): string[] {
+  return parts?.flatMap(({ id, state }) => (state === SILENT ? [id] : [])) ?? []
+}
+
 /** One, for the documents. */
 export const EXAMPLE_JOB = {
   job_id: '1772366400-k3x9q2pa',

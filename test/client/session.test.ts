@@ -93,6 +93,17 @@ test('the session of the cookie is taken up again, and without one nobody is sig
   await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
 })
 
+test('a new token is taken when it is asked for, once for who asks at the same time', async () => {
+  const { panel, count } = await client()
+  await panel.signIn('demo', 'demo')
+
+  expect(await Promise.all([panel.renew(), panel.renew()])).toEqual([true, true])
+
+  expect(count(REFRESH)).toBe(1)
+  await panel.signOut()
+  expect(await panel.renew()).toBe(false)
+})
+
 test('who signs out while nothing answers is signed out here all the same', async () => {
   const { panel } = await client((url, real) => (url.endsWith('/logout') ? Promise.reject(new Error('away')) : real()))
   await panel.signIn('demo', 'demo')

@@ -95,7 +95,12 @@ async function checkApp(given: CheckHost) {
 }
 
 const Started = z.looseObject({ job_id: z.string() })
-const Job = z.looseObject({ status: z.string(), exit_code: z.number().nullable(), output: z.string() })
+const Job = z.looseObject({
+  job_id: z.string(),
+  status: z.string(),
+  exit_code: z.number().nullable(),
+  output: z.string(),
+})
 const Check = z.looseObject({
   target: z.string(),
   state: z.string(),
@@ -281,7 +286,7 @@ test('the words of a target stay words: no control character, no other line', as
 })
 
 test('two who ask at once get one job; what all looks at needs no job of its own', async () => {
-  const { app, start, ended } = await checkApp({ looks: { host: look() } })
+  const { app, all, start, ended } = await checkApp({ looks: { host: look() } })
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
@@ -296,9 +301,23 @@ test('two who ask at once get one job; what all looks at needs no job of its own
   expect(other).toBe(one)
   expect(await start('lxc:101')).toBe(one)
   expect(await start('host')).toBe(one)
+  // Also of its first check.
+  expect(await all()).toMatchObject([{ target: 'host', checking: true, checked_at: null }])
   release()
   await ended(one)
   expect(await start('host')).not.toBe(one)
+})
+
+test('a check that has ended says which targets did not answer, and goes on saying so when they do', async () => {
+  const { host, look: lookAt, ended } = await checkApp({ looks: { host: look() } })
+
+  const first = await lookAt('all')
+  expect(first).toMatchObject({ status: 'success', unchecked: ['lxc:101'], containers: null })
+  host.looks = { host: look(), 'lxc:101': look() }
+  expect(await lookAt('all')).toMatchObject({ unchecked: [] })
+  expect(await ended(first.job_id)).toMatchObject({ unchecked: ['lxc:101'] })
+  host.away = true
+  expect(await lookAt('all')).toMatchObject({ status: 'error', unchecked: ['host', 'lxc:101'] })
 })
 
 test('with the host away what was found stays, with its age, and is told as not known now', async () => {
