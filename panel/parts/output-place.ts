@@ -93,6 +93,8 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
       if (!log.current) return
       const { scrollTop, scrollHeight, clientHeight } = log.current
       top.value = scrollTop
+      // What was scrolled by `to` is told later: whoever stopped it meanwhile has stopped it.
+      if (scrollTop === moved.current) return
       if (scrollTop + clientHeight >= scrollHeight - ROW / 2) follows.value = true
       // Only people scroll upwards.
       else if (scrollTop < moved.current - 1) pause()

@@ -2,11 +2,7 @@ import { classesOf } from '../nouns/ansi.ts'
 import { lineKind } from '../nouns/apt-progress.ts'
 import type { Lines } from '../nouns/lines.ts'
 import { segmentsOf } from '../nouns/search.ts'
-import { fromService } from '../words/words.ts'
 import { ROW } from './output-place.ts'
-
-/** What the service itself has added to the host's output. */
-const OF_SERVICE = /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: )/
 
 interface OutputRowsProps {
   lines: Lines
@@ -30,12 +26,10 @@ export function OutputRows({ lines, first, last, found, query }: OutputRowsProps
       <div key={number} class={number === found ? `line ${kind} found` : `line ${kind}`}>
         <i aria-hidden="true">{number + 1}</i>
         <span>
-          {segmentsOf(OF_SERVICE.test(line.text) ? { text: fromService(line.text) } : line, query).map(
-            ({ text, style, isFound }, at) => {
-              const part = style === 0 ? text : <span class={classesOf(style)}>{text}</span>
-              return isFound ? <mark key={at}>{part}</mark> : part
-            },
-          )}
+          {segmentsOf(line, query).map(({ text, style, isFound }, at) => {
+            const part = style === 0 ? text : <span class={classesOf(style)}>{text}</span>
+            return isFound ? <mark key={at}>{part}</mark> : part
+          })}
         </span>
       </div>,
     )

@@ -1,9 +1,10 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { ArrowDown, Copy, Download, Search } from 'lucide'
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Lines } from '../nouns/lines.ts'
-import { language, words } from '../words/words.ts'
+import { fromService, language, words } from '../words/words.ts'
+import { saidIn } from '../nouns/said-lines.ts'
 import { Action, useAct } from './action.tsx'
 import { copyText, saveFile } from './clipboard.ts'
 import { Icon } from './icon.tsx'
@@ -43,7 +44,7 @@ interface OutputProps {
 
 /** An output as long as it may be, of which the rows in sight alone are in the page. */
 export function Output({
-  lines,
+  lines: given,
   version,
   title,
   step = '',
@@ -52,7 +53,7 @@ export function Output({
   notice = '',
   ended,
   fileName,
-  whole = async () => new Blob([lines.text()]),
+  whole = async () => new Blob([given.text()]),
   isPart = false,
   children,
 }: OutputProps) {
@@ -60,6 +61,7 @@ export function Output({
   const log = useRef<HTMLElement>(null)
   const all = useRef<HTMLElement>(null)
   useKeptFocus(all)
+  const lines = useMemo(() => saidIn(given, fromService), [given])
   const spoken = useSpoken(said)
   void version.value
   const dropped = lines.dropped()

@@ -430,4 +430,19 @@ export const sentences: readonly (readonly [french: string, english: string])[] 
   // In the output of a job
   ['En attente de la fin de la tâche {} ({})…', 'Waiting for job {} ({}) to end…'],
   ['En attente de la fin de la tâche {} ({}) et de {} autre{}…', 'Waiting for job {} ({}) and {} other{} to end…'],
+  // What is added to the output of a job
+  ['[… {} octets omis …]', '[… {} bytes omitted …]'],
+  ['[… {} octets omis : {} …]', '[… {} bytes omitted: {} …]'],
+  ['la sortie dépasse {} Mio', 'the output is longer than {} MiB'],
+  ['le disque de l’hôte est plein', 'the host’s disk is full'],
+  [
+    'dpkg a été interrompu ({}) : {}. La prochaine mise à jour répare d’abord.',
+    'dpkg was interrupted ({}): {}. The next upgrade repairs first.',
+  ],
+  ['L’état de dpkg n’a pas pu être lu ({}).', 'The state of dpkg could not be read ({}).'],
+  ['dpkg n’a rien laissé d’inachevé.', 'dpkg has left nothing unfinished.'],
+  ['dpkg n’a pas fini : {}.', 'dpkg has not finished: {}.'],
+  ['hôte', 'host'],
+  ['{} et {} autres', '{} and {} more'],
+  ['{} et 1 autre', '{} and 1 more'],
 ]

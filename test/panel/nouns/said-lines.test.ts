@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { createTranslation } from '../../../panel/nouns/from-service.ts'
+import { createLines } from '../../../panel/nouns/lines.ts'
+import { saidIn } from '../../../panel/nouns/said-lines.ts'
+import { sentences } from '../../../panel/words/en/sentences.ts'
+
+test('what the service has added to an output is English for who reads English; the host’s own lines stay', () => {
+  const lines = createLines()
+  lines.feed(
+    [
+      'Setting up web (2.0) ...',
+      '[… 1048576 octets omis : la sortie dépasse 64 Mio …]',
+      '[… 12 octets omis : le disque de l’hôte est plein …]',
+      '[… 7 octets omis …]',
+      'dpkg a été interrompu (LXC 101) : web, db, et 3 autres. La prochaine mise à jour répare d’abord.',
+      'dpkg a été interrompu (hôte) : web. La prochaine mise à jour répare d’abord.',
+      'L’état de dpkg n’a pas pu être lu (LXC 101, LXC 102).',
+      'dpkg n’a rien laissé d’inachevé.',
+      'dpkg n’a pas fini : web, db.',
+      'Annulé par alice',
+      'le disque de l’hôte est plein',
+    ].join('\n'),
+  )
+  const english = saidIn(lines, createTranslation(sentences))
+
+  const shown = Array.from({ length: english.count() }, (_, n) => english.at(n).text)
+  expect(shown).toEqual([
+    'Setting up web (2.0) ...',
+    '[… 1048576 bytes omitted: the output is longer than 64 MiB …]',
+    '[… 12 bytes omitted: the host’s disk is full …]',
+    '[… 7 bytes omitted …]',
+    'dpkg was interrupted (LXC 101): web, db, and 3 more. The next upgrade repairs first.',
+    'dpkg was interrupted (host): web. The next upgrade repairs first.',
+    'The state of dpkg could not be read (LXC 101, LXC 102).',
+    'dpkg has left nothing unfinished.',
+    'dpkg has not finished: web, db.',
+    'Cancelled by alice',
+    'le disque de l’hôte est plein',
+  ])
+  expect(english.text()).toBe(shown.join('\n'))
+  // What is kept is as it came.
+  expect(lines.at(7).text).toBe('dpkg n’a rien laissé d’inachevé.')
+})
