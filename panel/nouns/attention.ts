@@ -1,4 +1,4 @@
-import { type Check, canBeRepaired, isUnfinished, waitingIn } from './checked.ts'
+import { type Check, canBeRepaired, isUnanswered, isUnfinished, waitingIn } from './checked.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Something that somebody should do something about. */
@@ -55,10 +55,8 @@ export function attentionOf({
   }
   if (host) found.push(...diskOf(host))
   const newest = newestOfEach(jobs)
-  for (const { target, job_id: job, started_at: at, outcome } of newest) {
-    const last = checks.find((check) => check.target === target)?.last_upgrade
-    // It was upgraded again, with all of them.
-    if (last && last.job_id !== job && last.finished_at > at) continue
+  for (const each of newest.filter((one) => !isOver(one, checks))) {
+    const { target, job_id: job, started_at: at, outcome } = each
     if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
     if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
   }
@@ -74,9 +72,7 @@ export function attentionOf({
     findings.some(({ code }) => /^(repository_|lists_stale|manager_locked)/.test(code)),
   )
   if (old.length > 0) found.push({ kind: 'lists', level: 'warn', targets: old.length })
-  const silent = checks.filter(({ state, checked_at, changed_at, checking, job_id }) => {
-    return state === 'unknown' && !checking && changed_at === null && (checked_at !== null || job_id !== null)
-  })
+  const silent = checks.filter((check) => !check.checking && isUnanswered(check))
   if (silent.length > 0) found.push({ kind: 'unchecked', level: 'warn', targets: silent.length })
   const counts = checks.map(waitingIn).filter((count) => count > 0)
   const count = counts.reduce((sum, each) => sum + each, 0)
@@ -101,14 +97,28 @@ function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
 
 /** Upgrades that failed, alone or with all, and are not told of by the newest jobs; with nothing after them. */
 function failedBefore(checks: readonly Check[], newest: Known['jobs']): Attention[] {
-  return checks.flatMap(({ target, last_upgrade: last }) => {
-    if (last?.outcome !== 'failed') return []
+  return checks.flatMap(({ target, state, last_upgrade: last }) => {
+    if (state === 'unsupported' || last?.outcome !== 'failed') return []
     const isTold = newest.some(
       (job) => job.job_id === last.job_id || (job.target === target && job.started_at > last.finished_at),
     )
     if (isTold) return []
     return [{ kind: 'job', level: 'err', target, job: last.job_id, at: last.finished_at }]
   })
+}
+
+/**
+ * Whether another upgrade came after a job where that failed: one of all containers after that of one, or one of each that
+ * had failed after that of all. Where that is not known it is not over.
+ */
+function isOver({ job_id, target, started_at, outcome }: Known['jobs'][number], checks: readonly Check[]): boolean {
+  const isLater = ({ last_upgrade: last }: Check) =>
+    !!last && last.job_id !== job_id && Date.parse(last.finished_at) > Date.parse(started_at)
+  if (target !== 'all') return checks.some((check) => check.target === target && isLater(check))
+  if (outcome !== 'flawed') return false
+  const stillFails = ({ state, last_upgrade: last }: Check) =>
+    state !== 'unsupported' && last?.job_id === job_id && last.outcome === 'failed'
+  return checks.some(isLater) && !checks.some(stillFails)
 }
 
 /** What failed is over once the same target has been upgraded again. */

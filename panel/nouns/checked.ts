@@ -32,7 +32,13 @@ export function isUnfinished({ findings }: Check): boolean {
 
 /** Whether it would be untrue to show a target as one that is well, wherever it stands. */
 export function isBroken(check: Check): boolean {
+  if (check.state === 'unsupported') return false
   return check.last_upgrade?.outcome === 'failed' || isUnfinished(check) || check.state === 'blocked'
+}
+
+/** Whether an upgrade can be started there, as far as that is known: it runs, its packages are apt's, and none is in the way of all. */
+export function canBeUpgraded({ state }: Pick<Check, 'state'>): boolean {
+  return state !== 'stopped' && state !== 'unsupported' && state !== 'blocked'
 }
 
 export function canBeRepaired({ state, findings }: Check): boolean {
@@ -44,16 +50,22 @@ export function isUnsure({ state }: Check): boolean {
   return state === 'unknown' || state === 'attention' || state === 'blocked'
 }
 
+/** Whether it did not answer when it was looked at last. */
+export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): boolean {
+  return state === 'unknown' && changed_at === null && (checked_at !== null || job_id !== null)
+}
+
 /** The worst first: what is green is known, of this day, and unharmed. */
 export function shownOf(check: Check): Shown {
   const { state, checked_at, changed_at, last_upgrade } = check
   if (state === 'stopped') return { kind: 'off', text: 'stopped' }
+  // What an upgrade of all has tried in vain there is no failure of its own, and trying again is no help.
+  if (state === 'unsupported') return { kind: 'off', text: 'unsupported' }
   if (last_upgrade?.outcome === 'failed') return { kind: 'err', text: 'failed' }
   if (isUnfinished(check)) return { kind: 'err', text: 'unfinished' }
   if (state === 'blocked') return { kind: 'err', text: 'blocked' }
   if (state === 'unknown' && changed_at !== null) return { kind: 'unknown', text: 'changed' }
   if (state === 'unknown') return { kind: 'unknown', text: checked_at === null ? 'never' : 'unanswered' }
-  if (state === 'unsupported') return { kind: 'off', text: 'unsupported' }
   if (state === 'attention') return { kind: 'warn', text: waitingIn(check) > 0 ? 'ready' : 'attention' }
   return state === 'ready' ? { kind: 'warn', text: 'ready' } : { kind: 'ok', text: 'upToDate' }
 }

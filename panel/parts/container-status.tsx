@@ -1,4 +1,4 @@
-import { isBroken } from '../nouns/checked.ts'
+import { canBeRepaired, isBroken } from '../nouns/checked.ts'
 import { checks } from '../wire/checks.ts'
 import type { Container } from '../wire/containers.ts'
 import { words } from '../words/words.ts'
@@ -17,7 +17,7 @@ export function ContainerStatus({ of: { vmid, status, lock }, hidden = false }: 
   if (status === 'running' && check && isBroken(check))
     return (
       <Status is="err" hidden={hidden}>
-        {say.runningBroken}
+        {canBeRepaired(check) || check.state === 'blocked' ? say.runningBroken : say.runningFailed}
       </Status>
     )
   if (status === 'running')

@@ -47,10 +47,13 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     case 'lists':
       return { sentence: say.lists(say.targetCount(item.targets)), action: <To href="/updates">{say.see}</To> }
     case 'job': {
-      const name = targetName(item.target)
+      const of =
+        item.target === 'host' || item.target === 'all'
+          ? say.ofTarget[item.target]
+          : say.ofTarget.container(targetName(item.target))
       const sentence = (
         <>
-          {item.level === 'err' ? say.job(name) : say.flawed(name)}, <Ago at={item.at} />
+          {item.level === 'err' ? say.job(of) : say.flawed(of)}, <Ago at={item.at} />
         </>
       )
       return { sentence, action: <To href={`/updates/${item.job}`}>{say.see}</To> }
@@ -79,7 +82,7 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     case 'packages':
       return {
         sentence: say.packages(say.packageCount(item.count), say.targetCount(item.targets)),
-        action: <To href="/updates">{say.update}</To>,
+        action: <To href="/updates">{hostAway.value ? say.see : say.update}</To>,
       }
   }
 }

@@ -5,6 +5,7 @@ export const containers: typeof fr = {
   running: 'Running',
   stopped: 'Stopped',
   runningBroken: 'Running, packages need repair',
+  runningFailed: 'Running, upgrade failed',
   locked: (lock: string) => `Locked (${lock})`,
   summary: (running: number, all: number) => `${running} of ${all} running`,
   filter: 'Filter',

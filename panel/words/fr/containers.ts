@@ -2,6 +2,7 @@ export const containers = {
   title: 'Conteneurs',
   running: 'En marche',
   runningBroken: 'En marche, paquets à réparer',
+  runningFailed: 'En marche, mise à jour échouée',
   stopped: 'Arrêté',
   locked: (lock: string) => `Verrouillé (${lock})`,
   summary: (running: number, all: number) => `${running} en marche sur ${all}`,

@@ -67,6 +67,43 @@ test('a failure is over once the same target was upgraded again', () => {
   expect(attentionOf({ ...known, jobs: [job('all', 'done', 2), job('host', 'failed', 1)] })).toHaveLength(1)
 })
 
+test('a failure of one container is over once an upgrade of all has come to it, and that of all once each was upgraded again', () => {
+  const ended = (job_id: string, outcome: 'done' | 'failed', minute: number) => ({
+    job_id,
+    outcome,
+    exit_code: outcome === 'done' ? 0 : 100,
+    finished_at: `2026-03-01T12:0${minute}:00.000Z`,
+  })
+  const told = (jobs: ReturnType<typeof job>[], checks: ReturnType<typeof check>[]) =>
+    attentionOf({ ...known, jobs, checks }).map(({ kind }) => kind)
+  const both = [{ ...job('all', 'flawed', 2), started_at: '2026-03-01T12:01:30.000Z' }, job('lxc:101', 'failed', 1)]
+
+  expect(told(both, [check('lxc:101', { last_upgrade: ended('all-2', 'done', 2) })])).toEqual(['job'])
+  expect(told(both, [check('lxc:101', { last_upgrade: ended('lxc:101-1', 'failed', 1) })])).toEqual(['job', 'job'])
+
+  const all = [job('all', 'flawed', 1)]
+  const web = check('lxc:101', { last_upgrade: ended('all-1', 'done', 1) })
+  expect(told(all, [web, check('lxc:102', { last_upgrade: ended('all-1', 'failed', 1) })])).toEqual(['job'])
+  expect(told(all, [web, check('lxc:102', { last_upgrade: ended('lxc:102-2', 'done', 2) })])).toEqual([])
+  // Where nothing came after it, or that is not read yet, it stays.
+  expect(
+    told(all, [
+      check('lxc:101', { last_upgrade: { ...ended('old', 'done', 0), finished_at: '2026-01-01T00:00:00.000Z' } }),
+    ]),
+  ).toEqual(['job'])
+})
+
+test('of a container whose packages are not apt’s no failure is told: trying again would not help', () => {
+  const last_upgrade = {
+    job_id: 'all-1',
+    outcome: 'failed',
+    exit_code: 127,
+    finished_at: '2026-03-01T12:01:00.000Z',
+  } as const
+
+  expect(attentionOf({ ...known, checks: [check('lxc:101', { state: 'unsupported', last_upgrade })] })).toEqual([])
+})
+
 test('an upgrade that failed is told for as long as nothing came after it, however long the history is', () => {
   const failed = { job_id: 'old', outcome: 'failed', exit_code: 100, finished_at: '2026-01-01T00:00:00.000Z' } as const
   const checks = [check('lxc:101', { last_upgrade: failed })]

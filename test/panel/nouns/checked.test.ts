@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { canBeRepaired, isBroken, isDue, isUnsure, oldestOf, shownOf } from '../../../panel/nouns/checked.ts'
+import {
+  canBeRepaired,
+  canBeUpgraded,
+  isBroken,
+  isDue,
+  isUnanswered,
+  isUnsure,
+  oldestOf,
+  shownOf,
+} from '../../../panel/nouns/checked.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 import { AT, check } from './checks.ts'
 
@@ -25,8 +34,23 @@ test.each([
   ['that is blocked', check('host', { state: 'blocked' }), 'err', 'blocked'],
   ['that is stopped', check('lxc:103', { state: 'stopped' }), 'off', 'stopped'],
   ['without a manager that is known', check('lxc:103', { state: 'unsupported' }), 'off', 'unsupported'],
+  [
+    'without one, which an upgrade of all has tried in vain,',
+    check('lxc:103', { state: 'unsupported', last_upgrade: FAILED }),
+    'off',
+    'unsupported',
+  ],
 ] as const)('a target %s is shown as such', (_, target, kind, text) => {
   expect(shownOf(target)).toEqual({ kind, text })
+})
+
+test('what did not answer is known as such beside what is worse', () => {
+  const failed = { state: 'unknown', last_upgrade: FAILED } as const
+
+  expect(isUnanswered(check('lxc:101', failed))).toBe(true)
+  expect(isUnanswered(check('lxc:101', { ...failed, changed_at: AT }))).toBe(false)
+  expect(isUnanswered(check('lxc:101', { ...failed, state: 'attention' }))).toBe(false)
+  expect(isUnanswered(check('lxc:101', { state: 'unknown', checked_at: null }))).toBe(false)
 })
 
 test('what failed, is unfinished or is blocked is broken wherever it stands', () => {
@@ -34,6 +58,7 @@ test('what failed, is unfinished or is blocked is broken wherever it stands', ()
   expect(isBroken(check('lxc:101', { last_upgrade: FAILED }))).toBe(true)
   expect(isBroken(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
   expect(isBroken(check('lxc:101', { state: 'blocked' }))).toBe(true)
+  expect(isBroken(check('lxc:101', { state: 'unsupported', last_upgrade: FAILED }))).toBe(false)
 })
 
 test('what was never looked at, was changed since, or is old is looked at again by itself', () => {
@@ -65,6 +90,17 @@ test.each([
   expect(isUnsure(check('host', { state }))).toBe(expected)
 })
 
+test.each([
+  ['stopped', false],
+  ['unsupported', false],
+  ['blocked', false],
+  ['unknown', true],
+  ['attention', true],
+  ['up_to_date', true],
+] as const)('an upgrade of a target that is %s is offered: %s', (state, expected) => {
+  expect(canBeUpgraded({ state })).toBe(expected)
+})
+
 test('nothing is repaired where nothing runs', () => {
   expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
   expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'], state: 'stopped' }))).toBe(false)
@@ -74,4 +110,6 @@ test('an exit code is a failure; what was left behind with code 0 is a flaw', ()
   expect(outcomeOf({ status: 'success', exitCode: 100 })).toBe('failed')
   expect(outcomeOf({ status: 'success', exitCode: 0, errors: 1 })).toBe('flawed')
   expect(outcomeOf({ status: 'success', exitCode: 0 })).toBe('done')
+  // A check that not every target has answered.
+  expect(outcomeOf({ status: 'success', exitCode: 0, unchecked: 1 })).toBe('flawed')
 })
