@@ -8,6 +8,8 @@ interface Ended {
   errorCode?: string | null | undefined
   /** Of one over all containers, how each has ended; null where that is not known, or it is over one target. */
   containers?: readonly ContainerResult[] | null | undefined
+  /** Of a check, how many targets did not answer. */
+  unchecked?: number
   /** Lines of its output that tell of an error, where those were looked at. */
   errors?: number
 }
@@ -20,7 +22,7 @@ export interface ContainerResult {
   exit_code: number | null
 }
 
-export function outcomeOf({ status, exitCode, errorCode, containers, errors = 0 }: Ended): Outcome {
+export function outcomeOf({ status, exitCode, errorCode, containers, unchecked = 0, errors = 0 }: Ended): Outcome {
   if (status === 'running') return 'running'
   if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
   if (exitCode === undefined) return 'unknown'
@@ -32,7 +34,7 @@ export function outcomeOf({ status, exitCode, errorCode, containers, errors = 0 
     // Nobody knows what became of those.
     return waiting.length > 0 ? 'unknown' : 'done'
   }
-  return errors > 0 ? 'flawed' : 'done'
+  return errors + unchecked > 0 ? 'flawed' : 'done'
 }
 
 /** The containers of a job, by what became of them. One that was not running is left out, and is no failure. */

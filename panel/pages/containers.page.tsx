@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals'
 import { type Order, sorted, type Worth } from '../nouns/sort.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
-import { Placeholder } from '../parts/loaded.tsx'
+import { Aged, Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Ago } from '../parts/time.tsx'
 import { useChecks } from '../wire/checks.ts'
 import {
   type Container,
@@ -35,7 +34,7 @@ const WORTH_A_FILTER = 6
 
 /** Every container: how it does, and what can be done with it. */
 export function ContainersPage() {
-  const { containers: say, shell } = words()
+  const { containers: say } = words()
   const filter = useSignal('')
   const order = useSignal<Order<Column>>()
   const refresh = useAct(readContainers)
@@ -69,10 +68,8 @@ export function ContainersPage() {
       </Heading>
       <HostLine />
       <Problem error={containersError.value} retry={readContainers} />
-      {all && containersError.value !== undefined && (
-        <p class="dim">
-          <Ago at={containersAt.value} say={shell.aged} />
-        </p>
+      {all && containersError.value !== undefined && containersAt.value !== undefined && (
+        <Aged at={containersAt.value} />
       )}
       {!all && containersError.value === undefined && <Placeholder rows={5} />}
       {all?.length === 0 && <p class="empty">{say.none}</p>}

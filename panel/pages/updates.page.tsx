@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Check, isUnsure, oldestOf, shownOf, waitingIn } from '../nouns/checked.ts'
+import { type Check, canBeUpgraded, isUnsure, oldestOf, shownOf, waitingIn } from '../nouns/checked.ts'
 import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
@@ -14,6 +14,7 @@ import { mayUpgrade } from '../parts/upgrade-question.ts'
 import {
   checks,
   checksError,
+  checkUnderWay,
   checkWhatIsDue,
   isChecking,
   readChecks,
@@ -114,7 +115,7 @@ export function UpdatesPage() {
       <Problem error={all.error.value} />
       <Problem error={host.error.value} retry={host.reload} />
       {hostAway.value && (
-        <p class="dim">
+        <p class="dim aged">
           <Ago at={oldestOf(known).checked} say={say.lastKnown} /> {say.awayBlocks}
         </p>
       )}
@@ -162,7 +163,7 @@ function upgradableIn(found: readonly Check[]): Upgradable[] {
   const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
   const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
   return found
-    .filter((check) => !/^(stopped|unsupported|blocked)$/.test(check.state) && isFree(check))
+    .filter((check) => canBeUpgraded(check) && isFree(check))
     .map((check) => ({
       id: check.target,
       name: check.target === 'host' ? targetName('host') : check.name,
@@ -200,7 +201,7 @@ interface ChoiceProps {
   show(id: string): void
 }
 
-/** Which of those that run is shown. */
+/** Which of those that run is shown: one that has ended is shown on, while another one runs. */
 function Choice({ shown, choose, show }: ChoiceProps) {
   const say = words().updates
   const [first, second] = running.value
@@ -232,10 +233,21 @@ function Summary() {
   const { checked, lists } = oldestOf(there)
   const unsure = there.filter(isUnsure).length
   const waiting = counts.reduce((sum, count) => sum + count, 0)
-  if (isChecking.value) return <span role="status">{say.checking}</span>
-  if (there.every(({ checked_at }) => checked_at === null)) return null
+  const checking = isChecking.value && (
+    <>
+      <span role="status">{say.checking}</span>
+      {checkUnderWay.value && (
+        <>
+          {' '}
+          <a href={`/updates/${checkUnderWay.value}`}>{say.seeCheck}</a>
+        </>
+      )}
+    </>
+  )
+  if (there.every(({ checked_at }) => checked_at === null)) return checking || null
   return (
     <>
+      {checking && <>{checking} · </>}
       {unsure > 0 && waiting === 0 ? say.unsure(unsure) : say.summary(waiting, counts.length)},{' '}
       <Ago at={checked} say={say.checked} />
       {lists !== undefined && (

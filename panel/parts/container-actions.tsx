@@ -1,5 +1,8 @@
+import { canBeUpgraded } from '../nouns/checked.ts'
 import { go } from '../router.ts'
-import type { Container } from '../wire/containers.ts'
+import { checks } from '../wire/checks.ts'
+import { type Container, containersAway } from '../wire/containers.ts'
+import { hostAway } from '../wire/host.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { type Action, act, asked, isUnderWay, upgrade } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
@@ -33,44 +36,65 @@ export function ContainerActions({ of: container }: { of: Container }) {
   const busy = current !== undefined && isUnderWay(current)
   const runs = status === 'running'
   const likeliest: Action = runs ? 'shutdown' : 'start'
+  const check = checks.value?.find(({ target }) => target === `lxc:${vmid}`)
+  const away = words().updates.awayBlocks
+  const blocked = containersAway.value ? away : undefined
+  const hostBlocked = hostAway.value ? away : blocked
   return (
     <div class="container-actions">
       <button
         type="button"
         class="button small likeliest"
         aria-label={say.verbOf[likeliest](name)}
-        aria-disabled={busy}
+        aria-disabled={busy || blocked !== undefined}
+        title={blocked}
         onClick={() => {
-          if (!busy) void actOn(container, likeliest)
+          if (!busy && blocked === undefined) void actOn(container, likeliest)
         }}
       >
         {say.verb[likeliest]}
       </button>
       <Menu label={say.moreOf(name)}>
-        {!runs && (
-          <button type="button" onClick={() => void actOn(container, 'start')}>
-            {say.verb.start}
-          </button>
-        )}
+        {!runs && <Item blocked={blocked} verb={say.verb.start} act={() => actOn(container, 'start')} />}
         {runs && (
           <>
-            <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
-            <button type="button" onClick={() => void upgradeHere(vmid)}>
-              {say.upgrade}
-            </button>
-            <button type="button" onClick={() => void actOn(container, 'reboot')}>
-              {say.verb.reboot}
-            </button>
-            <button type="button" onClick={() => void actOn(container, 'shutdown')}>
-              {say.verb.shutdown}
-            </button>
-            <button type="button" onClick={() => void actOn(container, 'stop')}>
-              {say.verb.stop}
-            </button>
+            {hostBlocked === undefined ? (
+              <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
+            ) : (
+              <Item blocked={hostBlocked} verb={say.openTerminal} />
+            )}
+            {(!check || canBeUpgraded(check)) && (
+              <Item blocked={hostBlocked} verb={say.upgrade} act={() => upgradeHere(vmid)} />
+            )}
+            <Item blocked={blocked} verb={say.verb.reboot} act={() => actOn(container, 'reboot')} />
+            <Item blocked={blocked} verb={say.verb.shutdown} act={() => actOn(container, 'shutdown')} />
+            <Item blocked={blocked} verb={say.verb.stop} act={() => actOn(container, 'stop')} />
           </>
         )}
       </Menu>
     </div>
+  )
+}
+
+interface ItemProps {
+  verb: string
+  /** Why it cannot be done now: it says so, and does nothing. */
+  blocked: string | undefined
+  act?(): Promise<void>
+}
+
+function Item({ verb, blocked, act }: ItemProps) {
+  return (
+    <button
+      type="button"
+      aria-disabled={blocked !== undefined}
+      title={blocked}
+      onClick={() => {
+        if (blocked === undefined) void act?.()
+      }}
+    >
+      {verb}
+    </button>
   )
 }
 

@@ -2,6 +2,7 @@ import { type ContainerResult, type Outcome, resultsOf } from '../nouns/outcome.
 import type { JobRecord } from '../wire/job.ts'
 import { fromService, words } from '../words/words.ts'
 import { Status } from './status.tsx'
+import { targetName } from './target-name.ts'
 
 interface JobEndingProps {
   record: JobRecord
@@ -14,11 +15,18 @@ interface JobEndingProps {
 export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
+  const { unchecked = [] } = record
   return (
     <>
       {outcome === 'failed' && record.error_code !== null && <Reason code={record.error_code} reason={reason} />}
-      {failed.length + leftOut.length + waiting.length > 0 && (
-        <ul class="job-results" aria-label={say.results}>
+      {failed.length + leftOut.length + waiting.length + unchecked.length > 0 && (
+        <ul class="job-results" aria-label={unchecked.length > 0 ? say.unchecked : say.results}>
+          {unchecked.length > 0 && (
+            <li>
+              <Status is="unknown" hidden />
+              <span>{notChecked(unchecked)}</span>
+            </li>
+          )}
           {failed.length > 0 && (
             <li>
               <Status is="err" hidden />
@@ -44,14 +52,20 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
 }
 
 /** The same, to be spoken. */
-export function resultsSaid({ containers }: JobRecord): string[] {
+export function resultsSaid({ containers, unchecked = [] }: JobRecord): string[] {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(containers ?? [])
   return [
+    ...(unchecked.length > 0 ? [notChecked(unchecked)] : []),
     ...(failed.length > 0 ? [say.failedIn(namesOf(failed))] : []),
     ...(leftOut.length > 0 ? [say.leftOut(namesOf(leftOut))] : []),
     ...(waiting.length > 0 ? [say.notReached(namesOf(waiting))] : []),
   ]
+}
+
+/** Of a check: how many targets did not answer, and which. */
+function notChecked(unchecked: readonly string[]): string {
+  return words().job.notChecked(unchecked.length, unchecked.map((target) => targetName(target)).join(', '))
 }
 
 function Reason({ code, reason }: { code: string | null; reason: string | undefined }) {

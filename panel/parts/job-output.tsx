@@ -33,8 +33,9 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   const { progress } = job.reading.value
   const overall = record?.containers && progressOfAll(progress, record.containers)
   const cancel = useAct(async () => {
-    const asked = { title: say.cancelTitle, text: say.cancelText, verb: say.cancelVerb, keep: say.keep, danger: true }
-    if (await confirm(asked)) await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
+    const asked = say.cancelling[record?.kind ?? 'upgrade']
+    if (await confirm({ ...asked, keep: say.keep, danger: true }))
+      await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
   })
   const state = (
     <>

@@ -28,9 +28,10 @@ export function Loaded<data>({ of: load, rows = 3, children }: LoadedProps<data>
   )
 }
 
-function Aged({ at }: { at: number }) {
+/** When it came, where that is not now. */
+export function Aged({ at }: { at: number }) {
   return (
-    <p class="dim">
+    <p class="dim aged">
       <Ago at={at} say={words().shell.aged} />
     </p>
   )

@@ -14,7 +14,7 @@ import {
 import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { go, match as pageAt } from '../router.ts'
-import { type Container, containers } from '../wire/containers.ts'
+import { type Container, containers, containersAway } from '../wire/containers.ts'
 import { startCheck } from '../wire/checks.ts'
 import { hostAway } from '../wire/host.ts'
 import { running, startUpgrade } from '../wire/jobs.ts'
@@ -77,13 +77,18 @@ function onTargets(): Command[] {
   const say = words().palette
   // Nothing is offered that cannot be done.
   if (hostAway.value) return []
-  const alive = (targets.value ?? []).filter(canBeChecked)
-  return alive.flatMap(({ id, vmid }) => {
+  // The list of containers may be newer than what the last check found.
+  const stopped = new Set(containers.value?.flatMap(({ vmid, status }) => (status === 'running' ? [] : [vmid])))
+  const alive = (targets.value ?? []).filter((each) => canBeChecked(each) && !(each.vmid && stopped.has(each.vmid)))
+  return alive.flatMap(({ id, vmid, upgradable }) => {
     const name = targetName(id)
     const about = { kind: 'target' as const, more: vmid === undefined ? '' : `${vmid}` }
     const upgrade = { ...about, id: `upgrade:${id}`, title: say.upgrade(name), icon: Upload, run: upgrades(id, name) }
     const terminal = { ...about, id: `terminal:${id}`, title: say.terminal(name), icon: SquareTerminal }
-    return isAdmin.value ? [{ ...terminal, run: leads(`/terminal?target=${id}`) }, upgrade] : [upgrade]
+    return [
+      ...(isAdmin.value ? [{ ...terminal, run: leads(`/terminal?target=${id}`) }] : []),
+      ...(upgradable ? [upgrade] : []),
+    ]
   })
 }
 
@@ -101,7 +106,7 @@ function upgrades(target: string, name: string) {
 const ACTION_ICONS = { start: Play, reboot: RotateCw, shutdown: Power, stop: Zap } as const
 
 function onContainers(): Command[] {
-  if (!isAdmin.value) return []
+  if (!isAdmin.value || containersAway.value) return []
   return (containers.value ?? []).filter(isIdle).flatMap((container) => {
     const { vmid, name, status, tags } = container
     const actions: Action[] = status === 'running' ? ['shutdown', 'reboot', 'stop'] : ['start']

@@ -5,7 +5,7 @@ import { PAGES } from '../pages.ts'
 import { route, visits } from '../router.ts'
 import type { PageName } from '../routes.ts'
 import { connected } from '../wire/connection.ts'
-import { hostname, readHost } from '../wire/host.ts'
+import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
 import { waiting } from '../wire/checks.ts'
 import { isAdmin, me, signOut } from '../wire/panel.ts'
@@ -63,7 +63,7 @@ function Content() {
   return (
     <>
       <Heading title={titleOf(page, words())} />
-      <p>{shell.forbidden}</p>
+      <p>{unconfirmed.value ? shell.unconfirmed : shell.forbidden}</p>
       <p>
         <a href="/">{shell.toDashboard}</a>
       </p>

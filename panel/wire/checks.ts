@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Check, isDue, waitingIn } from '../nouns/checked.ts'
+import { hostAway } from './host.ts'
 import { api, atSignOut, me } from './panel.ts'
 
 const EVERY_MS = 5_000
@@ -13,6 +14,8 @@ export const checks = signal<readonly Check[]>()
 /** Of the last question; what was known before it is kept. */
 export const checksError = signal<unknown>()
 export const isChecking = computed(() => (checks.value ?? []).some(({ checking }) => checking))
+/** The check that was begun here last, as long as one is under way. */
+export const checkUnderWay = signal<string>()
 /** How many packages wait, of all targets. */
 export const waiting = computed(() => (checks.value ?? []).reduce((sum, check) => sum + waitingIn(check), 0))
 
@@ -36,6 +39,7 @@ async function ask(): Promise<void> {
     const { checks: found } = await api('GET /api/updates/checks')
     if (me.peek() !== asker) return
     checks.value = found
+    if (!isChecking.value) checkUnderWay.value = undefined
     checksError.value = undefined
   } catch (error) {
     if (me.peek() === asker) checksError.value = error
@@ -68,7 +72,7 @@ async function poll(): Promise<void> {
 
 /** Has the service look at a target, or at all of them, and tells of it as soon as it has begun. */
 export async function startCheck(target: string): Promise<void> {
-  await api('POST /api/updates/checks', { body: { target } })
+  checkUnderWay.value = (await api('POST /api/updates/checks', { body: { target } })).job_id
   await readChecks()
   if (lookers > 0) void poll()
 }
@@ -84,6 +88,8 @@ const tried = new Map<string, number>()
 /** Looks at what was never looked at, was changed since, or is old; in one job where that is more than one target. Never rejects. */
 export async function checkWhatIsDue(): Promise<void> {
   await readChecks()
+  // A check that cannot be made would only end what is known.
+  if (hostAway.peek()) return
   const now = Date.now()
   const due = (checks.peek() ?? [])
     .filter((check) => isDue(check, now))
@@ -100,4 +106,5 @@ atSignOut(() => {
   tried.clear()
   checks.value = undefined
   checksError.value = undefined
+  checkUnderWay.value = undefined
 })

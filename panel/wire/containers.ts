@@ -1,6 +1,7 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
+import { isHostAway } from '../nouns/failure.ts'
 import { api, atSignOut } from './panel.ts'
 
 export type Container = Answer<'GET /api/hypervisor/containers'>[number]
@@ -20,6 +21,8 @@ const KEPT = 180
 export const containers = signal<readonly Container[]>()
 /** Of the last question; what was known before it is kept. */
 export const containersError = signal<unknown>()
+/** Whether nothing can be done to them, because the service cannot reach what they run on. */
+export const containersAway = computed(() => isHostAway(containersError.value))
 export const containersAt = signal<number>()
 /** Since the panel was opened, oldest first, by number. */
 export const samples = signal<ReadonlyMap<number, readonly Sample[]>>(new Map())

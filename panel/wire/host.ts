@@ -1,12 +1,14 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal, untracked } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { isHostAway } from '../nouns/failure.ts'
-import { api, atSignOut } from './panel.ts'
+import { api, askRights, atSignOut, isAdmin, me } from './panel.ts'
 
 export type Host = Answer<'GET /api/hypervisor/host'>
 
 /** The host as it said itself last. */
 export const host = signal<Host>()
+/** When it did, in ms since 1970. */
+export const hostAt = signal<number>()
 /** Of the last question. */
 export const hostError = signal<unknown>()
 /** Whether nothing can be started there, because the service cannot reach it. */
@@ -18,6 +20,7 @@ export async function readHost(signal?: AbortSignal): Promise<Host> {
   try {
     const found = await api('GET /api/hypervisor/host', { signal })
     host.value = found
+    hostAt.value = Date.now()
     hostname.value = found.hostname
     hostError.value = undefined
     return found
@@ -27,8 +30,34 @@ export async function readHost(signal?: AbortSignal): Promise<Host> {
   }
 }
 
+/** A host that is away confirms nobody's rights: administrators have lost theirs, and get them back as soon as it answers. */
+const AGAIN_MS = 5_000
+export const unconfirmed = computed(() => hostAway.value && me.value !== undefined && !isAdmin.value)
+let timer: ReturnType<typeof setInterval> | undefined
+effect(() => {
+  clearInterval(timer)
+  if (unconfirmed.value) timer = setInterval(() => void askAgain(), AGAIN_MS)
+})
+let wasAdmin = false
+effect(() => {
+  // Whether that is because the host is away.
+  if (wasAdmin && !isAdmin.value) untracked(() => void askAgain())
+  wasAdmin = isAdmin.value
+})
+let wasUnconfirmed = false
+effect(() => {
+  const isBack = wasUnconfirmed && hostError.value === undefined && me.peek() !== undefined
+  wasUnconfirmed = unconfirmed.value
+  if (isBack) untracked(() => void askRights().catch(() => {}))
+})
+
+async function askAgain(): Promise<void> {
+  if (me.peek() && !document.hidden) await readHost().catch(() => {})
+}
+
 atSignOut(() => {
   host.value = undefined
+  hostAt.value = undefined
   hostError.value = undefined
   hostname.value = undefined
 })

@@ -1,5 +1,6 @@
 import { computed } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
+import { canBeUpgraded } from '../nouns/checked.ts'
 import { checks, readChecks } from './checks.ts'
 import { api } from './panel.ts'
 
@@ -10,16 +11,19 @@ export interface Target {
   id: string
   name: string
   status: string
+  /** Whether what is known of it lets an upgrade be started. */
+  upgradable: boolean
   vmid?: number
 }
 
 /** The host and its containers, as they were listed last; undefined until they are known. */
 export const targets = computed<readonly Target[] | undefined>(() =>
-  checks.value?.map(({ target, name, state }) => ({
-    id: target,
-    name,
-    status: state === 'stopped' ? 'stopped' : 'running',
-    ...(target !== 'host' && { vmid: Number(target.slice('lxc:'.length)) }),
+  checks.value?.map((check) => ({
+    id: check.target,
+    name: check.name,
+    status: check.state === 'stopped' ? 'stopped' : 'running',
+    upgradable: canBeUpgraded(check),
+    ...(check.target !== 'host' && { vmid: Number(check.target.slice('lxc:'.length)) }),
   })),
 )
 

@@ -62,6 +62,11 @@ export const isAdmin = computed(() => me.value?.is_admin === true)
 /** Why somebody has to sign in again. */
 export const ending = signal<'expired' | 'signedOut' | 'unheard'>()
 
+/** Has the host asked now who this is, instead of a quarter of an hour later. */
+export function askRights(): Promise<boolean> {
+  return panel.renew()
+}
+
 /** The host was asked again who this is: what only administrators may do comes and goes with the answer. */
 async function learnRights(): Promise<void> {
   if (!me.peek()) return

@@ -17,8 +17,12 @@ const STATUS: Readonly<Record<string, StatusKind>> = {
 export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
   const { audit: say } = words()
   const who = username ?? (ip === 'host' ? say.system : say.nobody)
-  const what = target === null ? '' : inSentence(target)
-  const sentence = Object.entries(say.sentences).find(([name]) => name === action)?.[1]
+  const kind = action === 'check_start' ? 'check' : details?.kind
+  const what = target === null ? '' : inSentence(target, kind === 'check')
+  const sentence =
+    action === 'update_cancel' && (kind === 'check' || kind === 'remedy')
+      ? say.cancelled[kind]
+      : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
   const noted = Object.entries(details ?? {})
   return (
     <li>
@@ -47,11 +51,11 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
   )
 }
 
-/** What people call it in the middle of a sentence. */
-function inSentence(target: string): string {
+/** What people call it in the middle of a sentence: for a check, all has the host in it. */
+function inSentence(target: string, ofCheck: boolean): string {
   const say = words().audit.targets
   if (target === 'host') return say.host
-  if (target === 'all') return say.all
+  if (target === 'all') return ofCheck ? say.everything : say.all
   const [, vmid] = /^lxc:(\d+)$/.exec(target) ?? []
   return vmid ? say.container(targets.value?.find(({ id }) => id === target)?.name ?? vmid) : target
 }

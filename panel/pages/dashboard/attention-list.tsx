@@ -61,7 +61,7 @@ export function AttentionList() {
       {!hasOtherKey && <Problem error={host.error.value} retry={host.reload} />}
       {host.error.value === undefined && <Problem error={targets.error.value} retry={targets.reload} />}
       {hostAway.value && found.some(({ checked_at }) => checked_at !== null) && (
-        <p class="dim">
+        <p class="dim aged">
           <Ago at={oldestOf(found).checked} say={words().updates.lastKnown} />
         </p>
       )}

@@ -1,10 +1,17 @@
 import { bytes, percent } from '../../nouns/amount.ts'
 import { duration } from '../../nouns/time.ts'
 import { ContainerStatus } from '../../parts/container-status.tsx'
-import { Placeholder } from '../../parts/loaded.tsx'
+import { Aged, Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Spark } from '../../parts/spark.tsx'
-import { type Container, containers, containersError, readContainers, samples } from '../../wire/containers.ts'
+import {
+  type Container,
+  containers,
+  containersAt,
+  containersError,
+  readContainers,
+  samples,
+} from '../../wire/containers.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
 
@@ -16,6 +23,9 @@ export function ContainersCard() {
   return (
     <>
       <Problem error={containersError.value} retry={readContainers} />
+      {found && containersError.value !== undefined && containersAt.value !== undefined && (
+        <Aged at={containersAt.value} />
+      )}
       {!found && containersError.value === undefined && <Placeholder rows={4} />}
       {found?.length === 0 && <p class="empty">{say.noContainers}</p>}
       {found && found.length > 0 && (

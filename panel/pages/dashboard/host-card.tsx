@@ -1,8 +1,8 @@
 import { useId } from 'preact/hooks'
 import { bytes, percent } from '../../nouns/amount.ts'
 import { duration } from '../../nouns/time.ts'
-import { Placeholder } from '../../parts/loaded.tsx'
-import { host, hostError } from '../../wire/host.ts'
+import { Aged, Placeholder } from '../../parts/loaded.tsx'
+import { host, hostAt, hostError } from '../../wire/host.ts'
 import { language, words } from '../../words/words.ts'
 
 /** The host's own figures. */
@@ -33,19 +33,22 @@ export function HostCard() {
     </>
   )
   return (
-    <dl class="facts">
-      {share(say.memory, 'memory', known.mem, known.maxmem)}
-      {share(say.disk1, 'disk', known.disk, known.maxdisk)}
-      <dt>{say.load}</dt>
-      <dd class="num">
-        {known.load.map(number).join(' · ')} <span class="dim">({say.cores(known.cpus)})</span>
-      </dd>
-      <dt>{say.uptime}</dt>
-      <dd class="num">{duration(known.uptime, shell.units)}</dd>
-      <dt>{say.system}</dt>
-      <dd>{known.os}</dd>
-      <dt>{say.kernel}</dt>
-      <dd>{known.kernel}</dd>
-    </dl>
+    <>
+      {hostError.value !== undefined && hostAt.value !== undefined && <Aged at={hostAt.value} />}
+      <dl class="facts">
+        {share(say.memory, 'memory', known.mem, known.maxmem)}
+        {share(say.disk1, 'disk', known.disk, known.maxdisk)}
+        <dt>{say.load}</dt>
+        <dd class="num">
+          {known.load.map(number).join(' · ')} <span class="dim">({say.cores(known.cpus)})</span>
+        </dd>
+        <dt>{say.uptime}</dt>
+        <dd class="num">{duration(known.uptime, shell.units)}</dd>
+        <dt>{say.system}</dt>
+        <dd>{known.os}</dd>
+        <dt>{say.kernel}</dt>
+        <dd>{known.kernel}</dd>
+      </dl>
+    </>
   )
 }

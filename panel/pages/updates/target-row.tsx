@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { type Check, canBeRepaired, shownOf, waitingIn } from '../../nouns/checked.ts'
+import { type Check, canBeRepaired, isUnanswered, shownOf, waitingIn } from '../../nouns/checked.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useKeptFocus } from '../../parts/kept-focus.ts'
 import { Status } from '../../parts/status.tsx'
@@ -39,7 +39,9 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   )
   const count = waitingIn(check)
   const shown = shownOf(check)
-  const isSilent = shown.text === 'unanswered' || (shown.text === 'never' && check.job_id !== null)
+  const isSilent = isUnanswered(check)
+  /** Beside what is worse: what that was found by is old. */
+  const isSilentToo = isSilent && shown.kind === 'err' && !check.checking
   const kind = shown.kind !== 'off' && job ? 'run' : shown.kind
   const opens = check.counts.upgrade + check.counts.install + check.counts.kept_back + check.counts.held > 0
   const row = useRef<HTMLLIElement>(null)
@@ -59,13 +61,15 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   }
 
   /** One button, whose word changes: who has pressed it keeps the focus. */
-  function buttonOf(): { word: string; label: string; starts: boolean; act(): void } | undefined {
+  function buttonOf(): RowButton | undefined {
     if (kind === 'run' && job)
       return { word: say.show, label: say.showOf(name), starts: false, act: () => onShow(job.job_id) }
     if (shown.text === 'failed' || (shown.text === 'unfinished' && check.checked_at !== null))
       return { word: shell.retry, label: say.upgradeOf(name), starts: true, act: onUpgrade }
-    if (isSilent || /^(changed|attention|blocked)$/.test(shown.text))
-      return { word: say.check, label: say.againOf(name), starts: true, act: onCheck }
+    if (isSilent || /^(changed|attention|blocked)$/.test(shown.text)) {
+      const word = check.checking ? say.checking : say.check
+      return { word, label: say.againOf(name), starts: true, act: onCheck, blocked: check.checking ? word : undefined }
+    }
     if (count > 0 && kind !== 'off' && shown.text !== 'blocked')
       return { word: say.upgrade, label: say.upgradeOf(name), starts: true, act: onUpgrade }
     return undefined
@@ -106,13 +110,14 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
         )}
         <p class={kind === 'err' ? 'err-text' : 'dim'}>
           <span>{sentence()}</span>
-          {isSilent && kind !== 'run' && check.job_id && (
-            <>
-              {' · '}
-              <a href={`/updates/${check.job_id}`}>{say.seeCheck}</a>
-            </>
-          )}
+          {isSilent && shown.kind !== 'err' && kind !== 'run' && <SeeCheck id={check.job_id} />}
         </p>
+        {isSilentToo && (
+          <p class="warn-text">
+            {check.checked_at === null ? say.neverAnswered : <Ago at={check.checked_at} say={say.unanswered} />}
+            {kind !== 'run' && <SeeCheck id={check.job_id} />}
+          </p>
+        )}
         {told.map(({ code, repository, packages }) => (
           <p key={`${code} ${repository}`} class="warn-text">
             {say.findings[code]?.(repository?.replace(/^https?:\/\//, '') ?? null, packages)}
@@ -123,9 +128,18 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
           {check.manager === 'apt' && kind !== 'off' && <Lists at={check.lists_at} />}
         </p>
       </div>
-      {repairs && <Does word={say.repair} label={say.repairOf(name)} blocked={blocked} act={onRepair} />}
-      {button && (
-        <Does word={button.word} label={button.label} blocked={button.starts ? blocked : undefined} act={button.act} />
+      {(repairs || button) && (
+        <div class="does">
+          {repairs && <Does word={say.repair} label={say.repairOf(name)} blocked={blocked} act={onRepair} />}
+          {button && (
+            <Does
+              word={button.word}
+              label={button.label}
+              blocked={button.starts ? (blocked ?? button.blocked) : undefined}
+              act={button.act}
+            />
+          )}
+        </div>
       )}
       {isOpen.value && opens && (
         <div class="packages" id={id}>
@@ -134,6 +148,27 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
       )}
     </li>
   )
+}
+
+/** Leads to the check that a target did not answer. */
+function SeeCheck({ id }: { id: string | null }) {
+  if (id === null) return null
+  return (
+    <>
+      {' · '}
+      <a href={`/updates/${id}`}>{words().updates.seeCheck}</a>
+    </>
+  )
+}
+
+interface RowButton {
+  word: string
+  label: string
+  /** Whether it starts something at the host. */
+  starts: boolean
+  /** Why it cannot be pressed now. */
+  blocked?: string | undefined
+  act(): void
 }
 
 /** How old the lists are that were looked into. */

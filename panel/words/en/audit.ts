@@ -17,7 +17,17 @@ export const audit: typeof fr = {
   what: 'What',
   from: 'From',
   details: 'Details',
-  targets: { host: 'the host', all: 'all containers', container: (name) => `container ${name}` },
+  targets: {
+    host: 'the host',
+    all: 'all containers',
+    everything: 'the host and all containers',
+    container: (name) => `container ${name}`,
+  },
+  /** What was cancelled, where that is no upgrade. */
+  cancelled: {
+    check: ({ who, what }) => `${who} cancelled a check of ${what}`,
+    remedy: ({ who, what }) => `${who} cancelled a repair on ${what}`,
+  },
   sentences: {
     login_rate_limited: ({ who }) => `${who} tried to sign in too often`,
     login_failed: ({ who }) => `${who} could not sign in`,
@@ -64,7 +74,7 @@ export const audit: typeof fr = {
     installed: 'Panel set up',
     settings_changed: 'Settings changed',
     update_start: 'Upgrade started',
-    update_cancel: 'Upgrade cancelled',
+    update_cancel: 'Job cancelled',
     check_start: 'Check started',
     remedy_start: 'Repair started',
     container_start: 'Container started',

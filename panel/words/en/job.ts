@@ -6,7 +6,7 @@ export const job: typeof fr = {
   back: 'All upgrades',
   host: 'Host',
   all: 'All containers',
-  everything: 'All targets',
+  everything: 'Host and containers',
   container: (id: string) => `Container ${id}`,
   running: 'Running',
   unknown: 'Result to be read',
@@ -22,13 +22,29 @@ export const job: typeof fr = {
   failedIn: (names: string) => `Failed: ${names}`,
   leftOut: (names: string) => `Left out: ${names}`,
   notReached: (names: string) => `Not reached: ${names}`,
+  unchecked: 'What was not checked',
+  notChecked: (count: number, names: string) =>
+    `${count === 1 ? '1 target was not checked' : `${count} targets were not checked`}: ${names}`,
   withState: { stopped: 'stopped', template: 'template', locked: 'stopped and locked' },
   oneOfAll: (at: number, of: number, name: string) => `${at} of ${of}: ${name}`,
   cancel: 'Cancel',
-  cancelTitle: 'Cancel this upgrade?',
-  cancelText:
-    'apt and dpkg are stopped where they are. The next upgrade of this target first repairs what was left half-way.',
-  cancelVerb: 'Cancel the upgrade',
+  cancelling: {
+    upgrade: {
+      title: 'Cancel this upgrade?',
+      text: 'apt and dpkg are stopped where they are. The next upgrade of this target first repairs what was left half-way.',
+      verb: 'Cancel the upgrade',
+    },
+    check: {
+      title: 'Cancel this check?',
+      text: 'What was known of each target stays, with its age. A check installs nothing.',
+      verb: 'Cancel the check',
+    },
+    remedy: {
+      title: 'Cancel this repair?',
+      text: 'dpkg and apt are stopped where they are: packages may stay unfinished. Another repair, or the next upgrade, takes it up again.',
+      verb: 'Cancel the repair',
+    },
+  },
   keep: 'Let it go on',
   lists: 'Reading the package lists',
   download: 'Downloading the packages',

@@ -26,6 +26,10 @@ export const sentences: readonly (readonly [french: string, english: string])[] 
   ['la réponse de la commande est trop longue', 'the answer of the command is too long'],
   ['la commande s’est terminée avec le code {}', 'the command ended with exit code {}'],
   ['trop de commandes sont en cours sur l’hôte', 'too many commands are running on the host'],
+  [
+    'trop de commandes de ce compte sont en cours sur l’hôte',
+    'too many commands of this account are running on the host',
+  ],
   ['{} ne peut exécuter aucune commande', '{} cannot run any command'],
   [
     'l’hôte refuse pour l’instant les connexions de ce service, après des mots de passe faux ou trop de connexions à la fois',

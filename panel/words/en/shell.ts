@@ -29,6 +29,8 @@ export const shell: typeof fr = {
   toPanel: 'Go to the panel',
   toDashboard: 'Go to the dashboard',
   forbidden: 'This page is for administrators of the host only.',
+  unconfirmed:
+    'The host does not answer: it cannot confirm that you are one of its administrators. This page comes back as soon as it answers.',
   now: 'just now',
   status: {
     ok: 'In order',

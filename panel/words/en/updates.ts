@@ -12,7 +12,7 @@ export const updates: typeof fr = {
   checking: 'Checking…',
   checked: (ago: string) => `checked ${ago}`,
   lists: (ago: string) => `lists refreshed ${ago}`,
-  listsMissing: 'lists never refreshed whole',
+  listsMissing: 'no complete refresh of the lists known',
   unsure: (targets: number) => (targets === 1 ? 'not certain on 1 target' : `not certain on ${targets} targets`),
   lastKnown: (ago: string) => `Last known state, checked ${ago}.`,
   awayBlocks: 'Nothing can be started while the host does not answer.',

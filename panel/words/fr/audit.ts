@@ -21,7 +21,17 @@ export const audit = {
   what: 'Quoi',
   from: 'Depuis',
   details: 'Détails',
-  targets: { host: 'l’hôte', all: 'tous les conteneurs', container: (name: string) => `le conteneur ${name}` },
+  targets: {
+    host: 'l’hôte',
+    all: 'tous les conteneurs',
+    everything: 'l’hôte et tous les conteneurs',
+    container: (name: string) => `le conteneur ${name}`,
+  },
+  /** What was cancelled, where that is no upgrade. */
+  cancelled: {
+    check: ({ who, what }: Done) => `${who} a annulé une vérification sur ${what}`,
+    remedy: ({ who, what }: Done) => `${who} a annulé une réparation sur ${what}`,
+  },
   sentences: {
     login_rate_limited: ({ who }: Done) => `${who} a essayé trop souvent de se connecter`,
     login_failed: ({ who }: Done) => `${who} n’a pas réussi à se connecter`,
@@ -68,7 +78,7 @@ export const audit = {
     installed: 'Installation du panneau',
     settings_changed: 'Réglages changés',
     update_start: 'Mise à jour lancée',
-    update_cancel: 'Mise à jour annulée',
+    update_cancel: 'Tâche annulée',
     check_start: 'Vérification lancée',
     remedy_start: 'Réparation lancée',
     container_start: 'Conteneur démarré',

@@ -4,7 +4,7 @@ export const job = {
   back: 'Toutes les mises à jour',
   host: 'Hôte',
   all: 'Tous les conteneurs',
-  everything: 'Toutes les cibles',
+  everything: 'Hôte et conteneurs',
   container: (id: string) => `Conteneur ${id}`,
   running: 'En cours',
   unknown: 'Résultat à lire',
@@ -20,13 +20,29 @@ export const job = {
   failedIn: (names: string) => `En échec\u00a0: ${names}`,
   leftOut: (names: string) => `Laissés de côté\u00a0: ${names}`,
   notReached: (names: string) => `Pas atteints\u00a0: ${names}`,
+  unchecked: 'Ce qui n’a pas été vérifié',
+  notChecked: (count: number, names: string) =>
+    `${count === 1 ? '1 cible n’a pas été vérifiée' : `${count} cibles n’ont pas été vérifiées`}\u00a0: ${names}`,
   withState: { stopped: 'arrêté', template: 'modèle', locked: 'arrêté et verrouillé' },
   oneOfAll: (at: number, of: number, name: string) => `${at} sur ${of}\u00a0: ${name}`,
   cancel: 'Annuler',
-  cancelTitle: 'Annuler cette mise à jour\u202f?',
-  cancelText:
-    'apt et dpkg sont arrêtés là où ils en sont. La prochaine mise à jour de cette cible répare d’abord ce qui est resté en chemin.',
-  cancelVerb: 'Annuler la mise à jour',
+  cancelling: {
+    upgrade: {
+      title: 'Annuler cette mise à jour\u202f?',
+      text: 'apt et dpkg sont arrêtés là où ils en sont. La prochaine mise à jour de cette cible répare d’abord ce qui est resté en chemin.',
+      verb: 'Annuler la mise à jour',
+    },
+    check: {
+      title: 'Annuler cette vérification\u202f?',
+      text: 'Ce qui était connu de chaque cible reste, avec son âge. Une vérification n’installe rien.',
+      verb: 'Annuler la vérification',
+    },
+    remedy: {
+      title: 'Annuler cette réparation\u202f?',
+      text: 'dpkg et apt sont arrêtés là où ils en sont\u00a0: les paquets peuvent rester inachevés. Une nouvelle réparation, ou la prochaine mise à jour, reprend.',
+      verb: 'Annuler la réparation',
+    },
+  },
   keep: 'Laisser continuer',
   lists: 'Lecture des listes de paquets',
   download: 'Téléchargement des paquets',

@@ -27,6 +27,8 @@ export const shell = {
   toPanel: 'Aller au panneau',
   toDashboard: 'Aller au tableau de bord',
   forbidden: 'Cette page est réservée aux administrateurs de l’hôte.',
+  unconfirmed:
+    'L’hôte ne répond pas\u00a0: il ne peut pas confirmer que vous en êtes administrateur. Cette page revient dès qu’il répond.',
   now: 'à l’instant',
   status: {
     ok: 'En ordre',

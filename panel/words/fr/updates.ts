@@ -13,7 +13,7 @@ export const updates = {
   checking: 'Vérification…',
   checked: (ago: string) => `vérifié ${ago}`,
   lists: (ago: string) => `listes actualisées ${ago}`,
-  listsMissing: 'listes jamais actualisées en entier',
+  listsMissing: 'aucune actualisation complète des listes connue',
   unsure: (targets: number) => (targets === 1 ? 'incertain sur 1 cible' : `incertain sur ${targets} cibles`),
   lastKnown: (ago: string) => `Dernier état connu, vérifié ${ago}.`,
   awayBlocks: 'Rien ne peut être lancé tant que l’hôte ne répond pas.',

@@ -139,6 +139,32 @@ test('an upgrade that cannot be started says so in the row of its container', { 
   await page.waitForURL(/\/updates\/\w+/, WAIT)
 })
 
+test('with the host away nothing is offered that needs it; what the hypervisor can do without it is', {
+  timeout: LONG,
+}, async () => {
+  const { hypervisor, page } = await shownContainers()
+  let started = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/updates/run')) started += 1
+  })
+  await page.route('**/api/hypervisor/host', (route) =>
+    route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),
+  )
+  await page.reload()
+  await rowOf(page, 'web').waitFor(WAIT)
+
+  const upgrade = page.getByRole('button', { name: 'Mettre à jour', exact: true })
+  await page.getByRole('button', { name: 'Plus d’actions pour web' }).click()
+  await expect.poll(() => upgrade.getAttribute('aria-disabled'), WAIT).toBe('true')
+  expect(await upgrade.getAttribute('title')).toContain('tant que l’hôte ne répond pas')
+  expect(await page.getByRole('button', { name: 'Ouvrir un terminal' }).getAttribute('aria-disabled')).toBe('true')
+  await upgrade.click({ force: true })
+
+  await page.getByRole('button', { name: 'Démarrer db' }).click()
+  await expect.poll(() => acts(hypervisor), WAIT).toEqual(['102/status/start'])
+  expect(started).toBe(0)
+})
+
 test('sorted by a column they stay so while figures change, and the focus stays where it is', {
   timeout: LONG,
 }, async () => {

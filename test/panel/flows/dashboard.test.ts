@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { signedIn } from '../../client/signed-in.ts'
 import { testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
@@ -9,6 +10,8 @@ const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
 /** What Chromium says by itself of an answer that is an error. */
 const REFUSED = /status of (500|502)/
+
+const Me = z.looseObject({ username: z.string() })
 
 const attention = (page: Page) => page.locator('.attention')
 const cards = (page: Page) =>
@@ -43,7 +46,7 @@ test('an upgrade that ended with an exit code is told as failed, and leads to it
   const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'host' } })
   await page.reload()
 
-  const item = attention(page).getByRole('listitem').filter({ hasText: 'La dernière mise à jour de Hôte a échoué' })
+  const item = attention(page).getByRole('listitem').filter({ hasText: 'La dernière mise à jour de l’hôte a échoué' })
   await item.getByRole('link', { name: 'Voir' }).click(WAIT)
 
   await page.waitForURL(`**/updates/${job_id}`)
@@ -88,6 +91,27 @@ test('a host that shows another key is told as that, and leads to the settings; 
   await page.goto(new URL('/', page.url()).href)
   await item.getByText('ops-panel settings set ssh_host_key').waitFor(WAIT)
   expect(await item.getByRole('link').count()).toBe(0)
+})
+
+test('an administrator whom a host that is away cannot confirm is told so, and is one again as soon as it answers', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await shownDashboard({ expected: REFUSED })
+  // As the service has it: the token of that time says no.
+  await page.route('**/api/hypervisor/host', (route) =>
+    route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Erreur SSH : connexion refusée' } }),
+  )
+  await page.route('**/api/auth/me', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...Me.parse(await response.json()), is_admin: false } })
+  })
+  await page.goto(new URL('/settings', page.url()).href)
+  await page.getByText('il ne peut pas confirmer que vous en êtes administrateur').waitFor(WAIT)
+
+  await page.unroute('**/api/auth/me')
+  await page.unroute('**/api/hypervisor/host')
+
+  await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
 })
 
 test('cards are moved and hidden by keyboard, and stay so after a reload; what others keep is left alone', {

@@ -150,7 +150,7 @@ function lasting(demo: DemoHost): void {
 }
 
 test.each([
-  ['check', 'Vérifier', 'Vérification', 'Vérification · Toutes les cibles'],
+  ['check', 'Vérifier', 'Vérification', 'Vérification · Hôte et conteneurs'],
   ['repair', 'Réparer les paquets de git', 'Réparation', 'Réparation · git'],
 ])(
   'a %s that runs is seen by others and in other tabs, with whose it is, and cancelled there by who may',

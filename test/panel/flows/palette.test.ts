@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { focused, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
@@ -14,9 +15,9 @@ const SHORTCUTS = [
   { label: 'Piège', href: 'javascript:alert(1)' },
 ]
 
-async function opened(name: 'demo' | 'guest' = 'demo') {
+async function opened(name: 'demo' | 'guest' = 'demo', options: Parameters<typeof openPage>[1] = {}) {
   const { service } = await started()
-  const page = await openPage(service.url, { reducedMotion: 'reduce' })
+  const page = await openPage(service.url, { reducedMotion: 'reduce', ...options })
   // The service would not store the last one.
   await page.route('**/api/settings/public', (route) =>
     route.fulfill({ json: { dashboard_shortcuts: JSON.stringify(SHORTCUTS) } }),
@@ -161,4 +162,37 @@ test('who is no administrator finds nothing that only administrators may do', as
   for (const name of ['Audit', 'Journaux', 'Réglages', 'Terminal', 'Démarrer'])
     expect(await search(page, name), name).toEqual([])
   expect(await search(page, 'Conteneurs')).toEqual(['Conteneurs'])
+})
+
+test('no upgrade is offered where none can be made, and nothing of the host’s while that is away', async () => {
+  const page = await opened('demo', { expected: /status of 502/ })
+  let away = false
+  const Listed = z.object({ checks: z.array(z.looseObject({ target: z.string(), state: z.string() })) })
+  await page.route('**/api/updates/checks', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue()
+    const response = await route.fetch()
+    const { checks } = Listed.parse(await response.json())
+    const unsupported = (target: string) => (target === 'lxc:102' ? { state: 'unsupported' } : {})
+    await route.fulfill({
+      response,
+      json: { checks: checks.map((each) => ({ ...each, ...unsupported(each.target) })) },
+    })
+  })
+  await page.route(/\/api\/hypervisor\/(host|containers)$/, (route) =>
+    away ? route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Erreur SSH : x' } }) : route.continue(),
+  )
+  await page.reload()
+  await page.locator('.shell').waitFor()
+  await page.keyboard.press('Control+k')
+
+  expect(await search(page, 'mettre à jour')).not.toContainEqual(expect.stringMatching(/db|old-backup/))
+  expect(await search(page, 'db')).toContainEqual(expect.stringMatching(/^Ouvrir un terminal.*db/))
+  expect(await search(page, 'old-backup')).toEqual([expect.stringMatching(/^Démarrer old-backup/)])
+
+  away = true
+  await page.reload()
+  await page.getByText('La connexion SSH à l’hôte a échoué').first().waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill('web')
+  await page.getByText('Rien ne correspond').first().waitFor()
 })

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
 import { randomFrom } from '../../client/cutting-proxy.ts'
 import { outputOf, signedIn, upgrade } from '../../client/signed-in.ts'
 import { openDatabase } from '../../../db/client.ts'
@@ -251,6 +253,49 @@ test('of all containers it is told which of how many is at it; what a container 
   expect(await page.locator('.job-results li > :last-child').allTextContents()).toEqual([
     'Laissés de côté\u00a0: old-backup (arrêté)',
   ])
+})
+
+/** The job is told as one of another kind. */
+async function toldAs(page: Page, told: Readonly<Record<string, unknown>>): Promise<void> {
+  await page.route(/\/api\/updates\/jobs\/[^/]+\?output=none$/, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...Told.parse(await response.json()), ...told } })
+  })
+}
+const Told = z.looseObject({ job_id: z.string() })
+
+test.each([
+  ['check', 'Annuler cette vérification', 'Annuler la vérification', 'n’installe rien'],
+  ['remedy', 'Annuler cette réparation', 'Annuler la réparation', 'peuvent rester inachevés'],
+])('who cancels a %s is asked about that', { timeout: LONG }, async (kind, title, verb, text) => {
+  const { page, printed } = await shownJob()
+  await toldAs(page, { kind })
+  await signIn(page)
+  printed.print('un\n')
+  await page.getByText('un', { exact: true }).waitFor(WAIT)
+
+  await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
+
+  await page.getByRole('heading', { name: title }).waitFor(WAIT)
+  const dialog = page.locator('dialog')
+  expect(await dialog.getByRole('button', { name: verb }).count()).toBe(1)
+  expect(await dialog.innerText()).toContain(text)
+  expect(await dialog.innerText()).not.toContain('cette mise à jour')
+  await page.keyboard.press('Escape')
+  printed.end()
+})
+
+test('a check that not every target has answered says how many were not checked, and which', {
+  timeout: LONG,
+}, async () => {
+  const { page, printed } = await shownJob()
+  await toldAs(page, { kind: 'check', target: 'all', unchecked: ['host', 'lxc:102'] })
+  await signIn(page)
+  printed.end()
+
+  await page.locator('.output .status').getByText('Terminé avec des erreurs').waitFor(WAIT)
+  await page.getByText('2 cibles n’ont pas été vérifiées\u00a0: Hôte, db', { exact: true }).waitFor(WAIT)
+  await page.locator('.output').getByText('Hôte et conteneurs').waitFor(WAIT)
 })
 
 test('a job that the host has lost says what by', { timeout: LONG }, async () => {
