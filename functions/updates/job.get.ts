@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { findUser } from '../../db/users.ts'
+import { createAtOnce } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
+import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import {
   EXAMPLE_JOB,
   EXAMPLE_RESULT,
@@ -14,46 +16,69 @@ import {
   UpdateKind,
   updateKindOf,
 } from './job-record.ts'
-import { jobText } from './job-text.ts'
+import { jobPieces } from './job-text.ts'
 import { Target } from './target.ts'
+
+const Told = JobRecord.extend({
+  ...JobResult.shape,
+  kind: UpdateKind.optional(),
+  unchecked: z
+    .array(Target)
+    .optional()
+    .meta({ description: 'Of a check that has ended: the targets that did not answer.' }),
+  output_size: z.int(),
+})
+
+/** An output of 4 MiB can be 24 MiB of JSON. Longer ones than this are read two at a time by one user. */
+const LONG = 512 * 1024
+const AT_ONCE = 2
+/** So long one that nobody reads from keeps its place. */
+const IDLE_MS = 30_000
+const AGAIN_S = 5
+
+const readers = createAtOnce(AT_ONCE, IDLE_MS)
 
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Its record with the exit code of its command, the code of its error, who has started it, the size of its output in bytes, and of one over `all` what became of each container. `output=none` leaves the output out; `kind` is told of what is no upgrade, `unchecked` of a check.',
+    'Its record with the exit code of its command, the code of its error, who has started it, the size of its output in bytes, and of one over `all` what became of each container. `output=none` leaves the output out, and with one of more than 512 KiB two at a time are answered for a user; `kind` is told of what is no upgrade, `unchecked` of a check.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
-  response: JobRecord.extend({
-    ...JobResult.shape,
-    kind: UpdateKind.optional(),
-    unchecked: z
-      .array(Target)
-      .optional()
-      .meta({ description: 'Of a check that has ended: the targets that did not answer.' }),
-    output_size: z.int(),
-  }),
+  response: Told,
   example: {
     query: { output: 'none' },
     response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, output_size: 1834 },
   },
-  errors: ['job_missing'],
+  errors: ['job_missing', 'rate_limited'],
 
-  async handler({ params: { id }, query: { output } }, { db, jobs, fail }) {
+  async handler({ params: { id }, query: { output } }, { db, user, jobs, fail }) {
     await jobs.upToDate(id)
     const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
-    const user = await findUser(db, job.started_by)
-    return {
+    const starter = await findUser(db, job.started_by)
+    const record = {
       ...jobRecord(job),
-      ...(output !== 'none' && { output: await jobText(db, job) }),
       ...updateKindOf(job),
       ...jobResult(job),
       ...(job.kind === 'check' && job.status !== 'running' && { unchecked: uncheckedIn(job), containers: null }),
-      started_by_name: user?.username ?? '',
+      started_by_name: starter?.username ?? '',
       output_size: job.output_size,
     }
+    if (output === 'none') return record
+    const told = pieces(Told.parse(record), jobPieces(db, job))
+    if (job.output_size - job.output_from <= LONG) return new JsonStream(told)
+    const read = readers.enter(db, user.id, told)
+    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
+    return new JsonStream(read)
   },
 })
+
+/** The output comes last, read as the client takes it. */
+async function* pieces(record: z.infer<typeof Told>, output: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${JSON.stringify(record).slice(0, -1)},"output":"`
+  for await (const piece of output) yield jsonText(piece)
+  yield '"}'
+}

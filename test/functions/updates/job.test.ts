@@ -132,3 +132,15 @@ test('a job that is not there is 404', async () => {
 
   expect(error).not.toBe('')
 })
+
+test('of a job that printed megabytes two answers at a time are for one user, and one that is left gives way', async () => {
+  const { read } = await jobApp({ chunks: Array.from({ length: 3 }, () => '\u001b'.repeat(256 * 1024)) })
+
+  const [one, other] = [await read(), await read()]
+  expect((await read()).status).toBe(429)
+  expect((await read('?output=none')).status).toBe(200)
+
+  await one?.body?.cancel()
+  expect(await other?.json()).toMatchObject({ output: '\u001b'.repeat(3 * 256 * 1024), output_size: 3 * 256 * 1024 })
+  expect((await read()).status).toBe(200)
+})
