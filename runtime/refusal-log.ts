@@ -2,6 +2,7 @@ import { limitKey } from './caller.ts'
 import type { Clock } from './clock.ts'
 import type { Failure } from './errors.ts'
 import { createRepeats } from './repeats.ts'
+import { isFault } from './translate.ts'
 
 /** Of one address and one reason, and of all that nobody has signed in for: so many are told, then each doubling. */
 const OF_ADDRESS = 10
@@ -20,10 +21,11 @@ export function createRefusalLog(clock: Clock): RefusalLog {
   const ofAddress = createRepeats(clock, { allUpTo: OF_ADDRESS })
   const ofAll = createRepeats(clock, { allUpTo: OF_ALL })
   return {
-    about({ status, code }, address, user) {
+    about(failure, address, user) {
+      const { code } = failure
       if (user) return { address, user: user.username }
       // Told of nobody but who is signed in.
-      if (status >= 500 || code === 'forbidden') return { address }
+      if (isFault(failure) || code === 'forbidden') return { address }
       const times = ofAddress.tell(`${limitKey(address)} ${code}`)
       if (times === undefined || ofAll.tell('') === undefined) return undefined
       return { address, ...(times > OF_ADDRESS && { times }) }

@@ -15,19 +15,19 @@ export function translate(error: unknown): Failure {
   return new Failure('internal', { cause: error })
 }
 
+/** Whether it should not happen. A 501 or 503 without a cause is what the service means to answer. */
+export function isFault({ status, cause }: Failure): boolean {
+  return status >= 500 && !((status === 501 || status === 503) && cause === undefined)
+}
+
 /**
- * One line about a refused request: the stack only of what should not happen, one sentence of what the host said. A 501
- * or 503 without a cause is no failure, but what the service means to answer.
+ * One line about a refused request: the stack only of what should not happen, one sentence of what the host said.
  */
-export function logRefusal(
-  log: Log,
-  request: Record<string, unknown>,
-  { code, status, details, cause }: Failure,
-): void {
+export function logRefusal(log: Log, request: Record<string, unknown>, failure: Failure): void {
+  const { code, details, cause } = failure
   const entry = { ...request, code, ...(details && { details }) }
   if (cause instanceof SshError) log.warn({ ...entry, reason: cause.message }, 'request failed at the host')
   else if (cause instanceof ForeignPage) log.warn({ ...entry, origin: cause.origin }, cause.message)
-  else if (status >= 500 && !((status === 501 || status === 503) && cause === undefined))
-    log.error({ ...entry, err: cause }, 'request failed')
+  else if (isFault(failure)) log.error({ ...entry, err: cause }, 'request failed')
   else log.info(entry, 'request refused')
 }

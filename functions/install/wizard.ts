@@ -1,7 +1,5 @@
 import * as z from 'zod'
-import type { Caller } from '../../runtime/context.ts'
 import type { Failure } from '../../runtime/errors.ts'
-import type { Log } from '../../runtime/log.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import type { SetupToken } from '../../runtime/setup-token.ts'
 import { visible } from '../../runtime/visible.ts'
@@ -41,13 +39,11 @@ export async function notInstalled(
 }
 
 export async function mayInstall(
-  { setupToken, caller, log }: { setupToken: SetupToken; caller: Caller; log: Log },
+  { setupToken }: { setupToken: SetupToken },
   given: string,
   fail: (code: 'setup_token_wrong') => Failure,
 ): Promise<void> {
-  if (await setupToken.matches(given)) return
-  log.warn({ address: caller.address }, 'a wrong setup token')
-  throw fail('setup_token_wrong')
+  if (!(await setupToken.matches(given))) throw fail('setup_token_wrong')
 }
 
 /** One line for a person at a terminal; what the host has said of itself stays in it. */

@@ -55,7 +55,19 @@ const ended = defineFunction({
     throw fail('refresh_invalid')
   },
 })
-const functions = [known, administrators, optional, ended]
+const busy = defineFunction({
+  ...probe,
+  method: 'POST',
+  path: '/api/probe/busy',
+  auth: 'none',
+  audit: false,
+  response: Who,
+  errors: ['login_busy'],
+  handler: (_, { fail }) => {
+    throw fail('login_busy')
+  },
+})
+const functions = [known, administrators, optional, ended, busy]
 
 const socket = defineSocket({
   ...probe,
@@ -194,6 +206,16 @@ test('the log has the refusals with their address, a sample of a flood, and all 
   expect(of('forbidden')).toHaveLength(20)
   for (const line of lines) expect(line).toContain(`"address":"${HOME}"`)
   expect(of('rate_limited').at(-1)).toContain('"times":1024')
+})
+
+test('of a crowd that is told to come again the log has a sample', async () => {
+  const app = await testApp(functions, TRUSTING)
+  for (let n = 0; n < 500; n += 1)
+    await refused(await app.request('POST', busy.path, { from: `203.0.113.${n & 255}` }), 503, 'login_busy')
+
+  const told = app.lines().filter((line) => line.includes('request refused'))
+  expect(told.length).toBeGreaterThan(90)
+  expect(told.length).toBeLessThan(110)
 })
 
 test('of sign-outs that sign nobody out the log has nothing, of the others it has each', async () => {
