@@ -202,22 +202,25 @@ const Listed = Row.pick({
 /** A job as lists show it, with the name of who has started it. */
 export type ListedJob = z.infer<typeof Listed>
 
-/** So many of the newest jobs of a kind. */
+/** So many of the newest jobs of a kind; of a rare one, among the latest jobs alone, as all would be looked through for it. */
 export interface NewestOfKind {
   kind: string
   limit: number
+  isRare?: boolean
 }
 
 /** Of each of these kinds the newest, and whatever runs, as lists show them, the newest first. */
 export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
-  const newest = 'SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?)'
+  const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT}`
+  const newest = ({ isRare = false }: NewestOfKind) =>
+    `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
   return db.query(
     Listed,
     `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts,
        username AS started_by_name
      FROM jobs JOIN users ON users.id = started_by
      WHERE jobs.id IN (
-       ${kinds.map(() => `${newest} UNION `).join('')}
+       ${kinds.map((each) => `${newest(each)} UNION `).join('')}
        SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
      ORDER BY started_at DESC, jobs.rowid DESC`,
     [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],

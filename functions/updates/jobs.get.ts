@@ -12,7 +12,9 @@ import {
 } from './job-record.ts'
 
 /** Of upgrades as many as the history has; of what surrounds them, those that have just ended. */
-const NEWEST = UpdateKind.options.map((kind) => ({ kind, limit: kind === 'upgrade' ? 50 : 10 }))
+const NEWEST = UpdateKind.options.map((kind) =>
+  kind === 'upgrade' ? { kind, limit: 50 } : { kind, limit: 10, isRare: true },
+)
 
 const Version = z
   .string()
