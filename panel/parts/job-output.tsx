@@ -46,7 +46,9 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
-  const step = ended ? endOf(job, words()) : stepOf(progress, words(), overall)
+  // A repair reads no lists first: what it is at is known once apt has said so.
+  const isUnknown = record?.kind === 'remedy' && progress.step === 'lists'
+  const step = ended ? endOf(job, words()) : isUnknown ? '' : stepOf(progress, words(), overall)
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>

@@ -165,6 +165,9 @@ test.each([
     for (const page of [one, tab]) await page.locator('.output').getByText('for everybody').waitFor(WAIT)
     await one.getByText(`${kind} · lancée par demo`).waitFor(WAIT)
     expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
+    // Of a repair that would be untrue.
+    const reads = await one.locator('.output').getByText('Lecture des listes de paquets').count()
+    expect(reads > 0).toBe(kind === 'Vérification')
     await one
       .getByText('1 tâche en cours')
       .first()
