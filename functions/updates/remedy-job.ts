@@ -21,14 +21,16 @@ unset TMPDIR TEMPDIR TMP TEMP
 repair='dpkg --force-confdef --force-confold --configure -a'
 set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
   -o Dpkg::Use-Pty=0 -o APT::Color=0
-code=0
 if [ -z "$sudo" ]; then
-  $repair </dev/null || code=$?
+  $repair </dev/null
 else
-  $sudo apt-get "$@" -o "APT::Update::Pre-Invoke::=DEBIAN_FRONTEND=noninteractive $repair || true" update </dev/null || code=$?
+  $sudo apt-get "$@" -o "APT::Update::Pre-Invoke::=DEBIAN_FRONTEND=noninteractive $repair || true" update </dev/null
 fi
-$sudo apt-get -y "$@" --no-remove -f install </dev/null || code=$?
-[ -z "$(dpkg --audit 2>/dev/null)" ] || code=1
+$sudo apt-get -y "$@" --no-remove -f install </dev/null
+# How things are now counts, not how each step went.
+code=0
+audit=$(dpkg --audit 2>/dev/null) || code=1
+[ -z "$audit" ] || code=1
 [ -z "$(ls /var/lib/dpkg/updates 2>/dev/null)" ] || code=1
 apt-get -o Debug::NoLocking=1 -qq check </dev/null >/dev/null 2>&1 || code=1
 if [ "$code" = 0 ]; then echo 'Nothing is left unfinished.'; else echo 'Something is still unfinished.'; fi
