@@ -41,6 +41,13 @@ export function canBeUpgraded({ state }: Pick<Check, 'state'>): boolean {
   return state !== 'stopped' && state !== 'unsupported' && state !== 'blocked'
 }
 
+/** The containers that an upgrade of all tries too, though no upgrade can be made there. */
+export function triedInVain(checks: readonly Check[]): string[] {
+  return checks
+    .filter((check) => check.target !== 'host' && check.state !== 'stopped' && !canBeUpgraded(check))
+    .map(({ name }) => name)
+}
+
 export function canBeRepaired({ state, findings }: Check): boolean {
   return state !== 'stopped' && findings.some(({ remedy }) => remedy?.action === 'repair_dpkg')
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Check, canBeUpgraded, isUnsure, oldestOf, shownOf, waitingIn } from '../nouns/checked.ts'
+import { type Check, canBeUpgraded, isUnsure, oldestOf, shownOf, triedInVain, waitingIn } from '../nouns/checked.ts'
 import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
@@ -75,6 +75,7 @@ export function UpdatesPage() {
   const blocked = hostAway.value ? say.awayBlocks : undefined
   const { jobs, touched } = upgradeAll(upgradableIn(known))
   const all = useAct(async () => {
+    const vain = jobs.includes('all') ? triedInVain(known) : []
     const text = (
       <>
         <p>{say.upgradeAllText}</p>
@@ -88,6 +89,7 @@ export function UpdatesPage() {
             </li>
           ))}
         </ul>
+        {vain.length > 0 && <p class="dim">{say.triedInVain(vain.join(', '))}</p>}
       </>
     )
     if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return

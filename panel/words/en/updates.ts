@@ -58,6 +58,7 @@ export const updates: typeof fr = {
   upgradeAll: 'Upgrade all',
   upgradeAllTitle: 'Upgrade all of these targets?',
   upgradeAllText: 'On each, apt upgrades all of its packages:',
+  triedInVain: (names: string) => `Also tried, where it cannot succeed: ${names}`,
   summary: (packages: number, targets: number) =>
     packages === 0
       ? 'No packages waiting'

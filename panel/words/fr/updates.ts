@@ -60,6 +60,7 @@ export const updates = {
   upgradeAll: 'Tout mettre à jour',
   upgradeAllTitle: 'Mettre à jour toutes ces cibles\u202f?',
   upgradeAllText: 'Sur chacune, apt met à jour tous ses paquets\u00a0:',
+  triedInVain: (names: string) => `Essayés aussi, où cela ne peut pas aboutir\u00a0: ${names}`,
   summary: (packages: number, targets: number) =>
     packages === 0
       ? 'Aucun paquet en attente'

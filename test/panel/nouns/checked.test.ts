@@ -8,6 +8,7 @@ import {
   isUnsure,
   oldestOf,
   shownOf,
+  triedInVain,
 } from '../../../panel/nouns/checked.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 import { AT, check } from './checks.ts'
@@ -99,6 +100,18 @@ test.each([
   ['up_to_date', true],
 ] as const)('an upgrade of a target that is %s is offered: %s', (state, expected) => {
   expect(canBeUpgraded({ state })).toBe(expected)
+})
+
+test('what an upgrade of all tries in vain is named: not the host, nor what is stopped', () => {
+  const checks = [
+    check('host', { state: 'blocked' }),
+    check('lxc:101'),
+    check('lxc:102', { state: 'unsupported' }),
+    check('lxc:103', { state: 'stopped' }),
+    check('lxc:104', { state: 'blocked' }),
+  ]
+
+  expect(triedInVain(checks)).toEqual(['lxc:102', 'lxc:104'])
 })
 
 test('nothing is repaired where nothing runs', () => {
