@@ -204,7 +204,8 @@ function notRefreshed(lines: readonly string[]): Finding {
 
 /** What apt could not see, because the service account may not read which repositories there are: `W: Unable to read FILE - open (13: …)` */
 function unreadFindings(lines: readonly string[]): Finding[] {
-  const files = new Set(lines.map((line) => / (\/\S+)/.exec(line)?.[1] ?? '?'))
+  // Of its settings, a proxy's password say, the rest is in root's refresh.
+  const files = new Set(lines.flatMap((line) => / (\/\S*\/sources\.list\S*)/.exec(line)?.[1] ?? []))
   return [...files].map((file) =>
     findingOf('lists_stale', {
       repository: file,

@@ -212,7 +212,10 @@ code 0`
 
 test('what the service account may not read is named, and nothing is up to date', async () => {
   const unread = 'W: Unable to read /etc/apt/sources.list.d/x.list - open (13: Permission denied)'
-  const { one, look: lookAt } = await checkApp({ looks: { host: look({ unread: `${unread}\n${unread}` }) } })
+  const settings = 'W: Unable to read /etc/apt/apt.conf.d/90proxy - open (13: Permission denied)'
+  const { one, look: lookAt } = await checkApp({
+    looks: { host: look({ unread: `${unread}\n${unread}\n${settings}` }) },
+  })
 
   await lookAt('host')
 
