@@ -3,6 +3,7 @@ import type { Answer } from '../../client/index.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
 import { checkWhatIsDue, readChecks } from './checks.ts'
 import { returns } from './connection.ts'
+import { readHost } from './host.ts'
 import { api, atSignOut, isAdmin, me } from './panel.ts'
 
 /** A record of a job without its output; `kind` is told of what is no upgrade. `status` does not know of apt's exit code: see `outcomeOfJob`. */
@@ -107,6 +108,8 @@ function recheck(ran: readonly Job[], now: readonly Job[]): void {
   const begun = now.filter(({ job_id, status }) => status === 'running' && !ran.some((job) => job.job_id === job_id))
   if (ended.some(({ kind, error_code }) => kind !== 'check' || error_code !== 'cancelled')) void checkWhatIsDue()
   else if ([...ended, ...begun].some(({ kind }) => kind === 'check')) void readChecks()
+  // Whoever looks need not wait for the next question to know that nothing else can be started either.
+  if (ended.some(({ error_code }) => error_code?.startsWith('ssh_'))) readHost().catch(() => {})
 }
 
 /** Starts an upgrade; its id. */

@@ -274,6 +274,8 @@ test.each([
   printed.print('un\n')
   await page.getByText('un', { exact: true }).waitFor(WAIT)
 
+  // Of a repair nothing is said that its output does not tell.
+  expect(await page.locator('.output .bar').getByText('Lecture des listes').count()).toBe(kind === 'check' ? 1 : 0)
   await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
 
   await page.getByRole('heading', { name: title }).waitFor(WAIT)
@@ -296,6 +298,23 @@ test('a check that not every target has answered says how many were not checked,
   await page.locator('.output .status').getByText('Terminé avec des erreurs').waitFor(WAIT)
   await page.getByText('2 cibles n’ont pas été vérifiées\u00a0: Hôte, db', { exact: true }).waitFor(WAIT)
   await page.locator('.output').getByText('Hôte et conteneurs').waitFor(WAIT)
+})
+
+test('where an upgrade fails because the host is gone, nothing else is offered from then on', {
+  timeout: LONG,
+}, async () => {
+  const { demo, proxy } = await signedIn()
+  const page = await openPage(`${proxy.url}/updates`, { expected: CUT })
+  await signIn(page)
+  const upgrade = page.getByRole('button', { name: 'Mettre à jour web' })
+  await upgrade.waitFor(WAIT)
+  await demo.close()
+
+  await upgrade.click()
+
+  // Sooner than it would be asked for by itself.
+  await page.getByText('Rien ne peut être lancé tant que l’hôte ne répond pas').waitFor({ timeout: 20_000 })
+  expect(await page.getByRole('button', { name: 'Tout mettre à jour' }).getAttribute('aria-disabled')).toBe('true')
 })
 
 test('a job that the host has lost says what by', { timeout: LONG }, async () => {
