@@ -103,7 +103,10 @@ describe.each<[Account, string]>([
     expect(await packages(bob, 'lxc:102')).toEqual([])
   })
 
-  test('leaves nothing on the host', async () => {
-    await expect.poll(() => inside('host', 'ls /var/tmp | grep ops-panel || true'), { timeout: 5_000 }).toBe('')
+  test('leaves nothing on the host but the empty folder of its jobs', async () => {
+    const left = () =>
+      inside('host', 'find /var/tmp -name "*ops-panel*" -printf "%f %U %m\n"; ls -A /var/tmp/ops-panel-jobs-*')
+    const uid = await inside('host', `id -u ${account === 'alice' ? 'root' : account}`)
+    await expect.poll(left, { timeout: 5_000 }).toMatch(new RegExp(`^ops-panel-jobs-\\w+ ${uid} 711$`))
   })
 })

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Caller, signIn } from './client.ts'
 import { startJob } from './job.ts'
+import { jobFolders } from './remains.ts'
 import { type Account, inside, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 
@@ -141,7 +142,7 @@ describe.each<[Account, string]>([
   })
 
   test('leaves nothing on the host, and no upgrade in the history', async () => {
-    await expect.poll(() => inside('host', 'ls /var/tmp | grep ops-panel || true'), PATIENCE).toBe('')
+    await expect.poll(jobFolders, PATIENCE).toBe('')
     expect((await admin.get('/api/updates/history')).body).toBeNull()
   })
 })

@@ -102,7 +102,7 @@ test('chatty start-up files of the service account leave no trace in lists and o
 
 /** Does something as root to the folder of the one job that runs at the host, whose runner is `$pid`. */
 const atJob = (script: string) =>
-  inside('host', `set -- /var/tmp/ops-panel-*/process; read -r pid rest <"$1"; ${script}`)
+  inside('host', `set -- /var/tmp/ops-panel-jobs-*/*/process; read -r pid rest <"$1"; ${script}`)
 
 test.each([
   [

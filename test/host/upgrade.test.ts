@@ -2,7 +2,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { type Caller, packages, signIn } from './client.ts'
 import type { Frame } from './follower.ts'
 import { jobResult, runJob } from './job.ts'
-import { dpkgStatus, inside, rig } from './rig.ts'
+import { jobFolders } from './remains.ts'
+import { dpkgStatus, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service
@@ -82,7 +83,7 @@ test('the host is upgraded live; each frame says how far the output has come', a
 })
 
 test('a job leaves no folder on the host', async () => {
-  await expect.poll(() => inside('host', 'ls /var/tmp | grep ops-panel || true'), { timeout: 5_000 }).toBe('')
+  await expect.poll(jobFolders, { timeout: 5_000 }).toBe('')
 })
 
 function chunk(frame: Frame): string {
