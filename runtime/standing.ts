@@ -10,15 +10,21 @@ export interface Standing {
 
 /** So many wrong passwords make a stranger of who was right: people mistype. */
 const GRACE = 3
-/** A flood of addresses cannot grow memory past twice this. */
+/** A flood of addresses cannot grow memory past four times this. */
 const REMEMBERED = 10_000
 
 export function createStanding(): Standing {
-  const ranks = createRecent<number>(REMEMBERED)
-  const rank = (who: string) => ranks.get(who) ?? 0
+  // Apart, so that however many are wrong, nobody who was right is forgotten for them.
+  const [right, others] = [createRecent<number>(REMEMBERED), createRecent<number>(REMEMBERED)]
+  const rank = (who: string) => right.get(who) ?? others.get(who) ?? 0
   return {
     rank,
-    right: (who) => ranks.set(who, -GRACE),
-    wrong: (who) => ranks.set(who, rank(who) + 1),
+    right: (who) => right.set(who, -GRACE),
+    wrong(who) {
+      const now = rank(who) + 1
+      if (now < 0) return right.set(who, now)
+      right.delete(who)
+      others.set(who, now)
+    },
   }
 }

@@ -57,3 +57,12 @@ test('a flood of strangers who are wrong is not remembered for ever, and who com
   expect(standing.rank('first')).toBe(0)
   expect(standing.rank('address 29999')).toBe(1)
 })
+
+test('who was right is not forgotten for however many were wrong', () => {
+  const { rank, right, wrong } = createStanding()
+  right('here')
+
+  for (let n = 0; n < 50_000; n += 1) wrong(`there ${n}`)
+
+  expect(rank('here')).toBeLessThan(0)
+})
