@@ -19,11 +19,15 @@ export interface Answer {
   body: string
 }
 
-/** `waiting`: the service rightly waits for the rest of a body. `closeCode` is undefined while the socket is open. */
+/**
+ * `waiting`: the service rightly waits for the rest of a body. `cut`: it has broken off over what came after a body, which is
+ * no request; the end of its answer may be lost by that. `closeCode` is undefined while the socket is open.
+ */
 export type Outcome =
   | { kind: 'answer'; answer: Answer }
   | { kind: 'opened'; closeCode: number | undefined }
   | { kind: 'waiting' }
+  | { kind: 'cut' }
 
 /** How long a service may wait for a body that never comes, until the client is convinced that it does. */
 const WAITING_MS = 150
@@ -38,6 +42,7 @@ export async function exchange(url: string, agent: Agent, sent: WireRequest, wit
   } catch (error) {
     // A kept connection that the service had given up in that very moment: every client sends again.
     if (connection.reusedSocket && isReset(error)) return await once(url, agent, sent, withinMs).outcome
+    if (isLong(sent.framing, Buffer.byteLength(sent.body)) && isReset(error)) return { kind: 'cut' }
     throw error
   }
 }
@@ -101,6 +106,11 @@ function framed({ headers, framing }: WireRequest, length: number): (readonly [s
 function isShort(framing: WireRequest['framing'], length: number): boolean {
   if (typeof framing !== 'object') return false
   return 'coding' in framing || (/^\d+$/.test(framing.declared) && Number(framing.declared) > length)
+}
+
+/** Whether more is sent than is promised. */
+function isLong(framing: WireRequest['framing'], length: number): boolean {
+  return typeof framing === 'object' && 'declared' in framing && Number(framing.declared) < length
 }
 
 async function read(response: IncomingMessage): Promise<Answer> {
