@@ -296,6 +296,21 @@ export function noteParts({ id, epoch }: Followed, parts: readonly JobPart[]): S
   }
 }
 
+/**
+ * Removes some of the jobs of a kind that have ended and are not among its newest `keep`, with their output; those that a
+ * target's state is known from stay. False when there is none left to remove.
+ */
+export async function removeOldJobs(db: Database, { kind, keep }: { kind: string; keep: number }): Promise<boolean> {
+  const removed = await db.run(
+    `DELETE FROM jobs WHERE id IN (
+       SELECT id FROM (SELECT id, status FROM jobs WHERE kind = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)
+       WHERE status <> 'running' AND id NOT IN (SELECT job_id FROM checks WHERE job_id IS NOT NULL)
+       LIMIT 100)`,
+    [kind, keep],
+  )
+  return removed > 0
+}
+
 /** Ends those of these jobs that nobody has begun, as errors. */
 export async function withdrawJobs(
   db: Database,

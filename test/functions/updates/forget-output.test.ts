@@ -95,3 +95,21 @@ test('others write between two pieces', async () => {
   expect(between).toBeGreaterThan(3)
   expect(await readOutput(db, 'huge', 0, 1)).toEqual([])
 })
+
+test('of checks the newest thousand are kept, and those from which the state of a target is known', async () => {
+  const { db, add, forget } = await withJobs(3)
+  const check = async (id: string, target = 'lxc:999') => {
+    const job = await recordJob(db, id, { kind: 'check', queue: '', target })
+    await endJob(db, job, SUCCESS, { now: '' })
+  }
+  await check('of the host', 'host')
+  await db.run("INSERT INTO checks (target, name, status, job_id) VALUES ('host', '', '', 'of the host')")
+  for (let at = 0; at < 1_150; at += 1) await check(`check ${at}`)
+  await add('job 3')
+
+  await forget()
+
+  const ids = (await rows(db, 'SELECT id FROM jobs ORDER BY rowid')).map(({ id }) => id)
+  const kept = Array.from({ length: 1_000 }, (_, at) => `check ${at + 150}`)
+  expect(ids).toEqual(['job 0', 'job 1', 'job 2', 'of the host', ...kept, 'job 3'])
+})
