@@ -2,13 +2,14 @@ import { beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { openTerminal } from '../terminal-client.ts'
 import { auditEntries } from './audit.ts'
-import { type Caller, caller, login, refresh, signIn } from './client.ts'
+import { type Caller, caller, login, refresh, signedIn, signIn } from './client.ts'
 import { forgeAdministrator, inside, PASSWORDS, rig } from './rig.ts'
 import { commandLine, type Service, startService } from './service.ts'
 import { ownWord } from './stored.ts'
 
-/** The service keeps so many short commands of all users under way at the host, and the rest waits. */
-const ROOM = 64
+/** The service keeps so many reading commands of a user under way at the host, those of so many users at once; the rest waits. */
+const [OF_USER, USERS] = [8, 8]
+const ROOM = OF_USER * USERS
 
 let service: Service
 let root: Caller
@@ -37,6 +38,16 @@ async function newAdministrator(name: string): Promise<Caller> {
   const who = caller(service, Token.parse(body).access_token, headers.getSetCookie()[0]?.split(';')[0] ?? '')
   expect(await isAdmin(who)).toBe(true)
   return who
+}
+
+/** Ordinary accounts, signed in. */
+async function crowd(): Promise<Caller[]> {
+  const names = Array.from({ length: USERS }, (_, at) => `crowd-${at}`)
+  await inside(
+    'host',
+    `for name in ${names.join(' ')}; do useradd -m $name; echo "$name:${PASSWORDS.bob}" | chpasswd; done`,
+  )
+  return Promise.all(names.map(async (name) => signedIn(service, await login(service, name, PASSWORDS.bob))))
 }
 
 const ended = (name: string) => auditEntries(root, `action=account_ended&limit=1&user=${name}`)
@@ -73,14 +84,16 @@ test.each([
 })
 
 test('neither a crowd of slow requests nor forged start-up files make an administrator of who was removed', async () => {
-  const [removed, bob] = [await newAdministrator('erin'), await signIn(service, 'bob')]
+  const [removed, users] = [await newAdministrator('erin'), await crowd()]
   await forgeAdministrator('erin')
   await inside(
     'host',
     `gpasswd -d erin sudo
     mv /usr/bin/apt /usr/bin/apt.rig; printf '#!/bin/sh\\nexec sleep 600\\n' >/usr/bin/apt; chmod 755 /usr/bin/apt`,
   )
-  const slow = Array.from({ length: ROOM + 8 }, () => bob.get('/api/updates/packages?target=host'))
+  const slow = users.flatMap((user) =>
+    Array.from({ length: OF_USER + 1 }, () => user.get('/api/updates/packages?target=host')),
+  )
   const sleeping = async () => Number(await inside('host', 'pgrep -cx sleep || true'))
   await expect.poll(sleeping, { timeout: 20_000 }).toBeGreaterThanOrEqual(ROOM)
 
