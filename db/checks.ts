@@ -137,7 +137,7 @@ export function listed(containers: readonly Listed[], job?: Followed): Statement
   ]
 }
 
-/** What is known is not of a job that began later; by their order, as a clock may be set back. */
+/** The stored findings are of no job that began later. The order of the jobs tells, since a clock may be set back. */
 const NO_LATER = `coalesce((SELECT rowid FROM jobs WHERE id = checks.job_id), 0) <= (SELECT rowid FROM jobs WHERE id = excluded.job_id)`
 
 /** Stores the findings of a job at a target, as part of its end; the findings of a check that began later stay. */

@@ -1,3 +1,26 @@
+import { Failure } from './errors.ts'
+import { JsonStream } from './json-stream.ts'
+
+/** Long answers that one user reads at a time: each may be many megabytes. */
+const LONG_ANSWERS = 2
+/** A long answer that nobody reads from keeps its place for so long. */
+const IDLE_MS = 30_000
+/** Reading one takes seconds. */
+const AGAIN_S = 5
+
+/**
+ * Gives the pieces of a long answer as one, two at a time for a user of a service (see `AtOnce`); throws `rate_limited`,
+ * which the endpoint declares, when the user reads two already.
+ */
+export function createLongAnswers(): (service: object, user: number, pieces: AsyncGenerator<string>) => JsonStream {
+  const readers = createAtOnce(LONG_ANSWERS, IDLE_MS)
+  return (service, user, pieces) => {
+    const read = readers.enter(service, user, pieces)
+    if (!read) throw new Failure('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
+    return new JsonStream(read)
+  }
+}
+
 /** Bounds how many long answers one user reads at a time. */
 export interface AtOnce {
   /**

@@ -1,7 +1,6 @@
 import { StorageError } from '../db/client.ts'
 import { AnswerTooLong } from './channel.ts'
-import { Failure } from './errors.ts'
-import { ForeignPage } from './foreign-page.ts'
+import { Failure, ForeignPage } from './errors.ts'
 import type { Log } from './log.ts'
 import { SshError } from './ssh-connection.ts'
 

@@ -202,7 +202,7 @@ function notRefreshed(lines: readonly string[]): Finding {
   return findingOf('lists_stale', { message: said ? `${message} : ${said.slice(0, 300)}` : `${message}.` })
 }
 
-/** What apt could not see, because the service account may not read which repositories there are: `W: Unable to read FILE - open (13: …)` */
+/** The files of repositories that the service account may not read, and apt passes over: `W: Unable to read FILE - open (13: …)` */
 function unreadFindings(lines: readonly string[]): Finding[] {
   // Of its settings, a proxy's password say, the rest is in root's refresh.
   const files = new Set(lines.flatMap((line) => / (\/\S*\/sources\.list\S*)/.exec(line)?.[1] ?? []))

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
-import { createAtOnce } from '../../runtime/at-once.ts'
+import { createLongAnswers } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JsonStream } from '../../runtime/json-stream.ts'
 import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
@@ -8,12 +8,7 @@ import { Target } from './target.ts'
 
 /** More than the packages of a thousand; what a target may tell of is ten times as much, and each answer is held whole. */
 const LONG = 512 * 1024
-/** Long answers that one user reads at a time; so long one that nobody reads from keeps its place. */
-const AT_ONCE = 2
-const IDLE_MS = 30_000
-const AGAIN_S = 5
-
-const readers = createAtOnce(AT_ONCE, IDLE_MS)
+const longAnswer = createLongAnswers()
 
 export default defineFunction({
   method: 'GET',
@@ -54,10 +49,7 @@ export default defineFunction({
     const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
     const packages = (await readCheckedPackages(db, target)) ?? '[]'
     const told = pieces(summary, packages)
-    if (packages.length <= LONG) return new JsonStream(told)
-    const read = readers.enter(db, user.id, told)
-    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
-    return new JsonStream(read)
+    return packages.length <= LONG ? new JsonStream(told) : longAnswer(db, user.id, told)
   },
 })
 

@@ -136,7 +136,7 @@ const UNCHECKED_HOST: CheckRow = {
   own_at: null,
 }
 
-/** What a clock that was ahead has dated would never grow old. */
+/** A check that was dated by a clock ahead of time would never grow old: it counts as none. */
 const NEVER = { checked_at: null, lists_at: null, job_id: null, unanswered: false, summary: null }
 /** Instances differ by less. */
 const SKEW_MS = 5 * 60_000

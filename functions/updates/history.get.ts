@@ -1,21 +1,16 @@
 import * as z from 'zod'
 import type { Database } from '../../db/client.ts'
 import { type JobRow, latestJobs } from '../../db/jobs.ts'
-import { createAtOnce } from '../../runtime/at-once.ts'
+import { createLongAnswers } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
-import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
+import { jsonText } from '../../runtime/json-stream.ts'
 import { EXAMPLE_JOB, JobRecord, jobRecord, UpdateKind } from './job-record.ts'
 import { jobPieces } from './job-text.ts'
 
 const HISTORY = 50
-/** Histories with all outputs that one user reads at a time: each may be 200 MiB. */
-const AT_ONCE = 2
-/** So long one that nobody reads from keeps its place. */
-const IDLE_MS = 30_000
-/** Reading one takes seconds. */
-const AGAIN_S = 5
 
-const readers = createAtOnce(AT_ONCE, IDLE_MS)
+/** With all outputs a history may have 200 MiB. */
+const longAnswer = createLongAnswers()
 
 export default defineFunction({
   method: 'GET',
@@ -34,14 +29,12 @@ export default defineFunction({
 
   errors: ['rate_limited'],
 
-  async handler({ query: { output, kind } }, { db, user, jobs, fail }) {
+  async handler({ query: { output, kind } }, { db, user, jobs }) {
     await jobs.upToDate()
     const found = await latestJobs(db, { kind, limit: HISTORY })
     if (found.length === 0) return null
     if (output === 'none') return found.map(jobRecord)
-    const read = readers.enter(db, user.id, records(db, found))
-    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
-    return new JsonStream(read)
+    return longAnswer(db, user.id, records(db, found))
   },
 })
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { findUser } from '../../db/users.ts'
-import { createAtOnce } from '../../runtime/at-once.ts'
+import { createLongAnswers } from '../../runtime/at-once.ts'
 import { defineFunction, READS } from '../../runtime/function.ts'
 import { JobId } from '../../runtime/job-id.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
@@ -12,8 +12,8 @@ import {
   JobResult,
   jobRecord,
   jobResult,
-  uncheckedIn,
   UpdateKind,
+  uncheckedIn,
   updateKindOf,
 } from './job-record.ts'
 import { jobPieces } from './job-text.ts'
@@ -31,12 +31,7 @@ const Told = JobRecord.extend({
 
 /** An output of 4 MiB can be 24 MiB of JSON. Longer ones than this are read two at a time by one user. */
 const LONG = 512 * 1024
-const AT_ONCE = 2
-/** So long one that nobody reads from keeps its place. */
-const IDLE_MS = 30_000
-const AGAIN_S = 5
-
-const readers = createAtOnce(AT_ONCE, IDLE_MS)
+const longAnswer = createLongAnswers()
 
 export default defineFunction({
   method: 'GET',
@@ -69,10 +64,7 @@ export default defineFunction({
     }
     if (output === 'none') return record
     const told = pieces(Told.parse(record), jobPieces(db, job))
-    if (job.output_size - job.output_from <= LONG) return new JsonStream(told)
-    const read = readers.enter(db, user.id, told)
-    if (!read) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
-    return new JsonStream(read)
+    return job.output_size - job.output_from <= LONG ? new JsonStream(told) : longAnswer(db, user.id, told)
   },
 })
 

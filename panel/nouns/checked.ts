@@ -66,7 +66,7 @@ export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): 
 export function shownOf(check: Check): Shown {
   const { state, checked_at, changed_at, last_upgrade } = check
   if (state === 'stopped') return { kind: 'off', text: 'stopped' }
-  // What an upgrade of all has tried in vain there is no failure of its own, and trying again is no help.
+  // An upgrade of all tries these in vain; that is no failure of the container, and trying again does not help.
   if (state === 'unsupported') return { kind: 'off', text: 'unsupported' }
   if (last_upgrade?.outcome === 'failed') return { kind: 'err', text: 'failed' }
   if (isUnfinished(check)) return { kind: 'err', text: 'unfinished' }

@@ -1,3 +1,5 @@
+import type { Lines } from './lines.ts'
+
 /** A sentence with `{}` where something stands in it, and what it is in another language, where `{2}` is the second of them. */
 export type Pair = readonly [from: string, to: string]
 
@@ -58,4 +60,22 @@ function gapsOf(text: string, parts: readonly string[]): string[] | undefined {
 /** Spaces that do not break are spaces. */
 function plain(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ').trim()
+}
+
+/** Lines that the service itself adds to the host's output; a line of the host's that looks the same means the same. */
+const OF_SERVICE =
+  /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu)/
+
+/** An output in which the lines of the service are in the language of who looks; those of the host are as they are. */
+export function saidIn(lines: Lines, translate: (text: string) => string): Lines {
+  const said = (text: string) => (OF_SERVICE.test(text) ? translate(text) : text)
+  return {
+    ...lines,
+    at(index) {
+      const line = lines.at(index)
+      const text = said(line.text)
+      return text === line.text ? line : { text }
+    },
+    text: () => lines.text().split('\n').map(said).join('\n'),
+  }
 }

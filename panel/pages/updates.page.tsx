@@ -32,7 +32,7 @@ import { TargetRow } from './updates/target-row.tsx'
 
 const HOST_MS = 30_000
 
-/** What can be upgraded where, what runs, and the upgrades that ran. */
+/** The targets with their packages, the jobs that run, and the last upgrades. */
 export function UpdatesPage() {
   const say = words().updates
   useChecks()
@@ -48,7 +48,7 @@ export function UpdatesPage() {
   const [first] = running.value
   const shown = chosen.value ?? first?.job_id ?? seen.value
   useEffect(() => {
-    // What has begun to be read stays when it has ended. A check that nobody has asked to see leaves its place to what comes.
+    // An output that is shown stays after its end, but a check that nobody asked to see gives way to the next job.
     if (first?.kind === 'check') seen.value = shown
     else chosen.value ??= shown
   }, [shown])

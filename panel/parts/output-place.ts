@@ -93,7 +93,7 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
       if (!log.current) return
       const { scrollTop, scrollHeight, clientHeight } = log.current
       top.value = scrollTop
-      // What was scrolled by `to` is told later: whoever stopped it meanwhile has stopped it.
+      // The browser tells later of what `to` has scrolled; somebody may have stopped following meanwhile.
       if (scrollTop === moved.current) return
       if (scrollTop + clientHeight >= scrollHeight - ROW / 2) follows.value = true
       // Only people scroll upwards.

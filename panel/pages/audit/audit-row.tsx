@@ -51,7 +51,7 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
   )
 }
 
-/** What people call it in the middle of a sentence: for a check, all has the host in it. */
+/** The name of a target in the middle of a sentence; `all` includes the host for a check. */
 function inSentence(target: string, ofCheck: boolean): string {
   const say = words().audit.targets
   if (target === 'host') return say.host

@@ -9,7 +9,7 @@ import { words } from '../../words/words.ts'
 
 const SHOWN = 5
 
-/** What runs, and the last upgrades that ran. */
+/** The jobs that run, and the last upgrades. */
 export function JobsCard() {
   const { dashboard: say, job: states } = words()
   const others = running.value.filter(({ kind }) => kind !== undefined)

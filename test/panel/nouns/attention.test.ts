@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { check } from './checks.ts'
 import { ApiError } from '../../../client/index.ts'
 import { arranged, moved } from '../../../panel/nouns/arrange.ts'
 import { attentionOf } from '../../../panel/nouns/attention.ts'
 import { isHostKeyChanged } from '../../../panel/nouns/failure.ts'
+import { check } from './checks.ts'
 
 const well = { disk: 1, maxdisk: 100, reboot_required: false, dpkg_broken: false }
 const known = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { createTranslation } from '../../../panel/nouns/from-service.ts'
+import { createTranslation, saidIn } from '../../../panel/nouns/from-service.ts'
 import { createLines } from '../../../panel/nouns/lines.ts'
-import { saidIn } from '../../../panel/nouns/said-lines.ts'
 import { sentences } from '../../../panel/words/en/sentences.ts'
 
 test('what the service has added to an output is English for who reads English; the host’s own lines stay', () => {
