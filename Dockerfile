@@ -1,7 +1,7 @@
 # The executable, the C libraries that it is linked with, and nothing else: no shell, no packages.
-#   docker build -t ops-panel .    makes it of the sources, in a container with Node
-#   npm run build:image            makes it with the Node that npm brings, and takes no image from anywhere
-# docs/decisions/0017-container-image.md says why.
+#   docker build -t ops-panel .    builds it from the sources, in a container with Node
+#   npm run build:image            builds it with npm's Node, and downloads no image
+# docs/decisions/0017-container-image.md gives the reasons.
 ARG NODE_IMAGE=node:26-bookworm
 
 FROM ${NODE_IMAGE} AS built
@@ -14,7 +14,7 @@ RUN npm run build:layout
 FROM scratch
 COPY --from=built /source/dist/image/root/ /
 COPY --chown=10001:10001 --from=built /source/dist/image/own/ /var/lib/
-# The cache is where libSQL's addon lies: nothing that the account can write needs to be executable.
+# The cache folder contains libSQL's addon, so that no folder has to be both writable and executable.
 ENV PANEL_HOST=0.0.0.0 PANEL_DATA_DIR=/var/lib/ops-panel XDG_CACHE_HOME=/usr/lib
 USER 10001:10001
 VOLUME /var/lib/ops-panel

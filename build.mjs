@@ -62,14 +62,14 @@ async function output(path, make) {
 async function makeFile(path) {
   writeFileSync(
     path,
-    await bundle('runtime/file.ts', 'node20.11', 'esm', [libsql(inlined), instead(inText(await assets()))]),
+    await bundle('serve/file.ts', 'node20.11', 'esm', [libsql(inlined), instead(inText(await assets()))]),
   )
 }
 
 /** A function host has no disk for a database, nor for an addon. */
 async function makeFetch(path) {
   const plugins = [withoutAddon, instead(inText(await assets()))]
-  writeFileSync(path, await bundle('runtime/fetch.ts', 'node20.11', 'esm', plugins))
+  writeFileSync(path, await bundle('serve/fetch.ts', 'node20.11', 'esm', plugins))
 }
 
 /**
@@ -100,7 +100,7 @@ async function makeExecutable(path) {
     const inside = await assets()
     const { files } = inside
     const plugins = [libsql(asset), instead(inExecutable(inside)), listing(packages)]
-    const bundled = Buffer.from(await bundle('runtime/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
+    const bundled = Buffer.from(await bundle('serve/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
     if (/[^\0-\x7f]/.test(bundled)) throw new Error('the bundle of the executable has characters beyond ASCII')
     compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
     // Its name goes into the executable, and must not tell of this machine.

@@ -1,11 +1,70 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** These files measure memory and delay under a heavy load of their own: one after another, when the others have ended. */
+const HOST_ALONE = ['test/host/flood.test.ts', 'test/host/thousand-subscribers.test.ts']
+
+/** Of the suites with a real host or engine, some of whose tests take a minute: on a machine that others load, several. */
+const PATIENCE_MS = 240_000
+
+/** The longest files of the suites that wait, longest first: a worker that begins one of them last keeps all waiting. */
+const LONGEST = [
+  'docker/killed',
+  'host/cancel',
+  'host/terminal-sudo',
+  'host/terminal',
+  'host/login-under-attack',
+  'host/two-instances',
+  'host/database-away',
+  'host/killed-service',
+  'host/lost-host',
+  'package/proxies',
+]
+
+/** The files in vitest's own order, by what it remembers or by size, but those first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) =>
+      LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`)) + 1 || LONGEST.length + 1
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+  }
+}
 
 // .ci/run counts the tests from this file.
 const report = process.env.TEST_REPORT
 
+/** These measure their own process: its memory, its timers, what it writes. Each has one to itself. */
+const OWN_PROCESS = [
+  'test/db/{brotli,connection}.test.ts',
+  'test/demo/jobs.test.ts',
+  'test/**/{account-lookup,channel,escape-control,line-ends,litter,loader,long-answers,pool,slow-client,slow-reader,task}.test.ts',
+]
+const NOT_UNIT = ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**']
+const unit = {
+  globalSetup: ['test/signing-key.ts', 'test/built.ts'],
+  // Two for each core: half of the time of these tests is waiting, for programs that start and for time-outs.
+  maxWorkers: 2 * availableParallelism(),
+  testTimeout: 15_000,
+  // What is awaited comes in milliseconds, except on a machine that others load.
+  expect: { poll: { timeout: 5_000 } },
+}
+
+/** These count the frames of a page: when the other files have ended. */
+const PANEL_ALONE = ['test/panel/flows/output-frames.test.ts']
+const panel = {
+  globalSetup: ['test/signing-key.ts'],
+  // Files share a worker's browser, and the panel that it has built.
+  isolate: false,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // A browser beside the service, on a machine that others load.
+  expect: { poll: { timeout: 20_000 } },
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // One for each core, where vitest would leave one core idle: many tests only wait.
     maxWorkers: availableParallelism(),
     passWithNoTests: false,
@@ -13,46 +72,62 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...unit,
           name: 'unit',
-          globalSetup: ['test/signing-key.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**'],
-          testTimeout: 15_000,
-          // What is awaited comes in milliseconds, except on a machine that others load.
-          expect: { poll: { timeout: 5_000 } },
+          exclude: [...NOT_UNIT, ...OWN_PROCESS],
+          // Files share the modules of a worker: loading the service anew takes longer than most of them.
+          isolate: false,
         },
+      },
+      {
+        test: { ...unit, name: 'unit-alone', include: OWN_PROCESS, exclude: NOT_UNIT },
       },
       {
         test: {
           name: 'host',
           include: ['test/host/**/*.test.ts', 'test/panel/host/**/*.test.ts'],
-          // One real host, shared by all.
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          exclude: HOST_ALONE,
+          // One real host for each (test/host/run.sh).
+          maxWorkers: Number(process.env.RIG_COUNT ?? 1),
+          sequence: { groupOrder: 1 },
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
         },
       },
       {
         test: {
+          name: 'host-alone',
+          include: HOST_ALONE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
+          ...panel,
           name: 'panel',
-          globalSetup: ['test/signing-key.ts'],
           include: ['test/panel/flows/**/*.test.ts'],
+          exclude: PANEL_ALONE,
           // Each has a browser and a service beside it.
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // A browser beside the service, on a machine that others load.
-          expect: { poll: { timeout: 20_000 } },
+          sequence: { groupOrder: 5 },
         },
+      },
+      {
+        test: { ...panel, name: 'panel-alone', include: PANEL_ALONE, maxWorkers: 1, sequence: { groupOrder: 6 } },
       },
       {
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],
-          // They install the same package on the same machines.
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // One host for each (test/package/run.sh); one file alone uses the machine with systemd.
+          maxWorkers: Number(process.env.RIG_COUNT ?? 1),
+          sequence: { groupOrder: 4 },
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
         },
       },
       {
@@ -60,10 +135,11 @@ export default defineConfig({
           name: 'docker',
           globalSetup: ['test/signing-key.ts'],
           include: ['test/docker/**/*.test.ts'],
-          // One engine, which copies the whole image for each container.
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // One engine for each (test/docker/run.sh).
+          maxWorkers: Number(process.env.DOCKER_COUNT ?? 1),
+          sequence: { groupOrder: 3 },
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
         },
       },
     ],

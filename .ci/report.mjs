@@ -65,7 +65,10 @@ function printFailures(report) {
 /** Counts the tests of a suite; a file that passed when it was run once more counts as passed, and is named. */
 function countSuite(suite) {
   const report = read(suite)
-  if (!report) return { passed: 0, failed: 1, skipped: 0, flaky: [], files: [] }
+  if (!report) {
+    console.log(`✗ ${suite}: it wrote no report: it could not start, or was cut off; its own lines above say why\n`)
+    return { passed: 0, failed: 1, skipped: 0, flaky: [], files: [] }
+  }
   printFailures(report)
   const again = read(`${suite}.again`)
   const failedAgain = new Set(failedFiles(again))

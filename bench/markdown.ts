@@ -16,7 +16,7 @@ export function markdown(rows: readonly Row[], now: Date): string {
     '',
     ...rows.map((row) => {
       const { means, limit } = EXPLANATIONS[row.name]
-      const why = limit && ` ${reached(row) ? 'What limits it:' : '**Missed.** What limits it:'} ${limit}`
+      const why = limit && ` ${reached(row) ? 'Limit:' : '**Missed.** Limit:'} ${limit}`
       return `- *${row.name}*: ${means}${why}`
     }),
   ].join('\n')

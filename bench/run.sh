@@ -16,7 +16,7 @@ if [ ${#packages[@]} -gt 0 ]; then
   apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
-bash test/panel/browser.sh
+bash test/packages.sh panel
 npm run --silent build
 npm run --silent build:binary
 trap 'bash "$BENCH_RIG" down' EXIT

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { startServer } from '../runtime/server.ts'
+import { startServer } from '../serve/server.ts'
 import { answer } from './child.ts'
 import { watchLoop } from './loop-delay.ts'
 import * as manifest from './manifest.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
-import { type Database, openDatabase } from '../db/client.ts'
+import { openDatabase } from '../db/libsql/client.ts'
+import type { Database } from '../db/libsql/database.ts'
 import { startService } from '../test/host/service.ts'
 import { startLibsqlServer } from '../test/libsql-server.ts'
 import { startChild } from './child.ts'

@@ -2,24 +2,24 @@ import type { Code, Operation } from './operation.ts'
 import type { Detail } from './operations.ts'
 
 export interface Failure<code extends string = string> {
-  /** Of HTTP; 0 when nothing has answered. */
+  /** HTTP status; 0 when there was no answer. */
   status: number
   code: code
   /** A French sentence for people. */
   message: string
-  /** The fields of a rejected request. */
+  /** The rejected fields of a request. */
   details?: Detail[]
-  /** Under which the service's log knows the request. */
+  /** The id of the request in the service's log. */
   requestId?: string | undefined
-  /** Seconds after which the request is worth repeating. */
+  /** The number of seconds after which a retry makes sense. */
   retryAfter?: number | undefined
   cause?: unknown
 }
 
-/** The one error of this client. An aborted request is none: it rejects with the reason of its signal. */
+/** The only error of this client. An aborted request rejects with the reason of its signal instead. */
 export class ApiError<code extends string = string> extends Error implements Failure<code> {
   override name = 'ApiError'
-  /** What was asked for. */
+  /** The operation that failed. */
   operation: string
   status: number
   code: code
@@ -38,7 +38,7 @@ export class ApiError<code extends string = string> extends Error implements Fai
   }
 }
 
-/** Whether an operation has failed; its code is one of the operation's then, so that a `switch` can be exhaustive. */
+/** Narrows an error to one operation, whose codes are then known, so that a `switch` can be exhaustive. */
 export function isFailure<operation extends Operation>(
   error: unknown,
   operation: operation,
@@ -46,7 +46,7 @@ export function isFailure<operation extends Operation>(
   return error instanceof ApiError && error.operation === operation
 }
 
-/** Whether the same may succeed a little later. */
-export function isPassing(error: unknown): error is ApiError {
+/** Whether a retry may succeed a little later. */
+export function isTransient(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500 || [408, 429].includes(error.status))
 }

@@ -1,19 +1,19 @@
-import { ApiError, isPassing } from './api-error.ts'
+import { ApiError, isTransient } from './api-error.ts'
 import type { Session } from './session.ts'
 import { CLOSE, connect, type SocketConstructor } from './socket.ts'
 import { type Event, isLast, type Source } from './topics.ts'
 
-/** `live`: events come as they happen. `polling`: they are asked for, later. `waiting`: the connection is gone, nothing is lost. */
+/** `live`: events arrive as they happen. `polling`: the client polls for them. `waiting`: the connection is down; nothing is lost. */
 export type FollowState = 'connecting' | 'live' | 'polling' | 'waiting'
 
-/** Of `waiting` and `polling`: the service has closed the socket with this word, or has refused a question with this code. */
+/** Goes with `waiting` and `polling`: the close reason of the socket, or the error code of a refused request. */
 export type FollowTrouble = string
 
 export interface FollowOptions {
-  /** The `seq` of the last event that is known already. */
+  /** The `seq` of the last event that the caller already has. */
   from?: number
   signal?: AbortSignal
-  /** Also told when the trouble is another one. */
+  /** Also called when only the trouble changes. */
   onState?(state: FollowState, trouble?: FollowTrouble): void
 }
 
@@ -23,22 +23,22 @@ interface Means {
   WebSocket: SocketConstructor | undefined
 }
 
-/** So many sockets in a row that have told nothing, and the topic is polled. */
+/** After this many sockets in a row without an event, the client polls the topic. */
 const FAILURES = 3
 const FIRST_WAIT_MS = 500
-/** A service that is back after a long time is noticed this soon. */
+/** The longest wait, so that the client notices within this time that the service is back. */
 const LONGEST_WAIT_MS = 5_000
-/** Where sockets do not get through, each further one may hold up the questions until it is given up. */
+/** Time between attempts to open a socket while polling. Where sockets do not work, each attempt delays the polling until it times out. */
 const SOCKET_AGAIN_MS = 15_000
-/** A socket that was closed for a fault of the service is believed in again once it has stayed open for so long. */
+/** After the service closed a socket because of its own fault, the next socket counts as live once it has stayed open this long. */
 const SETTLED_MS = 1_500
-/** Between two questions: the second when the first was answered with something. */
+/** The pause between two polls; the second one applies when the first poll returned something. */
 const POLL_MS = 1_000
 const POLL_ON_MS = 250
 
 /**
- * The events of a topic to its last one, each once, whatever becomes of the connections. Throws what no further attempt would
- * mend. Who stops early, or aborts, leaves nothing open behind.
+ * Yields the events of a topic up to the last one, each exactly once, across reconnects. Throws errors that a retry cannot fix. Leaves no
+ * connection open when the caller stops early or aborts.
  */
 export async function* follow(
   topic: string,
@@ -51,7 +51,7 @@ export async function* follow(
   let at = from
   let begun = false
   let failures = 0
-  /** When polling: the next time for a socket. */
+  /** While polling: the time of the next attempt to open a socket. */
   let socketAt = 0
   let closedDone = false
   let silent = false
@@ -65,9 +65,9 @@ export async function* follow(
   }
   const fail = (status: number, code: string, message: string) => new ApiError(topic, { status, code, message })
 
-  /** Whether an event has not been told yet. The last one may have the number of the one before it. */
+  /** Whether an event is new. The last event may have the same number as the one before it. */
   const take = (event: Event): boolean => {
-    // Of a later service, and of no topic: what has no place in it.
+    // A later service may send events without a valid `seq`; they have no position in the topic.
     if (!Number.isSafeInteger(event.seq)) return false
     const fresh = !begun || event.seq > at || isLast(event)
     begun = true
@@ -76,13 +76,13 @@ export async function* follow(
   }
 
   async function* live(WebSocket: SocketConstructor, token: string) {
-    // In the place of a silent one: nobody need know.
+    // A new socket replaces a silent one without a visible state change.
     if (failures < FAILURES && !silent && trouble === undefined) become('connecting')
     const address = `${url.replace(/^http/, 'ws')}${source.path}${at > 0 ? `?from=${at}` : ''}`
     let settled: ReturnType<typeof setTimeout> | undefined
     const onOpen = () => {
       if (trouble === undefined) become('live')
-      // A service whose database fails opens the socket all the same.
+      // A service whose database fails still opens the socket.
       else settled = setTimeout(() => become('live'), SETTLED_MS)
     }
     const connection = connect<Event>({ WebSocket, address, token, session, signal, onOpen })
@@ -119,7 +119,7 @@ export async function* follow(
   async function* polled() {
     const before = at
     const told = await source.poll(at, signal)
-    // One that closed without a last event: it is still to be learnt how the topic has ended.
+    // After a socket closed without a last event, one silent poll finds out how the topic ended.
     if (!closedDone) become('polling')
     closedDone = false
     yield* told
@@ -138,7 +138,7 @@ export async function* follow(
         if (isLast(event)) return
       }
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       failures += 1
       wait = Math.max(backOff(failures), (error.retryAfter ?? 0) * 1000)
       become('waiting', error.status > 0 ? error.code : undefined)
@@ -147,12 +147,12 @@ export async function* follow(
   }
 }
 
-/** Longer each time, and not for all clients at the same time. */
+/** Grows with each failure, with jitter so that clients do not reconnect at the same time. */
 function backOff(failures: number): number {
   return (Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures + 1)) * (1 + Math.random())) / 2
 }
 
-/** Is over early when the signal is aborted. */
+/** Resolves early when the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

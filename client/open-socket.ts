@@ -8,10 +8,10 @@ interface Means {
   WebSocket: SocketConstructor | undefined
 }
 
-/** A socket of the service that is told of each new token, until it closes. It is closed when the session ends. */
+/** Opens a socket of the service that receives each new token until it closes. The socket closes when the session ends. */
 export async function openSocket(path: string, { url, session, WebSocket }: Means): Promise<OpenedSocket> {
   const fail = (status: number, code: string, message: string) => new ApiError(path, { status, code, message })
-  if (!WebSocket) throw fail(501, 'sockets_missing', 'Il n’y a pas de WebSocket ici.')
+  if (!WebSocket) throw fail(501, 'sockets_missing', 'Les WebSockets ne sont pas disponibles ici.')
   const token = await session.token()
   if (!token) throw fail(401, 'unauthenticated', 'Vous devez être connecté.')
   const socket = new WebSocket(url.replace(/^http/, 'ws') + path, ['panel.v1', `bearer.${token}`])

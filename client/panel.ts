@@ -8,40 +8,49 @@ import type { OpenedSocket, SocketConstructor } from './socket.ts'
 import { type DeploymentEvent, type Event, sourceOf, type UpdateEvent } from './topics.ts'
 
 export interface PanelOptions {
-  /** Where the service is: `https://panel.example`. */
+  /** The address of the service: `https://panel.example`. */
   url: string
-  /** In the place of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: Fetch
-  /** In the place of the global one; `false` does without, and asks again and again instead. */
+  /** Replaces the global `WebSocket`; `false` makes the client poll instead. */
   WebSocket?: SocketConstructor | false
-  /** The session is over, and not because of `signOut`: somebody has to sign in again. */
+  /** Called when the session ended without `signOut`, so that the user has to sign in again. */
   onSignedOut?(): void
-  /** There is another token in the session: who is signed in may have other rights now. */
+  /** Called when the session has a new token: the user's rights may have changed. */
   onRenewed?(): void
 }
 
 export interface Panel {
-  /** Asks for an operation. Rejects with an `ApiError`, or with the signal's reason. */
+  /** Calls an operation. Rejects with an `ApiError`, or with the signal's reason. */
   api: Api
   signIn(username: string, password: string): Promise<Answer<'POST /api/auth/login'>>
-  /** Whatever comes of it, this client is signed out then. */
+  /** Signs out. This client is signed out afterwards, even when the request fails. */
   signOut(): Promise<void>
-  /** Takes the session of the cookie up again, at the start of a page; false when there is none. */
+  /** Resumes the session of the cookie when a page starts; false when there is none. */
   resume(): Promise<boolean>
-  /** Takes a new token before the one at hand ends: the service asks the host again what its holder may do. False when nobody is signed in any more. */
+  /**
+   * Gets a new token before the current one expires, so that the service reads the user's rights from the host again. False when the
+   * session has ended.
+   */
   renew(): Promise<boolean>
-  /** The events of a job (`update:<id>`) to its last one, each once, whatever becomes of the connections in between. */
+  /** Yields the events of a job (`update:<id>`) up to the last one, each exactly once, across reconnects. */
   follow(topic: `update:${string}`, options?: FollowOptions): AsyncGenerator<UpdateEvent, void, undefined>
-  /** How far a deployment has come (`deploy:<id>`), each time that it goes on, to its end. */
+  /** Yields the state of a deployment (`deploy:<id>`) each time it changes, until it ends. */
   follow(topic: `deploy:${string}`, options?: FollowOptions): AsyncGenerator<DeploymentEvent, void, undefined>
-  /** Opens a socket that is no topic, such as `/ws/terminal?target=host`. It outlives the token that opened it, not the session. */
+  /**
+   * Opens a socket that is not a topic, such as `/ws/terminal?target=host`. It stays open when its token expires and closes when the
+   * session ends.
+   */
   open(path: `/ws/${string}`): Promise<OpenedSocket>
 }
 
-/** A scheme, a host, perhaps a path: nothing that would stand between these and the path of an operation. */
+/** A scheme, a host and an optional path; a query or a fragment would end up before the path of an operation. */
 const ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/
 
-/** A client of the service; a TypeError when its address is none. Its access token lives in here alone, and is renewed as long as the session lasts. */
+/**
+ * Creates a client of the service; throws a TypeError when `url` is invalid. The client alone holds the access token, and renews it as long
+ * as the session lasts.
+ */
 export function createPanel({
   url,
   fetch = (...asked) => globalThis.fetch(...asked),

@@ -1,7 +1,7 @@
 import { ApiError, type Failure } from './api-error.ts'
 import type { Answer, Operation } from './operation.ts'
 
-/** What is sent of an operation. */
+/** The parts of a request. */
 export interface Sent {
   params?: Readonly<Record<string, unknown>>
   query?: Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export type Request = <operation extends Operation>(
   token?: string,
 ) => Promise<Answer<operation>>
 
-/** As `fetch` is called here; the global one, or an own. */
+/** The part of `fetch` that this client uses. */
 export type Fetch = (
   url: string,
   init: {
@@ -24,12 +24,12 @@ export type Fetch = (
     body?: string
     signal?: AbortSignal
     credentials: 'include'
-    /** A redirection would carry a password to wherever it leads. */
+    /** A redirect could carry a password to another server. */
     redirect: 'error'
   },
 ) => Promise<Answered>
 
-/** What is read of the answer. */
+/** The part of the response that this client reads. */
 interface Answered {
   ok: boolean
   status: number
@@ -37,7 +37,7 @@ interface Answered {
   text(): Promise<string>
 }
 
-/** Sends operations to the service at `url`. Outside browsers, which do so themselves, it keeps the refresh cookie. */
+/** Sends operations to the service at `url`. Outside browsers it also keeps the refresh cookie. */
 export function createRequest(url: string, fetch: Fetch): Request {
   let cookie = ''
   return async (operation, { params = {}, query = {}, body, signal }, token) => {
@@ -47,7 +47,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
       path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(`${params[name]}`)) +
       (asked.length > 0 ? `?${new URLSearchParams(asked)}` : '')
     const fail = (failure: Failure) => new ApiError(operation, failure)
-    // `fetch` takes these as steps in the path, encoded or not, to another operation.
+    // `fetch` would resolve these as path steps, encoded or not, and reach another operation.
     if (
       /\{\w+}/.test(path) &&
       address
@@ -57,7 +57,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
     )
       throw fail({ status: 400, code: 'invalid_request', message: 'La requête est invalide.' })
     const kept = cookie
-    // Whatever comes of it, nobody is signed in here then.
+    // This client is signed out afterwards, even when the request fails.
     if (operation === 'POST /api/auth/logout') cookie = ''
     let response: Answered
     let text: string
@@ -84,12 +84,12 @@ export function createRequest(url: string, fetch: Fetch): Request {
       const [given = ''] = set.split(';')
       if (given.startsWith('svc_refresh=')) cookie = given.endsWith('=') ? '' : given
     }
-    // Of a proxy that wants somebody to sign in there, say.
+    // For example a proxy that asks for its own sign-in.
     const isPage = headers.get('content-type')?.includes('html') && !path.startsWith('/api/docs')
     const plain = ok && !isPage ? text : undefined
     const parsed = headers.get('content-type')?.includes('json') ? json(text) : plain
     const requestId = headers.get('x-request-id') ?? undefined
-    // What the service says with a status of errors but without a code is an answer too: that it is not well.
+    // A declared answer can have an error status without a code: the health check of a service that is not well.
     if (parsed !== undefined && (ok || (requestId && parsed && !parsed.code))) return parsed
     const { code = 'unexpected_answer', error = `Réponse inattendue (${status}).`, details } = parsed || {}
     throw fail({
@@ -103,7 +103,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
   }
 }
 
-/** Undefined for what is none. */
+/** Undefined when the value is not an object. */
 function json(text: string) {
   try {
     return JSON.parse(text)

@@ -1,28 +1,28 @@
 import { ApiError } from './api-error.ts'
 import type { Request } from './request.ts'
 
-/** A token is renewed so long before it expires, or after half of its life if that is shorter. */
+/** The client renews a token this long before it expires, or at half of its life if that is shorter. */
 const MARGIN_SECONDS = 60
-/** By then whoever waits for a new token is better told. */
+/** After this time, callers that wait for a new token get an error. */
 const REFRESH_MS = 30_000
 
 const REFRESH = 'POST /api/auth/refresh'
-/** When one has failed for a reason that passes. */
+/** The pause after a renewal that failed for a temporary reason. */
 const AGAIN_MS = 5_000
 
-/** The access token of who is signed in. It is nowhere else than here, in memory. */
+/** Holds the access token of the signed-in user, in memory only. */
 export interface Session {
-  /** The token, renewed first if it is about to expire; undefined when nobody is signed in. */
+  /** Returns the token, renewed first when it is about to expire; undefined when nobody is signed in. */
   token(): Promise<string | undefined>
-  /** The token that comes after this one: one request, whoever else waits for it. Undefined when the session has ended. */
+  /** Returns the token that follows this one. Concurrent callers share one request. Undefined when the session has ended. */
   renew(after?: string): Promise<string | undefined>
   begin(given: Given): void
   end(): void
-  /** Keeps the token fresh, and tells of each new one, until it is let go; undefined tells of the end. */
+  /** Keeps the token fresh and reports each new one until the caller unsubscribes; undefined reports the end of the session. */
   watch(listener: (token: string | undefined) => void): () => void
 }
 
-/** How long a token lives is told by the service, in seconds from now: the clocks of the two may differ. */
+/** The service states the lifetime in seconds from now, because the two clocks may differ. */
 export interface Given {
   access_token: string
   expires_in: number
@@ -47,7 +47,7 @@ export function createSession(request: Request, onSignedOut: () => void, onRenew
   }
   const set = (next: string | undefined) => {
     token = next
-    // Whoever signs in or out meanwhile is not to be undone by an answer that is still on its way.
+    // A late answer must not undo a sign-in or sign-out that happened in the meantime.
     renewing = undefined
     schedule()
     for (const listener of listeners) listener(next)
@@ -83,7 +83,7 @@ export function createSession(request: Request, onSignedOut: () => void, onRenew
 
   return {
     async token() {
-      // Until its last second the old one is still good: what comes of it is the service's to say.
+      // The old token is valid until its last second, so the service decides about the request.
       if (token && now() >= renewAt) await renew(token).catch(() => {})
       return token
     },

@@ -1,6 +1,6 @@
 import type { Session } from './session.ts'
 
-/** The global WebSocket, or that of a package like `ws`. */
+/** The global WebSocket, or the one of a package such as `ws`. */
 export type SocketConstructor = new (address: string, protocols: string[]) => OpenedSocket
 
 export interface OpenedSocket {
@@ -13,9 +13,9 @@ export interface OpenedSocket {
   addEventListener(type: 'close', listener: (event: { code: number; reason: unknown }) => void): void
 }
 
-/** Why a socket was closed, by the service or here. */
+/** Close codes of the service, and of this client. */
 export const CLOSE = {
-  /** Here: it said nothing for too long. */
+  /** Used by this client only: the socket was silent for too long. */
   silent: 0,
   done: 1000,
   lost: 1006,
@@ -27,19 +27,19 @@ export const CLOSE = {
   missing: 4404,
 } as const
 
-/** A proxy that swallows the handshake would else hold it for as long as it likes. */
+/** Without this limit, a proxy that swallows the handshake could hold it forever. */
 const OPEN_MS = 10_000
-/** One that says nothing for so long may be dead without either end knowing, and is replaced by another. */
+/** A connection that is silent this long may be dead without either side noticing; the client replaces it. */
 const SILENT_MS = 45_000
-/** Of messages that nobody has taken yet, 32 KiB each at most: then the rest is fetched later. */
-const MOST_WAITING = 256
+/** The largest number of unread messages, of at most 32 KiB each; the client fetches the rest later. */
+const MAX_WAITING = 256
 export const OPEN = 1
 
 export interface Connection<event> {
-  /** The next event; undefined when there are no more, and `code` says why. */
+  /** Returns the next event; undefined when there are no more, and `code` tells why. */
   next(): Promise<event | undefined>
   code(): number | undefined
-  /** What the service has said beside it, for programs. */
+  /** The machine-readable close reason of the service. */
   word(): string | undefined
   close(): void
 }
@@ -53,7 +53,7 @@ interface Options {
   onOpen(): void
 }
 
-/** One connection to a topic. It tells the service of each new token, so that it outlives the one that opened it. */
+/** Opens one connection to a topic. It sends each new token to the service, so that the connection outlives its first token. */
 export function connect<event>({ WebSocket, address, token, session, signal, onOpen }: Options): Connection<event> {
   const waiting: event[] = []
   let code: number | undefined
@@ -98,16 +98,16 @@ export function connect<event>({ WebSocket, address, token, session, signal, onO
       try {
         waiting.push(JSON.parse(String(data)))
       } catch {
-        // Not the service's. Thrown in a listener, it would end a program of Node.
+        // The message is not from the service. An exception in a listener would end a Node program.
         return end(CLOSE.lost)
       }
-      if (waiting.length > MOST_WAITING) end(CLOSE.behind)
+      if (waiting.length > MAX_WAITING) end(CLOSE.behind)
       wake()
     })
-    // Stays for good: `ws` throws an error that nobody listens for.
+    // This listener stays: `ws` throws an error that has no listener.
     socket.addEventListener('error', () => end(CLOSE.lost))
     socket.addEventListener('close', ({ code: why, reason }) => {
-      // Of `ws` it is bytes.
+      // `ws` passes the reason as bytes.
       if (code === undefined) word = String(reason) || undefined
       end(why)
     })

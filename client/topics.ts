@@ -1,7 +1,7 @@
 import type { Answer, Api } from './operation.ts'
 import type { JobId } from './operations.ts'
 
-/** A piece of a job's output. `seq` is where it ends, in bytes: who comes back with it as `from` misses nothing. */
+/** A piece of a job's output. `seq` is the byte offset of its end: following again with `from: seq` misses nothing. */
 export interface UpdateOutput {
   type: 'update_output'
   topic: string
@@ -9,7 +9,7 @@ export interface UpdateOutput {
   data: { chunk: string }
 }
 
-/** The job's last event: its command has run to its end. Its exit code is told by `GET /api/updates/jobs/{id}`. */
+/** The last event of a job whose command ran to its end. `GET /api/updates/jobs/{id}` has the exit code. */
 export interface UpdateDone {
   type: 'update_done'
   topic: string
@@ -17,7 +17,7 @@ export interface UpdateDone {
   data: { job_id: JobId }
 }
 
-/** The job's last event: it could not be run, or was cancelled. */
+/** The last event of a job that could not run, or was cancelled. */
 export interface UpdateError {
   type: 'update_error'
   topic: string
@@ -27,7 +27,7 @@ export interface UpdateError {
 
 export type UpdateEvent = UpdateOutput | UpdateDone | UpdateError
 
-/** How far a deployment has come, all of it each time; `seq` counts the lines of its log. */
+/** The whole state of a deployment; `seq` counts the lines of its log. */
 export interface DeploymentEvent {
   type: 'deployment'
   topic: string
@@ -37,12 +37,12 @@ export interface DeploymentEvent {
 
 export type Event = UpdateEvent | DeploymentEvent
 
-/** Where a topic is told, live and for who polls. */
+/** The live and the polled address of a topic. */
 export interface Source {
   path: string
-  /** Said of one that is not there. */
+  /** The error for a topic that does not exist. */
   missing: { code: string; message: string }
-  /** What has come after `at`, with the last event once there is nothing else. */
+  /** Returns what came after `at`, followed by the last event once there is nothing else. */
   poll(at: number, signal: AbortSignal | undefined): Promise<Event[]>
 }
 
@@ -68,7 +68,7 @@ function update(topic: string, id: string, ask: Api): Source {
       const events: Event[] = chunk ? [{ type: 'update_output', topic, seq, data: { chunk } }] : []
       if (!ended) return events
       const { status, output = '' } = await ask('GET /api/updates/jobs/{id}', { params: { id }, signal })
-      // The record of a failed job tells its error; that of a cancelled one its output, whose last line says so.
+      // The output of a failed job is its error; the last line of a cancelled job's output names who cancelled it.
       const error = output.slice(output.lastIndexOf('\n') + 1)
       return status === 'error'
         ? [...events, { type: 'update_error', topic, seq, data: { error } }]

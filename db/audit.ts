@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
-import { StoredText, storedText } from './text.ts'
+import type { Database, Statement } from './libsql/database.ts'
+import { StoredText, storedText } from './libsql/text.ts'
 
 export interface AuditEntry {
   action: string

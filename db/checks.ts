@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
 import { type Followed, JobPart } from './jobs.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 const Row = z.object({
   target: z.string(),

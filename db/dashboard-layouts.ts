@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database } from './libsql/database.ts'
 
 const Row = z.object({ layout: z.string() })
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 import { ModuleRow } from './modules.ts'
 
 /** What a deployment goes through, in order. */
@@ -53,8 +53,8 @@ export async function addDeployment(db: Database, deployment: NewDeployment, ent
      SELECT ?1, ?2, 'building', ?3, ?4, ?5, ?6, ?7
      WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE place = ?3 AND finished_at IS NULL)`
   const args = [id, module, place, owner, before ? JSON.stringify(before) : null, files_before ? 1 : 0, started_at]
-  const isThere = { sql: 'SELECT count(*) FROM deployments WHERE id = ?', args: [id] }
-  const [added = 0] = await db.batch([{ sql, args }, ...(entry ? [onlyIf(entry, isThere)] : [])])
+  const exists = { sql: 'SELECT count(*) FROM deployments WHERE id = ?', args: [id] }
+  const [added = 0] = await db.batch([{ sql, args }, ...(entry ? [onlyIf(entry, exists)] : [])])
   return added > 0
 }
 
@@ -76,7 +76,7 @@ export async function lastDeployment(db: Database, place: string): Promise<Deplo
 }
 
 /** Removes all that have ended but the newest. */
-export async function forgetDeployments(db: Database, kept: number): Promise<void> {
+export async function pruneDeployments(db: Database, kept: number): Promise<void> {
   await db.run(
     `DELETE FROM deployments WHERE finished_at IS NOT NULL
      AND rowid <= (SELECT rowid FROM deployments ORDER BY rowid DESC LIMIT 1 OFFSET ?)`,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database } from './libsql/database.ts'
 
 /** The database's own time in milliseconds: the one clock that all instances share. */
 export const NOW_MS = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`

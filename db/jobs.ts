@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'
-import type { Database, Statement } from './client.ts'
 import { NOW_MS } from './job-leases.ts'
-import { StoredText, storedText } from './text.ts'
+import type { Database, Statement } from './libsql/database.ts'
+import { StoredText, storedText } from './libsql/text.ts'
 
 /** A thing that a job does among others, and how it ended: `waiting` while it has not, or when the job ended before it. */
 export const JobPart = z.object({
@@ -15,7 +15,7 @@ export const JobPart = z.object({
 })
 export type JobPart = z.infer<typeof JobPart>
 
-const Row = z.object({
+export const JobRow = z.object({
   id: z.string(),
   folder: z.string().nullable(),
   kind: z.string(),
@@ -48,7 +48,7 @@ const Row = z.object({
  * counts who has followed it: only the last one may write. `parts` are what it does one after another, of one that does
  * several things and has begun.
  */
-export type JobRow = z.infer<typeof Row>
+export type JobRow = z.infer<typeof JobRow>
 
 export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
   folder?: string
@@ -154,7 +154,7 @@ function positional(sql: string, given: Record<string, string | number | Buffer 
 }
 
 export async function findJob(db: Database, id: string): Promise<JobRow | undefined> {
-  const [job] = await db.query(Row, 'SELECT * FROM jobs WHERE id = ?', [id])
+  const [job] = await db.query(JobRow, 'SELECT * FROM jobs WHERE id = ?', [id])
   return job
 }
 
@@ -180,62 +180,6 @@ export async function takeTurn(db: Database, id: string): Promise<boolean> {
     [id],
   )
   return changed > 0
-}
-
-/** Those of one kind, the newest first. */
-export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
-  return db.query(Row, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [kind, limit])
-}
-
-const Listed = Row.pick({
-  id: true,
-  kind: true,
-  target: true,
-  status: true,
-  error_code: true,
-  exit_code: true,
-  started_at: true,
-  finished_at: true,
-  parts: true,
-}).extend({ started_by_name: z.string() })
-
-/** A job as lists show it, with the name of who has started it. */
-export type ListedJob = z.infer<typeof Listed>
-
-/** So many of the newest jobs of a kind; of a rare one, among the latest jobs alone, as all would be looked through for it. */
-export interface NewestOfKind {
-  kind: string
-  limit: number
-  isRare?: boolean
-}
-
-/** Of each of these kinds the newest, and whatever runs, as lists show them, the newest first. */
-export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
-  const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT}`
-  const newest = ({ isRare = false }: NewestOfKind) =>
-    `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
-  return db.query(
-    Listed,
-    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts,
-       username AS started_by_name
-     FROM jobs JOIN users ON users.id = started_by
-     WHERE jobs.id IN (
-       ${kinds.map((each) => `${newest(each)} UNION `).join('')}
-       SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
-     ORDER BY started_at DESC, jobs.rowid DESC`,
-    [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],
-  )
-}
-
-const Version = z.object({ newest: z.number().nullable(), running: z.number() })
-
-/** A text that is another one as soon as a job has begun or ended: until another begins, fewer and fewer are running. */
-export async function jobsVersion(db: Database): Promise<string> {
-  const [found] = await db.query(
-    Version,
-    `SELECT (SELECT max(rowid) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'running') AS running`,
-  )
-  return `${found?.newest ?? 0}.${found?.running ?? 0}`
 }
 
 /** Records that the host has the job, and its parts unless they are known; false when somebody else follows it. */
@@ -321,19 +265,5 @@ export async function withdrawJobs(
     `UPDATE jobs SET status = 'error', error = ?, error_code = ?, finished_at = ?, owner = NULL
      WHERE id IN (SELECT value FROM json_each(?)) AND epoch = 1 AND launched = 0 AND status = 'running'`,
     [storedText(error), error_code, now, JSON.stringify(ids)],
-  )
-}
-
-const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })
-
-/** How many jobs there are of a kind in a status. */
-export type JobCount = z.infer<typeof JobCount>
-
-/** How many jobs there are of each of these kinds and each status, those of which there are none too. */
-export async function countJobs(db: Database, kinds: readonly string[]): Promise<JobCount[]> {
-  const rows = await db.query(JobCount, 'SELECT kind, status, count(*) AS count FROM jobs GROUP BY kind, status')
-  const counted = new Map(rows.map(({ kind, status, count }) => [`${kind} ${status}`, count]))
-  return kinds.flatMap((kind) =>
-    Row.shape.status.options.map((status) => ({ kind, status, count: counted.get(`${kind} ${status}`) ?? 0 })),
   )
 }

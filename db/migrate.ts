@@ -1,6 +1,11 @@
+/**
+ * The database room holds the schema, its migrations and every SQL statement. It promises that a migration or batch
+ * applies as a whole or not at all, and that a database of another program is never changed. It must not know HTTP, SSH
+ * or the rules of an area: callers pass plain values and get parsed rows.
+ */
 import * as z from 'zod'
-import type { Database } from './client.ts'
-import { expectOwn } from './foreign.ts'
+import type { Database } from './libsql/database.ts'
+import { expectOwn } from './libsql/foreign.ts'
 import { sql as first } from './migrations/0001-first.ts'
 import { sql as signIn } from './migrations/0002-sign-in.ts'
 import { sql as dashboardLayouts } from './migrations/0003-dashboard-layouts.ts'
@@ -14,7 +19,7 @@ import { sql as jobTurns } from './migrations/0010-job-turns.ts'
 import { sql as jobParts } from './migrations/0011-job-parts.ts'
 import { sql as chosenPreferences } from './migrations/0012-chosen-preferences.ts'
 
-/** In order, never changed once released; the version of a migration is its place here, from 1. */
+/** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
   first,
   signIn,
@@ -32,13 +37,13 @@ export const MIGRATIONS: readonly string[] = [
 
 const Version = z.object({ version: z.number() })
 
-/** The version of the schema that this program makes. */
+/** The schema version of this program. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
- * Brings the schema up to date, each step with its version in one transaction, and returns the version reached. Two
- * processes may start at once: who comes second finds the version taken and goes on from there. Rejects, and changes
- * nothing, when the database is a newer program's or another one's.
+ * Applies the missing migrations, each with its version in one transaction, and returns the version reached. Two
+ * processes may start at once: the second finds a version taken and continues from there. Rejects without a change when
+ * the database belongs to a newer version or to another program.
  */
 export async function migrate(db: Database, now: Date, migrations = MIGRATIONS): Promise<number> {
   await expectOwn(db)
@@ -62,7 +67,7 @@ export async function migrate(db: Database, now: Date, migrations = MIGRATIONS):
   return version
 }
 
-/** The version that a database has; 0 for one without any. */
+/** Returns the schema version of a database; 0 without one. */
 export async function schemaVersion(db: Database): Promise<number> {
   const tables = await db.query(z.unknown(), `SELECT 1 FROM sqlite_schema WHERE name = 'schema_version'`)
   if (tables.length === 0) return 0

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 /** A module as it is recorded. `backend` is the name of its file with code, null when it has none. */
 export const ModuleRow = z.object({

@@ -1,8 +1,8 @@
 import { brotliDecompressSync } from 'node:zlib'
 import * as z from 'zod'
-import { compress } from './brotli.ts'
-import type { Database, Statement } from './client.ts'
 import type { Followed } from './jobs.ts'
+import { compress } from './libsql/brotli.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 const Row = z.object({
   offset: z.number(),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database } from './client.ts'
+import type { Database } from './libsql/database.ts'
 
 const Oldest = z.object({ at_ms: z.number().nullable() })
 
@@ -27,6 +27,6 @@ export async function admitHit(
 }
 
 /** Removes hits from outside of those moments, which no window holds any more. */
-export function forgetHits(db: Database, { before, after }: { before: number; after: number }): Promise<number> {
+export function pruneHits(db: Database, { before, after }: { before: number; after: number }): Promise<number> {
   return db.run('DELETE FROM rate_hits WHERE at_ms < ? OR at_ms > ?', [before, after])
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 const Id = z.object({ id: z.number() })
 
@@ -120,6 +120,6 @@ export function removeExpiredSessions(db: Database, by: string): Promise<number>
 }
 
 /** Forgets ends that every instance has long learnt of. */
-export function forgetEndedSessions(db: Database, before: string): Promise<number> {
+export function pruneEndedSessions(db: Database, before: string): Promise<number> {
   return db.run('DELETE FROM ended_sessions WHERE julianday(ended_at) < julianday(?)', [before])
 }

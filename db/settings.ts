@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 const Row = z.object({ key: z.string(), value: z.string() })
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 /** Where a key came from: made because there was none, taken from the environment, or added by a rotation. */
 const Origin = z.enum(['made', 'environment', 'rotation'])

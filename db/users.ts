@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Database, Statement } from './client.ts'
+import type { Database, Statement } from './libsql/database.ts'
 
 export const Profile = z.object({
   id: z.number(),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
-import { fingerprint } from '../runtime/host-key.ts'
+import { fingerprint } from '../ssh/host-key.ts'
 import { type Account, accounts, SERVICE, type User } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'

@@ -1,4 +1,4 @@
-import { LOOK } from '../functions/updates/check-script.ts'
+import { INSPECTION } from '../functions/checks/check-script.ts'
 import type { Run } from './pct.ts'
 import type { Upgradable } from './place.ts'
 import { fail, type Process, type Program } from './process.ts'
@@ -48,7 +48,7 @@ export function createLooks(run: Run): { look: Program; check: Program; repair: 
   const check: Program = async ([mark = '', text = '', sudo = '', scope = '', only = ''], process) => {
     const frame = (name: string, { code, text: said }: { code: number; text: string }) =>
       process.stdout(`${mark} ${name} ${code}\n${said.replace(/^/gm, ' ')}\n${mark} end ${name}\n`)
-    if (text !== LOOK) return fail(process, 'sh: 1: look: not found\n', 127)
+    if (text !== INSPECTION) return fail(process, 'sh: 1: look: not found\n', 127)
     const tool = [...wordsOf(sudo), '/usr/sbin/pct']
     const containers = await heard([...tool, 'list'], process)
     await frame('list', containers)

@@ -2,11 +2,11 @@ import { uptime } from 'node:os'
 import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
-import { CHECK, LOOK } from '../functions/updates/check-script.ts'
-import { REPAIR } from '../functions/updates/remedy-job.ts'
-import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../runtime/identity-script.ts'
-import { RUN } from '../runtime/job-runner.ts'
-import { CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../runtime/job-script.ts'
+import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
+import { REPAIR } from '../functions/checks/remedy-job.ts'
+import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
+import { RUN } from '../jobs/runner.ts'
+import { CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
 import type { User } from './account.ts'
 import { printInstead } from './apt.ts'
 import { Job } from './jobs.ts'
@@ -158,7 +158,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
-    [LOOK, look],
+    [INSPECTION, look],
     [CHECK, check],
     [REPAIR, repair],
     [START, start],

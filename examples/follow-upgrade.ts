@@ -1,4 +1,4 @@
-// Upgrades one target and prints what it says:
+// Upgrades one target and prints its output:
 //   PANEL_PASSWORD=demo node follow-upgrade.ts http://127.0.0.1:8080 demo lxc:101
 import { createPanel } from 'ops-panel-client'
 

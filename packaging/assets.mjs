@@ -1,10 +1,10 @@
-// The files that are served as they are, inside of what build.mjs makes: the panel, and those of runtime/asset-files.ts.
+// The files that are served as they are, inside of what build.mjs makes: the panel, and those of platform/asset-files.ts.
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 /** Each file, compressed as browsers take it, by its name; and the sources that they were made of. */
 export async function assets() {
-  const { ASSET_FILES } = await import('../runtime/asset-files.ts')
+  const { ASSET_FILES } = await import('../platform/asset-files.ts')
   const { buildPanel } = await import('./panel.ts')
   const { files, inputs } = await buildPanel()
   const contents = [...Object.entries(ASSET_FILES).map(([name, path]) => [name, readFileSync(path)]), ...files]
@@ -36,6 +36,6 @@ const storedAsset = (read) => `
 export const instead = (contents) => ({
   name: 'assets',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]runtime[\\/]asset-source\.ts$/ }, () => ({ contents }))
+    onLoad({ filter: /[\\/]platform[\\/]asset-source\.ts$/ }, () => ({ contents }))
   },
 })

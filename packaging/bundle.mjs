@@ -27,7 +27,7 @@ export const libsql = (addon) => ({
       return { contents }
     })
     onResolve({ filter: /^libsql-native$/ }, () => ({
-      path: fileURLToPath(new URL('../runtime/libsql-native.cjs', import.meta.url)),
+      path: fileURLToPath(new URL('./libsql-native.cjs', import.meta.url)),
     }))
     onResolve({ filter: /^libsql-addon$/ }, () => ({ path: 'addon', namespace: 'libsql' }))
     onLoad({ filter: /./, namespace: 'libsql' }, () => ({ contents: addon(), resolveDir: '.' }))

@@ -21,6 +21,7 @@ export async function buildClient(folder: string): Promise<void> {
       target: 'es2022',
     }),
     declarations(folder),
+    cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE')),
     ...['package.json', 'README.md'].map((file) => cp(join(ROOT, 'client', file), join(folder, file))),
   ])
 }

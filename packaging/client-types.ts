@@ -1,17 +1,18 @@
-// Writes client/operations.ts, the types of the typed client: node packaging/client-types.ts
+import { ERRORS } from '../functions/services.ts'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { functions } from '../functions/index.ts'
-import { createOpenApi } from '../runtime/openapi.ts'
+import { createOpenApi } from '../openapi/operation.ts'
 import { operationTypes } from './operation-types.ts'
+// Writes client/operations.ts, the types of the typed client: node packaging/client-types.ts
 
 const ROOT = join(import.meta.dirname, '..')
 const FILE = 'client/operations.ts'
 
 /** What that file has to hold. */
 export function currentTypes(): string {
-  const types = operationTypes(createOpenApi(functions, { version: '0', areas: {} }))
+  const types = operationTypes(createOpenApi(functions, { version: '0', areas: {}, errors: ERRORS }))
   const format = ['format', `--stdin-file-path=${FILE}`]
   return execFileSync(join(ROOT, 'node_modules/.bin/biome'), format, { cwd: ROOT, input: types, encoding: 'utf8' })
 }

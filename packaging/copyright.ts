@@ -15,16 +15,14 @@ const Package = z.object({
 const APACHE = /^.*Apache License\n[^\n]*Version 2\.0, January 2004\n[\s\S]*?END OF TERMS AND CONDITIONS/gm
 const APACHE_THERE = 'Apache License, Version 2.0: see /usr/share/common-licenses/Apache-2.0'
 
-const INTRODUCTION = `ops-panel, and what its executable consists of.
-
-The panel itself comes without a licence: all rights are its authors'. Inside the
-executable are Node.js and the npm packages below, each under its own licence, in
-the words of its own files.
+const INSIDE = `Inside the executable are Node.js and the npm packages below, each under its own
+licence, in the words of its own files.
 `
 
-/** The package's copyright file: the licences of all that the executable holds, from the folders that it was made from. */
+/** The package's copyright file: this project's licence, then those of all packages inside the executable, from their folders. */
 export function copyright(root: string, folders: readonly string[]): string {
-  return [INTRODUCTION, ...folders.map((folder) => notice(join(root, folder)))].join(`\n${'-'.repeat(80)}\n\n`)
+  const own = `ops-panel, and what its executable consists of.\n\n${readFileSync(join(root, 'LICENSE'), 'utf8')}\n${INSIDE}`
+  return [own, ...folders.map((folder) => notice(join(root, folder)))].join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 /** A package's own, or that of what is inside one of its files, as webpack writes it. */

@@ -31,7 +31,7 @@ function layOut() {
   rmSync(LAYOUT, { recursive: true, force: true })
   copy('dist/ops-panel', '/usr/bin/ops-panel')
   for (const library of libraries()) copy(library, library)
-  // Where runtime/libsql-native.cjs looks for it: so nothing that can be written has to be executable.
+  // Where packaging/libsql-native.cjs looks for it: so nothing that can be written has to be executable.
   const sha256 = createHash('sha256').update(readFileSync(ADDON)).digest('hex')
   copy(ADDON, `/usr/lib/ops-panel/libsql-${sha256.slice(0, 16)}.node`)
   write('/etc/passwd', 'root:x:0:0::/root:/', `ops-panel:x:${ID}:${ID}::/var/lib/ops-panel:/`)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { PANEL_PAGE } from '../runtime/asset-files.ts'
-import type { StoredAsset } from '../runtime/asset-source.ts'
+import { PANEL_PAGE } from '../platform/asset-files.ts'
+import type { StoredAsset } from '../platform/asset-source.ts'
 import { buildPanel, ROOT } from './panel.ts'
 
 /** A file of the panel of this project. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { PANEL_FOLDER, PANEL_PAGE } from '../runtime/asset-files.ts'
+import { PANEL_FOLDER, PANEL_PAGE } from '../platform/asset-files.ts'
 
 export const ROOT = join(import.meta.dirname, '..')
 const [SCRIPT, STYLE, ICON, PAGE] = ['panel/main.tsx', 'panel/style/main.css', 'panel/icon.svg', 'panel/index.html']

@@ -7,13 +7,13 @@ import { Missing, Shell } from './parts/shell.tsx'
 import { Toasts, toast } from './parts/toast.tsx'
 import { remembered, show } from './preferences.ts'
 import { go, route, startRouter } from './router.ts'
-import { connected, returns } from './wire/connection.ts'
+import { connected, reconnects } from './wire/connection.ts'
 import { api, me, resume } from './wire/panel.ts'
 import { words } from './words/words.ts'
 
 const root = document.getElementById('panel')
 
-/** What is there for who is not signed in; else everything. */
+/** Shows sign-in or setup to visitors, and the whole panel to signed-in users. */
 function Panel() {
   const page = route.value?.page
   if (me.value) return <Shell />
@@ -26,22 +26,22 @@ function Panel() {
   )
 }
 
-/** The preferences of who is signed in are shown, and remembered for the next sign-in in this browser. */
+/** Applies the preferences of the signed-in user, and stores them for the next sign-in in this browser. */
 effect(() => {
   if (me.value) void show({ lang: me.value.lang, theme: me.value.theme })
 })
 
-/** Where one was when the session ended is where the next sign-in leads; nowhere else is asked to sign in. */
+/** After a sign-in, the user returns to the page where the session ended; the sign-in and setup pages lead to the dashboard. */
 effect(() => {
   const page = route.value?.page
   if (me.value && (page === 'signIn' || page === 'setup')) go('/', { replace: true })
 })
 
-returns.subscribe((times) => {
+reconnects.subscribe((times) => {
   if (times > 0) toast(words().shell.back)
 })
 
-/** Takes up the session, or sends a newcomer to the wizard. Tried again when the service does not answer. */
+/** Resumes the session, or opens setup on a new installation. Retries when the service does not answer. */
 async function start(): Promise<void> {
   if (!root) return
   try {

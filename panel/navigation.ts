@@ -1,7 +1,7 @@
 import type { PageName } from './routes.ts'
 import type { Words } from './words/fr.ts'
 
-/** The pages of the menu in their order, each with its address. The account stands apart, below them. */
+/** The pages of the menu in order, with their addresses. The account page is separate, at the bottom. */
 export const MENU = [
   { page: 'dashboard', path: '/' },
   { page: 'updates', path: '/updates' },
@@ -13,7 +13,7 @@ export const MENU = [
   { page: 'audit', path: '/audit' },
 ] as const satisfies readonly { page: PageName; path: string }[]
 
-/** These may be seen by administrators alone. */
+/** The pages that only administrators may see. */
 export const FOR_ADMINS: ReadonlySet<PageName> = new Set(['audit', 'logs', 'settings', 'terminal'])
 
 export function titleOf(page: PageName, words: Words): string {

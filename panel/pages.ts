@@ -27,11 +27,11 @@ import type { PageName } from './routes.ts'
 
 export interface Page {
   Content: ComponentType
-  /** Of these that stand in the menu. */
+  /** Set for pages of the menu. */
   icon?: IconNode
 }
 
-/** What each address shows. */
+/** The component and icon of each page. */
 export const PAGES: Readonly<Record<PageName, Page>> = {
   account: { Content: AccountPage, icon: CircleUser },
   audit: { Content: AuditPage, icon: ScrollText },

@@ -3,19 +3,19 @@ import { type PageName, ROUTES } from './routes.ts'
 
 export interface Route {
   page: PageName
-  /** What the address says in the place of `:job`. */
+  /** The values of placeholders such as `:job`. */
   params: Readonly<Record<string, string>>
   query: URLSearchParams
 }
 
 const address = signal(here())
-/** Counts navigations: a page that is left for itself, with another query, begins anew. */
+/** Counts navigations, so that the same page with another query mounts again. */
 export const visits = signal(0)
 
-/** Where one is; undefined at an address that is none of the panel's. */
+/** The current route; undefined for an unknown address. */
 export const route = computed(() => match(address.value))
 
-/** May a page be left? Asked before each navigation; one that has something to lose says no, and asks people itself. */
+/** Decides whether the page may be left. A guard that returns false asks the user itself and calls `go` later. */
 type Guard = (go: () => void) => boolean
 let guard: Guard | undefined
 
@@ -23,7 +23,7 @@ function here(): string {
   return location.pathname + location.search
 }
 
-/** The page of an address. */
+/** Matches an address to a page. */
 export function match(to: string): Route | undefined {
   const { pathname, searchParams: query } = new URL(to, location.origin)
   const steps = pathname.split('/')
@@ -50,7 +50,7 @@ function decode(step: string): string {
   }
 }
 
-/** Goes to an address of the panel. With `replace`, going back does not lead here again. */
+/** Navigates to an address of the panel. `replace` removes the current entry from the history. */
 export function go(to: string, { replace = false } = {}): void {
   const leave = () => {
     if (replace) history.replaceState(null, '', to)
@@ -60,7 +60,7 @@ export function go(to: string, { replace = false } = {}): void {
   if (replace || !guard || guard(leave)) leave()
 }
 
-/** Has `ask` decide whether the page may be left, until what is returned is called. Closing the window asks too. */
+/** Lets `ask` guard the page until the returned function is called. Closing the window asks too. */
 export function guardLeaving(ask: Guard): () => void {
   const closing = (event: BeforeUnloadEvent) => event.preventDefault()
   guard = ask
@@ -76,18 +76,18 @@ function arrive(): void {
   visits.value = visits.peek() + 1
 }
 
-/** Follows links to the panel's own pages without loading it anew. */
+/** Handles links to the panel's own pages without a reload. */
 export function startRouter(): void {
   addEventListener('popstate', () => {
     const to = here()
-    // Not for a step within a page, by `#`.
+    // A change of `#` within a page is not a navigation.
     if (to === address.peek()) return
     const leave = () => {
       history.replaceState(null, '', to)
       arrive()
     }
     if (!guard) return arrive()
-    // The step is taken already: one stays by a step back to here.
+    // The browser has already gone back, so staying needs a step forward.
     history.pushState(null, '', address.peek())
     if (guard(leave)) leave()
   })

@@ -1,4 +1,4 @@
-/** Every address of the panel. The service answers each with the page's HTML, and reads this list: plain data alone. */
+/** Every address of the panel. The service serves the HTML at each of them and reads this list, so it contains plain data only. */
 export const ROUTES = [
   { page: 'account', path: '/account' },
   { page: 'audit', path: '/audit' },

@@ -1,33 +1,36 @@
 import type { Context as HonoContext } from 'hono'
-import { errorBody, type Failure } from './errors.ts'
-import { ANSWER_HEADERS } from './headers.ts'
-import type { Log } from './log.ts'
-import { logRefusal } from './translate.ts'
+import type { Log } from '../platform/log.ts'
+import { errorBody, type Failure, logRefusal } from './errors.ts'
 
-/** Headers in the order in which they were set; a cookie is added, any other replaces the one before. */
+/**
+ * Headers in the order in which they were set. A `set-cookie` is appended; any other header replaces an earlier one.
+ */
 export type HeaderList = [name: string, value: string][]
 
-/** What an error is answered with, as a page where there is one for it; it is logged with the same id, and `about` it. */
+/**
+ * Returns the response to a failure, as the given page or as JSON. Logs it with the same id and with `logFields`;
+ * undefined suppresses the line.
+ */
 export function refuse(
   log: Log,
   c: HonoContext,
   failure: Failure,
   id: string,
-  about: Record<string, string | number> | undefined,
+  logFields: Record<string, string | number> | undefined,
   headers: HeaderList = [],
   page?: string,
 ): Response {
   const { status, retryAfter } = failure
-  if (about) logRefusal(log, { id, method: c.req.method, path: c.req.path, status, ...about }, failure)
+  if (logFields) logRefusal(log, { id, method: c.req.method, path: c.req.path, status, ...logFields }, failure)
   const more: HeaderList = [...headers]
   if (retryAfter !== undefined) more.push(['retry-after', String(retryAfter)])
-  // The rest of it is not read, so nothing can follow on this connection.
+  // The rest of the body is not read, so the connection cannot carry another request.
   if (failure.code === 'body_too_large') more.push(['connection', 'close'])
   if (page !== undefined) more.push(['content-type', 'text/html; charset=utf-8'])
   return answer(page ?? errorBody(failure), status, id, more)
 }
 
-/** A finished text with the headers of every answer and some more. */
+/** Returns a response with the headers of every response and some more. */
 export function answer(
   body: string | ReadableStream | Uint8Array<ArrayBuffer> | null,
   status: number,
@@ -35,7 +38,7 @@ export function answer(
   more: HeaderList,
 ): Response {
   const headers = { ...ANSWER_HEADERS, 'x-request-id': id }
-  // A plain object takes the short way through the adapter.
+  // The adapter handles a plain object faster.
   if (more.length === 0) return new Response(body, { status, headers })
   const all = new Headers(headers)
   for (const [name, value] of more) {
@@ -43,4 +46,19 @@ export function answer(
     else all.set(name, value)
   }
   return new Response(body, { status, headers: all })
+}
+
+/**
+ * Headers of every API response: it is not a page and may not be cached, framed, sniffed or embedded. They are a
+ * constant because a middleware would add a tenth to the time of a small request. `Strict-Transport-Security` is absent
+ * because it would apply to every service of the same host name.
+ */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
 }

@@ -1,100 +1,120 @@
+/**
+ * The runtime mounts declared functions and sockets and runs every request through one pipeline. It promises that
+ * limits, authentication, validation, error format and logging are the same for every endpoint. It must not know any
+ * area of the service: an area reaches it only as declarations and as `RuntimeServices`.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { Hono, type Context as HonoContext } from 'hono'
+import { type Context as HonoContext, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import type { Router } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
-import { bearer, createAdmission } from './admission.ts'
-import { answer, type HeaderList, refuse } from './answer.ts'
+import { createRepeatCounter, type RepeatCounter } from '../platform/recent-cache.ts'
+import { bearer, createAccess } from './access.ts'
+import { answer, ANSWER_HEADERS, type HeaderList, refuse } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
 import { countedAs, readCaller } from './caller.ts'
-import type { Caller, Services, User } from './context.ts'
-import { openTo } from './cors.ts'
-import { codesOf } from './error-codes.ts'
-import { type ErrorCode, Failure } from './errors.ts'
-import type { AnyFunction } from './function.ts'
+import type { Caller, RuntimeServices, User } from './context.ts'
+import { fail, Failure, translate } from './errors.ts'
+import { type AnyFunction, codesOf } from './function.ts'
 import { single } from './handshake.ts'
 import { readInput } from './input.ts'
 import { bodyOf, JsonStream, KeptJson } from './json-stream.ts'
-import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
-import { createRepeats, type Repeats } from './repeats.ts'
+import { createLogSampler, type LogSampler } from './log-sampler.ts'
 import { requestContext } from './request-context.ts'
-import { translate } from './translate.ts'
 
 /**
- * What the server knows of the connection; without it (tests, function hosts) the caller is local and in clear. With
- * Node's own message at hand its headers are read there: making a `Headers` of them costs a third of a small request.
+ * Connection data from the server. Without it (tests, function hosts) the caller counts as local and unencrypted. The
+ * pipeline reads headers from `incoming` when it is there: building a `Headers` object takes a third of the time of a
+ * small request.
  */
 export interface Bindings {
   peer?: { address: string; encrypted: boolean }
   incoming?: IncomingMessage
 }
 
-/** The functions, mounted. */
+/** The mounted functions. */
 export interface App {
   fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
 
-/** So many entries about passed limits are in the audit log, however many addresses they come from. */
+/** At most this many exceeded limits go to the audit log per hour and function, from all addresses together. */
 const AUDITED = { limit: 1_000, seconds: 3_600, by: 'address' } as const
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
 
+interface AppOptions {
+  /** Functions of modules, mounted behind the service's own. */
+  added?: readonly AnyFunction[]
+  /** Replaces an error code that its function does not declare by `internal`. */
+  strict?: boolean
+}
+
 /**
- * Makes the router of the functions, and of those that modules add, open to the pages of the configured origins. Each request
- * passes: address limit, token, role, user limit, precondition, parameters and body, the handler, the answer's schema. `strict`
- * turns a code that its function does not declare into `internal`.
+ * Creates the router of the service's functions and of the functions that modules add. Pages of the configured origins
+ * may call it. Each request passes these steps in order: address limit, token, role, user limit, precondition,
+ * parameters and body, handler, response schema.
  */
-export function createApp(functions: readonly AnyFunction[], services: Services, { strict = false } = {}): App {
-  const refusals = createRepeats(services.clock)
-  const refusalLog = createRefusalLog(services.clock)
-  /** What comes to no function. */
-  const nowhere = (c: HonoContext<{ Bindings: Bindings }>, failure: Failure, headers: HeaderList = []): Response => {
+export function createApp(
+  functions: readonly AnyFunction[],
+  services: RuntimeServices,
+  { added: more = [], strict = false }: AppOptions = {},
+): App {
+  const refusals = createRepeatCounter(services.clock)
+  const logSampler = createLogSampler(services.clock)
+  /** Refuses a request that matches no function. */
+  const refuseUnmatched = (
+    c: HonoContext<{ Bindings: Bindings }>,
+    failure: Failure,
+    headers: HeaderList = [],
+  ): Response => {
     const { address } = readCaller(services.config, c.env?.peer ?? LOCAL, headerOf(c))
-    return refuse(services.log, c, failure, randomUUID(), refusalLog.about(failure, address), headers)
+    return refuse(services.log, c, failure, randomUUID(), logSampler.fieldsFor(failure, address), headers)
   }
   const mounted = (all: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
     const list = all.filter(({ isOffered }) => isOffered?.(services.config) ?? true)
-    for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, { refusals, refusalLog }, strict))
-    // Apart from the functions' own router: a second handler on a path would send each request a longer way.
+    for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, { refusals, logSampler }, strict))
+    // `Allow` uses a router of its own: a second handler on a path would slow down each request.
     for (const [path, methods] of methodsByPath(list)) paths.add('ALL', path, methods.join(', '))
-    app.onError((error, c) => nowhere(c, translate(error)))
+    app.onError((error, c) => refuseUnmatched(c, translate(error)))
     return { app, paths }
   }
-  // A module's addresses lie among the panel's own (`/api/modules/:id/enable`), which no one regular expression can tell apart.
+  // Module addresses overlap the panel's own (`/api/modules/:id/enable`). One regular expression cannot tell them
+  // apart, so the module functions have a TrieRouter.
   const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
-  const added = mounted(services.modules.functions, new Hono({ router: new TrieRouter() }), new TrieRouter())
+  const added = mounted(more, new Hono({ router: new TrieRouter() }), new TrieRouter())
   const missing = functions.find(
     ({ isMissingPage, isOffered }) => isMissingPage && (isOffered?.(services.config) ?? true),
   )
-  // Not measured: it would count as the page's own address.
+  // Metrics are off here: they would count the request under the page's own address.
   const missingPage =
-    missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, refusalLog }, strict)
+    missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, logSampler }, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
     if (!own) return added.app.fetch(c.req.raw, c.env)
-    return nowhere(c, new Failure('method_not_allowed'), [['allow', own[0]]])
+    return refuseUnmatched(c, fail('method_not_allowed'), [['allow', own[0]]])
   })
   added.app.notFound((c) => {
     const [[found]] = added.paths.match('ALL', c.req.path)
-    if (!found && missingPage && isNavigation(c)) return asMissing(missingPage(c))
-    if (!found) return nowhere(c, new Failure('not_found'))
-    return nowhere(c, new Failure('method_not_allowed'), [['allow', found[0]]])
+    if (!found && missingPage && isNavigation(c)) return withStatus404(missingPage(c))
+    if (!found) return refuseUnmatched(c, fail('not_found'))
+    return refuseUnmatched(c, fail('method_not_allowed'), [['allow', found[0]]])
   })
   return openTo(services.config.origins, app)
 }
 
-/** Whether a person's browser goes there. Under `/api` and `/ws` it is told what a program would be. */
+/** Whether a browser navigates to this address. Requests under `/api` and `/ws` never count as navigation. */
 function isNavigation({ req }: HonoContext): boolean {
   if (req.method !== 'GET' || /^\/(api|ws)(\/|$)/.test(req.path)) return false
   const mode = req.header('sec-fetch-mode')
   return (mode === undefined || mode === 'navigate') && req.header('accept')?.includes('text/html') === true
 }
 
-/** The page, as what is not there; a browser does not keep it, as something may be there tomorrow. */
-async function asMissing(page: Promise<Response>): Promise<Response> {
+/** Returns the page with status 404. Browsers must not cache it, because the address may exist later. */
+async function withStatus404(page: Promise<Response>): Promise<Response> {
   const { status, body, headers } = await page
   if (status !== 200) return page
   const more = new Headers(headers)
@@ -105,29 +125,26 @@ async function asMissing(page: Promise<Response>): Promise<Response> {
 
 interface Mounted {
   app: Hono<{ Bindings: Bindings }>
-  /** The methods of each path, as `Allow` names them. */
+  /** The methods of each path, in the form of the `Allow` header. */
   paths: Router<string>
 }
 
 const Status = z.object({ status: z.string() })
 
-/** With Node's own message at hand its headers are read there. */
+/** Reads headers from Node's own message when there is one (see `Bindings`). */
 function headerOf(c: HonoContext<{ Bindings: Bindings }>): (name: string) => string | undefined {
   const incoming = c.env?.incoming
   return (name) => (incoming ? single(incoming.headers[name]) : c.req.header(name))
 }
 
-/** A refresh token is refused by its function, which alone knows of it. Every visitor’s first page asks without one. */
-const REFUSED_TOKEN: ReadonlySet<ErrorCode> = new Set(['refresh_invalid', 'session_ended', 'user_missing'])
-
 function pipeline(
   fn: AnyFunction,
-  services: Services,
-  { refusals, refusalLog }: { refusals: Repeats; refusalLog: RefusalLog },
+  services: RuntimeServices,
+  { refusals, logSampler }: { refusals: RepeatCounter; logSampler: LogSampler },
   strict: boolean,
 ) {
   const bucket = `${fn.method} ${fn.path}`
-  const { count, identify, refused } = createAdmission(services)
+  const { countRequest, authenticate, refused } = createAccess(services)
   const { rateLimit: limit, request } = fn
   const declared = codesOf(fn)
   const { status: success = 200 } = fn
@@ -143,15 +160,17 @@ function pipeline(
       if (limit && limit.by === 'address') await countAddress(caller)
       const token = bearer(header('authorization'))
       const found =
-        fn.auth === 'optional' ? anybody(id, token, caller) : identify(fn.auth, token, countedAs(caller, fn.method))
+        fn.auth === 'optional'
+          ? identifyOptional(id, token, caller)
+          : authenticate(fn.auth, token, countedAs(caller, fn.method))
       user = found instanceof Promise ? await found : found
       if (limit && limit.by === 'user') {
-        const counted = count(bucket, limit, String(user?.id ?? countedAs(caller, fn.method)))
+        const counted = countRequest(bucket, limit, String(user?.id ?? countedAs(caller, fn.method)))
         if (counted) await counted
       }
       const context = new RequestContext(c, user, caller, headers)
       if (fn.precondition) await fn.precondition(context as never)
-      const input = request ? await readInput(request, c, header) : {}
+      const input = request ? await readInput(request, c, header, services.errors) : {}
       const result = await call(fn, input, context)
       if (result instanceof KeptJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
@@ -167,7 +186,7 @@ function pipeline(
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
       const body = fn.contentType ? String(parsed) : JSON.stringify(parsed)
       if (fn.contentType) headers.push(['content-type', fn.contentType])
-      // Where nobody need be signed in, and nobody is, nothing has changed: no line for it, however often it is asked for.
+      // A public function that is called without a user changes nothing, so it gets no log line.
       if (fn.method !== 'GET' && (user || fn.auth !== 'optional'))
         services.log.info(
           { id, method: fn.method, path: c.req.path, status, user: user?.username, address: caller.address },
@@ -176,17 +195,15 @@ function pipeline(
       return answer(body, status, id, headers)
     } catch (error) {
       const translated = translate(error)
-      const failure = REFUSED_TOKEN.has(translated.code)
-        ? refused(translated, countedAs(caller, fn.method))
-        : translated
-      const about = refusalLog.about(failure, caller.address, user)
+      const failure = translated.badToken ? refused(translated, countedAs(caller, fn.method)) : translated
+      const logFields = logSampler.fieldsFor(failure, caller.address, user)
       if (fn.refusalPage && header('accept')?.includes('text/html'))
-        return refuse(services.log, c, failure, id, about, [], fn.refusalPage(failure))
+        return refuse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))
       if (strict && !declared.has(failure.code)) {
         services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
-        return refuse(services.log, c, new Failure('internal', { cause: failure }), id, {})
+        return refuse(services.log, c, fail('internal', { cause: failure }), id, {})
       }
-      return refuse(services.log, c, failure, id, about, headers)
+      return refuse(services.log, c, failure, id, logFields, headers)
     }
   }
 
@@ -199,10 +216,13 @@ function pipeline(
     return response
   }
 
-  /** Who cannot be identified for whatever reason counts as nobody where nobody is let in. */
-  async function anybody(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
+  /**
+   * Identifies the caller of a function with `auth: 'optional'`. The caller counts as anonymous if that fails for any
+   * reason other than a Failure.
+   */
+  async function identifyOptional(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
     try {
-      return await identify('optional', token, countedAs(caller, fn.method))
+      return await authenticate('optional', token, countedAs(caller, fn.method))
     } catch (error) {
       if (!(error instanceof Failure))
         services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
@@ -214,9 +234,9 @@ function pipeline(
     if (!limit) return
     const who = countedAs(caller, fn.method)
     try {
-      await count(bucket, limit, who)
+      await countRequest(bucket, limit, who)
     } catch (error) {
-      const refused = limit.audit && error instanceof Failure && refusals.tell(`${bucket} ${who}`)
+      const refused = limit.audit && error instanceof Failure && refusals.count(`${bucket} ${who}`)
       if (limit.audit && refused && services.limiter.admit('audited refusals', bucket, AUDITED) === 0)
         await writeAudit(
           services,
@@ -229,7 +249,7 @@ function pipeline(
   }
 }
 
-/** The one place where a handler's types are taken on trust: its input has just been parsed by its own schemas. */
+/** Calls the handler. The casts are safe because the function's own schemas have just parsed the input. */
 function call(fn: AnyFunction, input: object, context: object): unknown {
   return fn.handler(input as never, context as never)
 }
@@ -242,4 +262,37 @@ function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]>
 
 function pathsOf({ path, alsoAt = [] }: AnyFunction): string[] {
   return [path, ...alsoAt]
+}
+
+/** How long a browser may cache a preflight response: Chromium's maximum. */
+const PREFLIGHT_SECONDS = 7_200
+
+/** Adds CORS for these origins. All other requests go straight to the app. */
+export function openTo(origins: ReadonlySet<string>, app: App): App {
+  if (origins.size === 0) return app
+  const open = new Hono<{ Bindings: Bindings }>()
+  open.use(async (c, next) => {
+    await next()
+    if (c.req.method !== 'OPTIONS') return
+    const { 'content-type': _, ...headers } = ANSWER_HEADERS
+    for (const [name, value] of Object.entries(headers)) c.header(name, value)
+    c.header('x-request-id', randomUUID())
+  })
+  open.use(
+    cors({
+      origin: (origin) => origin,
+      credentials: true,
+      allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      allowHeaders: ['Authorization', 'Content-Type'],
+      exposeHeaders: ['X-Request-Id', 'Retry-After', 'Allow'],
+      maxAge: PREFLIGHT_SECONDS,
+    }),
+  )
+  open.all('*', ({ req, env }) => app.fetch(req.raw, env))
+  return {
+    fetch(request, bindings) {
+      const origin = bindings?.incoming ? bindings.incoming.headers.origin : request.headers.get('origin')
+      return origin && origins.has(origin) ? open.fetch(request, bindings) : app.fetch(request, bindings)
+    },
+  }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip } from 'node:zlib'
+import { type StoredAsset, storedAsset } from '../platform/asset-source.ts'
 import type { HeaderList } from './answer.ts'
-import { type StoredAsset, storedAsset } from './asset-source.ts'
-import { Failure } from './errors.ts'
+import { fail } from './errors.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css',
@@ -13,12 +13,12 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * How long browsers keep it: for ever, as its name changes with it; for ever if this is the version that was asked for; or
- * until they have asked whether it is still the same.
+ * How long browsers may cache a file. `named`: forever, because its name contains a hash. `version`: forever if the
+ * requested version is the current one. `checked`: until they have revalidated it.
  */
 type Keeping = { as: 'named' } | { as: 'version'; version: string | undefined } | { as: 'checked' }
 
-/** An answer that is a file, as it is; `not_found` where there is none of that name. */
+/** A response that is a stored file. Encoding it throws `not_found` for an unknown name. */
 export class AssetAnswer {
   readonly name: string
   readonly keeping: Keeping
@@ -31,23 +31,23 @@ export class AssetAnswer {
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
-/** Browsers ask for it where the connection is in clear. */
+/** Browsers accept only gzip over unencrypted connections. */
 const gzipped = kept(async (asset) => promisify(gzip)(await unpacked(asset)))
 const unpacked = kept(async ({ bytes, encoding }) => (encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes))
 const versionOf = kept(async ({ bytes }) => createHash('sha256').update(bytes).digest('hex').slice(0, 12))
 
-/** The address of a file, from the folder in which it is served. */
+/** The versioned URL of a file below the folder it is served from. */
 export async function assetAddress(folder: string, name: string): Promise<string> {
   return `${folder}/${name}?v=${await versionOf(await stored(name))}`
 }
 
-/** What the request says of what it takes, and of what it has. */
+/** The request headers that choose the encoding and revalidate a cached copy. */
 interface Asked {
   acceptEncoding: string | undefined
   ifNoneMatch: string | undefined
 }
 
-/** The file for who asks so, or that it has not changed; and the headers that go with it. */
+/** Returns the file in an encoding that the client accepts, or a 304, with the headers for it. */
 export async function encoded(
   { name, keeping }: AssetAnswer,
   { acceptEncoding = '', ifNoneMatch }: Asked,
@@ -58,7 +58,8 @@ export async function encoded(
     ['content-type', `${TYPES[name.replace(/^.*\./, '')]}; charset=utf-8`],
     ['vary', 'accept-encoding'],
   ]
-  // Of the version that was asked for alone: another instance may have named one that is not here, or is here no more.
+  // Only the requested version may be cached: another instance may have linked to a version that this one does not
+  // have.
   if (keeping.as === 'named' || (keeping.as === 'version' && keeping.version === version))
     headers.push(['cache-control', FOR_EVER])
   if (keeping.as === 'checked') {
@@ -75,11 +76,11 @@ export async function encoded(
 
 async function stored(name: string): Promise<StoredAsset> {
   const asset = await storedAsset(name)
-  if (!asset) throw new Failure('not_found')
+  if (!asset) throw fail('not_found')
   return asset
 }
 
-/** What is made of a file once, when it is first asked for; what failed is tried again. */
+/** Caches a value derived from a file. A failed derivation is retried at the next request. */
 function kept<made>(make: (asset: StoredAsset) => Promise<made>): (asset: StoredAsset) => Promise<made> {
   const all = new WeakMap<StoredAsset, Promise<made>>()
   return (asset) => {

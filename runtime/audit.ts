@@ -1,68 +1,43 @@
-import { type AuditEntry, addAuditEntry, auditEntry } from '../db/audit.ts'
-import type { Statement } from '../db/client.ts'
-import { timestamp } from './clock.ts'
-import type { AuditNote, Services, User } from './context.ts'
+import { addAuditEntry, type AuditEntry, auditEntry } from '../db/audit.ts'
+import type { Statement } from '../db/libsql/database.ts'
+import { timestamp } from '../platform/clock.ts'
+import type { AuditNote, RuntimeServices, User } from './context.ts'
 
-/** Everything that the audit log can tell of. Names are stable: people search by them, and entries are kept for good. */
-export const AUDIT_ACTIONS = [
-  'login_rate_limited',
-  'login_failed',
-  'login_success',
-  'proof_refused',
-  'logout',
-  'session_revoked',
-  'sessions_ended',
-  'account_ended',
-  'rights_changed',
-  'keys_rotated',
-  'host_key_changed',
-  'installed',
-  'settings_changed',
-  'update_start',
-  'update_cancel',
-  'check_start',
-  'remedy_start',
-  'container_start',
-  'container_stop',
-  'container_shutdown',
-  'container_reboot',
-  'terminal_open',
-  'terminal_close',
-  'module_installed',
-  'module_enabled',
-  'module_disabled',
-  'module_removed',
-  'module_taken_back',
-] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
-
-/** Who did something, and from where. */
+/** The user who acted, and the address. */
 export interface Actor {
   user: (Pick<User, 'username'> & { id: number | null }) | undefined
   address: string
 }
 
-/** Writes one entry: who, what, on what, from where. */
+/** Writes one audit entry. */
 export function writeAudit(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock }: Pick<RuntimeServices, 'db' | 'clock'>,
   actor: Actor,
-  action: AuditAction,
+  action: string,
   note: AuditNote = {},
 ): Promise<void> {
   return addAuditEntry(db, entryOf(actor, action, note), timestamp(clock()))
 }
 
-/** The same entry for a transaction, with what it tells of. */
-export function auditStatement(
-  { clock }: Pick<Services, 'clock'>,
+/** The type of `auditStatement` for some actions; the service and each room that writes entries narrow it to their own list. */
+export type AuditStatement<actions extends string> = (
+  services: Pick<RuntimeServices, 'clock'>,
   actor: Actor,
-  action: AuditAction,
+  action: actions,
+  note?: AuditNote,
+) => Statement
+
+/** Returns the entry as a statement, for the same transaction as the action it records. */
+export function auditStatement(
+  { clock }: Pick<RuntimeServices, 'clock'>,
+  actor: Actor,
+  action: string,
   note: AuditNote = {},
 ): Statement {
   return auditEntry(entryOf(actor, action, note), timestamp(clock()))
 }
 
-function entryOf({ user, address }: Actor, action: AuditAction, note: AuditNote): AuditEntry {
+function entryOf({ user, address }: Actor, action: string, note: AuditNote): AuditEntry {
   const by = note.user ?? user
   return {
     action,
@@ -74,7 +49,7 @@ function entryOf({ user, address }: Actor, action: AuditAction, note: AuditNote)
   }
 }
 
-/** An account of this machine that types commands. */
+/** The actor for commands: an operating system account of this machine. */
 export function atConsole(operator: string): Actor {
   return { user: { id: null, username: operator }, address: 'console' }
 }

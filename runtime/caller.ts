@@ -1,12 +1,13 @@
 import { isIP } from 'node:net'
-import type { Config } from './config.ts'
+import { ipv6Groups } from '../platform/addresses.ts'
+import type { Config } from '../platform/config.ts'
 import type { Caller } from './context.ts'
-import { ipv6Groups } from './networks.ts'
 
 /**
- * Who asks. `X-Forwarded-For` counts only from a trusted proxy, and only as far as the chain is trusted: the last
- * address in it that is not a proxy's; `X-Forwarded-Host` only from one as well. `X-Forwarded-Proto` counts whoever
- * sends it (it can only make a cookie stricter, and no page can set it).
+ * Reads the caller of a request. `X-Forwarded-For` counts only from a trusted proxy and only as far as the chain is
+ * trusted: the client is the last address in it that is not a trusted proxy. `X-Forwarded-Host` counts only from a
+ * trusted proxy as well. `X-Forwarded-Proto` counts from any peer: it can only make a cookie stricter, and no page can
+ * set it.
  */
 export function readCaller(
   config: Pick<Config, 'isTrustedProxy' | 'origins'>,
@@ -26,14 +27,20 @@ export function readCaller(
   }
 }
 
-/** As browsers say of themselves where the connection is secure. Whoever follows a link goes there, and is meant to. */
+/**
+ * Whether a page of another site embeds this resource, according to the `Sec-Fetch-*` headers that browsers send over
+ * secure connections. Following a link does not count.
+ */
 function isEmbedded(header: (name: string) => string | undefined): boolean {
   const site = header('sec-fetch-site') ?? 'none'
   const goesThere = header('sec-fetch-mode') === 'navigate' && header('sec-fetch-dest') === 'document'
   return site !== 'none' && site !== 'same-origin' && !goesThere
 }
 
-/** An Origin (only browsers send one) that is neither configured nor the service's own, as the client's browser sees it. */
+/**
+ * Returns an Origin (only browsers send one) that is neither configured nor the service's own as the client's browser
+ * sees it.
+ */
 function foreign(
   origin: string,
   {
@@ -66,8 +73,8 @@ function behindProxies({ isTrustedProxy }: Pick<Config, 'isTrustedProxy'>, peer:
 }
 
 /**
- * Whom a limit by address counts: an IPv4 address, however it is written, or the /64 network of an IPv6 one, all of whose
- * addresses are at one client's disposal.
+ * The key of a limit by address: a normalized IPv4 address, or the /64 network of an IPv6 address, because one client
+ * controls the whole network.
  */
 export function limitKey(address: string): string {
   const known = plainAddress(address)
@@ -77,9 +84,9 @@ export function limitKey(address: string): string {
 }
 
 /**
- * Whom a limit of requests by address counts. What pages of other origins have the browsers there ask for counts apart: it can
- * use up nothing that the person in front of one has a right to. Only browsers say so, of a GET what others could claim to
- * no avail, of the rest an Origin, which nothing of worth is open to.
+ * The key of a request limit by address. Requests that pages of other origins cause in a visitor's browser count
+ * separately, so that they cannot use up the visitor's own limit. Only browsers send the headers that select the
+ * separate count; other clients gain nothing by forging them.
  */
 export function countedAs(
   { address, foreign: origin, embedded }: Pick<Caller, 'address' | 'foreign' | 'embedded'>,
@@ -89,12 +96,14 @@ export function countedAs(
   return apart ? `${limitKey(address)} by other pages` : limitKey(address)
 }
 
-/** Of proxies behind each other, each adds its own: what the first one saw. */
+/**
+ * The first entry of a list header. Each proxy appends its own, so the first is from the proxy nearest to the client.
+ */
 function first(list: string | undefined): string | undefined {
   return list?.split(',')[0]?.trim()
 }
 
-/** Some proxies name the client's port as well: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+/** Removes the client's port, which some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`. */
 function withoutPort(address: string): string {
   return (
     /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/
@@ -104,10 +113,10 @@ function withoutPort(address: string): string {
   )
 }
 
-/** What stands before an IPv4 address in an IPv6 one: of a socket for both (::ffff:0:0/96), and of a translator (64:ff9b::/96). */
+/** Prefixes of IPv6 addresses that embed an IPv4 one: dual-stack sockets (::ffff:0:0/96) and NAT64 (64:ff9b::/96). */
 const MAPPED = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
-/** An IPv4 address without the forms that IPv6 gives it, in whatever spelling. */
+/** Reduces an IPv4 address embedded in IPv6 to its plain form; other addresses stay as they are. */
 export function plainAddress(address: string): string {
   if (!address.includes(':') || isIP(address) !== 6) return address
   const groups = ipv6Groups(address)

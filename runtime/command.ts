@@ -1,26 +1,86 @@
-/** A program and its arguments. Arguments stay apart until `quote` renders them: none is ever joined into a shell text. */
-export type Command = readonly [program: string, ...arguments: string[]]
+import type { Storage } from '../db/storage.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Log } from '../platform/log.ts'
 
-/**
- * Renders a command for the account's shell: each word in single quotes, so that no character in it has a meaning.
- * Throws a RangeError for a NUL character, which no argument of a program can carry.
- */
-export function quote(command: Command): string {
-  return command.map(word).join(' ')
+/** Asks questions at the terminal, or reads lines when the input is not a terminal. */
+export interface Prompt {
+  /** Whether the input is a terminal, so that a question can be repeated. */
+  interactive: boolean
+  ask(question: string): Promise<string>
+  /** Asks without echoing the input. */
+  askSecret(question: string): Promise<string>
+  /** Writes a line. */
+  say(text: string): void
+  /**
+   * Writes a line after a wrong answer and discards input that was typed or pasted ahead, which was meant for other
+   * questions.
+   */
+  startOver(text: string): void
+  close(): void
 }
 
-function word(text: string): string {
-  if (text.includes('\0')) throw new RangeError('an argument cannot contain a NUL character')
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  return `'${text.replaceAll("'", `'\\''`)}'`
+/** The context of every command, whether or not a service runs. */
+export interface BareContext {
+  config: Config
+  clock: Clock
+  log: Log
+  prompt: Prompt
+  /** The operating system account that runs the command, for the audit log. */
+  operator: string
 }
 
-/** A POSIX script with its positional arguments; `name` is what the script sees as `$0`. */
-export function script(text: string, name: string, ...args: string[]): Command {
-  return ['sh', '-c', text, name, ...args]
+/** The context of a command that needs the service's data. */
+export interface CommandContext extends BareContext, Storage {}
+
+/** The data that a command needs: those of an existing service, created if missing, or none. */
+export type DataNeed = 'existing' | 'made' | 'none'
+
+/** The arguments and flags of a command. */
+export interface Typed {
+  /** The declared arguments; optional ones may be missing. */
+  args: readonly string[]
+  flags: ReadonlySet<string>
 }
 
-/** The same, ended by the host when it has run for so long: by TERM, then by KILL. */
-export function limited(command: Command, ms: number): Command {
-  return ['timeout', '-k', '5', String(Math.ceil(ms / 1000)), ...command]
+/** One command of the command line: `ops-panel <name> <arg>… [--flag …]`. */
+export interface CommandDefinition<need extends DataNeed> {
+  /** One or two words. */
+  name: string
+  /** One line for `--help`. */
+  summary: string
+  /** Default `existing`. */
+  data?: need
+  /** Names of the arguments, as `--help` shows them. A name that ends in `?` is optional. */
+  args?: readonly string[]
+  /** The flags, without dashes, each with one line for `--help`. */
+  flags?: Readonly<Record<string, string>>
+  /** Returns the final output and whether all is well. The message of a CommandError is shown unchanged. */
+  run(typed: Typed, context: need extends 'none' ? BareContext : CommandContext): Promise<string | Report>
+}
+
+/** The output of a command. The exit code is 1 unless `ok`. */
+export interface Report {
+  text: string
+  ok: boolean
+}
+
+/** A command whose declared data the runtime provides. */
+export interface CliCommand extends Omit<CommandDefinition<DataNeed>, 'run'> {
+  run(typed: Typed, context: never): Promise<string | Report>
+}
+
+/** Declares a command. */
+export function defineCommand<const need extends DataNeed = 'existing'>(command: CommandDefinition<need>): CliCommand {
+  return command
+}
+
+/** The command line is invalid. The message is for the person at the terminal. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The command failed for a known reason. The message is for the person at the terminal. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
 }

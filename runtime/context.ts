@@ -1,56 +1,62 @@
-import type { Database, Statement } from '../db/client.ts'
-import type { Clock } from './clock.ts'
-import type { Config } from './config.ts'
-import type { Deployer } from './deployer.ts'
-import type { Documents } from './documents.ts'
-import type { Failure, FailureOptions } from './errors.ts'
-import type { Host } from './host.ts'
-import type { Hub } from './hub.ts'
-import type { Jobs } from './jobs.ts'
-import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import type { Modules } from './modules.ts'
+import type { Database, Statement } from '../db/libsql/database.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Log } from '../platform/log.ts'
+import type { ErrorTable, Failure, FailureOptions } from './errors.ts'
 import type { Limiter } from './rate-limit.ts'
-import type { Sessions } from './session.ts'
-import type { Settings } from './settings.ts'
-import type { SetupToken } from './setup-token.ts'
-import type { User } from './tokens.ts'
 
-/** What a running instance is made of; made once at start. */
-export interface Services {
+/** The owner of a verified access token. */
+export interface User {
+  id: number
+  username: string
+  isAdmin: boolean
+  /** The session that the token was issued in. */
+  sid: string
+  /** Seconds since the epoch. */
+  expires: number
+}
+
+/** Verifies access tokens for the runtime. */
+export interface TokenVerifier {
+  /** Returns the user of a valid access token. */
+  verify(token: string): User | undefined | Promise<User | undefined>
+  /** Whether to verify a token even while tokens of its address are refused. */
+  isPlausible(token: string): boolean
+  /**
+   * Calls the listener when the session ends, or at once if it has ended. Returns a function that removes the listener.
+   */
+  onEnd(sid: string, listener: () => void): () => void
+}
+
+/** The services that the runtime needs. The service adds its own rooms in `Services` (functions/services.ts). */
+export interface RuntimeServices {
   db: Database
-  host: Host
-  hub: Hub
-  jobs: Jobs
-  modules: Modules
-  /** Restarts the service with a changed module. */
-  deployer: Deployer
-  settings: Settings
-  documents: Documents
-  setupToken: SetupToken
-  sessions: Sessions
+  sessions: TokenVerifier
   limiter: Limiter
   config: Config
   clock: Clock
   log: Log
-  /** The newest lines of the log, the oldest of them first. */
-  logLines(): string[]
-  /** Unless they are off. */
-  metrics: Metrics | undefined
-  /** Names this start of the service: it changes with every one. */
-  boot: { id: string; startedAt: string; version: string }
+  /** Every error code of the service. */
+  errors: ErrorTable
+  /** Undefined when metrics are off. */
+  metrics: RequestMetrics | undefined
 }
 
-/** Who asks, from where. */
+export interface RequestMetrics {
+  /** Counts one HTTP request. `path` is the declared path, so that ids do not create series. */
+  request(method: string, path: string, status: number, seconds: number): void
+}
+
+/** The client of a request. */
 export interface Caller {
-  /** The client's address; behind a trusted proxy, the one that the proxy names. */
+  /** The client's address. Behind a trusted proxy, the address that the proxy reports. */
   address: string
   userAgent: string
-  /** Whether the client's connection is encrypted, as far as it or a proxy says. */
+  /** Whether the client's connection is encrypted, according to the connection itself or to a proxy. */
   secure: boolean
-  /** The origin of the page that asks, when it is neither the service's own nor among `PANEL_ORIGINS`. */
+  /** The origin of the calling page when it is neither the service's own nor listed in `PANEL_ORIGINS`. */
   foreign: string | undefined
-  /** Whether the page of another origin has its browser fetch this, without an Origin: as an image, in a frame. */
+  /** Whether a page of another origin loads this without sending an Origin, as an image or in a frame. */
   embedded: boolean
 }
 
@@ -58,24 +64,22 @@ export interface AuditNote {
   target?: string
   /** Never a secret. */
   details?: Record<string, string | number | boolean | null>
-  /** For who is not signed in yet. */
+  /** The affected user when nobody is signed in yet. */
   user?: { id: number | null; username: string }
 }
 
-/** What a handler is given beside its input. */
-export interface Context<user, code extends string, action extends string> extends Services {
+/** The second argument of a handler: the services, and the data of this request. */
+export type Context<services, user, code extends string, action extends string> = services & {
   user: user
   caller: Caller
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** Makes a failure of those that the function declares, to be thrown. */
+  /** Creates a failure with one of the declared codes, to be thrown. */
   fail(code: code, options?: FailureOptions): Failure
-  /** Writes one of the declared audit actions, now. */
+  /** Writes one of the declared audit actions immediately. */
   audit(action: action, note?: AuditNote): Promise<void>
-  /** The same as a statement, for the transaction of what it tells of. */
+  /** Returns the entry as a statement, for the same transaction as the action it records. */
   auditEntry(action: action, note?: AuditNote): Statement
-  /** Sets a header of the answer; a `set-cookie` stands beside others. */
+  /** Sets a response header. A `set-cookie` is added to earlier ones. */
   header(name: string, value: string): void
 }
-
-export type { User }

@@ -1,13 +1,12 @@
-import type * as z from 'zod'
+import * as z from 'zod'
+import type { Config } from '../platform/config.ts'
 import type { AssetAnswer } from './asset.ts'
-import type { AuditAction } from './audit.ts'
-import type { Config } from './config.ts'
 import type { Context, User } from './context.ts'
-import type { ErrorCode, Failure } from './errors.ts'
+import type { Failure } from './errors.ts'
 import type { JsonStream, KeptJson } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** Who may call, in this order: anybody; anybody, and a valid token tells who; who is signed in; administrators. */
+/** Callers of a function: anyone; anyone, with the user of a valid token; signed-in users; administrators. */
 export type Auth = 'none' | 'optional' | 'user' | 'admin'
 
 /** The user that a handler gets under each `auth`. */
@@ -15,15 +14,15 @@ export type UserOf<auth> = auth extends 'none' ? undefined : auth extends 'optio
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** How a limit is declared; `refusal` and `audit` stand for the answer and the audit entry of a refused request. */
-export interface DeclaredLimit extends RateLimit {
-  refusal?: ErrorCode
-  audit?: AuditAction
+/** A declared limit. `refusal` is the error code and `audit` the audit action of a refused request. */
+export interface DeclaredLimit<codes extends string = string, actions extends string = string> extends RateLimit {
+  refusal?: codes
+  audit?: actions
 }
 
 /** Generous limits for what only reads, and for what changes something, by signed-in users. */
-export const READS: DeclaredLimit = { limit: 1200, seconds: 60, by: 'user' }
-export const WRITES: DeclaredLimit = { limit: 300, seconds: 60, by: 'user' }
+export const READS: DeclaredLimit<never, never> = { limit: 1200, seconds: 60, by: 'user' }
+export const WRITES: DeclaredLimit<never, never> = { limit: 300, seconds: 60, by: 'user' }
 
 type ParamName<path extends string> = path extends `${string}:${infer name}/${infer rest}`
   ? name | ParamName<`/${rest}`>
@@ -32,14 +31,16 @@ type ParamName<path extends string> = path extends `${string}:${infer name}/${in
     : never
 
 /**
- * `refusal` is the code of a query or body that the schema rejects; otherwise it is `invalid_request`. Cookies are for
- * the handler to judge: their schema takes whatever comes.
+ * `refusal` is the code for a query or body that the schema rejects; the default is `invalid_request`. Handlers
+ * validate cookies themselves, so the schema of cookies accepts any text.
  */
-type RequestParts<method> = { query?: z.ZodObject; cookies?: z.ZodObject; refusal?: ErrorCode } & (method extends 'GET'
-  ? { body?: never }
-  : { body?: z.ZodType })
+type RequestParts<method, codes> = {
+  query?: z.ZodObject
+  cookies?: z.ZodObject
+  refusal?: codes
+} & (method extends 'GET' ? { body?: never } : { body?: z.ZodType })
 
-export type Request<method, path extends string> = RequestParts<method> &
+export type Request<method, path extends string, codes = string> = RequestParts<method, codes> &
   ([ParamName<path>] extends [never] ? { params?: never } : { params: z.ZodObject<Record<ParamName<path>, z.ZodType>> })
 
 type Part = 'params' | 'query' | 'cookies' | 'body'
@@ -50,10 +51,10 @@ export type Input<request> = {
   >
 }
 
-/** What a token looks like, for examples. */
+/** An access token for examples. */
 export const EXAMPLE_TOKEN = 'eyJhbGciOiJSUzI1NiIsImtpZCI6Ik56YkxzWGg4In0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
 
-/** A request as it may be sent, and its answer; the schemas of what stands in the path have examples of their own. */
+/** A valid request with its response. Path parameters take their examples from their own schemas. */
 export type Example<request, response extends z.ZodType> = {
   [part in ('query' | 'body') & keyof request as request[part] extends z.ZodType ? part : never]?: NoInfer<
     z.input<Extract<request[part], z.ZodType>>
@@ -64,59 +65,62 @@ export type RequestField<path extends string, request> = [ParamName<path>] exten
   ? { request?: request }
   : { request: request }
 
-/** What changes state names the audit actions it may write, or says `false`; what reads may name some. */
+/** A method that changes state lists the audit actions it may write, or says `false`. A GET may list some. */
 type Audit<method, action> = method extends 'GET' ? { audit?: readonly action[] } : { audit: readonly action[] | false }
 
 export type FunctionDefinition<
+  services,
+  codes extends string,
+  actions extends string,
   method extends Method,
   path extends string,
   auth extends Auth,
-  action extends AuditAction,
+  action extends string,
   request,
   response extends z.ZodType,
-  code extends ErrorCode,
+  code extends string,
 > = Audit<method, action> &
   RequestField<path, request> & {
     method: method
     path: path
-    /** Further addresses, where one thing has several. */
+    /** Additional paths of the same function. */
     alsoAt?: readonly string[]
-    /** Whether it is there at all; without it, always. */
+    /** Whether the function is mounted with this configuration; the default is always. */
     isOffered?(config: Config): boolean
-    /** The group that it belongs to in the documents, where its address does not say so. */
+    /** The function's group in the documents, where its path does not give it. */
     area?: string
-    /** `false` keeps what is for browsers alone out of the documents, and of the client. */
+    /** `false` leaves out of the documents and the client what only browsers use. */
     document?: false
-    /** Its name in the documents, in a few words. */
+    /** A short name for the documents. */
     summary: string
-    /** What it does and what is not to be seen from the schemas, in sentences. */
+    /** Describes what the function does and what its schemas do not show, in sentences. */
     description: string
     auth: auth
-    /** `false` is a decision too. */
-    rateLimit: DeclaredLimit | false
-    /** What must hold before the request is read at all; what it throws is the answer. */
-    precondition?(context: Context<UserOf<auth>, code, action>): Promise<void>
-    /** Of the answer, 200 unless said otherwise; or by the word in the answer's own `status`. */
+    /** A limit, or an explicit `false`. */
+    rateLimit: DeclaredLimit<codes, actions> | false
+    /** Runs before the request is parsed. A thrown error is the response. */
+    precondition?(context: Context<services, UserOf<auth>, code, action>): Promise<void>
+    /** The HTTP status, 200 by default; or a map from the response's own `status` field to it. */
     status?: StatusOf<response>
     response: response
-    /** The headers that the answer may have beside those of every answer, each with what it means. */
+    /** Additional response headers, each with its meaning. */
     headers?: Readonly<Record<string, string>>
     example?: Example<request, response>
-    /** Of an answer that is a text and no JSON. */
+    /** The content type of a response that is text and not JSON. */
     contentType?: z.output<response> extends string ? string : never
-    /** What people see instead of JSON, whose browser asks for a page. */
+    /** The HTML page for a refused request whose client asks for HTML. */
     refusalPage?(failure: Failure): string
-    /** Whether people see this page, with the status 404, where a browser goes to an address that there is not. */
+    /** Whether browsers get this page with status 404 for an unknown address. */
     isMissingPage?: boolean
-    /** What the handler may throw, beyond what `request`, `auth` and `rateLimit` bring with them. */
+    /** Error codes of the handler, beyond those that follow from `request`, `auth` and `rateLimit`. */
     errors?: readonly code[]
     handler(
       input: Input<request>,
-      context: Context<UserOf<auth>, code, action>,
+      context: Context<services, UserOf<auth>, code, action>,
     ): Promise<NoInfer<z.input<response>> | JsonStream | KeptJson> | NoInfer<z.input<response>> | AssetAnswer
   }
 
-/** No part of a request is declared, so none is there to be read. */
+/** A request without declared parts. */
 export type Nothing = { params?: never; query?: never; cookies?: never; body?: never }
 
 type Status = 200 | 201 | 202 | 308 | Readonly<Record<string, 200 | 503>>
@@ -140,8 +144,8 @@ export interface AnyFunction {
   description?: string
   auth: Auth
   rateLimit: DeclaredLimit | false
-  audit?: readonly AuditAction[] | false
-  request?: { params?: z.ZodObject; query?: z.ZodObject; cookies?: z.ZodObject; body?: z.ZodType; refusal?: ErrorCode }
+  audit?: readonly string[] | false
+  request?: { params?: z.ZodObject; query?: z.ZodObject; cookies?: z.ZodObject; body?: z.ZodType; refusal?: string }
   precondition?(context: never): Promise<void>
   status?: Status
   response: z.ZodType
@@ -150,19 +154,64 @@ export interface AnyFunction {
   contentType?: string
   refusalPage?(failure: Failure): string
   isMissingPage?: boolean
-  errors?: readonly ErrorCode[]
+  errors?: readonly string[]
   handler(input: never, context: never): unknown
 }
 
-/** Declares one endpoint. Data only: nothing runs until `createApp` mounts it. */
-export function defineFunction<
-  const method extends Method,
-  const path extends `/api/${string}` | `/.well-known/${string}` | `/panel/${string}` | '/metrics' | '/',
-  const auth extends Auth,
-  response extends z.ZodType,
-  const action extends AuditAction = never,
-  const code extends ErrorCode = never,
-  request extends Request<method, path> = Request<method, path> & Nothing,
->(definition: FunctionDefinition<method, path, auth, action, request, response, code>): AnyFunction {
-  return definition
+/**
+ * Returns the function that declares endpoints of a service. `services` is the type that handlers receive; `codes` and
+ * `actions` are all its error codes and audit actions. A declaration is plain data: nothing runs until `createApp`
+ * mounts it.
+ */
+export function functionDeclarations<services, codes extends string, actions extends string>() {
+  return <
+    const method extends Method,
+    const path extends `/api/${string}` | `/.well-known/${string}` | `/panel/${string}` | '/metrics' | '/',
+    const auth extends Auth,
+    response extends z.ZodType,
+    const action extends actions = never,
+    const code extends codes = never,
+    request extends Request<method, path, codes> = Request<method, path, codes> & Nothing,
+  >(
+    definition: FunctionDefinition<services, codes, actions, method, path, auth, action, request, response, code>,
+  ): AnyFunction => definition
+}
+
+type Declared = Pick<AnyFunction, 'auth' | 'rateLimit' | 'request' | 'errors'>
+
+/**
+ * The error codes that callers of a function can receive: the declared ones and those that follow from its declaration.
+ */
+export function codesOf({ auth, rateLimit, request = {}, errors = [] }: Declared): ReadonlySet<string> {
+  const { params, query, cookies, body, refusal = 'invalid_request' } = request
+  return new Set<string>([
+    ...(rateLimit ? [rateLimit.refusal ?? 'rate_limited'] : []),
+    ...(auth === 'user' || auth === 'admin' ? (['unauthenticated', 'rate_limited'] as const) : []),
+    ...(auth === 'admin' ? (['forbidden'] as const) : []),
+    ...(params && !Object.values(params.shape).every(takesAnyText) ? (['not_found'] as const) : []),
+    ...(body || (query && !takesAnything(query)) ? [refusal] : []),
+    ...(cookies && !takesAnything(cookies) ? (['invalid_request'] as const) : []),
+    ...(body ? (['invalid_json', 'body_too_large'] as const) : []),
+    ...errors,
+    'storage_failed',
+    'internal',
+  ])
+}
+
+/** Error codes that any address may return before a request reaches its function, or in a function host. */
+export const TRANSPORT_CODES: readonly string[] = [
+  'malformed_http',
+  'request_timeout',
+  'headers_too_large',
+  'not_configured',
+  'answer_too_large',
+]
+
+/** Whether the schema accepts every query or all cookies: each field is optional and takes any text. */
+function takesAnything({ shape }: z.ZodObject): boolean {
+  return Object.values(shape).every((each) => each instanceof z.ZodOptional && takesAnyText(each.unwrap()))
+}
+
+function takesAnyText(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodString && (schema.def.checks ?? []).length === 0
 }

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { bearer } from './admission.ts'
-import { errorBody, type Failure } from './errors.ts'
-import { ANSWER_HEADERS } from './headers.ts'
-import type { Log } from './log.ts'
-import { logRefusal } from './translate.ts'
+import type { Log } from '../platform/log.ts'
+import { bearer } from './access.ts'
+import { ANSWER_HEADERS } from './answer.ts'
+import { errorBody, type Failure, logRefusal } from './errors.ts'
 
-/** What a browser offers beside its token, and what is selected. */
+/** The subprotocol that the service selects; a browser offers it along with its token. */
 export const PROTOCOL = 'panel.v1'
 const TOKEN_PROTOCOL = 'bearer.'
 
-/** A header wins; a browser, which can set none, sends the token as a subprotocol. */
+/**
+ * Returns the token of an upgrade request. An Authorization header takes precedence. Browsers cannot set headers here
+ * and send the token as a subprotocol.
+ */
 export function readToken(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers
   if (authorization !== undefined) return bearer(authorization) ?? ''
@@ -19,23 +21,23 @@ export function readToken(request: IncomingMessage): string | undefined {
   return offered.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
 }
 
-/** The other end of the connection itself. */
+/** The direct peer of the connection, which may be a proxy. */
 export function peer(request: IncomingMessage): { address: string; encrypted: boolean } {
   const { socket } = request
   return { address: socket.remoteAddress ?? '', encrypted: 'encrypted' in socket && socket.encrypted === true }
 }
 
-/** A header that may have come more than once, as one text. */
+/** Joins the values of a repeated header. */
 export function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value
 }
 
-/** The address asked for; undefined for what is none. */
+/** Parses a request target; returns undefined for an invalid one. */
 export function parseUrl(url: string | undefined): URL | undefined {
   return url !== undefined && URL.canParse(url, 'http://panel') ? new URL(url, 'http://panel') : undefined
 }
 
-/** A part of a path, decoded if it can be. */
+/** Decodes a path segment; returns invalid encodings unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -44,7 +46,9 @@ export function decode(text: string): string {
   }
 }
 
-/** Answers a bare connection by HTTP, in the form and with the log line of every other error, and ends it. */
+/**
+ * Writes an HTTP error response to a raw connection and closes it. Body and log line are those of every other error.
+ */
 export function refuse(
   connection: Duplex,
   failure: Failure,
@@ -52,17 +56,17 @@ export function refuse(
     log,
     method,
     path,
-    about = {},
+    logFields = {},
   }: {
     log: Log
     method?: string | undefined
     path?: string | undefined
-    /** What is logged of it beside; null when it is not logged. */
-    about?: Record<string, string | number> | null
+    /** Additional fields of the log line; null suppresses the line. */
+    logFields?: Record<string, string | number> | null
   },
 ): void {
   const id = randomUUID()
-  if (about) logRefusal(log, { id, method, path, status: failure.status, ...about }, failure)
+  if (logFields) logRefusal(log, { id, method, path, status: failure.status, ...logFields }, failure)
   const body = errorBody(failure)
   const lines = [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
@@ -72,6 +76,7 @@ export function refuse(
     ...(failure.retryAfter === undefined ? [] : [`Retry-After: ${failure.retryAfter}`]),
     'Connection: close',
   ]
-  // A HEAD gets no body. Destroyed once it is sent: who keeps its half open would hold the connection for ever.
+  // The response to a HEAD has no body. The connection is destroyed after sending, because a client could keep its half
+  // open forever.
   connection.end(`${lines.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : body}`, () => connection.destroy())
 }

@@ -1,4 +1,4 @@
-/** What is told to the subscribers of a topic: where in the topic's stream it begins and ends, in bytes. */
+/** An event of a topic. `start` and `seq` are its first and last position in the topic's stream, in bytes. */
 export interface HubEvent {
   type: string
   start: number
@@ -6,7 +6,7 @@ export interface HubEvent {
   data: unknown
 }
 
-/** An event as it goes over the wire, built once for all subscribers. */
+/** An event in its wire format, built once for all subscribers. */
 export interface Frame {
   start: number
   seq: number
@@ -15,29 +15,32 @@ export interface Frame {
 
 export interface Subscriber {
   deliver(frame: Frame): void
-  /** The topic has said its last, with a final event or, if there is none, in silence. */
+  /** The topic has ended, with a final event if there is one. */
   finish(frame: Frame | undefined): void
-  /** What is told can be told no further; whoever listens has to come back. */
+  /** The topic can deliver no further events because of an error. Subscribers have to subscribe again. */
   fail?(error: unknown): void
 }
 
 export interface Hub {
-  /** Returns the way out, which may be called more than once. */
+  /** Returns a function that unsubscribes. It may be called more than once. */
   subscribe(topic: string, subscriber: Subscriber): () => void
   publish(topic: string, event: HubEvent): void
-  /** Ends a topic: its subscribers get the event, if any, and are let go. */
+  /** Ends a topic. Its subscribers receive the event, if any, and are removed. */
   finish(topic: string, event?: HubEvent): void
-  /** Lets the subscribers of a topic go, because of an error. */
+  /** Removes all subscribers of a topic because of an error. */
   fail(topic: string, error: unknown): void
   subscribers(topic: string): number
 }
 
-/** The envelope of every event. */
+/** Builds the wire format of an event. */
 export function frame(topic: string, { type, start, seq, data }: HubEvent): Frame {
   return { start, seq, bytes: Buffer.from(JSON.stringify({ type, topic, seq, data })) }
 }
 
-/** Topics live as long as somebody listens. The database is the truth, the hub only spares asking it. */
+/**
+ * Creates an in-process event bus. A topic exists while it has subscribers. The database is authoritative; the hub only
+ * saves queries.
+ */
 export function createHub(): Hub {
   const topics = new Map<string, Set<Subscriber>>()
   return {

@@ -1,6 +1,6 @@
 /**
- * A JSON answer that is too long to be held, given as pieces of its text, one after the other as the client takes them.
- * Who makes it has parsed each part by the declared schema.
+ * A JSON response that is too long for memory: pieces of its text, produced as the client reads them. The producer has
+ * parsed each part with the declared schema.
  */
 export class JsonStream {
   readonly pieces: AsyncIterable<string>
@@ -10,7 +10,10 @@ export class JsonStream {
   }
 }
 
-/** The body of such an answer. What fails on the way is told to `failed` and breaks the connection off: it is no whole answer. */
+/**
+ * Returns the body of such a response. An error is passed to `failed` and aborts the connection, so the client cannot
+ * take the response for complete.
+ */
 export function bodyOf({ pieces }: JsonStream, failed: (error: unknown) => void): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
@@ -31,12 +34,15 @@ export function bodyOf({ pieces }: JsonStream, failed: (error: unknown) => void)
   })
 }
 
-/** A text inside JSON, without its quotation marks; of whole characters. */
+/** Escapes a text for JSON, without the quotation marks. The text must consist of whole characters. */
 export function jsonText(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** A long JSON answer that is the same for everybody. Who makes it has parsed it, or made it of what is known at the start. */
+/**
+ * A long JSON response that is the same for everyone. The producer has parsed it or built it from data known at the
+ * start.
+ */
 export class KeptJson {
   readonly bytes: Uint8Array<ArrayBuffer>
 
@@ -47,7 +53,10 @@ export class KeptJson {
 
 const kept = new WeakMap<object, KeptJson>()
 
-/** The answer of an object, which does not change: made once, as a stranger may ask for it again and again. */
+/**
+ * Returns the response for an object that never changes. It is built once, because clients without a session may
+ * request it repeatedly.
+ */
 export function keptJson(value: object): KeptJson {
   const answer = kept.get(value) ?? new KeptJson(value)
   kept.set(value, answer)

@@ -1,33 +1,36 @@
-import type { Database } from '../db/client.ts'
+import type { Database } from '../db/libsql/database.ts'
 import { admitHit } from '../db/rate-hits.ts'
-import type { Clock } from './clock.ts'
-import { createRecent } from './recent.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createRecentCache } from '../platform/recent-cache.ts'
 
-/** At most `limit` requests in any `seconds`, counted for an address or for a user. */
+/** At most `limit` requests in any period of `seconds`, counted per address or per user. */
 export interface RateLimit {
   limit: number
   seconds: number
   by: 'address' | 'user'
-  /** Count in the database, across instances and restarts; otherwise in memory. */
+  /** Counts in the database, across instances and restarts; otherwise in memory. */
   shared?: boolean
 }
 
 export interface Limiter {
-  /** Milliseconds until the next request is admitted; 0 when this one was. A refused request is not counted. */
+  /**
+   * Counts a request. Returns 0 when it is admitted, otherwise the milliseconds until the next one will be. Refused
+   * requests are not counted.
+   */
   admit(bucket: string, who: string, limit: RateLimit): number | Promise<number>
-  /** The same of a limit that is kept in memory, without counting one. */
+  /** Returns the same wait for a limit in memory, without counting a request. */
   wait(bucket: string, who: string, limit: RateLimit): number
 }
 
-/** A flood of addresses cannot grow memory past twice this. */
+/** Keys in memory: a flood of addresses cannot exceed twice this number. */
 const REMEMBERED = 50_000
 
-/** Sliding windows: exact, without a burst at the turn of a minute. */
+/** Creates a limiter with exact sliding windows, which allow no double burst at the boundary of two periods. */
 export function createLimiter(db: Database, clock: Clock): Limiter {
-  const windows = createRecent<Window>(REMEMBERED)
+  const windows = createRecentCache<Window>(REMEMBERED)
   let longestMs = 0
   let turnedMs = clock().getTime()
-  /** What lies further back than any window is of no use, and all that it holds neither. */
+  /** Drops windows that are older than the longest period: all their hits have expired. */
   const forget = (nowMs: number, windowMs: number) => {
     longestMs = Math.max(longestMs, windowMs)
     if (Math.abs(nowMs - turnedMs) <= longestMs) return
@@ -56,7 +59,7 @@ export function createLimiter(db: Database, clock: Clock): Limiter {
   }
 }
 
-/** The moments of the newest hits, a ring once `limit` of them are held; `next` is then the oldest. */
+/** The times of the newest hits: a ring buffer once it holds `limit` of them, with the oldest at `next`. */
 interface Window {
   hits: number[]
   next: number
@@ -68,7 +71,7 @@ function admit(window: Window, limit: number, windowMs: number, nowMs: number): 
     return 0
   }
   const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
-  // Longer than the window: the clock has been set back, and what was counted lies in the future.
+  // A wait longer than the window means that the clock was set back and the hits lie in the future.
   if (wait > windowMs) window.hits.fill(nowMs - windowMs)
   else if (wait > 0) return wait
   window.hits[window.next] = nowMs

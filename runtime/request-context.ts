@@ -1,14 +1,14 @@
 import type { Context as HonoContext } from 'hono'
 import type { HeaderList } from './answer.ts'
-import { type Actor, type AuditAction, auditStatement, writeAudit } from './audit.ts'
-import type { AuditNote, Caller, Services, User } from './context.ts'
-import { type ErrorCode, Failure, type FailureOptions } from './errors.ts'
+import { type Actor, auditStatement, writeAudit } from './audit.ts'
+import type { AuditNote, Caller, RuntimeServices, User } from './context.ts'
+import { failureIn, type FailureOptions } from './errors.ts'
 
 /**
- * What a handler is given. The services are inherited, and the signal is made only for who asks for it: copying them
- * into a literal with a getter costs more than all else of a small request.
+ * Returns the class of the context that handlers receive. Services are inherited and `signal` is a getter: copying them
+ * into an object literal costs more than the rest of a small request.
  */
-export function requestContext(services: Services) {
+export function requestContext(services: RuntimeServices) {
   class RequestContext {
     readonly user: User | undefined
     readonly caller: Caller
@@ -25,19 +25,20 @@ export function requestContext(services: Services) {
     }
 
     get audit() {
-      return (action: AuditAction, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
+      return (action: string, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
     }
 
     get auditEntry() {
-      return (action: AuditAction, note?: AuditNote) => auditStatement(services, this.#actor, action, note)
+      return (action: string, note?: AuditNote) => auditStatement(services, this.#actor, action, note)
     }
 
     get signal(): AbortSignal {
       return this.#c.req.raw.signal
     }
   }
-  Object.setPrototypeOf(RequestContext.prototype, { ...services, fail: newFailure })
+  Object.setPrototypeOf(RequestContext.prototype, {
+    ...services,
+    fail: (code: string, options?: FailureOptions) => failureIn(services.errors, code, options),
+  })
   return RequestContext
 }
-
-const newFailure = (code: ErrorCode, options?: FailureOptions) => new Failure(code, options)

@@ -1,20 +1,23 @@
 import type { WebSocket } from 'ws'
-import type { Log } from './log.ts'
+import type { Log } from '../platform/log.ts'
+import { translate } from './errors.ts'
 import { CLOSE, type Message, type Socket } from './socket.ts'
-import { translate } from './translate.ts'
 
 type Take = (message: Message) => Promise<void> | undefined
 
-/** The service's end of a connection that has become a WebSocket. */
+/**
+ * The service's side of an open WebSocket connection. Without it a client that does not read or respond would hold
+ * memory and its connection forever.
+ */
 export interface SocketClient {
   socket: Socket
-  /** Sees each message first; undefined leaves it to the socket's own `take`. */
+  /** Receives each message first. A result of undefined passes the message on to the socket's own `take`. */
   intercept(take: Take): void
-  /** Closes the socket for what was thrown, and says so in the log if it is a fault of the service. */
+  /** Closes the socket because of an error and logs faults of the service. */
   fail(error: unknown): void
-  /** Asks the client for a sign of life; one that has given none since the last time is cut off. */
+  /** Sends a ping. A client that has sent nothing since the previous ping is disconnected. */
   ping(): void
-  /** Cuts it off. */
+  /** Terminates the connection without a close handshake. */
   terminate(): void
 }
 
@@ -28,7 +31,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
 
   const close: Socket['close'] = (reason, word) => {
     if (ws.readyState === ws.OPEN) ws.close(CLOSE[reason], word)
-    // Its own closing would not be seen otherwise.
+    // A paused socket would not notice its own closing.
     ws.resume()
     queue.length = 0
     closed.abort()
@@ -40,7 +43,9 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
     close(failure.status >= 500 ? 'failed' : 'refused', failure.code)
   }
 
-  /** Takes what waits, one after another: what has been read already may hold many, though no more is read. */
+  /**
+   * Handles queued messages one at a time. A paused socket may still deliver several messages that were already read.
+   */
   const takeNext = () => {
     while (!busy && !closed.signal.aborted) {
       const message = queue.shift()
@@ -56,7 +61,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
       ws.pause()
       taken.catch(fail).finally(() => {
         busy = false
-        // Whatever it has answered meanwhile is yet to be read.
+        // A pong that arrived meanwhile has not been read yet.
         answered = true
         takeNext()
       })
@@ -64,7 +69,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
   }
 
   ws.on('message', (data: Buffer, binary: boolean) => {
-    // Behind much output its answer to a ping may be late.
+    // A pong may be late behind much output, so any message counts.
     answered = true
     if (closed.signal.aborted) return
     queue.push(binary ? { binary, bytes: data } : { binary, text: data.toString() })
@@ -96,7 +101,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
     },
     fail,
     ping() {
-      // The answer of a client that has to wait is not read; whether it is still there shows in that pings can be sent.
+      // A paused socket does not read pongs. Sending the ping still detects a lost connection.
       if (answered || ws.isPaused) ws.ping()
       else ws.terminate()
       answered = false

@@ -1,17 +1,15 @@
-import type * as z from 'zod'
-import type { AuditAction } from './audit.ts'
-import type { AuditNote, Caller, Services, User } from './context.ts'
-import type { FrameKind } from './frame-kind.ts'
+import * as z from 'zod'
+import type { AuditNote, Caller } from './context.ts'
 import type { Auth, DeclaredLimit, Input, Nothing, Request, RequestField, UserOf } from './function.ts'
 
-/** Why the service closes a socket; contract of every client. */
+/** Close codes of the service. Clients rely on them. */
 export const CLOSE = {
   done: 1000,
   stopping: 1001,
-  /** What the client has sent is not for this socket. */
+  /** The client sent a message that this socket does not accept. */
   refused: 1008,
   failed: 1011,
-  /** Later, perhaps. */
+  /** The client may try again later. */
   busy: 1013,
   tooSlow: 1013,
   unauthenticated: 4401,
@@ -19,29 +17,29 @@ export const CLOSE = {
   missing: 4404,
 } as const
 
-/** What a client has sent. */
+/** A message of a client. */
 export type Message = { binary: true; bytes: Buffer } | { binary: false; text: string }
 
-/** One client's end of a socket. */
+/** A socket, as its endpoint uses it. */
 export interface Socket {
-  /** Settles once the frame, one of text unless it is binary, has left this process, or the socket has closed. */
+  /** Sends a text frame, or a binary one. Settles when the frame has left this process or the socket has closed. */
   send(frame: { bytes: Buffer; binary?: boolean }): Promise<void>
-  /** Bytes that wait for the client to read. */
+  /** Bytes that are queued because the client has not read them. */
   waiting(): number
   /**
-   * Hands each message of the client to `take`, and no more while a promise that it returned is pending: meanwhile the client
-   * has to wait. What `take` throws or rejects with closes the socket. Without it, messages are ignored.
+   * Passes each client message to `take`. While a promise returned by `take` is pending, no further message is read and
+   * the client has to wait. An error from `take` closes the socket. Without a receiver, messages are ignored.
    */
   receive(take: (message: Message) => Promise<void> | undefined): void
-  /** `word` says more than the code, for programs. */
+  /** `word` is a reason for programs, more specific than the code. */
   close(reason: keyof typeof CLOSE, word?: string): void
-  /** Closes for what was thrown: `failed` or `refused`, with the code of the failure as its word. A fault goes to the log. */
+  /** Closes with `failed` or `refused` for a thrown error; the close reason is the error code. Faults are logged. */
   fail(error: unknown): void
-  /** Aborted when the socket has closed, or the service has begun to close it: nothing that is sent then arrives. */
+  /** Aborted when the socket has closed or the service has begun to close it. Frames sent after that do not arrive. */
   closed: AbortSignal
 }
 
-export interface SocketContext<user, action extends string = never> extends Services {
+export type SocketContext<services, user, action extends string = never> = services & {
   user: user
   caller: Caller
   socket: Socket
@@ -52,31 +50,32 @@ export interface SocketContext<user, action extends string = never> extends Serv
 export type Closes = Readonly<Partial<Record<keyof typeof CLOSE, string>>>
 
 export type SocketDefinition<
+  services,
   path extends string,
   auth extends Auth,
-  action extends AuditAction,
+  action extends string,
   request,
 > = RequestField<path, request> & {
   path: path
-  /** Its name in the documents, in a few words. */
+  /** A short name for the documents. */
   summary: string
-  /** What it is for and what is not to be seen from its frames, in sentences. */
+  /** Describes the purpose of the socket and what its frames do not show, in sentences. */
   description: string
   auth: auth
-  /** Of attempts to open one. */
+  /** The limit on attempts to open the socket. */
   rateLimit: DeclaredLimit | false
-  /** What it may write to the audit log. */
+  /** The audit actions that it may write. */
   audit?: readonly action[]
-  /** The frames that the service sends, and those that it takes, beside those of every socket. */
+  /** The frames that the service sends and accepts, beyond those of every socket. */
   sends: Readonly<Record<string, FrameKind>>
   takes?: Readonly<Record<string, FrameKind>>
-  /** When it closes with these, beside what closes every socket. */
+  /** The circumstances of each close code, beyond those of every socket. */
   closes: Closes
   /**
-   * Runs once the socket is open; what it throws closes the socket. When the service stops it waits a moment for what is
-   * still under way here, after the sockets have closed.
+   * Runs once the socket is open. A thrown error closes the socket. When the service stops, it waits briefly for
+   * pending work here after the sockets have closed.
    */
-  open(input: Input<request>, context: SocketContext<UserOf<auth>, action>): Promise<void> | void
+  open(input: Input<request>, context: SocketContext<services, UserOf<auth>, action>): Promise<void> | void
 }
 
 export interface AnySocket {
@@ -85,7 +84,7 @@ export interface AnySocket {
   rateLimit: DeclaredLimit | false
   summary?: string
   description?: string
-  audit?: readonly AuditAction[]
+  audit?: readonly string[]
   sends: Readonly<Record<string, FrameKind>>
   takes?: Readonly<Record<string, FrameKind>>
   closes: Closes
@@ -93,14 +92,46 @@ export interface AnySocket {
   open(input: never, context: never): unknown
 }
 
-/** Declares one WebSocket endpoint; how it is refused is the same for all (see `upgrade.ts`). */
-export function defineSocket<
-  const path extends `/ws/${string}`,
-  const auth extends Auth,
-  const action extends AuditAction = never,
-  request extends Request<'GET', path> = Request<'GET', path> & Nothing,
->(definition: SocketDefinition<path, auth, action, request>): AnySocket {
-  return definition
+/**
+ * Returns the function that declares WebSocket endpoints of a service. `services` is the type that they receive,
+ * `actions` are all audit actions. Refusals are the same for all sockets (see `sockets.ts`).
+ */
+export function socketDeclarations<services, actions extends string>() {
+  return <
+    const path extends `/ws/${string}`,
+    const auth extends Auth,
+    const action extends actions = never,
+    request extends Request<'GET', path> = Request<'GET', path> & Nothing,
+  >(
+    definition: SocketDefinition<services, path, auth, action, request>,
+  ): AnySocket => definition
 }
 
-export type { User }
+/** A frame type: JSON text of this schema, or bytes without a schema. */
+export interface FrameKind {
+  description: string
+  schema?: z.ZodType
+  example?: unknown
+}
+
+/** Declares a text frame type. The compiler checks the example against the schema. */
+export function textFrame<schema extends z.ZodType>(
+  description: string,
+  schema: schema,
+  example: NoInfer<z.input<schema>>,
+): FrameKind {
+  return { description, schema, example }
+}
+
+/**
+ * The schema of an event in the format of `frame` in hub.ts. `seq` is the position in the topic's stream after this
+ * event.
+ */
+export function envelope<type extends string, data extends z.ZodType>(type: type, topic: string, data: data) {
+  return z.object({
+    type: z.literal(type),
+    topic: z.string().meta({ description: `\`${topic}\`` }),
+    seq: z.int().min(0),
+    data,
+  })
+}

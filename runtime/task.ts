@@ -1,34 +1,38 @@
-import type { Services } from './context.ts'
-import type { Log } from './log.ts'
+import type { RuntimeServices } from './context.ts'
 
-/** Work that nobody asks for: it runs soon after the start and then every so many seconds. */
-export interface Task {
+type Logging = Pick<RuntimeServices, 'log'>
+
+/** Periodic work: it runs soon after the start and then at an interval. */
+export interface Task<services> {
   name: string
-  /** Seconds from the end of one run to the begin of the next. */
+  /** Seconds from the end of one run to the start of the next. */
   every: number
-  run(services: Services): Promise<void>
+  run(services: services): Promise<void>
 }
 
-/** Declares a task. Nothing runs until `startTasks` is given it. */
-export function defineTask(task: Task): Task {
-  return task
+/** Returns the function that declares tasks of a service. Nothing runs until `startTasks` receives them. */
+export function taskDeclarations<services>() {
+  return (task: Task<services>): Task<services> => task
 }
 
 export interface RunningTasks {
-  /** Begins no further run; settles when those under way have ended. */
+  /** Starts no further run. Settles when the current runs have ended. */
   stop(): Promise<void>
 }
 
-/** The service answers first: what is due at the start waits for this long. */
+/** The first runs wait this long, so that the service can answer requests first. */
 const FIRST_MS = 2_000
 
-/** Runs each task in its own time, never beside itself; a failure is logged, and the next run comes all the same. */
-export function startTasks(tasks: readonly Task[], services: Services): RunningTasks {
+/** Runs each task at its interval, never twice at once. A failure is logged and does not cancel the next run. */
+export function startTasks<services extends Logging>(
+  tasks: readonly Task<services>[],
+  services: services,
+): RunningTasks {
   const timers = new Set<NodeJS.Timeout>()
   const running = new Set<Promise<void>>()
   let stopped = false
 
-  const schedule = (task: Task, afterMs: number) => {
+  const schedule = (task: Task<services>, afterMs: number) => {
     if (stopped) return
     const timer = setTimeout(() => {
       timers.delete(timer)
@@ -52,16 +56,18 @@ export function startTasks(tasks: readonly Task[], services: Services): RunningT
   }
 }
 
-/** Runs each task once; settles when all have ended. A failure is logged. */
-export async function runTasks(tasks: readonly Task[], services: Services): Promise<void> {
+/** Runs each task once. Settles when all have ended. Failures are logged. */
+export async function runTasks<services extends Logging>(
+  tasks: readonly Task<services>[],
+  services: services,
+): Promise<void> {
   await Promise.all(tasks.map((task) => once(task, services)))
 }
 
-async function once({ name, run }: Task, services: Services): Promise<void> {
-  const { log }: { log: Log } = services
+async function once<services extends Logging>({ name, run }: Task<services>, services: services): Promise<void> {
   try {
     await run(services)
   } catch (error) {
-    log.error({ task: name, err: error }, 'task failed')
+    services.log.error({ task: name, err: error }, 'task failed')
   }
 }

@@ -1,31 +1,31 @@
 import { inject } from 'vitest'
-import { type Database, openDatabase } from '../db/client.ts'
+import { openDatabase } from '../db/libsql/client.ts'
+import type { Database } from '../db/libsql/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
 import * as manifest from '../functions/index.ts'
+import { createSetupToken } from '../functions/install/setup-token.ts'
+import { AUDIT_ACTIONS, ERRORS, type Services } from '../functions/services.ts'
+import { createJobs } from '../jobs/manager.ts'
+import { noDeployer } from '../modules/deploy/deployer.ts'
+import { startModules } from '../modules/modules.ts'
+import { createDocuments } from '../openapi/openapi.ts'
+import { type Config, readConfig } from '../platform/config.ts'
+import { createLog } from '../platform/log.ts'
+import { createSecrets } from '../platform/secrets.ts'
 import { type Bindings, createApp } from '../runtime/app.ts'
-import type { Output } from '../runtime/channel.ts'
-import type { Command } from '../runtime/command.ts'
-import { type Config, readConfig } from '../runtime/config.ts'
-import type { Services } from '../runtime/context.ts'
-import { noDeployer } from '../runtime/deployer.ts'
-import { createDocuments } from '../runtime/documents.ts'
-import type { Elevation, Rights } from '../runtime/elevation.ts'
-import { speakFrench } from '../runtime/french.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import type { Host } from '../runtime/host.ts'
 import { createHub } from '../runtime/hub.ts'
-import type { Account } from '../runtime/identity.ts'
-import { createJobs } from '../runtime/jobs.ts'
-import { createLog } from '../runtime/log.ts'
-import { startModules } from '../runtime/modules.ts'
+import { speakFrench } from '../runtime/input.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
-import { createSecrets } from '../runtime/secrets.ts'
-import { createSessions } from '../runtime/session.ts'
-import { createSettings } from '../runtime/settings.ts'
-import { createSetupToken } from '../runtime/setup-token.ts'
-import { SshError } from '../runtime/ssh-connection.ts'
+import { createSessions } from '../sessions/sessions.ts'
+import { createSettings } from '../settings/settings.ts'
+import type { Output } from '../ssh/channel.ts'
+import type { Command, Elevation, Rights } from '../ssh/command.ts'
+import { SshError } from '../ssh/connection.ts'
+import type { Host } from '../ssh/host.ts'
+import type { Account } from '../ssh/identity.ts'
 
 /** The moment at which every test begins. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
@@ -54,7 +54,7 @@ export type As = 'user' | 'admin'
 
 /** Functions behind their pipeline; a code that is not declared fails, unless the test is lenient. */
 export function mount(functions: readonly AnyFunction[], services: Services, { strict = true } = {}) {
-  const { fetch } = createApp(functions, services, { strict })
+  const { fetch } = createApp(functions, services, { added: services.modules.functions, strict })
   return {
     request: async (path: string, init?: RequestInit, bindings?: Bindings): Promise<Response> =>
       fetch(new Request(`http://localhost${path}`, init), bindings),
@@ -119,18 +119,24 @@ export async function testApp(
     hub,
     jobs,
     deployer: noDeployer(),
-    modules: await startModules({ db, folder: config.modulesDir, log }),
+    modules: await startModules({
+      db,
+      folder: config.modulesDir,
+      log,
+      known: { errors: ERRORS, actions: AUDIT_ACTIONS },
+    }),
     settings,
     setupToken: createSetupToken(dataDir),
     logLines: lines,
     metrics: undefined,
-    documents: createDocuments(manifest, boot.version),
+    documents: createDocuments({ ...manifest, errors: ERRORS }, boot.version),
     sessions,
     limiter: createLimiter(db, clock),
     config,
     clock,
     log,
     boot,
+    errors: ERRORS,
   }
   const app = mount(functions, services)
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { built } from './built.ts'
 import { freePort } from './free-port.ts'
 import { testHypervisor } from './hypervisor.ts'
 import { nodes } from './nodes.ts'
@@ -16,15 +16,14 @@ import { startDemo } from './runtime/demo.ts'
 import { expectDocuments } from './served-documents.ts'
 import { expectPanel } from './served-panel.ts'
 
-const root = join(import.meta.dirname, '..')
-
+let dist: string
 let temp: string
 let alone: string
 let started: ChildProcess[] = []
 
 // Always made anew, so that what is tested is the source as it is now.
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(root, 'build.mjs')])
+  dist = await built()
   temp = await mkdtemp(join(tmpdir(), 'ops-panel-bundle-'))
 }, 60_000)
 
@@ -32,7 +31,7 @@ afterAll(() => rm(temp, { recursive: true, force: true }))
 
 beforeEach(async () => {
   alone = await mkdtemp(join(temp, 'alone-'))
-  await copyFile(join(root, 'dist/ops-panel.mjs'), join(alone, 'ops-panel.mjs'))
+  await copyFile(join(dist, 'ops-panel.mjs'), join(alone, 'ops-panel.mjs'))
 })
 
 afterEach(async () => {

@@ -10,11 +10,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 
 const IMPORTS = `import * as z from 'zod'
-import { defineFunction } from '${ROOT}/runtime/function.ts'
-import { defineSocket } from '${ROOT}/runtime/socket.ts'
-import { textFrame } from '${ROOT}/runtime/frame-kind.ts'
-import { defineTask } from '${ROOT}/runtime/task.ts'
-import { defineCommand } from '${ROOT}/runtime/command-line.ts'
+import { defineFunction, defineSocket, defineTask } from '${ROOT}/functions/services.ts'
+import { defineCommand } from '${ROOT}/runtime/command.ts'
+import { textFrame } from '${ROOT}/runtime/socket.ts'
 export const used = [z, defineFunction, defineSocket, defineTask, defineCommand, textFrame]
 `
 

@@ -1,5 +1,5 @@
 import { sockets } from '../functions/index.ts'
-import { closesOf } from '../runtime/socket-frames.ts'
+import { closesOf } from '../openapi/asyncapi.ts'
 
 /** Nobody sends these: without a code, and cut off. */
 const UNSENT = [1005, 1006]

@@ -1,28 +1,27 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { built } from './built.ts'
 import { startLibsqlServer } from './libsql-server.ts'
 import { nodes } from './nodes.ts'
 import { startDemo } from './runtime/demo.ts'
-import { functionClient, ways } from './runtime/function-client.ts'
-import { functionEnvironment } from './runtime/function-environment.ts'
+import { functionClient, ways } from './serve/function-client.ts'
+import { functionEnvironment } from './serve/function-environment.ts'
 
-const root = join(import.meta.dirname, '..')
 /** The file for function hosts, and the one of the program, which is that too when it is imported. */
 const [NAME, PROGRAM] = ['ops-panel-fetch.mjs', 'ops-panel.mjs'] as const
 
 let alone: string
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(root, 'build.mjs')])
+  const dist = await built()
   alone = await mkdtemp(join(tmpdir(), 'ops-panel-fetch-'))
-  for (const name of [NAME, PROGRAM]) await copyFile(join(root, 'dist', name), join(alone, name))
+  for (const name of [NAME, PROGRAM]) await copyFile(join(dist, name), join(alone, name))
 }, 60_000)
 afterAll(() => rm(alone, { recursive: true, force: true }))
 

@@ -52,7 +52,12 @@ test.each([
   expect(summary().code).toBe(1)
 })
 
-test('so does a step that failed beside its tests', () => {
+test('a suite that could not start is named', () => {
+  rmSync(join(folder, 'package.json'))
+  expect(summary().text).toContain('✗ package: it wrote no report')
+})
+
+test('a step that failed beside its tests fails the gate', () => {
   expect(summary('1').code).toBe(1)
 })
 

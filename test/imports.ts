@@ -23,14 +23,3 @@ export function sources(...rooms: string[]): [path: string, source: string][] {
       }),
   )
 }
-
-/** The files that a source needs when it runs: what is imported for its types alone is gone by then. */
-export function neededBy(path: string, source: string): string[] {
-  const code = withoutComments(source)
-    .replace(/\b(?:import|export)\s+type\s[^'"]*?from\s*(['"])[^'"\n]+\1/g, '')
-    .replace(
-      /\b(?:import|export)\s*\{(?:\s*type\s+[\w$]+(?:\s+as\s+[\w$]+)?\s*,?)+\s*\}\s*from\s*(['"])[^'"\n]+\1/g,
-      '',
-    )
-  return importsOf(path, code)
-}

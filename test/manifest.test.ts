@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { commands, functions, sockets, tasks } from '../functions/index.ts'
-import { errorTable, Failure } from '../runtime/errors.ts'
-import { type AnyFunction, defineFunction } from '../runtime/function.ts'
+import { defineFunction, ERRORS, fail } from '../functions/services.ts'
+import type { AnyFunction } from '../runtime/function.ts'
 import { mount, testApp } from './app.ts'
 import { answered, audited, auditedActions, refused, rows } from './functions/answers.ts'
 
@@ -413,7 +413,7 @@ test('a rejected field is named with a French sentence', async () => {
 })
 
 test('every code of the table has a French sentence and a status of its kind', () => {
-  for (const [code, [status, text]] of Object.entries(errorTable)) {
+  for (const [code, [status, text]] of Object.entries(ERRORS)) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(text).toMatch(/^[A-ZÀ-Ý]/)
@@ -449,7 +449,7 @@ test('an answer that is not of its declared shape is 500, and is not sent', asyn
 
 test('a code that the function does not declare is 500 under strict, and goes out otherwise', async () => {
   const undeclared = probe(() => {
-    throw new Failure('job_missing')
+    throw fail('job_missing')
   })
   const strict = await testApp([undeclared])
   const lenient = mount([undeclared], strict.services, { strict: false })

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { commands, functions, sockets } from '../functions/index.ts'
-import { VARIABLES } from '../runtime/config.ts'
+import { VARIABLES } from '../platform/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDERS = ['.', 'docs', 'docs/decisions', 'client', 'examples', 'examples/module-hello']
+const FOLDERS = ['.', 'docs', 'docs/decisions', 'client', 'examples', 'examples/module-hello', 'test']
 
 const pages = new Map(
   FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))

@@ -1,35 +1,56 @@
+import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { importsOf, sources, withoutComments } from './imports.ts'
 
 const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
-/** The entries: they compose, and alone import the manifest. */
-const ENTRIES = ['runtime/server.ts', 'runtime/fetch.ts', 'runtime/main.ts']
+/** What every endpoint is declared with: the services, and all error codes and audit actions. */
+const SERVICES = 'functions/services.ts'
+/** The entry points compose the service, and alone import the manifest. */
+const ENTRIES = ['serve/server.ts', 'serve/fetch.ts', 'serve/main.ts']
+const GROUND = ['platform']
+const BASE = ['runtime', 'db', ...GROUND]
 /** Which rooms a room may import from: downwards. The client is installed without the others, and the panel knows it alone. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
-  functions: ['functions', 'runtime', 'db'],
-  runtime: ['runtime', 'db'],
-  db: ['db'],
-  client: ['client'],
-  panel: ['panel', 'client'],
+  serve: ['cli', 'functions', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh', ...BASE],
+  cli: BASE,
+  functions: ['jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh', ...BASE],
+  jobs: ['ssh', ...BASE],
+  ssh: ['settings', ...BASE],
+  modules: BASE,
+  openapi: BASE,
+  sessions: BASE,
+  settings: BASE,
+  runtime: ['db', ...GROUND],
+  db: GROUND,
+  platform: [],
+  client: [],
+  panel: ['client'],
 }
+const ROOMS = Object.keys(BELOW)
+/** Rooms with one public file, which has the room's name. Of the others every file is for all that stand above it. */
+const WITH_DOOR = ['cli', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh']
+const BACKEND = ROOMS.filter((room) => room !== 'client' && room !== 'panel')
+
 const ROUTES = 'panel/routes.ts'
 /** The service answers at the panel's addresses; and from sources, builds the panel. In what is built, nothing is left of the latter. */
 const MAY_IMPORT_BESIDES: Readonly<Record<string, string>> = {
   'functions/panel/page.get.ts': ROUTES,
-  'runtime/asset-source.ts': 'packaging/panel-from-sources.ts',
+  'platform/asset-source.ts': 'packaging/panel-from-sources.ts',
 }
-/** `main.ts` and `fetch.ts` hand the environment on, `file.ts` asks who has started it; of `version.ts` the build puts a constant in the place. */
+/** `main.ts` and `fetch.ts` hand the environment on, `file.ts` asks who has started it; the build puts a constant into `program.ts`. */
 const MAY_READ_ENVIRONMENT = [
-  'runtime/config.ts',
-  'runtime/main.ts',
-  'runtime/fetch.ts',
-  'runtime/file.ts',
-  'runtime/version.ts',
+  'platform/config.ts',
+  'platform/program.ts',
+  'serve/main.ts',
+  'serve/fetch.ts',
+  'serve/file.ts',
 ]
 /** Where a clock is made. */
-const MAY_READ_TIME = [...ENTRIES, 'runtime/log.ts']
+const MAY_READ_TIME = [...ENTRIES, 'platform/log.ts']
 const NO_NAMES = /^(utils?|helpers?|types|common|services?|domain|misc|shared)$/
+
+const doorOf = (room: string) => `${room}/${room}.ts`
 
 /** What is wrong with one file of the service, as sentences. `path` is from the project's root. */
 function wrongs(path: string, source: string): string[] {
@@ -39,8 +60,11 @@ function wrongs(path: string, source: string): string[] {
   for (const target of importsOf(path, code)) {
     const [targetRoom = ''] = target.split('/')
     const composes = ENTRIES.includes(path) && target === MANIFEST
-    const isBelow = BELOW[room]?.includes(targetRoom) || MAY_IMPORT_BESIDES[path] === target
+    const isWithin = targetRoom === room && ROOMS.includes(room)
+    const isBelow = isWithin || BELOW[room]?.includes(targetRoom) || MAY_IMPORT_BESIDES[path] === target
     if (!composes && !isBelow) found.push(`${path} imports ${target}, which is not below it`)
+    if (!isWithin && WITH_DOOR.includes(targetRoom) && target !== doorOf(targetRoom))
+      found.push(`${path} imports ${target} past ${doorOf(targetRoom)}`)
     if (ENDPOINT.test(target) && path !== MANIFEST) found.push(`${path} imports the endpoint ${target}`)
     if (target === MANIFEST && !composes) found.push(`${path} imports the manifest`)
     if (path.startsWith('db/migrations/')) found.push(`${path} imports ${target}: a migration imports nothing`)
@@ -56,23 +80,97 @@ function wrongs(path: string, source: string): string[] {
 }
 
 function badName(path: string): string[] {
+  if (path === SERVICES) return []
   const names = path.replace(/\.tsx?$/, '').split('/')
   return names.some((name) => NO_NAMES.test(name)) ? [`${path} is not named for what it holds`] : []
 }
 
-test('functions, runtime and db import downwards, no endpoint, and read neither time nor environment; the client imports itself, the panel both', () => {
-  const files = sources('functions', 'runtime', 'db', 'client', 'panel')
+/** The circles among some nodes, each as the sorted names of what is tied together (Tarjan). */
+function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+  const [number, lowest] = [new Map<string, number>(), new Map<string, number>()]
+  const [stack, found]: [string[], string[][]] = [[], []]
+  const visit = (node: string): number => {
+    const own = number.size
+    number.set(node, own)
+    lowest.set(node, own)
+    stack.push(node)
+    for (const next of edges.get(node) ?? []) {
+      if (!edges.has(next) || (number.has(next) && !stack.includes(next))) continue
+      const reached = number.has(next) ? (number.get(next) ?? own) : visit(next)
+      lowest.set(node, Math.min(lowest.get(node) ?? own, reached))
+    }
+    if (lowest.get(node) === own) {
+      const tied = stack.splice(stack.indexOf(node))
+      if (tied.length > 1) found.push(tied.sort())
+    }
+    return lowest.get(node) ?? own
+  }
+  for (const node of edges.keys()) if (!number.has(node)) visit(node)
+  return found
+}
 
-  expect(files.length).toBeGreaterThan(30)
+/** Which file imports which, types included. */
+const importsIn = (files: readonly (readonly [path: string, source: string])[]) =>
+  new Map(files.map(([path, source]) => [path, importsOf(path, withoutComments(source))]))
+
+/** Which area of the functions imports which. */
+function areasOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const area = (path: string) => /^functions\/([^/]+)\//.exec(path)?.[1]
+  const areas = new Map<string, string[]>()
+  for (const [path, targets] of imports) {
+    const from = area(path)
+    if (from === undefined) continue
+    const to = targets.map(area).filter((each) => each !== undefined && each !== from)
+    areas.set(from, [...(areas.get(from) ?? []), ...to.filter((each) => each !== undefined)])
+  }
+  return areas
+}
+
+const lines = (source: string) => source.trimEnd().split('\n').length
+
+test('every room imports downwards and through doors, no endpoint, and reads neither time nor environment', () => {
+  const files = sources(...ROOMS)
+
+  expect(files.length).toBeGreaterThan(300)
   expect(files.flatMap(([path, source]) => wrongs(path, source))).toEqual([])
 })
 
+test('no files import each other in a circle, types included, and no areas do', () => {
+  const imports = importsIn(sources(...BACKEND, 'client'))
+
+  expect(circles(imports)).toEqual([])
+  expect(circles(areasOf(imports))).toEqual([])
+})
+
+test('a folder has at most 24 files, a file at most 300 lines, and half of them have 60 or more', () => {
+  const files = sources(...BACKEND)
+  const inFolder = new Map<string, number>()
+  for (const [path] of files) {
+    const folder = posix.dirname(path)
+    inFolder.set(folder, (inFolder.get(folder) ?? 0) + 1)
+  }
+  const sizes = files
+    .filter(([path]) => !path.startsWith('functions/') && !path.startsWith('db/migrations/'))
+    .map(([, source]) => lines(source))
+    .sort((a, b) => a - b)
+
+  expect([...inFolder].filter(([, count]) => count > 24).map(([folder]) => folder)).toEqual([])
+  expect(files.filter(([, source]) => lines(source) > 300).map(([path]) => path)).toEqual([])
+  expect(sizes[Math.floor(sizes.length / 2)]).toBeGreaterThanOrEqual(60)
+})
+
+test('the runtime is small enough to be read in an hour', () => {
+  const total = sources('runtime').reduce((sum, [, source]) => sum + lines(source), 0)
+
+  expect(total).toBeLessThanOrEqual(2_600)
+})
+
 test('the imports are really seen: the entry imports the manifest, and the manifest every endpoint', () => {
-  const files = new Map(sources('functions', 'runtime'))
+  const files = new Map(sources('functions', 'serve'))
   const of = (path: string) => importsOf(path, files.get(path) ?? '')
   const endpoints = [...files.keys()].filter((path) => ENDPOINT.test(path))
 
-  expect(of('runtime/server.ts')).toContain(MANIFEST)
+  expect(of('serve/server.ts')).toContain(MANIFEST)
   expect(
     of(MANIFEST)
       .filter((path) => ENDPOINT.test(path))
@@ -81,7 +179,7 @@ test('the imports are really seen: the entry imports the manifest, and the manif
 })
 
 test('what is imported exists', () => {
-  const files = sources('functions', 'runtime', 'db', 'client', 'panel', 'packaging')
+  const files = sources(...ROOMS, 'packaging')
   const known = new Set(files.map(([path]) => path))
   const missing = files.flatMap(([path, source]) =>
     importsOf(path, withoutComments(source)).filter((target) => /\.tsx?$/.test(target) && !known.has(target)),
@@ -93,23 +191,43 @@ test('what is imported exists', () => {
 test('an area’s endpoints and nouns lie in its folder', () => {
   const loose = sources('functions')
     .map(([path]) => path)
-    .filter((path) => path.split('/').length !== 3 && path !== MANIFEST)
+    .filter((path) => path.split('/').length !== 3 && path !== MANIFEST && path !== SERVICES)
 
   expect(loose).toEqual([])
 })
 
+test('a planted circle is found, of types too, and one of areas', () => {
+  const types = importsIn([
+    ['jobs/run.ts', `import type { Queue } from './queue.ts'`],
+    ['jobs/queue.ts', `import { type Record } from './record.ts'`],
+    ['jobs/record.ts', `import { run } from './run.ts'`],
+    ['jobs/list.ts', `import { run } from './run.ts'`],
+  ])
+  const areas = importsIn([
+    ['functions/checks/check.ts', `import { apt } from '../updates/apt.ts'`],
+    ['functions/updates/apt.ts', ''],
+    ['functions/updates/upgrade.ts', `import type { Check } from '../checks/finding.ts'`],
+    ['functions/checks/finding.ts', ''],
+  ])
+
+  expect(circles(types)).toEqual([['jobs/queue.ts', 'jobs/record.ts', 'jobs/run.ts']])
+  expect(circles(areas)).toEqual([])
+  expect(circles(areasOf(areas))).toEqual([['checks', 'updates']])
+})
+
 test.each([
   ['functions/auth/login.post.ts', `import { saveUser } from '../../db/users.ts'`],
-  ['functions/auth/login.post.ts', `import type { Host } from '../../runtime/host.ts'`],
-  ['functions/hypervisor/host.get.ts', `import { listContainers } from '../updates/containers.ts'`],
+  ['functions/auth/login.post.ts', `import type { Host } from '../../ssh/ssh.ts'`],
+  ['functions/checks/check-job.ts', `import { listContainers } from '../hypervisor/pct.ts'`],
   ['functions/index.ts', `import login from './auth/login.post.ts'`],
-  ['runtime/server.ts', `import { functions } from '../functions/index.ts'\nconst clock = () => new Date()`],
-  ['runtime/fetch.ts', `import { functions } from '../functions/index.ts'`],
-  ['runtime/jobs.ts', `import { addJob } from '../db/jobs.ts'\nimport { z } from 'zod'`],
-  ['runtime/jobs.ts', 'const at = new Date(seconds * 1000)\nconst began = performance.now()'],
-  ['runtime/jobs.ts', '// Date.now() and process.env are not for here\n/* import x from "../functions/index.ts" */'],
-  ['runtime/config.ts', 'const { env } = process\nread(process.env)'],
-  ['db/users.ts', `import type { Database } from './client.ts'`],
+  ['serve/server.ts', `import { functions } from '../functions/index.ts'\nconst clock = () => new Date()`],
+  ['serve/fetch.ts', `import { functions } from '../functions/index.ts'`],
+  ['jobs/manager.ts', `import { addJob } from '../db/jobs.ts'\nimport { z } from 'zod'`],
+  ['jobs/run.ts', `import type { Host } from '../ssh/ssh.ts'\nimport { createQueue } from './queue.ts'`],
+  ['jobs/manager.ts', 'const at = new Date(seconds * 1000)\nconst began = performance.now()'],
+  ['jobs/manager.ts', '// Date.now() and process.env are not for here\n/* import x from "../functions/index.ts" */'],
+  ['platform/config.ts', 'const { env } = process\nread(process.env)'],
+  ['db/users.ts', `import type { Database } from './libsql/client.ts'`],
   ['client/panel.ts', `import type { Operations } from './operations.ts'`],
   ['panel/wire/panel.ts', `import { createPanel } from '../../client/index.ts'\nconst at = Date.now()`],
   ['panel/main.tsx', `import { Shell } from './parts/shell.tsx'`],
@@ -119,19 +237,26 @@ test.each([
 })
 
 test.each([
-  ['runtime/app.ts', `import { parseTarget } from '../functions/updates/target.ts'`, 'not below'],
-  ['runtime/app.ts', `import type { Target } from '../functions/updates/target.ts'`, 'not below'],
-  ['runtime/server.ts', `import { parseTarget } from '../functions/updates/target.ts'`, 'not below'],
-  ['db/users.ts', `import { timestamp } from '../runtime/clock.ts'`, 'not below'],
-  ['db/users.ts', `export { timestamp } from '../runtime/clock.ts'`, 'not below'],
-  ['db/users.ts', `import '../runtime/clock.ts'`, 'not below'],
-  ['db/users.ts', `const clock = await import("../runtime/clock.ts")`, 'not below'],
-  ['db/users.ts', `import {\n  timestamp,\n} from '../runtime/clock.ts'`, 'not below'],
+  ['runtime/app.ts', `import { parseTarget } from '../functions/hypervisor/target.ts'`, 'not below'],
+  ['runtime/app.ts', `import type { Target } from '../functions/hypervisor/target.ts'`, 'not below'],
+  ['runtime/app.ts', `import type { Host } from '../ssh/ssh.ts'`, 'not below'],
+  ['ssh/host.ts', `import type { Jobs } from '../jobs/jobs.ts'`, 'not below'],
+  ['modules/modules.ts', `import { createServer } from '../serve/server.ts'`, 'not below'],
+  ['functions/auth/cookie.ts', `import { lifeOf } from '../../serve/http-server.ts'`, 'not below'],
+  ['functions/updates/apt.ts', `import type { SshError } from '../../ssh/connection.ts'`, 'past ssh/ssh.ts'],
+  ['serve/server.ts', `import { createQueue } from '../jobs/queue.ts'`, 'past jobs/jobs.ts'],
+  ['jobs/run.ts', `const { quote } = await import('../ssh/command.ts')`, 'past ssh/ssh.ts'],
+  ['db/users.ts', `import { failure } from '../runtime/errors.ts'`, 'not below'],
+  ['db/users.ts', `export { failure } from '../runtime/errors.ts'`, 'not below'],
+  ['db/users.ts', `import '../runtime/errors.ts'`, 'not below'],
+  ['db/users.ts', `const errors = await import("../runtime/errors.ts")`, 'not below'],
+  ['db/users.ts', `import {\n  failure,\n} from '../runtime/errors.ts'`, 'not below'],
+  ['platform/clock.ts', `import type { Database } from '../db/libsql/client.ts'`, 'not below'],
   ['client/panel.ts', `import type { functions } from '../functions/index.ts'`, 'not below'],
-  ['runtime/jobs.ts', `import type { Event } from '../client/topics.ts'`, 'not below'],
+  ['jobs/manager.ts', `import type { Event } from '../client/topics.ts'`, 'not below'],
   ['runtime/app.ts', `import { buildPanel } from '../packaging/panel.ts'`, 'not below'],
   ['panel/wire/panel.ts', `import type { functions } from '../../functions/index.ts'`, 'not below'],
-  ['panel/main.tsx', `import { VERSION } from '../runtime/version.ts'`, 'not below'],
+  ['panel/main.tsx', `import { VERSION } from '../platform/program.ts'`, 'not below'],
   ['functions/panel/page.get.ts', `import { PAGES } from '../../panel/pages.ts'`, 'not below'],
   ['functions/auth/cookie.ts', `import { ROUTES } from '../../panel/routes.ts'`, 'not below'],
   ['panel/routes.ts', `import { PAGES } from './pages.ts'`, 'plain data'],
@@ -140,12 +265,12 @@ test.each([
   ['functions/auth/cookie.ts', `import { startDemoHost } from '../../demo/host.ts'`, 'not below'],
   ['functions/auth/cookie.ts', `import login from './login.post.ts'`, 'the endpoint'],
   ['functions/modules/list.get.ts', `import run from '../updates/run.post.ts'`, 'the endpoint'],
-  ['functions/updates/apt.ts', `import output from './output.ws.ts'`, 'the endpoint'],
+  ['functions/updates/apt.ts', `import output from '../jobs/output.ws.ts'`, 'the endpoint'],
   ['functions/auth/cookie.ts', `import { functions } from '../index.ts'`, 'the manifest'],
-  ['runtime/jobs.ts', `import { jobKinds } from '../functions/index.ts'`, 'the manifest'],
-  ['db/migrations/0002-more.ts', `import { x } from '../client.ts'`, 'a migration imports nothing'],
-  ['runtime/jobs.ts', 'if (process.env.DEBUG) log()', 'the environment'],
-  ['runtime/jobs.ts', `if (process['env'].DEBUG) log()`, 'the environment'],
+  ['jobs/manager.ts', `import { jobKinds } from '../functions/index.ts'`, 'the manifest'],
+  ['db/migrations/0002-more.ts', `import { x } from '../libsql/client.ts'`, 'a migration imports nothing'],
+  ['jobs/manager.ts', 'if (process.env.DEBUG) log()', 'the environment'],
+  ['jobs/manager.ts', `if (process['env'].DEBUG) log()`, 'the environment'],
   ['functions/auth/cookie.ts', 'const at = Date.now()', 'the time'],
   ['db/users.ts', 'const at = new Date().toISOString()', 'the time'],
   ['functions/updates/utils.ts', '', 'named'],

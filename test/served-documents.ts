@@ -1,10 +1,11 @@
+import { ERRORS } from '../functions/services.ts'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import * as z from 'zod'
 import { areas, functions, sockets } from '../functions/index.ts'
-import { ASSET_FILES } from '../runtime/asset-files.ts'
-import { createDocuments } from '../runtime/documents.ts'
+import { ASSET_FILES } from '../platform/asset-files.ts'
+import { createDocuments } from '../openapi/openapi.ts'
 
 const About = z.object({ info: z.object({ version: z.string() }) })
 
@@ -13,7 +14,7 @@ export async function expectDocuments(url: string): Promise<void> {
   const get = (path: string, accepted = 'gzip, br') =>
     fetch(`${url}${path}`, { headers: { 'accept-encoding': accepted } })
   const served: unknown = await (await get('/api/openapi.json')).json()
-  const documents = createDocuments({ functions, sockets, areas }, About.parse(served).info.version)
+  const documents = createDocuments({ functions, sockets, areas, errors: ERRORS }, About.parse(served).info.version)
   expect(served).toEqual(await documents.openApi())
   expect(await (await get('/api/asyncapi.json')).json()).toEqual(await documents.asyncApi())
 

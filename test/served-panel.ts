@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { buildPanel } from '../packaging/panel.ts'
 import { ROUTES } from '../panel/routes.ts'
-import { PANEL_PAGE } from '../runtime/asset-files.ts'
+import { PANEL_PAGE } from '../platform/asset-files.ts'
 
 /** What is built has the panel of its sources inside, byte for byte, ready for a browser. */
 export async function expectPanel(url: string): Promise<void> {

@@ -5,7 +5,8 @@ import { checkClose, checkFrame } from './declared-frames.ts'
 
 const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
 
-export const WAIT = { timeout: 30_000 }
+/** Nothing is promised about time: this machine may have other work. */
+export const WAIT = { timeout: 60_000 }
 /** All of it is not searched again and again. */
 const RECENT = 16 * 1024
 
@@ -21,11 +22,14 @@ export async function openTerminal(
   })
   onTestFinished(() => ws.terminate())
   let pieces: Buffer[] = []
+  let recent = Buffer.alloc(0)
   let exit: z.infer<typeof Exit> | undefined
   ws.on('error', () => {})
   ws.on('message', (data: Buffer, binary: boolean) => {
-    if (binary) pieces.push(data)
-    else {
+    if (binary) {
+      pieces.push(data)
+      recent = Buffer.concat([recent, data]).subarray(-RECENT)
+    } else {
       checkFrame('/ws/terminal', data.toString())
       exit = Exit.parse(JSON.parse(data.toString()))
     }
@@ -56,10 +60,11 @@ export async function openTerminal(
     type: (text: string | Buffer) => ws.send(Buffer.from(text), { binary: true }),
     tell: (frame: object) => ws.send(JSON.stringify(frame)),
     /** Waits for a text among the newest that has come. */
-    until: (wanted: string | RegExp) => expect.poll(() => bytes().subarray(-RECENT).toString(), WAIT).toMatch(wanted),
+    until: (wanted: string | RegExp) => expect.poll(() => recent.toString(), WAIT).toMatch(wanted),
     /** Forgets what has come so far. */
     forget() {
       pieces = []
+      recent = Buffer.alloc(0)
     },
   }
 }

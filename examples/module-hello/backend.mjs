@@ -1,11 +1,11 @@
 const READS = { limit: 1200, seconds: 60, by: 'user' }
 const WRITES = { limit: 300, seconds: 60, by: 'user' }
 
-/** How many greetings there were since the service started. */
+/** The number of greetings since the service started. */
 let count = 0
 
 export default ({ z, defineFunction }) => [
-  /** Greets who is signed in. */
+  /** Greets the signed-in user. */
   defineFunction({
     method: 'GET',
     path: '/api/modules/hello/greeting',
@@ -16,13 +16,13 @@ export default ({ z, defineFunction }) => [
     handler: (_, { user }) => ({ message: `Bonjour ${user.username}.` }),
   }),
 
-  /** Greets somebody else, and counts it. */
+  /** Greets the named person, and counts the greeting. */
   defineFunction({
     method: 'POST',
     path: '/api/modules/hello/greetings',
     auth: 'user',
     rateLimit: WRITES,
-    // Nothing that anybody would look for in the audit log.
+    // A greeting is not worth an audit entry.
     audit: false,
     request: { body: z.object({ name: z.string().trim().min(1).max(80) }) },
     status: 201,
@@ -34,7 +34,7 @@ export default ({ z, defineFunction }) => [
     },
   }),
 
-  /** Since when the host is up, for administrators. */
+  /** How long the host has been running, for administrators. */
   defineFunction({
     method: 'GET',
     path: '/api/modules/hello/uptime',
@@ -44,7 +44,7 @@ export default ({ z, defineFunction }) => [
     errors: ['ssh_incomplete', 'ssh_password_unreadable', 'ssh_failed'],
 
     async handler(_, { host, fail }) {
-      // A program and its arguments, each a word of its own: no shell ever reads them.
+      // A program and its arguments as separate words: no shell reads them.
       const { code, stdout, stderr } = await host.exec(['uptime', '-p'])
       if (code !== 0) throw fail('ssh_failed', { values: { message: stderr.trim() || 'uptime a échoué' } })
       return { uptime: stdout.trim() }

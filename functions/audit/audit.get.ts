@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { readAudit } from '../../db/audit.ts'
-import { AUDIT_ACTIONS } from '../../runtime/audit.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
-import { wholeNumber } from '../../runtime/whole-number.ts'
+import { READS } from '../../runtime/function.ts'
+import { integerText } from '../../runtime/input.ts'
+import { AUDIT_ACTIONS, defineFunction } from '../services.ts'
 
 const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
@@ -16,8 +16,8 @@ export default defineFunction({
   rateLimit: READS,
   request: {
     query: z.object({
-      limit: wholeNumber({ min: 1, max: 500 }).default(100),
-      before: wholeNumber({ min: 1 }).optional(),
+      limit: integerText({ min: 1, max: 500 }).default(100),
+      before: integerText({ min: 1 }).optional(),
       action: z.enum(AUDIT_ACTIONS).optional(),
       user: z.string().max(256).optional(),
     }),
@@ -55,7 +55,7 @@ export default defineFunction({
   },
 
   async handler({ query: { limit, before, action, user } }, { db }) {
-    // One more than is asked for tells whether anything follows.
+    // Reads one entry more than the limit: that entry shows whether another page follows.
     const found = await readAudit(db, {
       limit: limit + 1,
       ...(before !== undefined && { before }),

@@ -1,14 +1,15 @@
 import { changeRights, type HostAccount, type Learnt } from '../../db/users.ts'
-import { auditStatement } from '../../runtime/audit.ts'
-import type { Services } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
-import { type Account, type Claim, type Identity, isAccountName, refusesCommands } from '../../runtime/identity.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
+import { type Account, type Claim, type Identity, isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
+import { auditStatement, type Services } from '../services.ts'
 
-/** A browser waits for its token meanwhile; whoever is not confirmed by then is an ordinary user until the next time. */
+/**
+ * Longest account lookup during a refresh: the browser waits for its token meanwhile. A user whom the host does not
+ * confirm in this time is not an administrator until the next refresh.
+ */
 const REFRESH_MS = 5_000
 
-/** Who has signed in, and with which rights. */
+/** The user that a sign-in resolved to, with the user's rights. */
 export interface Entrant {
   username: string
   isAdmin: boolean
@@ -16,14 +17,17 @@ export interface Entrant {
 }
 
 /**
- * What the host says, through the service account, of who has just signed in: the name under which the account is known,
- * and whether it is an administrator's. Undefined when there is no such account.
- *
- * What the account's own login says can be forged by its owner: sshd runs commands through the login shell, which reads
- * start-up files that belong to the user. So it takes rights away, and never gives any. Whoever cannot be confirmed is no
- * administrator; see `docs/decisions/0022`.
+ * Asks the host, through the service account, about the account that has just signed in. Returns the account's name as
+ * the host knows it and whether the account is an administrator; undefined when the host has no such account. The
+ * identity claim from the account's own login only ever removes rights: its owner can forge it, because sshd runs
+ * commands through the login shell, which reads start-up files of the user. A user whom the service account cannot
+ * confirm is not an administrator; see `docs/decisions/0022`.
  */
-export async function meet(services: Services, typed: string, { identity, runs }: Claim): Promise<Entrant | undefined> {
+export async function resolveSignIn(
+  services: Services,
+  typed: string,
+  { identity, runs }: Claim,
+): Promise<Entrant | undefined> {
   const account = await inspect(services, typed)
   if (account === 'gone') return undefined
   const claims = identity !== null && belongs({ ...identity, sudo: true }, services.config)
@@ -39,11 +43,14 @@ export async function meet(services: Services, typed: string, { identity, runs }
   return { username: account.name, isAdmin, learnt: { own_word, kept_out, uid: account.uid, shadow_counts } }
 }
 
-/** Why the sessions of an account are over. */
+/** Why the sessions of an account ended. */
 export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired'
 
-/** Asks the host again about somebody whose session goes on, and stores what has changed; or says why it must not go on. */
-export async function askAgain(services: Services, user: HostAccount, address: string): Promise<boolean | Ended> {
+/**
+ * Asks the host again about the user of an open session and stores changed rights. Returns whether the user is an
+ * administrator, or the reason why the session must end.
+ */
+export async function recheckRights(services: Services, user: HostAccount, address: string): Promise<boolean | Ended> {
   if (!isAccountName(user.username)) return 'name'
   const account = await inspect(services, user.username, { withinMs: REFRESH_MS, shared: true })
   if (account === 'gone') return account
@@ -54,7 +61,7 @@ export async function askAgain(services: Services, user: HostAccount, address: s
     const ended = endOf(account, user)
     if (ended) return ended
     kept_out = user.own_word === 'refused' || isKeptOut(account)
-    // One who has signed in before that was asked: from now on another uid is another account.
+    // The user signed in before the service stored uids. From now on a different uid means a different account.
     uid ??= account.uid
     isAdmin = claims && !kept_out && belongs(account, services.config)
   }
@@ -76,7 +83,10 @@ function endOf(account: Account, { username, uid, shadow_counts }: HostAccount):
   return account.localPassword === false ? 'locked' : undefined
 }
 
-/** `unconfirmed` when nobody could be asked; `unasked` where there is nobody to ask, and the console says that this will do. */
+/**
+ * Returns `unconfirmed` when the service account cannot be asked, and `unasked` when none is configured and the
+ * configuration accepts unconfirmed administrators.
+ */
 async function inspect(
   { host, config, log }: Services,
   username: string,
@@ -107,7 +117,7 @@ function belongs(
   )
 }
 
-/** May sign in, and do nothing that changes anything. */
+/** Whether the account may sign in but must not change anything. */
 function isKeptOut(account: Account): boolean {
   return refusesCommands(account) || account.overdue !== undefined
 }

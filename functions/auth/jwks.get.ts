@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
-import { PublicKey } from '../../runtime/signing-keys.ts'
+import { PublicKey } from '../../sessions/sessions.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',

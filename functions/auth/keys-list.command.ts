@@ -1,10 +1,10 @@
 import { readSigningKeys } from '../../db/signing-keys.ts'
-import { defineCommand } from '../../runtime/command-line.ts'
-import { signingKeyOf } from '../../runtime/signing-keys.ts'
+import { defineCommand } from '../../runtime/command.ts'
+import { signingKeyOf } from '../../sessions/sessions.ts'
 
 const UNREADABLE = 'Aucune ne peut être déchiffrée : PANEL_SECRET_KEY n’est pas la clé du service.'
 
-/** Lists the signing keys that are not revoked, the newest first, and says which one signs. */
+/** Lists the signing keys that are not revoked, newest first, and marks the one that signs. */
 export default defineCommand({
   name: 'keys list',
   summary: 'lister les clés de signature',

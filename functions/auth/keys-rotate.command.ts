@@ -1,14 +1,15 @@
 import { noting } from '../../db/audit.ts'
 import { endingSessions } from '../../db/sessions.ts'
 import { countOtherSigningKeys, readSigningKeys, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { isSealedBy, rotateSigningKey } from '../../runtime/signing-keys.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { isSealedBy, rotateSigningKey } from '../../sessions/sessions.ts'
+import { auditStatement } from '../services.ts'
 
 /**
- * Adds a signing key, which running instances take within a minute, in place of `PANEL_JWT_KEY` too; old tokens verify
- * until they expire. After a leak, `--revoke` makes every other key worthless for good.
+ * Adds a signing key. Running instances use it within a minute, also instead of `PANEL_JWT_KEY`; old tokens stay valid
+ * until they expire. After a leak, `--revoke` permanently revokes every other key.
  */
 export default defineCommand({
   name: 'keys rotate',

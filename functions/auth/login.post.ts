@@ -2,16 +2,16 @@ import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
 import { addSession } from '../../db/sessions.ts'
 import { findHostAccountByName, saveUser } from '../../db/users.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
 import { limitKey } from '../../runtime/caller.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
-import { isAccountName } from '../../runtime/identity.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
-import { ACCESS_SECONDS } from '../../runtime/tokens.ts'
-import { visible } from '../../runtime/visible.ts'
+import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
+import { ACCESS_SECONDS } from '../../sessions/sessions.ts'
+import { isAccountName, SshError } from '../../ssh/ssh.ts'
+import { defineFunction } from '../services.ts'
 import { refreshCookie } from './cookie.ts'
-import { meet } from './host-account.ts'
+import { resolveSignIn } from './host-account.ts'
 import { BUSY_SECONDS, PASSWORD_LIMIT } from './proof.ts'
 
 export default defineFunction({
@@ -60,20 +60,20 @@ export default defineFunction({
 
   async handler({ body: { username: typed, password } }, context) {
     const { db, host, settings, sessions, limiter, clock, caller, signal, audit, auditEntry, fail, header } = context
-    // Else any page could sign its visitors in as somebody else.
+    // Without this check any page could sign its visitors in as another user.
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const refused = async (error: SshError) => {
       await audit('login_failed', {
-        user: { id: null, username: isAccountName(typed) ? typed : visible(typed.slice(0, SHOWN)) },
+        user: { id: null, username: isAccountName(typed) ? typed : escapeControl(typed.slice(0, MAX_AUDITED_NAME)) },
         details: { reason: error.reason, error: error.message },
       })
       return fail(REFUSALS[error.reason], { cause: error })
     }
     await settings.sshServer()
-    // sshd would read another name out of it (`bob:x` is bob), or a terminal more than a name.
+    // sshd reads another user name out of some texts (`bob:x` is bob), and a terminal interprets control characters.
     if (!isAccountName(typed)) {
       const impossible = new SshError('bad_credentials', 'ce nom ne peut être celui d’un compte')
-      const isTold = (await limiter.admit('names of nobody', '', OF_NOBODY)) === 0
+      const isTold = (await limiter.admit('names of nobody', '', INVALID_NAME_LIMIT)) === 0
       throw isTold ? await refused(impossible) : fail('bad_credentials', { cause: impossible })
     }
     const turn = { from: limitKey(caller.address), signal }
@@ -83,7 +83,7 @@ export default defineFunction({
     if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
 
     const now = timestamp(clock())
-    const entrant = await meet(context, typed, checked.claim)
+    const entrant = await resolveSignIn(context, typed, checked.claim)
     if (!entrant) throw await refused(new SshError('bad_credentials', 'l’hôte ne connaît pas ce compte'))
     const { username, isAdmin, learnt } = entrant
     const before = await findHostAccountByName(db, username)
@@ -112,13 +112,13 @@ export default defineFunction({
 })
 
 /**
- * So many attempts by names that nobody can have are in the audit log, from wherever they come: the host, which takes its time for each
- * password, is not asked about them.
+ * Limit on audited attempts per address with names that no account can have. The host is never asked about such a name,
+ * because it takes time for each password.
  */
-const OF_NOBODY = { limit: 100, seconds: 3_600, by: 'address' } as const
+const INVALID_NAME_LIMIT = { limit: 100, seconds: 3_600, by: 'address' } as const
 
-/** So much of what was typed as a name is kept in the audit log. */
-const SHOWN = 256
+/** Characters of an invalid user name that the audit log keeps. */
+const MAX_AUDITED_NAME = 256
 
 const REFUSALS = {
   bad_credentials: 'bad_credentials',

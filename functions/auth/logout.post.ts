@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { noting } from '../../db/audit.ts'
-import { defineFunction } from '../../runtime/function.ts'
-import { tokenHash } from '../../runtime/tokens.ts'
+import { tokenHash } from '../../sessions/sessions.ts'
+import { defineFunction } from '../services.ts'
 import { clearedCookie, RefreshCookies } from './cookie.ts'
 
 export default defineFunction({

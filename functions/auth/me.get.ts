@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { findPreferences } from '../../db/users.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',

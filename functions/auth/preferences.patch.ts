@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import { savePreference } from '../../db/users.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 
-/** In the order in which they are checked and applied. */
+/** Preferences are checked and applied in this order. */
 const PREFERENCES = [
   ['lang', ['fr', 'en']],
   ['theme', ['dark', 'light']],
   ['sidebar_position', ['left', 'right']],
 ] as const
 
-/** Which of them are wrong is for the handler to say: what comes before one is applied. */
+/** Accepts any values: the handler reports the first wrong one, after it has applied the preferences before it. */
 const AnyPreferences = z
   .looseObject({ lang: z.unknown(), theme: z.unknown(), sidebar_position: z.unknown() })
   .partial()

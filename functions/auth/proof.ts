@@ -1,17 +1,20 @@
 import * as z from 'zod'
 import { limitKey } from '../../runtime/caller.ts'
-import type { Context, User } from '../../runtime/context.ts'
-import type { ErrorCode } from '../../runtime/errors.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
+import type { User } from '../../runtime/context.ts'
+import { SshError } from '../../ssh/ssh.ts'
+import type { Context, ErrorCode } from '../services.ts'
 
-/** How often somebody may give a password, at the sign-in and as a proof together: whoever guesses has no second place to do it. */
+/** Limit on passwords per address, shared by the sign-in and the proof: a guesser gets no second allowance. */
 export const PASSWORD_LIMIT = { limit: 5, seconds: 60, by: 'address', shared: true } as const
 const SIGN_IN = 'POST /api/auth/login'
 
-/** Most of a full queue is through by then, and who comes again as told never meets the limit of five a minute. */
+/**
+ * Retry-After of a full queue. Most of a full queue is done by then, and a client that waits this long stays under five
+ * attempts a minute.
+ */
 export const BUSY_SECONDS = 12
 
-/** The caller's own password, in the body of what must not be done by a stolen token alone. */
+/** The caller's own password, in the body of requests that a stolen token alone must not perform. */
 export const CurrentPassword = z.string().max(1024).meta({ description: 'The caller’s own password, as proof.' })
 
 export const PROOF_ERRORS = [
@@ -23,9 +26,8 @@ export const PROOF_ERRORS = [
 ] as const satisfies readonly ErrorCode[]
 
 /**
- * Lets the host check that it is the signed-in user who asks, by the user's own password. Throws one of `PROOF_ERRORS`
- * otherwise: none of them has the status 401, which would mean that the session is over. A refused password is audited as
- * `proof_refused`.
+ * Has the host check the signed-in user's own password. Throws one of `PROOF_ERRORS` when the check fails; none has
+ * status 401, which would mean that the session has ended. A refused password is audited as `proof_refused`.
  */
 export async function prove(
   password: string | undefined,

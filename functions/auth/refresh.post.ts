@@ -2,12 +2,13 @@ import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
 import { findSession, touchSession } from '../../db/sessions.ts'
 import { findHostAccount } from '../../db/users.ts'
+import { timestamp } from '../../platform/clock.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { defineFunction, EXAMPLE_TOKEN } from '../../runtime/function.ts'
-import { ACCESS_SECONDS, tokenHash } from '../../runtime/tokens.ts'
+import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
+import { ACCESS_SECONDS, tokenHash } from '../../sessions/sessions.ts'
+import { defineFunction } from '../services.ts'
 import { RefreshCookies } from './cookie.ts'
-import { askAgain } from './host-account.ts'
+import { recheckRights } from './host-account.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -38,7 +39,7 @@ export default defineFunction({
     const user = await findHostAccount(db, userId)
     if (!user) throw fail('user_missing')
     const { id, username } = user
-    const isAdmin = await askAgain(context, user, caller.address)
+    const isAdmin = await recheckRights(context, user, caller.address)
     if (typeof isAdmin === 'string') {
       const note = { user, target: username, details: { reason: isAdmin } }
       await sessions.end({ userId }, (count) => onlyIf(auditEntry('account_ended', note), count))

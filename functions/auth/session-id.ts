@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { shownAs } from '../../runtime/shown-as.ts'
+import { documentedAs } from '../../runtime/input.ts'
 
 export const SessionId = z
   .int()
   .positive()
   .meta({ id: 'SessionId', description: 'Names a session.', examples: [12] })
 
-/** In an address: one that is no number is a session that does not exist. */
-export const GivenSessionId = shownAs(SessionId, z.string())
+/** The id in an address. Text that is not a number means a session that does not exist. */
+export const GivenSessionId = documentedAs(SessionId, z.string())

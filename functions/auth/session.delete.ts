@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { GivenSessionId } from './session-id.ts'
 
 export default defineFunction({

@@ -1,12 +1,13 @@
 import { noting } from '../../db/audit.ts'
 import { endSessions } from '../../db/sessions.ts'
 import { findUserByName } from '../../db/users.ts'
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { visible } from '../../runtime/visible.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { auditStatement } from '../services.ts'
 
-/** Ends every session of a user, whose rights on the host were taken away, say. */
+/** Ends every session of a user, for example after the user lost rights on the host. */
 export default defineCommand({
   name: 'sessions end',
   summary: 'terminer toutes les sessions d’un utilisateur',
@@ -15,7 +16,7 @@ export default defineCommand({
   async run({ args: [username = ''] }, context) {
     const { db, clock } = context
     const user = await findUserByName(db, username)
-    const shown = visible(username)
+    const shown = escapeControl(username)
     if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
     const entry = auditStatement(context, atConsole(context.operator), 'sessions_ended', { target: username })
     const ended = await endSessions(db, { userId: user.id }, timestamp(clock()), (count) =>

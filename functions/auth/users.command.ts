@@ -1,9 +1,9 @@
 import { listUsers } from '../../db/users.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { defineCommand } from '../../runtime/command-line.ts'
-import { visible } from '../../runtime/visible.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { defineCommand } from '../../runtime/command.ts'
 
-/** Lists who has signed in so far. */
+/** Lists the users who have signed in. */
 export default defineCommand({
   name: 'users',
   summary: 'lister les utilisateurs qui se sont connectés',
@@ -11,7 +11,7 @@ export default defineCommand({
   async run(_, { db, clock }) {
     const users = (await listUsers(db, timestamp(clock()))).map((user) => ({
       ...user,
-      username: visible(user.username),
+      username: escapeControl(user.username),
     }))
     if (users.length === 0) return 'Personne ne s’est encore connecté.'
     const width = Math.max(...users.map(({ username }) => username.length))

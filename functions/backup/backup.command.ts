@@ -1,16 +1,16 @@
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { openDatabase } from '../../db/client.ts'
-import { copyInto, inspectCopy } from '../../db/copy.ts'
-import { filePath } from '../../db/file-url.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { encodeKey, readSecretKey } from '../../runtime/secrets.ts'
-import { expectExisting } from '../../runtime/storage.ts'
-import { giveName, isThere, readIfThere, syncFile, writeNew } from '../../runtime/whole-file.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import { copyInto, inspectCopy } from '../../db/libsql/copy.ts'
+import { expectExisting } from '../../db/storage.ts'
+import { createFileAtomically, exists, filePath, linkAtomically, readIfExists, syncFile } from '../../platform/files.ts'
+import { encodeKey, readSecretKey } from '../../platform/secrets.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
 
 /**
- * Copies the database into one file and the key of its secrets into another beside it, `<file>.key`: apart, because who
- * has both has every secret. The service may run meanwhile, also one of an older version, whose database stays as it is.
+ * Copies the database into one file and the key of its secrets into a second file beside it, `<file>.key`. The two are
+ * separate because both together reveal every secret. The service may run meanwhile, in an older version too; its
+ * database is not changed.
  */
 export default defineCommand({
   name: 'backup',
@@ -24,18 +24,18 @@ export default defineCommand({
       throw new CommandError('la base est distante : sauvegardez-la avec les moyens de son serveur.')
     await expectExisting(config)
     const file = resolve(name)
-    if (!(await isThere(dirname(file)))) throw new CommandError(`il n’y a pas de dossier ${dirname(file)}.`)
+    if (!(await exists(dirname(file)))) throw new CommandError(`il n’y a pas de dossier ${dirname(file)}.`)
     const key = encodeKey(secretKey ?? (await readSecretKey(dataDir)))
-    const keyThere = await readIfThere(`${file}.key`)
-    if (await isThere(file)) throw new CommandError(`${file} existe déjà : rien n’a été écrasé.`)
+    const keyThere = await readIfExists(`${file}.key`)
+    if (await exists(file)) throw new CommandError(`${file} existe déjà : rien n’a été écrasé.`)
     if (keyThere !== undefined && keyThere !== key)
       throw new CommandError(`${file}.key existe déjà : rien n’a été écrasé.`)
 
     const unfinished = `${file}.${process.pid}.part`
     try {
       await copyDatabase(databaseUrl, unfinished)
-      if (keyThere === undefined) await writeNew(`${file}.key`, key)
-      await giveName(unfinished, file).catch(async (error: unknown) => {
+      if (keyThere === undefined) await createFileAtomically(`${file}.key`, key)
+      await linkAtomically(unfinished, file).catch(async (error: unknown) => {
         if (keyThere === undefined) await rm(`${file}.key`, { force: true })
         throw error
       })

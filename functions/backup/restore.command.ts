@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, constants, copyFile, link, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Claim, type Copy, claimFile, inspectCopy } from '../../db/copy.ts'
-import { filePath } from '../../db/file-url.ts'
+import { type Claim, claimFile, type Copy, inspectCopy } from '../../db/libsql/copy.ts'
 import { SCHEMA_VERSION } from '../../db/migrate.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import type { Config } from '../../runtime/config.ts'
-import { createSecrets, decodeKey, encodeKey, secretKeyFile } from '../../runtime/secrets.ts'
+import type { Config } from '../../platform/config.ts'
 import {
-  giveTo,
+  chownTo,
+  exists,
+  filePath,
   isCode,
-  isThere,
   makeFolder,
   type Owner,
-  readIfThere,
-  replaceFile,
+  readIfExists,
+  replaceFileAtomically,
   syncFile,
   syncFolderOf,
-} from '../../runtime/whole-file.ts'
+} from '../../platform/files.ts'
+import { createSecrets, decodeKey, encodeKey, secretKeyFile } from '../../platform/secrets.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
 
 /**
- * Puts a backup in the place of the database, and its key in the place of the key, while no service runs. What was there
- * before is kept beside, under another name. Whenever it is cut off, there is a database, the one or the other, and it
- * can be run again.
+ * Replaces the database by a backup, and the key by the backup's key, while no service runs. Keeps the previous files
+ * beside them under another name. An interruption at any moment leaves either the old or the new database in place, and
+ * the command can be run again.
  */
 export default defineCommand({
   name: 'restore',
@@ -35,12 +35,12 @@ export default defineCommand({
     const database = filePath(databaseUrl)
     if (database === undefined) throw new CommandError('la base est distante : restaurez-la sur son serveur.')
     const backup = resolve(name)
-    if (!(await isThere(backup))) throw new CommandError(`il n’y a pas de fichier ${backup}.`)
+    if (!(await exists(backup))) throw new CommandError(`il n’y a pas de fichier ${backup}.`)
     await expectAlone(backup)
     const key = await keyOf(backup, config)
     await makeFolder(dataDir)
     await removeStaged(database, backup)
-    const there = await isThere(database)
+    const there = await exists(database)
     const owner = await stat(there ? database : dirname(database))
     const kept = `avant-${clock().toISOString().replaceAll(/[:.]/g, '-')}`
 
@@ -61,11 +61,11 @@ export default defineCommand({
   },
 })
 
-/** The key that came with the backup, else the one that is in force. */
+/** Returns the key that came with the backup, else the key in use. */
 async function keyOf(backup: string, { secretKey, dataDir }: Config): Promise<Buffer> {
-  const beside = await readIfThere(`${backup}.key`)
+  const beside = await readIfExists(`${backup}.key`)
   const from = beside === undefined ? secretKeyFile(dataDir) : `${backup}.key`
-  const text = beside ?? (secretKey ? encodeKey(secretKey) : await readIfThere(from))
+  const text = beside ?? (secretKey ? encodeKey(secretKey) : await readIfExists(from))
   if (text === undefined)
     throw new CommandError(`la clé des secrets manque : remettez ${backup}.key, ou indiquez PANEL_SECRET_KEY.`)
   const key = decodeKey(text)
@@ -81,7 +81,7 @@ const STAGED = '.restore-'
 
 const STAGED_NAME = /^\.restore-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-wal|-shm|-journal)?$/
 
-/** What a run that was cut off left behind. */
+/** Removes the staged files of an interrupted run. */
 async function removeStaged(database: string, backup: string): Promise<void> {
   const folder = dirname(database)
   for (const name of await readdir(folder)) {
@@ -91,10 +91,13 @@ async function removeStaged(database: string, backup: string): Promise<void> {
   }
 }
 
-/** What a database that is in use, or was cut off, keeps beside its file. */
+/** Suffixes of the files that SQLite keeps beside a database in use or after a crash. */
 const LOGS = ['-wal', '-shm', '-journal']
 
-/** The copied files of a service hold part of their rows in a log, which would be left behind. */
+/**
+ * Refuses a backup with a log beside it: a copy of a live database keeps some of its rows there, and they would be
+ * lost.
+ */
 async function expectAlone(backup: string): Promise<void> {
   for (const log of ['-wal', '-journal']) {
     const there = await stat(`${backup}${log}`).catch(() => undefined)
@@ -108,7 +111,7 @@ async function expectAlone(backup: string): Promise<void> {
 async function stage(backup: string, staged: string, owner: Owner): Promise<void> {
   await copyFile(backup, staged, constants.COPYFILE_EXCL)
   await chmod(staged, 0o600)
-  await giveTo(staged, owner)
+  await chownTo(staged, owner)
   await syncFile(staged)
 }
 
@@ -118,7 +121,7 @@ async function checkCopy(backup: string, staged: string, key: Buffer): Promise<v
   })
   if (version > SCHEMA_VERSION)
     throw new CommandError(`${backup} vient d’une version plus récente : mettez d’abord ce programme à jour.`)
-  // Some may have been sealed by a key from before; of the right one at least something is.
+  // An earlier key may have sealed some secrets; the right key opens at least one.
   if (sealed.length > 0 && !opensAny(sealed, key))
     throw new CommandError(`la clé n’est pas celle de cette sauvegarde : elle n’en déchiffre aucun secret.`)
 }
@@ -135,18 +138,19 @@ function opensAny(sealed: Copy['sealed'], key: Buffer): boolean {
   })
 }
 
-/** Where there is no database yet, only what one left that is gone. */
+/** The claim for a missing database: there is nothing to lock. */
 const NOBODYS: Claim = { whole: true, release: async () => {} }
 
-/** The old database keeps its place until the new one takes it, in one step. */
+/** Replaces the database in one step. The old database stays in place until then. */
 async function swap(staged: string, database: string, kept: string | undefined): Promise<void> {
   const claim = kept === undefined ? NOBODYS : await claimFile(database)
   if (!claim) throw new CommandError('un service utilise cette base : arrêtez-le, puis recommencez.')
   try {
     if (kept !== undefined) await keep(database, kept)
-    // Beside another database they would be read as that one's. A broken one may be mended with them.
+    // SQLite would apply old logs to the new database. The logs of a damaged database are kept, because they may help
+    // to repair it.
     for (const log of LOGS) {
-      if (!claim.whole && kept !== undefined && (await isThere(`${database}${log}`)))
+      if (!claim.whole && kept !== undefined && (await exists(`${database}${log}`)))
         await rename(`${database}${log}`, `${kept}${log}`)
       else await rm(`${database}${log}`, { force: true })
     }
@@ -157,7 +161,10 @@ async function swap(staged: string, database: string, kept: string | undefined):
   }
 }
 
-/** Where there are no links, a copy. Replaces nothing, and follows no link that was laid there. */
+/**
+ * Links the file under another name, or copies it where the file system has no hard links. Fails when the name exists,
+ * and follows no symbolic link.
+ */
 async function keep(file: string, name: string): Promise<void> {
   try {
     await link(file, name)
@@ -168,8 +175,8 @@ async function keep(file: string, name: string): Promise<void> {
 }
 
 async function putKey(file: string, key: Buffer, { kept, owner }: { kept: string; owner: Owner }): Promise<void> {
-  const before = await readIfThere(file)
+  const before = await readIfExists(file)
   if (before === encodeKey(key)) return
   if (before !== undefined) await keep(file, `${file}.${kept}`)
-  await replaceFile(file, encodeKey(key), owner)
+  await replaceFileAtomically(file, encodeKey(key), owner)
 }

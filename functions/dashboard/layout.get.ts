@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { readLayout } from '../../db/dashboard-layouts.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { DEFAULT_LAYOUT, Layout } from './layout.ts'
 
 export default defineFunction({

@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { saveLayout } from '../../db/dashboard-layouts.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { DEFAULT_LAYOUT, GivenLayout } from './layout.ts'
 
-/** As JSON text, in bytes. */
+/** Most bytes of a layout as JSON text. */
 const MAX_LAYOUT = 64 * 1024
 
 export default defineFunction({

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 
-/** A dashboard as the panel keeps it: any JSON object, whose meaning is the panel's. */
+/** The dashboard as the panel stores it: any JSON object. Only the panel knows its meaning. */
 export const Layout = z.record(z.string(), z.unknown())
 
-/** Deeper than any dashboard, and nowhere near what a stack can bear. */
+/** Deeper than any dashboard, and far below the depth that overflows the stack. */
 const MAX_DEPTH = 32
 
-/** One that may be stored. */
+/** The schema of a layout that a client sends. */
 export const GivenLayout = Layout.refine(isShallow, `${MAX_DEPTH} niveaux au plus`)
 
 function isShallow(layout: object): boolean {
@@ -18,7 +18,7 @@ function isShallow(layout: object): boolean {
   return true
 }
 
-/** What needs attention first, then containers, running jobs and shortcuts, all shown. */
+/** The default layout shows attention items first, then containers, running jobs and shortcuts. */
 export const DEFAULT_LAYOUT: z.infer<typeof Layout> = {
   version: 1,
   widgets: [

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
 import { keptJson } from '../../runtime/json-stream.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',

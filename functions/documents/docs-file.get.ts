@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AssetAnswer } from '../../runtime/asset.ts'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',

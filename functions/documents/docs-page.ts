@@ -1,9 +1,12 @@
 import { assetAddress } from '../../runtime/asset.ts'
 
-/** Where the page and its files lie: links are relative to the page. */
+/** The folder of the page's files. Links are relative to the page. */
 const FOLDER = 'docs'
 
-/** What the page may do: show and use the service itself, and nothing else. Swagger UI has its icons as data in its styles. */
+/**
+ * The page's content security policy: it shows and uses this service only. Swagger UI embeds its icons as data URLs in
+ * its styles.
+ */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,7 +18,7 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page that shows the OpenAPI document. */
+/** Returns the page that shows the OpenAPI document. */
 export async function docsPage(): Promise<string> {
   const [ui, own, look, start] = await Promise.all([
     assetAddress(FOLDER, 'swagger-ui.css'),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { DOCS_POLICY, docsPage } from './docs-page.ts'
 
 export default defineFunction({

@@ -1,9 +1,9 @@
-import { type Database, StorageError } from '../../db/client.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { SCHEMA_VERSION } from '../../db/migrate.ts'
 
 /**
- * Why the database cannot be relied on: it does not answer, or takes no change, or a newer program beside this one has brought
- * it up to date, and this one knows nothing of what that changed. Undefined when all is well.
+ * Returns why the database is unusable: it does not respond, it accepts no changes, or a newer program has migrated it
+ * to a schema that this program does not know. Returns undefined when the database is usable.
  */
 export async function databaseProblem(db: Database): Promise<Error | undefined> {
   try {

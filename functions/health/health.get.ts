@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { databaseProblem } from './database-problem.ts'
 
 export default defineFunction({

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { findUser } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { listContainers } from '../updates/containers.ts'
-import { API_ERRORS, actByApi } from './api.ts'
-import { GivenVmid, IN_TIME, startable, withoutFigures } from './container.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
+import { actByApi, API_ERRORS } from './api.ts'
 import { containerJob } from './container-job.ts'
 import { ContainerAction, TaskId } from './container-task.ts'
+import { GivenVmid, IN_TIME, startable, withoutFigures } from './container.ts'
+import { listContainers } from './pct.ts'
 
 const MESSAGES: Readonly<Record<ContainerAction, string>> = {
   start: 'Démarrage demandé.',
@@ -48,13 +49,13 @@ export default defineFunction({
     const start = async (): Promise<string> => {
       const access = await settings.hypervisor()
       if (access) {
-        // Before, because nothing that happens in the hypervisor can be undone with an entry that cannot be written.
+        // The audit entry comes first: an action in the hypervisor cannot be undone when its entry cannot be written.
         const task = await actByApi(access, vmid, action, () => audit(audited, { target }))
         log.info({ target, action, task }, 'the hypervisor has a task')
         return task
       }
       await settings.sshAccount()
-      // A token outlives the record of its user, and a job must belong to somebody.
+      // The token may outlive its user's record, and a job needs an owner.
       if (!(await findUser(db, user.id))) throw fail('profile_missing')
       const number = startable((await listContainers(host, IN_TIME)).map(withoutFigures), vmid)
       return jobs.start({
@@ -69,7 +70,7 @@ export default defineFunction({
     try {
       return { task: await start(), message: MESSAGES[action] }
     } catch (error) {
-      // Somebody wanted it, and it may even have been heard.
+      // The action was requested, and the hypervisor may have received it.
       if (error instanceof Failure && error.status === 502)
         await audit(audited, { target, details: { refused: error.message } })
       throw error

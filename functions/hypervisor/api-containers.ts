@@ -1,16 +1,16 @@
 import * as z from 'zod'
-import { Failure } from '../../runtime/errors.ts'
+import { fail } from '../services.ts'
 import { type ApiRequests, unreadable } from './api-requests.ts'
 import { isSame } from './certificate.ts'
 import type { Container } from './container.ts'
 
-/** A name as the hypervisor gives its nodes: it becomes part of an address. */
+/** The name of a hypervisor node, restricted because it becomes part of an address. */
 export const NodeName = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/, 'un nom de nœud')
 
 const Nodes = z.array(z.object({ node: NodeName, ssl_fingerprint: z.string().nullish() }))
 type Nodes = z.infer<typeof Nodes>
 
-/** Numbers come as text at times, as Perl writes them: `5.1e-05` too. */
+/** A number; the hypervisor sometimes sends it as text in Perl's notation, such as `5.1e-05`. */
 const Figure = z.union([
   z.number(),
   z
@@ -20,7 +20,7 @@ const Figure = z.union([
 ])
 const Flag = z.union([z.number(), z.string(), z.boolean()]).transform((flag) => Number(flag) === 1)
 
-/** A word of the hypervisor's: none is anywhere near so long. */
+/** A short text from the hypervisor, far below this length in practice. */
 const Word = z.string().max(4_096)
 
 const Listed = z.object({
@@ -42,8 +42,8 @@ const Listed = z.object({
 const Permissions = z.record(z.string(), z.record(z.string(), z.unknown()))
 
 /**
- * The node that is this host: the only one, else the one whose certificate answered, else the one that the address
- * names.
+ * Returns the node that is this host: the only node, else the one whose certificate answered, else the one that the
+ * address names.
  */
 export async function findNode({ ask, fingerprint }: ApiRequests, url: string): Promise<string> {
   const nodes = await ask(Nodes, '/nodes')
@@ -53,7 +53,7 @@ export async function findNode({ ask, fingerprint }: ApiRequests, url: string): 
   const found = byCertificate(nodes, fingerprint()) ?? byName(nodes, new URL(url).hostname)
   if (found) return found.node
   const named = nodes.slice(0, 5).map(({ node }) => node)
-  throw new Failure('hypervisor_node_unknown', {
+  throw fail('hypervisor_node_unknown', {
     values: { nodes: [...named, ...(nodes.length > 5 ? ['…'] : [])].join(', ') },
   })
 }
@@ -68,21 +68,21 @@ function byName(nodes: Nodes, hostname: string) {
 }
 
 /**
- * The containers of a node, by number, templates left out. A token that may see none is refused:
- * `hypervisor_forbidden`.
+ * Returns the containers of a node, sorted by number and without templates. Fails with `hypervisor_forbidden` when the
+ * token may not see any container.
  */
 export async function listOfNode(requests: ApiRequests, node: string): Promise<Container[]> {
   const listed = await requests.ask(z.array(Listed), `/nodes/${node}/lxc`)
-  // Who may see nothing gets the same list as who has nothing.
+  // The hypervisor sends an empty list both without rights and without containers.
   if (listed.length === 0 && !(await hasRight(requests, 'VM.Audit')))
-    throw new Failure('hypervisor_forbidden', { values: { message: 'VM.Audit manque pour voir les conteneurs' } })
+    throw fail('hypervisor_forbidden', { values: { message: 'VM.Audit manque pour voir les conteneurs' } })
   return listed
     .filter(({ template }) => !template)
     .map(container)
     .sort((one, other) => one.vmid - other.vmid)
 }
 
-/** Whether the token has a right on anything at all. */
+/** Whether the token has a right on any path. */
 export async function hasRight({ ask }: ApiRequests, right: string): Promise<boolean> {
   const permissions = await ask(Permissions, '/access/permissions')
   return Object.values(permissions).some((rights) => Object.hasOwn(rights, right))

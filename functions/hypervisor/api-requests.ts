@@ -1,36 +1,37 @@
 import * as z from 'zod'
-import { checked } from '../../runtime/checked.ts'
 import { Failure } from '../../runtime/errors.ts'
-import type { HypervisorAccess } from '../../runtime/hypervisor-access.ts'
+import { checked } from '../../runtime/input.ts'
+import type { HypervisorAccess } from '../../settings/settings.ts'
+import { fail } from '../services.ts'
 import { createConnector } from './certificate.ts'
 
-/** A person waits: connecting, asking, and the last byte of the last answer, all within this time. */
-const WITHIN_MS = 10_000
+/** Time for the connection, the requests and the last byte of the last answer together: a person waits. */
+const TIMEOUT_MS = 10_000
 /** Ten thousand containers take less. */
 const MAX_BYTES = 4 * 1024 * 1024
-/** More than a list has: it takes long to look at each, and others wait meanwhile. */
+/** More items than any list has. Checking each takes long enough to delay other requests. */
 const MAX_ITEMS = 10_000
 
 /** Requests to the hypervisor's API over one connection. */
 export interface ApiRequests {
-  /** The whole answer to a request, of that shape. `refused` may name another failure for what the hypervisor says. */
+  /** Sends a request and parses the whole answer by the schema. `refused` may choose another failure for a refusal. */
   ask<schema extends z.ZodType>(
     schema: schema,
     path: string,
     options?: { method?: 'GET' | 'POST'; refused?(reason: string): Failure | undefined },
   ): Promise<z.output<schema>>
-  /** The certificate that answered; undefined without TLS, and before the first answer. */
+  /** The fingerprint of the certificate that answered; undefined without TLS and before the first answer. */
   fingerprint(): string | undefined
 }
 
 /**
- * Does some work with the API of Proxmox VE, within ten seconds in all; afterwards nothing of it is left. Rejects with a
- * Failure, in whose words the token never is. Redirects are not followed, no proxy is asked.
+ * Runs `work` with the API of Proxmox VE, within ten seconds in all, and closes the connection afterwards. Rejects with
+ * a Failure whose text never contains the token. Follows no redirects and uses no proxy.
  */
 export async function withApi<result>(
   access: HypervisorAccess,
   work: (requests: ApiRequests) => Promise<result>,
-  { withinMs = WITHIN_MS } = {},
+  { withinMs = TIMEOUT_MS } = {},
 ): Promise<result> {
   const ending = new AbortController()
   let late = false
@@ -39,7 +40,7 @@ export async function withApi<result>(
     ending.abort()
   }, withinMs)
   let fingerprint: string | undefined
-  // Loaded where it is used alone: it takes a sixth of a start.
+  // Imported on first use: undici takes a sixth of the start-up time.
   const { buildConnector, Client } = await import('undici')
   const connect = createConnector(buildConnector, access.fingerprint, {
     signal: ending.signal,
@@ -83,8 +84,8 @@ export async function withApi<result>(
   } catch (cause) {
     if (cause instanceof Failure) throw cause
     const why = late ? `aucune réponse complète de ${origin} en ${withinMs / 1000} s` : `${origin} (${codeOf(cause)})`
-    // Not the cause: it may hold the request, with its headers.
-    throw new Failure('hypervisor_unreachable', { values: { message: why } })
+    // The cause is left out: it may hold the request with its headers.
+    throw fail('hypervisor_unreachable', { values: { message: why } })
   } finally {
     clearTimeout(timer)
     await client.destroy().catch(() => {})
@@ -102,7 +103,7 @@ interface Answer {
 async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  // Leaving the loop early ends the rest, and with it the connection.
+  // Leaving the loop early cancels the rest of the body and closes the connection.
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > MAX_BYTES) throw unreadable(`elle dépasse ${MAX_BYTES / 1024 / 1024} Mio`)
@@ -123,7 +124,7 @@ function dataOf<schema extends z.ZodType>(schema: schema, { type, text }: Answer
   throw unreadable([issue?.path.join('.') ?? '', issue?.message ?? ''].filter((word) => word !== '').join(' : '))
 }
 
-/** What an answer other than 200 comes to. A wrong token is told after three seconds, by the hypervisor's own choice. */
+/** Maps an answer other than 200 to a failure. The hypervisor delays its refusal of a wrong token by three seconds. */
 function refusal(
   answer: Answer,
   hidden: (text: string) => string,
@@ -131,16 +132,16 @@ function refusal(
 ): Failure {
   const { status } = answer
   if (status >= 300 && status < 400) return unreadable(`elle renvoie ailleurs (HTTP ${status})`)
-  if (status === 401) return new Failure('hypervisor_unauthorized')
-  // Once more: in JSON a text can be written in many ways.
-  const reason = told(hidden(reasonOf(answer))) || `HTTP ${status}`
-  if (status === 403) return new Failure('hypervisor_forbidden', { values: { message: reason } })
+  if (status === 401) return fail('hypervisor_unauthorized')
+  // The token is removed again after decoding, because JSON can escape any text.
+  const reason = asOneLine(hidden(reasonOf(answer))) || `HTTP ${status}`
+  if (status === 403) return fail('hypervisor_forbidden', { values: { message: reason } })
   const [, lock] = /\bis locked \(([^)]{1,80})\)/.exec(reason) ?? []
-  if (lock !== undefined) return new Failure('container_locked', { values: { lock } })
-  return refused(reason) ?? new Failure('hypervisor_refused', { values: { message: reason } })
+  if (lock !== undefined) return fail('container_locked', { values: { lock } })
+  return refused(reason) ?? fail('hypervisor_refused', { values: { message: reason } })
 }
 
-/** Whatever is asked for comes in this. */
+/** The envelope of every answer. */
 const Envelope = z.object({ data: z.unknown() })
 
 const Refusal = z.object({
@@ -148,7 +149,7 @@ const Refusal = z.object({
   errors: z.record(z.string(), z.string()).nullish().catch(undefined),
 })
 
-/** Older releases say why in the status line alone. */
+/** Returns the hypervisor's reason. Older releases put it into the status line only. */
 function reasonOf({ type, text, reason, status }: Answer): string {
   const parsed = isJson(type) ? checked(Refusal, parseJson(text)) : undefined
   const { message, errors } = parsed?.success ? parsed.data : {}
@@ -156,8 +157,8 @@ function reasonOf({ type, text, reason, status }: Answer): string {
   return [message || reason || `HTTP ${status}`, ...fields].join(' ')
 }
 
-/** Somebody else's words as they may stand in a sentence. */
-function told(text: string): string {
+/** Makes foreign text fit into a sentence: one line of bounded length. */
+function asOneLine(text: string): string {
   const line = text
     .slice(0, 1_000)
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -166,7 +167,7 @@ function told(text: string): string {
 }
 
 export function unreadable(message: string): Failure {
-  return new Failure('hypervisor_unreadable', { values: { message: told(message) } })
+  return fail('hypervisor_unreadable', { values: { message: asOneLine(message) } })
 }
 
 function isJson(type: string): boolean {

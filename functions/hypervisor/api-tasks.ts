@@ -1,23 +1,23 @@
 import * as z from 'zod'
-import { Failure } from '../../runtime/errors.ts'
+import { fail } from '../services.ts'
 import { type ApiRequests, unreadable } from './api-requests.ts'
 import { type ContainerAction, type ContainerTask, cutLine, LOG_LINES } from './container-task.ts'
 
-/** `UPID:<node>:<pid>:<start>:<time>:<type>:<id>:<user>:`, as the hypervisor names its tasks. */
+/** `UPID:<node>:<pid>:<start>:<time>:<type>:<id>:<user>:`, the hypervisor's task id. */
 const UPID =
   /^UPID:([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?):[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:\w{1,64}:[\w.@-]{0,64}:[^:\s/\\\p{Cc}]{1,200}:$/u
 
-/** Starting or stopping a container writes some ten lines. */
+/** Starting or stopping a container logs about ten lines. */
 const MOST_LINES = 10_000
-/** Most lines that the hypervisor gives at once, unless it is asked for more. */
+/** Lines that the hypervisor returns by default. */
 const PAGE = 500
 
-/** The node of a task of the hypervisor; undefined for what does not name one. */
+/** Returns the node of a hypervisor task; undefined for text that is not a task id. */
 export function nodeOfTask(task: string): string | undefined {
   return UPID.exec(task)?.[1]
 }
 
-/** Has a container do something; the task that does it. */
+/** Starts an action on a container and returns the task's id. */
 export function act({ ask }: ApiRequests, node: string, vmid: number, action: ContainerAction): Promise<string> {
   const task = z.string().regex(UPID, 'un numéro de tâche (UPID)')
   return ask(task, `/nodes/${node}/lxc/${vmid}/status/${action}`, { method: 'POST' })
@@ -25,14 +25,14 @@ export function act({ ask }: ApiRequests, node: string, vmid: number, action: Co
 
 const Status = z.object({ status: z.enum(['running', 'stopped']), exitstatus: z.string().nullish() })
 const Lines = z.array(z.object({ n: z.number().nullish(), t: z.string() }))
-/** What stands in place of a log in which nothing is. */
+/** The text that the hypervisor sends for an empty log. */
 const NOTHING = 'no content'
 
-/** How far a task is, with the last lines of its log. `job_missing` when there is no such task. */
+/** Returns the state of a task with the last lines of its log. Fails with `job_missing` when there is no such task. */
 export async function readTask({ ask }: ApiRequests, node: string, task: string): Promise<ContainerTask> {
   const path = `/nodes/${node}/tasks/${encodeURIComponent(task)}`
   const refused = (reason: string) =>
-    /no such task|unable to open file/i.test(reason) ? new Failure('job_missing') : undefined
+    /no such task|unable to open file/i.test(reason) ? fail('job_missing') : undefined
   const { status, exitstatus } = await ask(Status, `${path}/status`, { refused })
   const log: string[] = []
   for (let start = 0; ; start += PAGE) {

@@ -1,12 +1,13 @@
-import { type ErrorCode, Failure } from '../../runtime/errors.ts'
-import type { HypervisorAccess } from '../../runtime/hypervisor-access.ts'
+import { Failure } from '../../runtime/errors.ts'
+import type { HypervisorAccess } from '../../settings/settings.ts'
+import { type ErrorCode, fail } from '../services.ts'
 import { findNode, hasRight, listOfNode } from './api-containers.ts'
 import { withApi } from './api-requests.ts'
 import { act, nodeOfTask, readTask } from './api-tasks.ts'
-import { type Container, startable } from './container.ts'
 import type { ContainerAction, ContainerTask } from './container-task.ts'
+import { type Container, startable } from './container.ts'
 
-/** What any question to the API may come to. */
+/** Errors of every request to the API. */
 export const API_ERRORS = [
   'hypervisor_unreachable',
   'hypervisor_certificate',
@@ -20,14 +21,17 @@ export const API_ERRORS = [
   'hypervisor_token_unreadable',
 ] as const satisfies readonly ErrorCode[]
 
-/** The containers of this host, as the hypervisor's API tells them. Each of these takes ten seconds at most. */
+/**
+ * Returns the containers of this host from the hypervisor's API. This function and those below take ten seconds at
+ * most.
+ */
 export function containersByApi(access: HypervisorAccess): Promise<Container[]> {
   return withApi(access, async (requests) => listOfNode(requests, await findNode(requests, access.url)))
 }
 
 /**
- * Has a container of this host do something; the task that does it. `container_missing` when there is none by that
- * number. `announce` is called, and awaited, before the hypervisor is told to do it.
+ * Starts an action on a container of this host and returns the task's id. Fails with `container_missing` when no
+ * container has the number. Awaits `announce` before it sends the request to the hypervisor.
  */
 export function actByApi(
   access: HypervisorAccess,
@@ -43,14 +47,14 @@ export function actByApi(
   })
 }
 
-/** A task of the hypervisor. `job_missing` when there is none by that name. */
+/** Returns a task of the hypervisor. Fails with `job_missing` when there is no such task. */
 export function taskByApi(access: HypervisorAccess, task: string): Promise<ContainerTask> {
   const node = nodeOfTask(task)
-  if (node === undefined) throw new Failure('job_missing')
+  if (node === undefined) throw fail('job_missing')
   return withApi(access, (requests) => readTask(requests, node, task))
 }
 
-/** One line for who looks whether all is well, and whether it is. */
+/** Checks the API for the `doctor` command: one line of text, and whether all is well. */
 export async function checkApi(access: HypervisorAccess): Promise<{ ok: boolean; message: string }> {
   try {
     return await withApi(access, async (requests) => {

@@ -1,18 +1,20 @@
 import { TLSSocket } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { Failure } from '../../runtime/errors.ts'
+import type { Failure } from '../../runtime/errors.ts'
+import { fail } from '../services.ts'
 
 /**
- * Connects, and looks at the certificate before anything is sent: it must be the agreed one or, without such, one that an
- * authority vouches for. Fails with `hypervisor_certificate`, which names the one that came. What is connecting, or has,
- * ends with `signal`. `met` is told its SHA-256, as the hypervisor's own pages show it.
+ * Returns a connector that checks the certificate before anything is sent: it must be the trusted certificate or,
+ * without one, valid for a certificate authority. Fails with `hypervisor_certificate`, which names the certificate
+ * received. `signal` ends connections, also pending ones. `met` receives the SHA-256 fingerprint in the notation of the
+ * hypervisor's own pages.
  */
 export function createConnector(
   build: typeof buildConnector,
   agreed: string,
   { signal, met }: { signal: AbortSignal; met(fingerprint: string): void },
 ): buildConnector.connector {
-  // Judged below, where the fingerprint is at hand. Of a session taken up again there would be no certificate to see.
+  // The certificate is checked below, where the fingerprint is available. A resumed session would carry no certificate.
   const connect = build({ rejectUnauthorized: false, maxCachedSessions: 0, timeout: 0, signal })
   return (options, callback) =>
     connect(options, (error, socket) => {
@@ -24,17 +26,20 @@ export function createConnector(
     })
 }
 
-/** Without TLS there is none to compare: where one was agreed to, the address has slipped. */
+/**
+ * Without TLS there is no certificate to compare. A stored fingerprint then means that the address was changed by
+ * mistake.
+ */
 function withoutOne(agreed: string): Failure | undefined {
-  return agreed === '' ? undefined : new Failure('hypervisor_in_clear')
+  return agreed === '' ? undefined : fail('hypervisor_in_clear')
 }
 
 function judge(socket: TLSSocket, agreed: string, met: (fingerprint: string) => void): Failure | undefined {
-  // Node gives an empty object where there is none.
+  // Node returns an empty object when the peer sent no certificate.
   const fingerprint: string | undefined = socket.getPeerCertificate().fingerprint256
   const refused = (message: string) =>
-    new Failure('hypervisor_certificate', { values: { message, fingerprint: fingerprint ?? 'aucun' } })
-  if (fingerprint === undefined) return refused('n’est pas arrivé')
+    fail('hypervisor_certificate', { values: { message, fingerprint: fingerprint ?? 'aucun' } })
+  if (fingerprint === undefined) return refused('n’a pas été reçu')
   met(fingerprint)
   if (agreed !== '') {
     if (isSame(fingerprint, agreed)) return undefined
@@ -43,7 +48,7 @@ function judge(socket: TLSSocket, agreed: string, met: (fingerprint: string) => 
   return socket.authorized ? undefined : refused('n’est garanti par aucune autorité')
 }
 
-/** Whether two fingerprints are one, however their digits are written. */
+/** Whether two fingerprints are equal, ignoring case and separators. */
 export function isSame(one: string, other: string): boolean {
   return one.toUpperCase() === other.toUpperCase()
 }

@@ -3,14 +3,14 @@ import * as z from 'zod'
 export const ContainerAction = z.enum(['start', 'stop', 'shutdown', 'reboot'])
 export type ContainerAction = z.infer<typeof ContainerAction>
 
-/** Names what an action has begun: a task of the hypervisor by its UPID, or a job. */
+/** The id of a started action: a hypervisor task's UPID, or a job id. */
 export const TaskId = z.string().meta({
   id: 'TaskId',
   description: 'Names what an action on a container has begun: a task of the hypervisor by its UPID, or a job.',
   examples: ['UPID:pve1:0002C5B1:01A3F2C4:65E1B2C3:vzstart:101:root@pam!panel:'],
 })
 
-/** What has become of an action: `exit_status` is `OK`, or why not; null while it runs. */
+/** The result of an action. `exit_status` is `OK` or the reason of the failure, and null while the action runs. */
 export const ContainerTask = z.object({
   status: z.enum(['running', 'stopped']),
   exit_status: z.string().nullable(),
@@ -18,18 +18,18 @@ export const ContainerTask = z.object({
 })
 export type ContainerTask = z.infer<typeof ContainerTask>
 
-/** More lines than a start or a stop ever has. */
+/** More lines than a start or a stop ever logs. */
 export const LOG_LINES = 1_000
 
-/** What is longer stands for nothing that a person reads. */
+/** Longest log line, in characters. */
 const LINE = 4_096
 
-/** A line of a log, cut where it is too long to be read. */
+/** Cuts a line of a log to a readable length. */
 export function cutLine(line: string): string {
   return line.length > LINE ? `${line.slice(0, LINE)}…` : line
 }
 
-/** The lines at the end of a text; what stands before them costs nothing, however many lines it has. */
+/** Returns the last lines of a text. The time does not depend on the number of lines before them. */
 export function lastLines(text: string): string[] {
   const lines: string[] = []
   let end = text.endsWith('\n') ? text.length - 1 : text.length

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { Failure } from '../../runtime/errors.ts'
-import { shownAs } from '../../runtime/shown-as.ts'
-import type { Container as Listed } from '../updates/containers.ts'
+import { documentedAs } from '../../runtime/input.ts'
+import { fail } from '../services.ts'
+import type { Container as Listed } from './pct.ts'
 
-/** Names a container. The container tool gives it as text, of any number of digits. */
+/** The number of a container. The container tool returns it as text with any number of digits. */
 export const Vmid = z.number().meta({
   id: 'Vmid',
   description: 'Number of a container.',
@@ -11,14 +11,14 @@ export const Vmid = z.number().meta({
   override: { type: 'integer' },
 })
 
-/** In an address: one that is no number is a container that does not exist. */
-export const GivenVmid = shownAs(Vmid, z.string())
+/** The number in an address. Text that is not a number means a container that does not exist. */
+export const GivenVmid = documentedAs(Vmid, z.string())
 
 const figure = z.number().nullable()
 
 /**
- * A container of the host. `cpu` is the used share of its `cpus`, from 0 to 1; `mem` and `disk` are bytes, `uptime` is
- * seconds. What is not known is null; so is the `lock` of one that is not locked.
+ * A container of the host. `cpu` is the used share of its `cpus`, from 0 to 1; `mem` and `disk` are bytes; `uptime` is
+ * seconds. Unknown values are null, and so is the `lock` of an unlocked container.
  */
 export const Container = z.object({
   vmid: Vmid,
@@ -36,10 +36,10 @@ export const Container = z.object({
 })
 export type Container = z.infer<typeof Container>
 
-/** A person waits; as long as for the API. */
+/** The same time limit as for the API: a person waits. */
 export const IN_TIME = { timeoutMs: 10_000 }
 
-/** A container as the container tool lists it, which knows no figures. */
+/** Converts a container from the container tool's list, which has no usage figures. */
 export function withoutFigures({ vmid, name, status, lock = null }: LockOrNone): Container {
   const figures = { cpu: null, cpus: null, mem: null, maxmem: null, disk: null, maxdisk: null, uptime: null }
   return { vmid, name, status, lock, ...figures, tags: null }
@@ -47,16 +47,17 @@ export function withoutFigures({ vmid, name, status, lock = null }: LockOrNone):
 
 type LockOrNone = Omit<Listed, 'lock'> & { lock?: string | null }
 
-/** With this lock, which a person sets to look into a stopped container, the hypervisor itself starts and stops it. */
+/**
+ * Administrators set this lock to inspect a stopped container. The hypervisor starts and stops containers that have it.
+ */
 const HARMLESS = 'mounted'
 
 /**
- * The number of a container that can be started or stopped. Throws `container_missing` when none of them has it, and
- * `container_locked`.
+ * Returns the number of a container that can be started or stopped. Throws `container_missing` or `container_locked`.
  */
 export function startable(containers: readonly Pick<Container, 'vmid' | 'lock'>[], text: string): number {
   const found = containers.find(({ vmid }) => String(vmid) === text)
-  if (!found) throw new Failure('container_missing')
-  if (found.lock && found.lock !== HARMLESS) throw new Failure('container_locked', { values: { lock: found.lock } })
+  if (!found) throw fail('container_missing')
+  if (found.lock && found.lock !== HARMLESS) throw fail('container_locked', { values: { lock: found.lock } })
   return found.vmid
 }

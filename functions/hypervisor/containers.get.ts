@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { defineFunction, READS } from '../../runtime/function.ts'
-import { listContainers } from '../updates/containers.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { API_ERRORS, containersByApi } from './api.ts'
 import { Container, IN_TIME, withoutFigures } from './container.ts'
+import { listContainers } from './pct.ts'
 
 export default defineFunction({
   method: 'GET',

@@ -1,40 +1,37 @@
 import * as z from 'zod'
-import { checked } from '../../runtime/checked.ts'
-import { script } from '../../runtime/command.ts'
-import type { Host } from '../../runtime/host.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
-import { succeeded } from '../updates/command-failure.ts'
+import { checked } from '../../runtime/input.ts'
+import { type Host, script, SshError, succeeded } from '../../ssh/ssh.ts'
 import { IN_TIME } from './container.ts'
 
 const count = z.number().int().nonnegative()
 
-/** The host in figures: seconds and bytes; `mem` and `disk` are what is used of `maxmem` and `maxdisk`. */
+/** Usage figures of the host, in seconds and bytes. `mem` and `disk` are the used part of `maxmem` and `maxdisk`. */
 export const HostFigures = z.object({
   hostname: z.string(),
   os: z.string(),
   kernel: z.string(),
   uptime: count,
-  /** Over 1, 5 and 15 minutes. */
+  /** Load averages over 1, 5 and 15 minutes. */
   load: z.tuple([z.number(), z.number(), z.number()]),
   cpus: count.positive(),
   mem: count,
   maxmem: count,
-  /** Of the file system that is `/`. */
+  /** The disk figures are those of the root file system. */
   disk: count,
   maxdisk: count,
   reboot_required: z.boolean(),
-  /** Whether dpkg was interrupted, or left a package half installed. */
+  /** Whether dpkg was interrupted or left a package half installed. */
   dpkg_broken: z.boolean(),
 })
 export type HostFigures = z.infer<typeof HostFigures>
 
-/** What stands before it was said by the account's start-up files. */
+/** Output before this line comes from the account's start-up files. */
 export const FIGURES_MARK = 'ops-panel figures'
 
 /**
- * Prints that line and then, each on one of its own: name, os, kernel, seconds up, loads, cpus, memory as
- * `<all> <available>` and disk as `<all> <used>` in KiB, whether a reboot is wanted, whether dpkg is broken, and `end`.
- * Needs no rights. Kernels are not compared: the host's packages themselves say when a reboot is due.
+ * Writes that line and then one line each: name, os, kernel, seconds up, loads, cpus, memory as `<total> <available>`
+ * and disk as `<total> <used>` in KiB, whether a reboot is required, whether dpkg is broken, and `end`. Needs no
+ * rights. Kernel versions are not compared: the host's packages report a required reboot.
  */
 export const FIGURES = `
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
@@ -67,7 +64,7 @@ if [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]; then echo yes; else echo
 echo end
 `
 
-/** Rejects with an SshError when the host does not tell, or what it tells cannot be read. */
+/** Rejects with an SshError when the host does not answer or its answer is unreadable. */
 export async function readFigures(host: Host, user: number): Promise<HostFigures> {
   const command = script(FIGURES, 'ops-panel-figures')
   return parseFigures(succeeded(await host.exec(command, { ...IN_TIME, user })))
@@ -100,7 +97,7 @@ export function parseFigures(text: string): HostFigures {
   throw new SshError('lost', `l’état de l’hôte est illisible (${issue?.path.join('.') || 'fin'})`)
 }
 
-/** `Number` takes an empty text for 0. */
+/** Rejects an empty text, which `Number` converts to 0. */
 function figure(text = ''): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
 }

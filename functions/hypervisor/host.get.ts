@@ -1,4 +1,5 @@
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { HostFigures, readFigures } from './host-figures.ts'
 
 export default defineFunction({

@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import { defineFunction, READS } from '../../runtime/function.ts'
-import { API_ERRORS, taskByApi } from './api.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { nodeOfTask } from './api-tasks.ts'
+import { API_ERRORS, taskByApi } from './api.ts'
 import { findContainerJob } from './container-job.ts'
 import { ContainerTask, TaskId } from './container-task.ts'
 

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { lifeOf, readPair } from '../../runtime/certificate.ts'
-import { type Config, ConfigError } from '../../runtime/config.ts'
+import { lifeOf, readPair } from '../../platform/certificate.ts'
+import { type Config, ConfigError } from '../../platform/config.ts'
 import type { Check } from './host-check.ts'
 
 type Finding = Omit<Check, 'id'>
 
-/** What is to be said of the certificate that HTTPS is served with, and of its key; nothing where there is none. */
+/** Returns findings about the HTTPS certificate and its key; none when HTTPS is off. */
 export async function checkCertificate({ tls }: Config, now: Date): Promise<Finding[]> {
   if (!tls) return []
   try {
@@ -25,7 +25,7 @@ export async function checkCertificate({ tls }: Config, now: Date): Promise<Find
   }
 }
 
-/** A group may well read it, so that the service need not run as root. */
+/** A group may read the key, so that the service need not run as root. */
 async function checkKey(file: string): Promise<Finding[]> {
   const { mode } = await stat(file)
   return (mode & 0o007) === 0 ? [] : [{ ok: false, message: `${file} est lisible par tous : chmod o= ${file}` }]

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
-import { parseAddress } from '../../runtime/ssh-address.ts'
+import { parseAddress } from '../../platform/addresses.ts'
+import { defineFunction } from '../services.ts'
+import { HostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, HostKey, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -15,7 +16,7 @@ export default defineFunction({
   precondition: (context) => notInstalled(context, context.fail),
   request: { body: SetupBody },
   response: z.object({
-    // Without one when the host does not answer.
+    // Empty when the host does not answer.
     ssh_host_key: z.union([HostKey, z.literal('')]),
     checks: z.array(
       z.object({
@@ -42,7 +43,7 @@ export default defineFunction({
       { address: ssh_host, ...server, hostKey: '', username, password },
       context.log,
     )
-    // What ssh-keygen shows a person; its type is of no use for the comparison.
+    // The part that ssh-keygen shows to people; the key type does not help the comparison.
     return { ssh_host_key: hostKey.split(' ').at(-1) ?? '', checks }
   },
 })

@@ -1,16 +1,13 @@
 import { stat, statfs } from 'node:fs/promises'
-import { quickCheck } from '../../db/client.ts'
-import { filePath } from '../../db/file-url.ts'
-import { type BareContext, defineCommand } from '../../runtime/command-line.ts'
-import { type Config, ConfigError } from '../../runtime/config.ts'
+import { quickCheck } from '../../db/libsql/client.ts'
+import { openExisting, type Storage } from '../../db/storage.ts'
+import { type Config, ConfigError } from '../../platform/config.ts'
+import { exists, filePath } from '../../platform/files.ts'
+import { secretKeyFile } from '../../platform/secrets.ts'
+import { type BareContext, defineCommand } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
-import type { Host } from '../../runtime/host.ts'
-import { secretKeyFile } from '../../runtime/secrets.ts'
-import type { Settings, SshAccount } from '../../runtime/settings.ts'
-import { createSettings } from '../../runtime/settings.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
-import { openExisting, type Storage } from '../../runtime/storage.ts'
-import { isThere } from '../../runtime/whole-file.ts'
+import { createSettings, type Settings, type SshAccount } from '../../settings/settings.ts'
+import { type Host, SshError } from '../../ssh/ssh.ts'
 import { checkApi } from '../hypervisor/api.ts'
 import { checkCertificate } from './certificate-check.ts'
 import { checkEngine } from './engine-check.ts'
@@ -19,12 +16,15 @@ import { describeCheck } from './wizard.ts'
 
 type Finding = Omit<Check, 'id'>
 
-/** An upgrade of everything puts out some megabytes, and the database's own log as much again. */
+/** An upgrade of all containers writes some megabytes of output, and the database's log as much again. */
 const DISK_BYTES = 200 * 1024 * 1024
-/** Tokens are dated, and job ids too. */
+/** Clock difference that is tolerated: tokens and job ids carry dates. */
 const CLOCK_SECONDS = 30
 
-/** Looks at everything that the service stands on, changes nothing, and says what to do about what is not well. */
+/**
+ * Checks everything that the service depends on, changes nothing, and says how to fix each problem. Without this
+ * command, an administrator finds a wrong file mode, clock or certificate only after it has broken the service.
+ */
 export default defineCommand({
   name: 'doctor',
   summary: 'vérifier l’hôte, la base, le disque, les droits et l’horloge, et dire quoi faire',
@@ -60,7 +60,7 @@ async function openedOrNot(config: Config): Promise<Storage | Finding> {
   }
 }
 
-/** What a network says is in the cause of what the client says. */
+/** The network error is the cause of the client's error. */
 function reasonOf(error: unknown): string {
   let last = error
   while (last instanceof Error && last.cause instanceof Error) last = last.cause
@@ -81,19 +81,22 @@ function adviceFor(error: unknown): string {
 
 async function checkDatabase({ db }: Storage, { databaseUrl }: Config): Promise<Finding> {
   try {
-    // It takes changes, too: a disk may have become read-only.
+    // A write shows whether the disk has become read-only.
     await db.probe()
     const broken = filePath(databaseUrl) === undefined ? undefined : await quickCheck(db)
     if (broken === undefined) return { ok: true, message: 'La base de données répond.' }
-    return { ok: false, message: `La base de données est abîmée (${broken}). Voir « restore ».` }
+    return { ok: false, message: `La base de données est endommagée (${broken}). Voir « restore ».` }
   } catch (error) {
-    return { ok: false, message: `La base de données ne répond pas, ou ne prend rien (${reasonOf(error)}).` }
+    return {
+      ok: false,
+      message: `La base de données ne répond pas, ou n’accepte aucune écriture (${reasonOf(error)}).`,
+    }
   }
 }
 
 async function checkFolder({ dataDir, databaseUrl, secretKey, modulesDir }: Config): Promise<Finding[]> {
   try {
-    if (!(await isThere(dataDir))) return []
+    if (!(await exists(dataDir))) return []
   } catch (error) {
     return [unreadable(dataDir, error)]
   }
@@ -101,14 +104,17 @@ async function checkFolder({ dataDir, databaseUrl, secretKey, modulesDir }: Conf
   const files = [filePath(databaseUrl), secretKey ? undefined : secretKeyFile(dataDir)]
   const findings = [await checkDisk(dataDir), await checkMode(dataDir, 0o700, uid)]
   for (const file of files)
-    if (file !== undefined && (await isThere(file))) findings.push(await checkMode(file, 0o600, uid))
+    if (file !== undefined && (await exists(file))) findings.push(await checkMode(file, 0o600, uid))
   return [...findings, ...(await checkModules(modulesDir, uid))]
 }
 
-/** What lies there runs with the rights of the service: who can write there has them. Others may read it. */
+/**
+ * Module code runs with the rights of the service, so write access to the folder grants those rights. Read access is
+ * harmless.
+ */
 async function checkModules(folder: string, owner: number): Promise<Finding[]> {
   try {
-    if (!(await isThere(folder))) return []
+    if (!(await exists(folder))) return []
   } catch (error) {
     return [unreadable(folder, error)]
   }
@@ -137,7 +143,7 @@ async function checkDisk(folder: string): Promise<Finding> {
   return { ok: false, message: `${amount} : faites de la place, il en faut au moins 200.` }
 }
 
-/** `owner` is whose the data folder is, and everything in it should be. */
+/** `owner` is the owner of the data folder, who should own every file in it. */
 async function checkMode(path: string, wanted: number, owner: number): Promise<Finding> {
   const { mode, uid } = await stat(path)
   const actual = mode & 0o777
@@ -167,7 +173,10 @@ async function checkAccount(storage: Storage, { log, clock }: BareContext): Prom
   return [...checks, ...(work ? [work] : []), ...(await checkHypervisor(settings))]
 }
 
-/** Without address and token there is nothing to look at; with one of them it was meant to be used. */
+/**
+ * Skips the check when neither the address nor the token is set. One of them alone shows that the hypervisor is meant
+ * to be used.
+ */
 async function checkHypervisor(settings: Settings): Promise<Finding[]> {
   const access = await settings.hypervisor()
   if (access) return [await checkApi(access)]

@@ -1,8 +1,10 @@
-import type { Config } from '../../runtime/config.ts'
-import { detectDeployer } from '../../runtime/detect-deployer.ts'
-import { reachEngine } from '../../runtime/docker-access.ts'
+import { detectDeployer, reachEngine } from '../../modules/modules.ts'
+import type { Config } from '../../platform/config.ts'
 
-/** Whether the engine that modules with code are installed by can be reached; undefined where none is meant to be. */
+/**
+ * Checks that the Docker engine, which installs modules with code, is reachable. Returns undefined where no engine is
+ * expected.
+ */
 export async function checkEngine(
   config: Config,
 ): Promise<{ ok: boolean; optional?: boolean; message: string } | undefined> {
@@ -12,7 +14,7 @@ export async function checkEngine(
     return { ok: true, message: 'Le moteur Docker répond.' }
   } catch (error) {
     const message = `Les modules avec du code ne s’installent pas : ${error instanceof Error ? error.message : error}`
-    // Where nobody has asked for it, all the rest works without.
+    // Without an explicit configuration the engine is optional: everything else works without it.
     return { ok: false, optional: config.deployer === undefined, message }
   }
 }

@@ -1,30 +1,37 @@
-import { type Command, script } from '../../runtime/command.ts'
-import { type Elevation, HOST_HELPER, type Rights } from '../../runtime/elevation.ts'
-import { createHost, type Host } from '../../runtime/host.ts'
-import { isRoots } from '../../runtime/identity-script.ts'
-import type { Log } from '../../runtime/log.ts'
-import type { SshAccount } from '../../runtime/settings.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
+import type { Log } from '../../platform/log.ts'
+import type { SshAccount } from '../../settings/settings.ts'
+import {
+  type Command,
+  createHost,
+  type Elevation,
+  type Host,
+  HOST_HELPER,
+  isRoots,
+  type Rights,
+  script,
+  SshError,
+} from '../../ssh/ssh.ts'
+import { CONTAINER_TOOL, listContainers } from '../hypervisor/pct.ts'
 import { LIST_UPGRADABLE } from '../updates/apt.ts'
-import { CONTAINER_TOOL, listContainers } from '../updates/containers.ts'
-import { HELPER_VERSION, HOST_HELPER_SHA256 } from '../updates/host-helper.ts'
+import { HELPER_VERSION, HOST_HELPER_SHA256 } from './host-helper.ts'
 
-/** One step of what the service needs of a host; the message says, in French, what is there or what to do. */
+/** One requirement of the service on a host. The message is French: the state, or how to fix it. */
 export interface Check {
   id: 'reachable' | 'authenticated' | 'elevation' | 'apt' | 'container_tool' | 'penalties'
   ok: boolean
-  /** What a host may well do without. */
+  /** Whether the service works without this requirement. */
   optional?: boolean
   message: string
 }
 
-/** Those that every host is tried for. */
+/** The requirements that every check goes through. */
 const STEPS: Check['id'][] = ['reachable', 'authenticated', 'elevation', 'apt', 'container_tool']
 
 /**
- * Tries an account on a host, step by step, on connections of its own, and does some `work` there when the account can
- * run commands. The key that answered comes along, with its type, unless none did. When a key is given, no other one is
- * spoken to; none is pinned.
+ * Tests an account on a host, step by step, over separate connections, and runs `work` there when the account can run
+ * commands. Also returns the host's key with its type, unless no host answered. With a given key, connects only to a
+ * host that has it. Trusts no new key. Without this check, a wrong account or host key shows only when a sign-in or a
+ * job fails.
  */
 export async function checkHost<result>(
   account: SshAccount,
@@ -62,13 +69,13 @@ export async function checkHost<result>(
   }
 }
 
-/** Rejects with an SshError when the account cannot sign in, or its shell runs no commands. */
+/** Rejects with an SshError when the account cannot sign in or its shell runs no commands. */
 async function canRun(host: Host): Promise<void> {
   const { code } = await host.exec(['true'])
   if (code !== 0) throw new SshError('refused', 'il lui faut un shell, et un mot de passe qui n’est pas à changer')
 }
 
-/** The step that an error belongs to: what is wrong with the way in, or else the step that was under way. */
+/** Returns the step of an error: a problem of connecting, else the step that was running. */
 function failedCheck(
   { reason, message, hostKey }: SshError,
   running: Check['id'],
@@ -108,7 +115,7 @@ const NAMES: Record<Check['id'], string> = {
   penalties: 'les pénalités de sshd',
 }
 
-/** Every step: those that were well, the one that failed, and the rest, which was not come to. */
+/** Returns every step: the successful ones, the failed one, and the skipped rest. */
 function upTo(failed: Check, done: readonly Check[], at: string): Check[] {
   return STEPS.map((id, step) => {
     if (id === failed.id) return failed
@@ -128,7 +135,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
   if (elevation === 'password') return told(true, `${username} a tous les droits par sudo, avec son mot de passe.`)
   if (elevation === 'helper') return { id: 'elevation', ...(await checkHelper(host, username)) }
   const helper = await lookAtHelper(host)
-  const foreign = `Sur l’hôte, ${HOST_HELPER} n’est pas utilisé, car d’autres que root peuvent le changer : chown root:root ${HOST_HELPER} ; chmod 755 ${HOST_HELPER}`
+  const foreign = `Sur l’hôte, ${HOST_HELPER} n’est pas utilisé, car d’autres comptes que root peuvent le modifier : chown root:root ${HOST_HELPER} ; chmod 755 ${HOST_HELPER}`
   const { ok } = await succeeds(host, ['apt-get', '--version'], 'command')
   if (ok) {
     const root = `${username} peut lancer apt-get par sudo, ce qui donne tous les droits de root.`
@@ -145,7 +152,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
   )
 }
 
-/** Whether the helper on the host is one that this service can work with, and the one that it brings. */
+/** Checks that the host helper is compatible with this service and is the version that the service ships. */
 async function checkHelper(host: Host, username: string): Promise<{ ok: boolean; message: string }> {
   const { stdout } = await host.exec([HOST_HELPER, 'version'], { rights: 'command', verb: ['version'] })
   const version = /^\d{1,6}$/.test(stdout.trim()) ? Number(stdout.trim()) : 0
@@ -155,10 +162,10 @@ async function checkHelper(host: Host, username: string): Promise<{ ok: boolean;
     return { ok: false, message: `${told}. Il faut la version ${HELPER_VERSION} : ${replace}` }
   const { stdout: sum } = await host.exec(['sha256sum', HOST_HELPER])
   if (version > HELPER_VERSION || sum.startsWith(HOST_HELPER_SHA256)) return { ok: true, message: `${told}.` }
-  return { ok: true, message: `${told}. Ce n’est pas tout à fait celui de ce service : ${replace}` }
+  return { ok: true, message: `${told}. Il diffère de celui de ce service : ${replace}` }
 }
 
-/** Whether there is a helper on the host, and root alone can change it. */
+/** Returns whether the host helper exists and only root can change it. */
 async function lookAtHelper(host: Host): Promise<'missing' | 'foreign' | 'safe'> {
   const look = `[ -e "$1" ] || { echo missing; exit; }; if ${isRoots('"$1"')}; then echo safe; else echo foreign; fi`
   const { stdout } = await host.exec(script(look, 'ops-panel-helper', HOST_HELPER))
@@ -166,7 +173,7 @@ async function lookAtHelper(host: Host): Promise<'missing' | 'foreign' | 'safe'>
   return word === 'safe' || word === 'foreign' ? word : 'missing'
 }
 
-/** sudo may be slow, behind a directory service say; what else there is to know does not depend on it. */
+/** sudo may be slow, for example behind a directory service. The other checks do not depend on it. */
 async function elevationOf(host: Host): Promise<Elevation | SshError> {
   try {
     return await host.elevation()
@@ -203,24 +210,26 @@ async function checkContainerTool(host: Host): Promise<Check> {
 }
 
 /**
- * An sshd of Debian 13 turns away, for a while, the address that wrong passwords come from; that is the service's own, for
- * whoever gives them. Nothing is told of one that has no such penalties.
+ * Checks sshd's penalties. An sshd of Debian 13 blocks the address of wrong passwords for a while. This address is the
+ * service's own, whoever typed the passwords. Returns no check for an sshd without penalties.
  */
 async function checkPenalties(host: Host, { username }: SshAccount): Promise<Check[]> {
   const found = await host.penalties()
   if (!found) return []
   const { state, version, address } = found
   const told = (ok: boolean, message: string): Check[] => [{ id: 'penalties', ok, optional: !ok, message }]
-  if (state === 'off') return told(true, `sshd (OpenSSH ${version}) n’écarte aucune adresse (PerSourcePenalties).`)
-  if (state === 'exempt') return told(true, `sshd n’écarte jamais ce service (PerSourcePenaltyExemptList, ${address}).`)
+  if (state === 'off') return told(true, `sshd (OpenSSH ${version}) ne bloque aucune adresse (PerSourcePenalties).`)
+  if (state === 'exempt')
+    return told(true, `sshd ne bloque jamais ce service (PerSourcePenaltyExemptList, ${address}).`)
   const others = 'exempt' in found && found.exempt !== '' ? `${found.exempt},` : ''
   const line = `PerSourcePenaltyExemptList ${others}${address || '<adresse du panneau>'}`
-  const why = 'des mots de passe faux, de qui que ce soit, ferment alors l’hôte à tous pendant un moment'
+  const why =
+    'des mots de passe incorrects, saisis par n’importe qui, rendent alors l’hôte inaccessible à tous pendant un moment'
   const how = `Ajoutez à sa configuration (/etc/ssh/sshd_config) la ligne « ${line} », puis : systemctl reload ssh`
-  if (state === 'in_force') return told(false, `sshd (OpenSSH ${version}) peut écarter ce service : ${why}. ${how}`)
+  if (state === 'in_force') return told(false, `sshd (OpenSSH ${version}) peut bloquer ce service : ${why}. ${how}`)
   return told(
     false,
-    `sshd (OpenSSH ${version}) peut écarter ce service, et ${username} n’a pas le droit de lire s’il le fait : ${why}. Si ce n’est pas déjà fait : ${how}`,
+    `sshd (OpenSSH ${version}) peut bloquer ce service, et ${username} n’a pas le droit de lire s’il le fait : ${why}. Si ce n’est pas déjà fait : ${how}`,
   )
 }
 

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../runtime/command-line.ts'
-import { HOST_HELPER } from '../../runtime/elevation.ts'
-import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from '../updates/host-helper.ts'
+import { defineCommand } from '../../runtime/command.ts'
+import { HOST_HELPER } from '../../ssh/ssh.ts'
+import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from './host-helper.ts'
 
-/** The program for the host that spares the service account a rule which is root in all but name. */
+/** Writes the host helper program. With it, the service account needs no sudo rule that is equivalent to root. */
 export default defineCommand({
   name: 'host helper',
   summary: 'donner le programme qui limite les droits du compte de service sur l’hôte, et dire comment l’installer',

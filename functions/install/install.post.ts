@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
-import { shownAs } from '../../runtime/shown-as.ts'
-import { parseAddress } from '../../runtime/ssh-address.ts'
-import { HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
+import { parseAddress } from '../../platform/addresses.ts'
+import { documentedAs } from '../../runtime/input.ts'
+import { defineFunction } from '../services.ts'
+import { HostKey, HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, HostKey, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -18,7 +18,7 @@ export default defineFunction({
   precondition: (context) => notInstalled(context, context.fail),
   request: {
     body: SetupBody.extend({
-      ssh_host_key: shownAs(HostKey, SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée')),
+      ssh_host_key: documentedAs(HostKey, SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée')),
       hypervisor_url: HypervisorUrl.optional(),
       hypervisor_token: HypervisorToken.optional(),
     }),
@@ -59,7 +59,7 @@ export default defineFunction({
       auditEntry('installed', { target: ssh_host }),
     )
     if (!installed) throw fail('already_installed')
-    // It opens nothing any more; the next start removes what is left of it.
+    // The token opens nothing any more; if this removal fails, the next start repeats it.
     await setupToken
       .remove()
       .catch((error: unknown) => log.warn({ err: error }, 'the setup token could not be removed'))

@@ -1,16 +1,18 @@
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { speakFrench } from '../../runtime/french.ts'
-import type { Prompt } from '../../runtime/prompt.ts'
-import { readHostKey } from '../../runtime/read-host-key.ts'
-import { createSettings } from '../../runtime/settings.ts'
-import { createSetupToken } from '../../runtime/setup-token.ts'
-import { parseAddress } from '../../runtime/ssh-address.ts'
+import { parseAddress } from '../../platform/addresses.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand, type Prompt } from '../../runtime/command.ts'
+import { speakFrench } from '../../runtime/input.ts'
+import { createSettings } from '../../settings/settings.ts'
+import { readHostKey } from '../../ssh/ssh.ts'
+import { auditStatement } from '../services.ts'
 import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
+import { createSetupToken } from './setup-token.ts'
 import { describeCheck } from './wizard.ts'
 
-/** What the wizard does, in a terminal: asks, tries, shows the host's key, and stores. */
+/**
+ * The setup page's procedure in a terminal: asks for the settings, tests them, shows the host's key, and stores them.
+ */
 export default defineCommand({
   name: 'setup',
   summary: 'installer : indiquer l’hôte et le compte de service, les vérifier, les enregistrer',
@@ -50,7 +52,9 @@ export default defineCommand({
   },
 })
 
-/** At a terminal, tells what was wrong and asks again; from a pipe the next line is the answer to another question. */
+/**
+ * At a terminal, shows the error and asks again. From a pipe it stops, because the next line answers another question.
+ */
 async function untilRight<result>(prompt: Prompt, work: () => Promise<result>): Promise<result> {
   for (;;) {
     try {
@@ -62,7 +66,7 @@ async function untilRight<result>(prompt: Prompt, work: () => Promise<result>): 
   }
 }
 
-/** The key is read before any password is typed: whoever answers there would be given it. */
+/** Reads the host's key before anyone types a password: the password goes to whatever machine answers. */
 async function askHost(prompt: Prompt) {
   const ssh_host = await askUntil(prompt, 'Hôte (hôte, hôte:port ou [IPv6]:port) : ', SshHost)
   const server = parseAddress(ssh_host)

@@ -1,28 +1,20 @@
 import * as z from 'zod'
+import { escapeControl } from '../../platform/escape-control.ts'
 import type { Failure } from '../../runtime/errors.ts'
-import type { Settings } from '../../runtime/settings.ts'
-import type { SetupToken } from '../../runtime/setup-token.ts'
-import { visible } from '../../runtime/visible.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
+import type { SetupToken } from './setup-token.ts'
 
-/** The fingerprint of a host's key, as the check shows it: a person compares it, and sends it back. */
-export const HostKey = z.string().meta({
-  id: 'HostKey',
-  description: 'The fingerprint of a host’s key, as `ssh-keygen -l` writes it.',
-  examples: ['SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc'],
-  override: { pattern: '^([\\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$' },
-})
-
-/** What the wizard asks for, beside the token of the console. */
+/** The body of the setup requests, with the token from the console. */
 export const SetupBody = z.object({
-  // Without one it is a wrong one.
+  // A missing token counts as a wrong one.
   setup_token: z.string().max(200).default(''),
   ssh_host: SshHost,
   ssh_username: SshUsername,
   ssh_password: SshPassword.min(1, 'le mot de passe du compte de service'),
 })
 
-/** One, for the documents. */
+/** The example of the documents. */
 export const EXAMPLE_SETUP: z.input<typeof SetupBody> = {
   setup_token: 'k3x9q2pa7m5v1c8z',
   ssh_host: 'pve1.example',
@@ -30,7 +22,7 @@ export const EXAMPLE_SETUP: z.input<typeof SetupBody> = {
   ssh_password: 'correct horse battery staple',
 }
 
-/** Before anything else of a request is looked at: once there is a host, the wizard has had its time. */
+/** Refuses setup requests once a host is configured, before any other check of the request. */
 export async function notInstalled(
   { settings }: { settings: Settings },
   fail: (code: 'already_installed') => Failure,
@@ -46,7 +38,7 @@ export async function mayInstall(
   if (!(await setupToken.matches(given))) throw fail('setup_token_wrong')
 }
 
-/** One line for a person at a terminal; what the host has said of itself stays in it. */
+/** Formats a check as one line for a terminal, and escapes control characters in the host's text. */
 export function describeCheck({ ok, optional, message }: { ok: boolean; optional?: boolean; message: string }): string {
-  return `${ok ? '✓' : optional ? '•' : '✗'} ${visible(message)}`
+  return `${ok ? '✓' : optional ? '•' : '✗'} ${escapeControl(message)}`
 }

@@ -1,11 +1,12 @@
-import type { Database } from '../../db/client.ts'
 import { isBeingDeployed } from '../../db/deployments.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { enableModule, findModule, type ModuleRow } from '../../db/modules.ts'
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { type CommandContext, CommandError } from '../../runtime/command-line.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { type CommandContext, CommandError } from '../../runtime/command.ts'
+import { auditStatement } from '../services.ts'
 
-/** A module that is not the panel's own. Throws a CommandError that says what is in the way. */
+/** Returns an installed module. Throws a CommandError for a module of the panel itself and for an unknown one. */
 export async function ownModule({ db }: Pick<CommandContext, 'db'>, id: string): Promise<ModuleRow> {
   const module = await findModule(db, id)
   if (!module) throw new CommandError(`il n’y a pas de module « ${id} » (ops-panel modules list).`)
@@ -19,7 +20,7 @@ export async function expectIdle(db: Database, id: string): Promise<void> {
   if (await isBeingDeployed(db, id)) throw new CommandError(`une installation de « ${id} » est en cours.`)
 }
 
-/** Enables or disables a module; what to do about it, if anything. */
+/** Enables or disables a module. Returns what the administrator should do next, if anything. */
 export async function switchFromConsole(context: CommandContext, id: string, enabled: boolean): Promise<string> {
   const { db, clock } = context
   const module = await ownModule(context, id)

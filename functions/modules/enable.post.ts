@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { enableModule, findModule } from '../../db/modules.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { DeploymentId } from '../../runtime/deployment-events.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { DeploymentId } from '../../modules/modules.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { ModuleId } from './module.ts'
 
 export default defineFunction({

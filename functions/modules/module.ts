@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ModuleRow } from '../../db/modules.ts'
 
-/** Names a module. Whether there is one by a name is the database's to say. */
+/** The id of a module. The database decides whether the module exists. */
 export const ModuleId = z.string().meta({
   id: 'ModuleId',
   description: 'Names a module.',
@@ -14,7 +14,7 @@ export const Module = ModuleRow.omit({ backend: true })
   .extend({ id: ModuleId, has_backend: z.boolean() })
   .meta({ id: 'Module', description: 'A module as it is installed, or one of the panel’s own.' })
 
-/** One, for the documents. */
+/** The example of the documents. */
 export const EXAMPLE_MODULE: z.infer<typeof Module> = {
   id: 'hello',
   name: 'Bonjour',
@@ -33,7 +33,7 @@ export const EXAMPLE_MODULE: z.infer<typeof Module> = {
   updated_at: '2026-03-01T12:00:00.000Z',
 }
 
-/** `version` is the service's own, which its own modules have too. */
+/** Converts a row. `version` is the service's own, which its built-in modules share. */
 export function moduleView(row: ModuleRow, version: string): z.infer<typeof Module> {
   const { backend, ...shown } = row
   return { ...shown, version: row.is_core ? version : row.version, has_backend: backend !== null }

@@ -1,7 +1,7 @@
-import { defineCommand } from '../../runtime/command-line.ts'
+import { defineCommand } from '../../runtime/command.ts'
 import { switchFromConsole } from './console-switch.ts'
 
-/** Disables a module, at once, also in a service that is running. */
+/** Disables a module immediately, also in a running service. */
 export default defineCommand({
   name: 'modules disable',
   summary: 'désactiver un module',

@@ -1,7 +1,7 @@
-import { defineCommand } from '../../runtime/command-line.ts'
+import { defineCommand } from '../../runtime/command.ts'
 import { switchFromConsole } from './console-switch.ts'
 
-/** Enables a module; its code, if it has any, is loaded at the next start of the service. */
+/** Enables a module. The service loads its code, if any, at its next start. */
 export default defineCommand({
   name: 'modules enable',
   summary: 'activer un module',

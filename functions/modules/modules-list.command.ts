@@ -1,8 +1,8 @@
 import { listModules } from '../../db/modules.ts'
-import { defineCommand } from '../../runtime/command-line.ts'
-import { visible } from '../../runtime/visible.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { defineCommand } from '../../runtime/command.ts'
 
-/** Lists the installed modules, without the panel's own. */
+/** Lists the installed modules, without the panel's built-in ones. */
 export default defineCommand({
   name: 'modules list',
   summary: 'lister les modules installés',
@@ -15,7 +15,7 @@ export default defineCommand({
       .map(({ id, version, is_enabled, backend, repository }) => {
         const state = is_enabled ? 'activé   ' : 'désactivé'
         const code = backend === null ? '' : '  avec du code'
-        return visible(
+        return escapeControl(
           `${id.padEnd(width)}  ${state}  ${version}${code}${repository === null ? '' : `  ${repository}`}`,
         )
       })

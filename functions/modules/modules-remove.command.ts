@@ -1,10 +1,11 @@
 import { removeModule } from '../../db/modules.ts'
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { defineCommand } from '../../runtime/command-line.ts'
-import { moduleFiles } from '../../runtime/module-folder.ts'
+import { moduleFiles } from '../../modules/modules.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { defineCommand } from '../../runtime/command.ts'
+import { auditStatement } from '../services.ts'
 import { ownModule } from './console-switch.ts'
 
-/** Removes a module with its files, at once, also from a service that is running. */
+/** Removes a module with its files immediately, also from a running service. */
 export default defineCommand({
   name: 'modules remove',
   summary: 'supprimer un module et ses fichiers',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { listModules } from '../../db/modules.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { EXAMPLE_MODULE, Module, moduleView } from './module.ts'
 
 export default defineFunction({

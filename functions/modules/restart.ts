@@ -1,10 +1,11 @@
 import type { ModuleRow } from '../../db/modules.ts'
-import type { Deployer } from '../../runtime/deployer.ts'
+import type { Deployer } from '../../modules/modules.ts'
 import { Failure } from '../../runtime/errors.ts'
 
 /**
- * Has the service restarted without the code of a module that is not to be used any more; `left` is what is left of its
- * record. The deployment's id; null where that cannot be done now: nothing answers from that code in any case.
+ * Restarts the service without the code of a module that must not be used any more; `left` is the rest of its record.
+ * Returns the deployment's id, or null when the service cannot restart now. No request reaches that code in either
+ * case.
  */
 export async function restartWithout(
   deployer: Deployer,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { PANEL_FOLDER } from '../../platform/asset-files.ts'
 import { AssetAnswer } from '../../runtime/asset.ts'
-import { PANEL_FOLDER } from '../../runtime/asset-files.ts'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',

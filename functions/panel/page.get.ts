@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { ROUTES } from '../../panel/routes.ts'
+import { PANEL_PAGE } from '../../platform/asset-files.ts'
 import { AssetAnswer } from '../../runtime/asset.ts'
-import { PANEL_PAGE } from '../../runtime/asset-files.ts'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { PANEL_POLICY } from './policy.ts'
 import { refusalPage } from './refusal-page.ts'
 
@@ -23,7 +23,7 @@ export default defineFunction({
 
   handler(_, { caller, header }) {
     header('content-security-policy', PANEL_POLICY)
-    // In clear it has no effect but a warning on the browser's console.
+    // Over plain HTTP the header only causes a warning on the browser's console.
     if (caller.secure) header('cross-origin-opener-policy', 'same-origin')
     return new AssetAnswer(PANEL_PAGE, { as: 'checked' })
   },

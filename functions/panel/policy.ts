@@ -1,4 +1,4 @@
-/** What the panel's page may do: show the service that it comes from, and nothing else. */
+/** The content security policy of the panel: it uses its own origin only. */
 export const PANEL_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

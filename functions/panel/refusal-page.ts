@@ -1,6 +1,6 @@
 import type { Failure } from '../../runtime/errors.ts'
 
-/** What people see who cannot be given the panel; where it is a matter of time, it is tried again by itself. */
+/** Returns the error page shown instead of the panel. For a temporary error the page reloads itself. */
 export function refusalPage({ message, retryAfter }: Failure): string {
   const again = retryAfter === undefined ? '' : `\n    <meta http-equiv="refresh" content="${retryAfter}">`
   const when = retryAfter === undefined ? 'Try again in a moment.' : `This page tries again in ${retryAfter} s.`

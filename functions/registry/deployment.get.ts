@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
-import { DeploymentId, deploymentView } from '../../runtime/deployment-events.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { DeploymentId, deploymentView } from '../../modules/modules.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 
 export default defineFunction({

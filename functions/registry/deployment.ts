@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ENDS, STEPS } from '../../db/deployments.ts'
-import { DeploymentId } from '../../runtime/deployment-events.ts'
+import { DeploymentId } from '../../modules/modules.ts'
 import { ModuleId } from '../modules/module.ts'
 
 /** The deployment of a module as clients see it. */
@@ -16,7 +16,7 @@ export const Deployment = z
   })
   .meta({ id: 'Deployment', description: 'How far the deployment of a module has come, with what it has told so far.' })
 
-/** One, for the documents. */
+/** The example of the documents. */
 export const EXAMPLE_DEPLOYMENT: z.infer<typeof Deployment> = {
   id: '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31',
   module: 'hello',

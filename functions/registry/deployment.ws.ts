@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
-import { DeploymentId, deploymentEvent, deploymentTopic } from '../../runtime/deployment-events.ts'
-import { envelope, textFrame } from '../../runtime/frame-kind.ts'
+import { deploymentEvent, DeploymentId, deploymentTopic } from '../../modules/modules.ts'
 import { frame } from '../../runtime/hub.ts'
-import { defineSocket } from '../../runtime/socket.ts'
+import { envelope, textFrame } from '../../runtime/socket.ts'
+import { defineSocket } from '../services.ts'
 import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 
 export default defineSocket({
@@ -30,7 +30,7 @@ export default defineSocket({
       sent = next.seq
       await socket.send(next)
     }
-    // Subscribed before it is looked at: what comes in between is seen by one or the other.
+    // The subscription comes before the first read, so that no change between the two is missed.
     const leave = hub.subscribe(topic, {
       deliver: (next) => void send(next),
       finish(last) {

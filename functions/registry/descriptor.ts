@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { checked } from '../../runtime/checked.ts'
+import { isSafeLink, SAFE_LINK } from '../../platform/addresses.ts'
 import type { Detail } from '../../runtime/errors.ts'
-import { isSafeLink, SAFE_LINK } from '../../runtime/link.ts'
+import { checked } from '../../runtime/input.ts'
 
 const expected =
   (what: string) =>
   ({ input }: { input?: unknown }): string =>
     input === undefined ? 'obligatoire' : `${what} est attendu`
 
-/** Shown in menus, lists and terminals, on one line. */
+/** A text on one line, for menus, lists and terminals. */
 const line = (max: number) =>
   z
     .string({ error: expected('un texte') })
@@ -31,8 +31,8 @@ const Nav = z.object(
 )
 
 /**
- * What a module says of itself in the `module.json` of its repository; what else it says there is passed over. Whether
- * its id may be taken is not looked at.
+ * A module's description in the `module.json` of its repository. Unknown fields are ignored. The schema does not check
+ * whether the id is free.
  */
 export const Descriptor = z.object(
   {
@@ -47,7 +47,7 @@ export const Descriptor = z.object(
       .regex(/^[\P{Cc}\n\r\t]*$/u, 'sans caractère de contrôle')
       .optional(),
     has_backend: z.boolean({ error: 'true ou false est attendu' }).default(false),
-    /** Its file with code, from the root of the repository; there is none unless `has_backend` says so. */
+    /** The path of the file with code, from the root of the repository; absent unless `has_backend` is true. */
     backend: line(255)
       .refine(isPathInside, 'le nom d’un fichier .mjs ou .js du dépôt, sans « .. »')
       .default('backend.mjs'),
@@ -57,9 +57,12 @@ export const Descriptor = z.object(
 )
 export type Descriptor = z.infer<typeof Descriptor>
 
-/** Reads the text of a `module.json`, or says in French what is wrong with it; the field is empty for the whole. */
+/**
+ * Parses the text of a `module.json`, or returns the errors in French. The field of an error about the whole text is
+ * empty.
+ */
 export function parseDescriptor(text: string): { descriptor: Descriptor } | { reasons: Detail[] } {
-  // Some editors put a byte order mark before it.
+  // Some editors put a byte order mark at the beginning.
   const json = text.replace(/^\uFEFF/, '')
   let value: unknown
   try {

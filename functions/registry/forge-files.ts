@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 
-/** A file of a repository, as it was at a commit. */
+/** A file of a repository at a commit. */
 export interface Place {
   org: string
   repository: string
@@ -9,7 +9,7 @@ export interface Place {
   commit: string
 }
 
-/** A commit's name: SHA-1, or SHA-256 where the repository has chosen so. */
+/** A commit's name: SHA-1, or SHA-256 in a repository of that format. */
 export const Commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/, 'un numéro de commit')
 
 /** Gitea's `Branch` and `ContentsResponse`, as its `/api/swagger` documents them. */
@@ -17,19 +17,19 @@ const GiteaBranch = z.object({ commit: z.object({ id: Commit }) })
 const GiteaContents = z.object({
   type: z.literal('file'),
   encoding: z.literal('base64'),
-  // Other forges than Gitea break it into lines.
+  // Forges other than Gitea break the base64 text into lines.
   content: z.string().transform((text, { addIssue }) => {
     const bytes = Buffer.from(text, 'base64')
-    // Node passes over what is not base64.
+    // Node ignores characters that are not base64, so the decoded bytes are encoded again and compared.
     if (bytes.toString('base64') !== text.replace(/[\r\n]/g, '')) addIssue('du base64')
     return bytes
   }),
 })
 
-/** What surrounds the text of a file or of a branch's last commit, whose message may be long. */
+/** Most bytes of an answer around a file's text, or of a branch's last commit, whose message may be long. */
 const MAX_FRAME = 256 * 1024
 
-/** The last commit of a branch, undefined when there is no such branch. */
+/** Returns the last commit of a branch; undefined when the branch does not exist. */
 export async function findTip(
   requests: ForgeRequests,
   { org, repository, branch }: { org: string; repository: string; branch: string },
@@ -46,7 +46,10 @@ export async function findTip(
   return answer?.value.commit.id
 }
 
-/** The bytes of a file, undefined when there is none. Rejects with a ForgeError, `unreadable` when it is too long. */
+/**
+ * Returns the bytes of a file; undefined when it does not exist. Rejects with a ForgeError, `unreadable` when the file
+ * is too long.
+ */
 export async function readFile(
   requests: ForgeRequests,
   { org, repository, path, commit }: Place,
@@ -59,7 +62,7 @@ export async function readFile(
   const wanted = { what: `${path} de « ${repository} »`, maxBytes, signal, unusable: 'unreadable' } as const
   const raw = await requests.bytes(`${home}/raw/${file}`, wanted)
   if (raw) return raw.bytes
-  // Gitea 1.23.0 answers 404 to a file that is there (go-gitea/gitea#33164).
+  // Gitea 1.23.0 answers 404 for an existing file (go-gitea/gitea#33164).
   const contents = await requests.json(GiteaContents, `${home}/contents/${file}`, {
     ...wanted,
     maxBytes: Math.ceil(maxBytes / 3) * 4 + MAX_FRAME,

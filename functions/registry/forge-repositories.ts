@@ -1,33 +1,33 @@
 import * as z from 'zod'
-import { isSafeLink } from '../../runtime/link.ts'
+import { isSafeLink } from '../../platform/addresses.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 
 export interface Repository {
   name: string
   description: string
-  /** Empty when the forge gives none that may be a link. */
+  /** Empty when the forge sends no address that is safe to link. */
   htmlUrl: string
-  /** ISO 8601 in UTC; empty when the forge gives none. */
+  /** ISO 8601 in UTC; empty when the forge sends no date. */
   updatedAt: string
 }
 
-/** A repository that is no module, and why, in French; `*` for those that are not named. */
+/** A repository that is not a module, and the reason in French; `*` stands for repositories without a name. */
 export interface LeftOut {
   repository: string
   reason: string
-  /** Whether it may be a module all the same: the forge did not let it be read. */
+  /** Whether the repository may still be a module, because the forge did not let it be read. */
   unread?: boolean
 }
 
 /** A module has its repository's name. */
 const Name = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/)
 
-/** Gitea's `Repository`, as its `/api/swagger` documents it; what is not needed is passed over. */
+/** Gitea's `Repository`, as its `/api/swagger` documents it, reduced to the fields used here. */
 const GiteaRepository = z.object({
-  // A slice would keep all of a long one in memory.
+  // A slice would keep the whole long string in memory.
   name: z.string().transform((name) => (name.length > 100 ? Array.from(name.slice(0, 100)).join('') : name)),
   owner: z.object({ login: z.string() }).optional(),
-  // Gitea itself takes no longer one.
+  // Gitea itself accepts no longer description.
   description: z.string().max(2_048).nullish().catch(null),
   archived: z.boolean().default(false),
   empty: z.boolean().default(false),
@@ -44,20 +44,20 @@ const GiteaRepository = z.object({
 })
 type GiteaRepository = z.infer<typeof GiteaRepository>
 
-/** What Gitea gives at once, unless its administrator set less. */
+/** Gitea's default page size; an administrator can set a smaller one. */
 const PAGE = 50
-/** Of a page of 50; one repository is described in about 3 KiB. */
+/** Most bytes of a page of 50 repositories. One repository takes about 3 KiB. */
 const MAX_PAGE = 4 * 1024 * 1024
 const MAX_ONE = 256 * 1024
 const MAX_PAGES = 40
 const MAX_REPOSITORIES = MAX_PAGES * PAGE
 
-/** Whether a text can be the name of a module's repository, and so stand in a path. */
+/** Whether a text is a valid name of a module's repository, and so safe in a path. */
 export function isModuleName(name: string): boolean {
   return Name.safeParse(name).success
 }
 
-/** One repository. Rejects with a ForgeError: `missing` when there is none, or none that may be installed. */
+/** Returns one repository. Rejects with a ForgeError: `missing` when it does not exist or cannot be installed. */
 export async function findRepository(
   requests: ForgeRequests,
   org: string,
@@ -72,7 +72,7 @@ export async function findRepository(
     signal,
     unusable: 'unreachable',
   })
-  // One that was renamed, or given away, is found at its former address too.
+  // The forge also answers for the former address of a renamed or transferred repository.
   const owner = found?.value.owner?.login.toLowerCase()
   if (found?.value.name !== name || owner !== org.toLowerCase()) throw missing('n’existe pas, ou n’est pas lisible')
   const why = unfit(found.value)
@@ -81,8 +81,8 @@ export async function findRepository(
 }
 
 /**
- * Those of an organisation, page by page. Rejects with a ForgeError `unreachable` when a page cannot be read: who takes
- * a part for the whole believes that the others were deleted.
+ * Yields the repositories of an organisation, page by page. Rejects with a ForgeError `unreachable` when a page cannot
+ * be read: in a partial list, the missing repositories would look deleted.
  */
 export async function* readRepositories(
   requests: ForgeRequests,
@@ -98,12 +98,12 @@ export async function* readRepositories(
     )
     if (!answer)
       throw new ForgeError('unreachable', `l’organisation « ${org} » n’existe pas, ou n’est pas lisible (HTTP 404)`)
-    // One that is created meanwhile moves another to the next page, where it comes again.
+    // A repository created meanwhile shifts another one to the next page, where it appears again.
     const fresh = answer.value.filter(({ name }) => !seen.has(name) && seen.add(name))
     yield sort(fresh.slice(0, MAX_REPOSITORIES - seen.size + fresh.length))
     if (seen.size > MAX_REPOSITORIES) break
     if (answer.value.length > 0 && fresh.length === 0) {
-      yield { repositories: [], left: [{ repository: '*', reason: 'la forge redonne la même page' }] }
+      yield { repositories: [], left: [{ repository: '*', reason: 'la forge renvoie toujours la même page' }] }
       return
     }
     if (isLast(answer.headers, page, { empty: answer.value.length === 0, seen: seen.size })) return
@@ -113,8 +113,9 @@ export async function* readRepositories(
 }
 
 /**
- * By Gitea's `Link`, which it leaves away when there is but one page, or by `X-Total-Count`. Both count what may not be
- * read and is not given, so a page may be short, or empty, without being the last.
+ * Whether the page is the last one, by Gitea's `Link`, which is absent when there is only one page, or by
+ * `X-Total-Count`. Both count repositories that the token may not read, so a page may be short or empty without being
+ * the last.
  */
 function isLast(headers: Headers, page: number, { empty, seen }: { empty: boolean; seen: number }): boolean {
   const link = headers.get('link')

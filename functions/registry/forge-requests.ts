@@ -1,17 +1,19 @@
 import type * as z from 'zod'
-import { checked } from '../../runtime/checked.ts'
+import { checked } from '../../runtime/input.ts'
 
-/** From where modules are installed: a Gitea or Forgejo, its address with whatever path it lies under. */
+/** The address of a Gitea or Forgejo that modules are installed from, including its path. */
 export interface ForgeAddress {
   url: string
   org: string
   token: string | undefined
 }
 
-/** What the forge could not be read for. The message is a French clause, without a capital and a full stop. */
+/** Why the forge could not be read. The message is a French clause without a capital and without a full stop. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError'
-  /** It does not answer as a forge does; it has no such thing; or it has, but what it sends cannot be used. */
+  /**
+   * `unreachable`: no usable answer from a forge; `missing`: no such resource; `unreadable`: its content is unusable.
+   */
   readonly reason: 'unreachable' | 'missing' | 'unreadable'
 
   constructor(reason: ForgeError['reason'], message: string, options: ErrorOptions = {}) {
@@ -20,21 +22,21 @@ export class ForgeError extends Error {
   }
 }
 
-/** What is asked for, and within which bounds. */
+/** The bounds of a request. */
 export interface Wanted {
-  /** What errors call it, in French. */
+  /** The name of the resource in errors, in French. */
   what: string
-  /** Read no further than so many bytes of the answer. */
+  /** Most bytes of the answer that are read. */
   maxBytes: number
   signal: AbortSignal
-  /** The reason of the error when an answer of 200 is of no use. */
+  /** The reason of the error when an answer of 200 is unusable. */
   unusable: 'unreachable' | 'unreadable'
 }
 
 export interface ForgeRequests {
-  /** The bytes at a path of the API, undefined when there is nothing (404). Rejects with a ForgeError alone. */
+  /** Returns the bytes at a path of the API; undefined for a 404. Rejects with a ForgeError only. */
   bytes(path: string, wanted: Wanted): Promise<{ bytes: Buffer; headers: Headers } | undefined>
-  /** The same of JSON, parsed. */
+  /** Like `bytes`, for JSON, parsed by the schema. */
   json<schema extends z.ZodType>(
     schema: schema,
     path: string,
@@ -42,11 +44,14 @@ export interface ForgeRequests {
   ): Promise<{ value: z.output<schema>; headers: Headers } | undefined>
 }
 
-/** A forge that was renamed or moved within its site leads on once; more than that is a loop. */
+/** A renamed or moved forge redirects once. More redirects are a loop. */
 const MAX_HOPS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-/** GET requests below `/api/v1`. The token, and every request, go to the origin of the address and to no other. */
+/**
+ * Sends GET requests below `/api/v1`. Requests and the token go to the address's origin only. Without this check, a
+ * redirect could send the token to another site.
+ */
 export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests {
   const { origin, pathname } = new URL(url)
   const root = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
@@ -55,7 +60,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
   const follow = async (path: string, signal: AbortSignal): Promise<Response> => {
     let at = new URL(root + path)
     for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-      // By hand, because fetch alone would take a request to any address it is told.
+      // Redirects are followed here, because fetch alone would send a request to any address that it receives.
       const response = await fetch(at, { headers, redirect: 'manual', signal })
       const location = response.headers.get('location')
       if (location === null || !REDIRECTS.includes(response.status)) return response
@@ -65,12 +70,12 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
         const where = next?.origin.slice(0, 200) ?? 'une adresse illisible'
         throw new ForgeError(
           'unreachable',
-          `${origin} renvoie vers ${where}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
+          `${origin} redirige vers ${where}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
         )
       }
       at = next
     }
-    throw new ForgeError('unreachable', `${origin} renvoie sans fin d’une adresse à une autre`)
+    throw new ForgeError('unreachable', `${origin} redirige sans fin d’une adresse à une autre`)
   }
 
   const ask = async (path: string, { what, maxBytes, signal, unusable }: Wanted) => {
@@ -83,12 +88,12 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
     const isPage = /^\s*text\/html\b/i.test(response.headers.get('content-type') ?? '')
     const bytes = isPage ? await drop(response) : await read(response, maxBytes)
     if (bytes) return { bytes, headers: response.headers }
-    const came = isPage ? `une page HTML est venue, et non ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
+    const came = isPage ? `une page HTML a été reçue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
     throw new ForgeError(unusable, came)
   }
 
   const bytes: ForgeRequests['bytes'] = async (path, wanted) => {
-    // One of its own: fetch leaves its listeners on a signal, and complains of its many on one that is shared.
+    // Each request has its own controller: fetch leaves listeners on a signal and warns about many on a shared one.
     const ending = new AbortController()
     const end = () => ending.abort()
     wanted.signal.addEventListener('abort', end)
@@ -123,7 +128,7 @@ function refusal(status: number, what: string): string {
   return `réponse HTTP ${status} pour ${what}`
 }
 
-/** The whole body, or undefined, and no more read of it, when it is longer. */
+/** Returns the whole body. Returns undefined, and stops reading, when the body is longer. */
 async function read(response: Response, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -136,15 +141,15 @@ async function read(response: Response, maxBytes: number): Promise<Buffer | unde
   return Buffer.concat(chunks)
 }
 
-/** Ends an answer that is not read, and with it a connection that would otherwise stay open for it. */
+/** Ends an unread answer; its connection would stay open otherwise. */
 async function drop({ body }: Response): Promise<undefined> {
-  // One that has broken off meanwhile has ended as well.
+  // An answer that has broken off meanwhile has ended too.
   await body?.cancel().catch(() => {})
 }
 
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
-  // Only the code: a message of fetch may quote headers, the token among them.
+  // Returns the code only: a message of fetch may quote headers, the token among them.
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'la connexion a échoué'
 }
 

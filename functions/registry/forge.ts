@@ -1,56 +1,60 @@
+import { createPriorityQueue } from '../../platform/priority-queue.ts'
 import type { Detail } from '../../runtime/errors.ts'
-import { createGate } from '../../runtime/gate.ts'
 import { type Descriptor, parseDescriptor } from './descriptor.ts'
 import { Commit, findTip, readFile } from './forge-files.ts'
-import { findRepository, isModuleName, type LeftOut, type Repository, readRepositories } from './forge-repositories.ts'
+import { findRepository, isModuleName, type LeftOut, readRepositories, type Repository } from './forge-repositories.ts'
 import { createForgeRequests, type ForgeAddress, ForgeError } from './forge-requests.ts'
 
 export { type ForgeAddress, ForgeError, type LeftOut, type Repository }
 
 export interface RegistryModule {
   repository: Repository
-  /** Where the descriptor was read. */
+  /** The commit at which the descriptor was read. */
   commit: string
   descriptor: Descriptor
 }
 
 export interface Registry {
-  /** In the order of the forge. */
+  /** Sorted as the forge returns them. */
   modules: RegistryModule[]
-  /** What was left out, and why. */
+  /** The repositories left out, with the reasons. */
   left: LeftOut[]
 }
 
 type Read = { commit: string } & ({ descriptor: Descriptor } | { reasons: Detail[] })
 
-/** An organisation of a Gitea or Forgejo; each call takes 10 s at most in all. Rejects with ForgeErrors. */
+/** An organisation of a Gitea or Forgejo. Each call takes at most 10 s in all, and rejects with ForgeErrors. */
 export interface Forge {
-  /** Its modules. What could not be read in time, or is no module, is left out; `unreachable` when there is no whole list. */
+  /**
+   * Returns the organisation's modules. Repositories that are not modules or could not be read in time are left out.
+   * Rejects with `unreachable` when the list is not complete.
+   */
   list(): Promise<Registry>
   /**
-   * The repository of a module, or what is wrong with its descriptor. `missing` when there is none, or an archived or
-   * empty one; `unreadable` when it has neither a branch master nor main; `unreachable` when the forge cannot be read.
+   * Returns the repository of a module, with its descriptor or the errors in it. `missing` when the repository does not
+   * exist, is archived or is empty; `unreadable` when it has neither a branch master nor main; `unreachable` when the
+   * forge cannot be read.
    */
   find(name: string): Promise<{ repository: Repository } & Read>
-  /** A file at a commit: `missing` when there is none, `unreadable` when it is longer than `maxBytes`. */
+  /** Returns a file at a commit: `missing` when it does not exist, `unreadable` when it is longer than `maxBytes`. */
   file(repository: string, path: string, commit: string, maxBytes: number): Promise<Buffer>
 }
 
-/** The specification's time-out for the forge: a page that waits for it is still looked at. */
-const WITHIN_MS = 10_000
-/** What a browser opens to one site: a small forge bears it. */
+/** The specification's time-out for the forge: a person still looks at the waiting page. */
+const TIMEOUT_MS = 10_000
+/** As many connections as a browser opens to one site, which a small forge can serve. */
 const AT_ONCE = 6
 const MAX_DESCRIPTOR = 64 * 1024
 const DESCRIPTOR = 'module.json'
 /** In the order of the specification. */
 const BRANCHES = ['master', 'main']
 
-/** `withinMs` is for tests. */
-export function createForge(address: ForgeAddress, { withinMs = WITHIN_MS } = {}): Forge {
+/** Tests set `withinMs`. */
+export function createForge(address: ForgeAddress, { withinMs = TIMEOUT_MS } = {}): Forge {
   const requests = createForgeRequests(address)
   const { org } = address
 
-  /** From the first branch that has one. */
+  /** Reads the descriptor from the first branch that has one. */
   const readDescriptor = async (repository: string, signal: AbortSignal): Promise<Read> => {
     let last: string | undefined
     for (const branch of BRANCHES) {
@@ -70,7 +74,7 @@ export function createForge(address: ForgeAddress, { withinMs = WITHIN_MS } = {}
     return { commit: last, reasons: [{ field: '', message: `le dépôt n’a pas de ${DESCRIPTOR}` }] }
   }
 
-  /** Never rejects: one repository does not take the others along. */
+  /** Never rejects: a failure of one repository must not affect the others. */
   const readModule = async (repository: Repository, signal: AbortSignal): Promise<RegistryModule | LeftOut> => {
     try {
       const read = await readDescriptor(repository.name, signal)
@@ -87,13 +91,13 @@ export function createForge(address: ForgeAddress, { withinMs = WITHIN_MS } = {}
   return {
     list: () =>
       within(withinMs, async (signal) => {
-        const gate = createGate({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+        const gate = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
         const readings: Promise<{ result: RegistryModule | LeftOut } | undefined>[] = []
         const left: LeftOut[] = []
         for await (const page of readRepositories(requests, org, signal)) {
           left.push(...page.left)
-          // At once, while the next page comes: a slow forge has time for few requests.
-          for (const repository of page.repositories) readings.push(gate.enter(() => readModule(repository, signal)))
+          // The readings begin while the next page loads, because a slow forge has time for few requests.
+          for (const repository of page.repositories) readings.push(gate.run(() => readModule(repository, signal)))
         }
         const read = (await Promise.all(readings)).flatMap((entered) => (entered ? [entered.result] : []))
         return {
@@ -125,7 +129,7 @@ function parsedFor(repository: string, text: string): { descriptor: Descriptor }
   return { reasons: [{ field: 'id', message: `doit être le nom du dépôt, « ${repository} »` }] }
 }
 
-/** What is the matter with the content is said of the module, and not of the forge. */
+/** Returns an error of the content as text about the module; errors of the forge reject. */
 async function orReason(reading: Promise<Buffer | undefined>): Promise<Buffer | string | undefined> {
   try {
     return await reading
@@ -135,7 +139,10 @@ async function orReason(reading: Promise<Buffer | undefined>): Promise<Buffer | 
   }
 }
 
-/** Work under a signal that ends after `ms`, or with the work: neither a request nor a timer stays behind. */
+/**
+ * Runs work under a signal that aborts after `ms` or with the end of the work, so that neither a request nor a timer
+ * stays behind.
+ */
 async function within<result>(ms: number, work: (signal: AbortSignal) => Promise<result>): Promise<result> {
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(), ms)

@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { findModule, saveModule } from '../../db/modules.ts'
-import { timestamp } from '../../runtime/clock.ts'
-import { DeploymentId } from '../../runtime/deployment-events.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { DeploymentId } from '../../modules/modules.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { WRITES } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
-import { createForge, ForgeError } from './forge.ts'
+import { defineFunction } from '../services.ts'
 import { Commit } from './forge-files.ts'
+import { createForge, ForgeError } from './forge.ts'
 import { recordOf } from './installation.ts'
 
-/** As much as the service loads of one file. */
+/** The service loads no file with more code. */
 const MAX_CODE = 5 * 1024 * 1024
 
 export default defineFunction({
@@ -76,7 +77,7 @@ export default defineFunction({
         files,
         record: [saved],
         announce: auditEntry('module_installed', note),
-        // One that stays disabled is tried when it is enabled.
+        // A module that stays disabled has its trial start when it is enabled.
         restart: before?.is_enabled !== 0,
       })
       return { message: `Installation du module « ${record.name} » ${version} commencée.`, deployment }

@@ -1,7 +1,10 @@
 import type { NewModule } from '../../db/modules.ts'
 import type { Descriptor } from './descriptor.ts'
 
-/** The record of a module. `origin` is the address of its repository and the commit; nothing for one from a folder. */
+/**
+ * Returns the record of a module. `origin` is the address of its repository and the commit; undefined for a module from
+ * a folder.
+ */
 export function recordOf(
   { id, name, version, description, has_backend, backend, nav }: Descriptor,
   origin: { repository: string; commit: string } | undefined,

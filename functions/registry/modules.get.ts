@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { listModules } from '../../db/modules.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
+import { defineFunction } from '../services.ts'
 import { readRegistry } from './registry.ts'
 
 const Offered = z.object({

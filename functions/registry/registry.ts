@@ -1,38 +1,38 @@
-import { timestamp } from '../../runtime/clock.ts'
-import type { Config } from '../../runtime/config.ts'
-import type { Services } from '../../runtime/context.ts'
-import type { Log } from '../../runtime/log.ts'
+import { timestamp } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Services } from '../services.ts'
 import { createForge, type ForgeAddress, ForgeError, type Registry } from './forge.ts'
 
-/** What is known of the forge. */
+/** The last known state of the forge. */
 export interface KnownRegistry {
-  /** As it was last read; undefined when it never was. */
+  /** The list as last read; undefined before the first success. */
   registry: Registry | undefined
-  /** Why it could not be read now, in French. */
+  /** Why the forge could not be read now, in French. */
   error: string | null
 }
 
 interface Memory {
   registry?: Registry
-  /** Until when what was read, or why it could not be, is good; as `timestamp` writes it. */
+  /** Until when the list or the error is valid, in the format of `timestamp`. */
   readUntil?: string
   error?: string | null
   reading?: Promise<KnownRegistry>
 }
 
-/** A page that is opened again does not ask the forge again. */
+/** Time in ms during which another request gets the list without asking the forge again. */
 const FRESH_MS = 60_000
-/** Nor does it wait again for one that did not answer. */
+/** Time in ms during which the error of an unreachable forge is returned again. */
 const FAILED_MS = 10_000
 
-/** So many repositories that are no modules have a line in the log. */
+/** Most repositories without a module that the log names. */
 const TOLD = 50
 
 const memories = new WeakMap<Config, Memory>()
 
 /**
- * What the forge has to offer, as read within the last minute; who asks while it is being read gets the same answer.
- * Never rejects: what was read before stands beside the error, since a forge that is away has removed nothing.
+ * Returns the forge's modules as read within the last minute. Requests during a read share its result. Never rejects:
+ * an unreachable forge has removed nothing, so the last list is returned beside the error.
  */
 export async function readRegistry(
   { config, clock, log }: Pick<Services, 'config' | 'clock' | 'log'>,
@@ -66,11 +66,11 @@ async function readNow(forge: ForgeAddress, before: Registry | undefined, log: L
     if (read.left.length > TOLD) log.info({ more: read.left.length - TOLD }, 'more repositories are left out')
     const unread = new Set(read.left.filter((left) => left.unread).map(({ repository }) => repository))
     if (unread.size === 0) return { registry: read, error: null }
-    // What could not be read now has not gone.
+    // A module that could not be read now is kept from the last list.
     const kept = (before?.modules ?? []).filter(({ repository }) => unread.has(repository.name))
     return {
       registry: { ...read, modules: [...read.modules, ...kept] },
-      error: `La forge n’a pas laissé lire ${unread.size} dépôt${unread.size > 1 ? 's' : ''} : ${[...unread].slice(0, 5).join(', ')}`,
+      error: `La forge a refusé la lecture de ${unread.size} dépôt${unread.size > 1 ? 's' : ''} : ${[...unread].slice(0, 5).join(', ')}`,
     }
   } catch (error) {
     log.warn({ err: error }, 'the forge could not be read')
@@ -79,7 +79,9 @@ async function readNow(forge: ForgeAddress, before: Registry | undefined, log: L
   }
 }
 
-/** The repositories that the forge has, modules or not; undefined when its list was too long to be read whole. */
+/**
+ * Returns the names of the forge's repositories, modules or not; undefined when the list was too long to read in full.
+ */
 export function namesOnForge({ modules, left }: Registry): ReadonlySet<string> | undefined {
   const names = [...modules.map(({ descriptor }) => descriptor.id), ...left.map(({ repository }) => repository)]
   return names.includes('*') ? undefined : new Set(names)

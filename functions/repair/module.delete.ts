@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { findModule, removeModule } from '../../db/modules.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { moduleFiles } from '../../runtime/module-folder.ts'
+import { moduleFiles } from '../../modules/modules.ts'
+import { WRITES } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
 import { restartWithout } from '../modules/restart.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'DELETE',

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { listModules } from '../../db/modules.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
 import { EXAMPLE_MODULE, Module, moduleView } from '../modules/module.ts'
 import { namesOnForge, readRegistry } from '../registry/registry.ts'
+import { defineFunction } from '../services.ts'
 
 const NOT_ASKED = { registry: undefined, error: null }
 const NOT_LOADED = { problem: 'load_failed', detail: 'Son code n’est pas chargé : redémarrez le service.' } as const
@@ -28,7 +29,7 @@ export default defineFunction({
   async handler(_, context) {
     const { db, boot, modules } = context
     const rows = (await listModules(db)).filter(({ is_core }) => is_core === 0)
-    // Only a forge that was read says that something is not there.
+    // Only a forge that was read can show that a module is missing.
     const { registry, error } = rows.length > 0 ? await readRegistry(context, { refresh: false }) : NOT_ASKED
     const there = error === null && registry ? namesOnForge(registry) : undefined
     return rows.map((row) => {

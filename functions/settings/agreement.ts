@@ -1,18 +1,19 @@
-import type { SettingValues, ShownSettings } from '../../runtime/setting-keys.ts'
+import type { SettingValues, ShownSettings } from '../../settings/settings.ts'
 
-/** What a change asks for beside its values. */
+/** Conditions on a change of settings. */
 export interface Demands {
-  /** What is missing in it. */
+  /** The value that the change lacks. */
   missing?: 'host_key_required' | 'hypervisor_token_required'
-  /** Whether the administrator's own password has to come along. */
+  /** Whether the change requires the administrator's own password. */
   proof: boolean
 }
 
 /**
- * A stored secret goes to no machine that nobody has agreed to: neither the service account's password (and with it whatever
- * people type to sign in) nor the hypervisor's token. So another host comes with its key, and another hypervisor with a new
- * token, unless the certificate stays the agreed one. Who agrees to another key, or to another certificate for the token that
- * is there, proves who they are: a stolen access token does not do.
+ * Returns the conditions that keep stored secrets on trusted machines. Neither the service account's password (nor the
+ * passwords that users type to sign in) nor the hypervisor's token may go to a machine that no administrator trusts. So
+ * another host requires its key. Another hypervisor requires a new token, unless its certificate stays the trusted one.
+ * Trusting another key, or another certificate for the stored token, requires the administrator's password: a stolen
+ * access token is not enough.
  */
 export function demandsOf(change: SettingValues, now: ShownSettings): Demands {
   const becomesOther = (key: 'ssh_host' | 'ssh_host_key' | 'hypervisor_url' | 'hypervisor_fingerprint') =>

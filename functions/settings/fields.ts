@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { checked } from '../../runtime/checked.ts'
-import { isSafeLink, SAFE_LINK } from '../../runtime/link.ts'
-import { parseAddress } from '../../runtime/ssh-address.ts'
+import { isSafeLink, parseAddress, SAFE_LINK } from '../../platform/addresses.ts'
+import { checked } from '../../runtime/input.ts'
 
-/** What an address book of shortcuts may hold. */
+/** The format of the dashboard shortcuts. */
 const Shortcuts = z
   .array(
     z.object({
@@ -18,16 +17,16 @@ const Shortcuts = z
   )
   .max(100)
 
-/** A text without NUL, which no host and no database keeps. */
+/** A text without NUL, which neither a host nor a database accepts. */
 const text = (max: number) =>
   z
     .string()
     .max(max)
     .refine((value) => !value.includes('\0'), 'caractère interdit')
 
-/** A token of the hypervisor, with what `text` leaves out of it. */
+/** A token of the hypervisor, without the characters that `text` excludes. */
 const TOKEN = '^$|^[^\\s\\u0000@!=]+@[^\\s\\u0000@!=]+![^\\s\\u0000@!=]+=[0-9a-fA-F-]{36}$'
-/** Some characters, none of them a control character, blanks only between others. */
+/** At least one character, no control characters, white space only between others. */
 const TRIMMED = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$'
 
 export const SshHost = text(255)
@@ -41,7 +40,18 @@ export const SshUsername = z
   .refine((value) => value === value.trim(), 'sans blanc au début ni à la fin')
   .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { pattern: TRIMMED }) })
 export const SshPassword = text(1_024).meta({ pattern: '^[^\\u0000]*$' })
-/** A fingerprint as `ssh-keygen -l` writes it, with or without the key's type before it; empty for the next one seen. */
+/** The fingerprint of a host's key in the notation of the check: an administrator compares it and sends it back. */
+export const HostKey = z.string().meta({
+  id: 'HostKey',
+  description: 'The fingerprint of a host’s key, as `ssh-keygen -l` writes it.',
+  examples: ['SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc'],
+  override: { pattern: '^([\\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$' },
+})
+
+/**
+ * A fingerprint as `ssh-keygen -l` writes it, with or without the key's type before it. An empty text trusts the next
+ * key that answers.
+ */
 export const SshHostKey = z
   .string()
   .regex(/^$|^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
@@ -55,7 +65,7 @@ export const HypervisorUrl = text(2_000)
 export const HypervisorToken = text(256)
   .regex(/^$|^[^\s@!=]+@[^\s@!=]+![^\s@!=]+=[0-9a-fA-F-]{36}$/, 'un jeton utilisateur@royaume!nom=uuid')
   .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { pattern: TOKEN }) })
-/** SHA-256 of a certificate, in pairs of hexadecimal digits. */
+/** SHA-256 of a certificate, as pairs of hexadecimal digits. */
 const Fingerprint = z.string().regex(/^$|^([0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}$/, 'une empreinte SHA-256 (AA:BB:…)')
 
 /** JSON text of a list of `{label, href, icon?}`. */
@@ -77,10 +87,10 @@ export const DashboardShortcuts = z
     },
   })
 
-/** One, for the documents. */
+/** The example of the documents. */
 export const EXAMPLE_SHORTCUTS = '[{"label":"Proxmox","href":"https://pve1.example:8006"}]'
 
-/** Any subset of the settings. A name that is none is refused: it was meant to be one. */
+/** Any subset of the settings. An unknown name is refused, because it is a misspelt setting. */
 export const SettingsChange = z
   .strictObject({
     ssh_host: SshHost,
@@ -94,7 +104,7 @@ export const SettingsChange = z
   })
   .partial()
 
-/** The given ones alone: `undefined` is no value. */
+/** Removes entries that are `undefined`. */
 export function given(change: z.output<typeof SettingsChange>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),

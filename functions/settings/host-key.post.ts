@@ -1,10 +1,8 @@
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
-import { readHostKey } from '../../runtime/read-host-key.ts'
-import { parseAddress } from '../../runtime/ssh-address.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
-import { HostKey } from '../install/wizard.ts'
-import { SshHost } from './fields.ts'
+import { parseAddress } from '../../platform/addresses.ts'
+import { readHostKey, SshError } from '../../ssh/ssh.ts'
+import { defineFunction } from '../services.ts'
+import { HostKey, SshHost } from './fields.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -13,7 +11,7 @@ export default defineFunction({
   description:
     'The key that answers at an address, by an exchange of keys alone: no name and no password is sent there, and nothing is stored. Whoever compares it with the host’s own can agree to it in a change of `ssh_host`.',
   auth: 'admin',
-  // Few, as for the wizard's check: each makes the service connect to wherever it is told.
+  // As few as for the setup page's check, because each request makes the service connect to any address.
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,
   request: { body: z.strictObject({ ssh_host: SshHost }) },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { DashboardShortcuts, EXAMPLE_SHORTCUTS } from './fields.ts'
 
 export default defineFunction({

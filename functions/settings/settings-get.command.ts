@@ -1,8 +1,8 @@
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { createSettings } from '../../runtime/settings.ts'
-import { visible } from '../../runtime/visible.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { createSettings } from '../../settings/settings.ts'
 
-/** Shows the settings, or one; of a secret only whether there is one. */
+/** Shows one setting or all. Of a secret it shows only whether it is set. */
 export default defineCommand({
   name: 'settings get',
   summary: 'afficher les réglages, ou un seul',
@@ -14,7 +14,7 @@ export default defineCommand({
         ? ([key, value] as const)
         : ([key.replace(/_set$/, ''), value ? '(défini)' : '(absent)'] as const),
     )
-    if (name === undefined) return shown.map(([key, value]) => visible(`${key}=${value}`)).join('\n')
+    if (name === undefined) return shown.map(([key, value]) => escapeControl(`${key}=${value}`)).join('\n')
     const found = shown.find(([key]) => key === name)
     if (!found)
       throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${shown.map(([key]) => key).join(', ')}.`)

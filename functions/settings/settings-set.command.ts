@@ -1,16 +1,22 @@
-import { atConsole, auditStatement } from '../../runtime/audit.ts'
-import { CommandError, defineCommand } from '../../runtime/command-line.ts'
-import { speakFrench } from '../../runtime/french.ts'
-import { createSettings } from '../../runtime/settings.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { speakFrench } from '../../runtime/input.ts'
+import { createSettings } from '../../settings/settings.ts'
+import { auditStatement } from '../services.ts'
 import { given, SettingsChange } from './fields.ts'
 
 const SECRETS = ['ssh_password', 'hypervisor_token']
 
-/** Who types here can read the stored password in the data folder; it is a wrong address that must not be given it. */
+/**
+ * The console may trust a host without a new password: its user can read the stored one in the data folder. The key
+ * stays required, to protect the password from a mistyped address.
+ */
 const KEY_STAYS =
   'La clé d’hôte déjà acceptée reste exigée : si c’est une autre machine, changez aussi ssh_host_key, pour son empreinte (laissez-le vide pour accepter la prochaine clé présentée).'
 
-/** Changes one setting; without a value it is asked for, a secret always, because arguments show in lists of processes. */
+/**
+ * Changes one setting. Asks for a value that is missing, and always for a secret, because process lists show arguments.
+ */
 export default defineCommand({
   name: 'settings set',
   summary: 'changer un réglage ; sans valeur, elle est demandée (un secret toujours)',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
 import { EXAMPLE_SHORTCUTS } from './fields.ts'
 
 export default defineFunction({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
+import { WRITES } from '../../runtime/function.ts'
 import { CurrentPassword, PROOF_ERRORS, prove } from '../auth/proof.ts'
+import { defineFunction } from '../services.ts'
 import { demandsOf } from './agreement.ts'
 import { given, SettingsChange } from './fields.ts'
 

@@ -1,16 +1,16 @@
 import * as z from 'zod'
-import { wholeNumber } from '../../runtime/whole-number.ts'
+import { integerText } from '../../runtime/input.ts'
 
 const MOST = 1000
 
 /** Columns or rows of a terminal, in an address. */
-export const Size = wholeNumber({ min: 1, max: MOST })
+export const Size = integerText({ min: 1, max: MOST })
 
 const Length = z.int().min(1).max(MOST)
-/** The terminal of a client has another size. */
+/** The frame that changes the size of the terminal. */
 export const Resize = z.object({ type: z.literal('resize'), cols: Length, rows: Length })
 
-/** A text frame of the client; undefined for one that is none of the contract's. */
+/** Parses a text frame of the client; undefined for a frame outside the contract. */
 export function parseControl(text: string): z.infer<typeof Resize> | undefined {
   try {
     return Resize.safeParse(JSON.parse(text)).data
@@ -19,11 +19,11 @@ export function parseControl(text: string): z.infer<typeof Resize> | undefined {
   }
 }
 
-/** How a shell has ended: `reason` is French, and there when it was not by the shell itself. */
+/** The end of a shell. `reason` is French, and present when the shell did not exit by itself. */
 export const Exit = z.object({ type: z.literal('exit'), code: z.int().nullable(), reason: z.string().optional() })
 export type Exit = Omit<z.infer<typeof Exit>, 'type'>
 
-/** The last frame of a terminal. */
+/** Returns the last frame of a terminal. */
 export function exitFrame({ code, reason }: Exit): { bytes: Buffer } {
   return { bytes: Buffer.from(JSON.stringify({ type: 'exit', code, ...(reason && { reason }) })) }
 }

@@ -1,13 +1,15 @@
-import type { HostTerminal } from '../../runtime/host-terminal.ts'
-import { litter } from '../../runtime/litter.ts'
+import { litter } from '../../jobs/jobs.ts'
 import type { Message, Socket } from '../../runtime/socket.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
+import { type HostTerminal, SshError } from '../../ssh/ssh.ts'
 import { parseControl } from './control.ts'
 
-/** So much may wait for a client that reads slowly; then the host has to wait too. */
+/** Bytes that may wait for a slow client before the host has to wait too. */
 const AHEAD = 256 * 1024
 
-/** Why a relay has ended: the program has, or the connection to the host; nothing was said for too long; the client is gone. */
+/**
+ * Why a relay ended: the program ended, the connection to the host was lost, the terminal was idle for too long, or the
+ * client left.
+ */
 export type Ended =
   | { by: 'program'; code: number | null; signal?: string }
   | { by: 'host' }
@@ -15,8 +17,8 @@ export type Ended =
   | { by: 'client' }
 
 /**
- * Hands what the client types to a terminal that is being opened, from now on: until it is there, the client waits. `run`
- * hands its output to the client, and resolves at the end, once the client has been sent all of it.
+ * Connects a client to a terminal that is still opening; the client's input waits until the terminal is open. `run`
+ * sends the output to the client, and resolves when the client has been sent all of it.
  */
 export function relay(
   socket: Socket,

@@ -1,20 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { script } from '../../runtime/command.ts'
-import { Failure } from '../../runtime/errors.ts'
-import type { Host } from '../../runtime/host.ts'
-import type { HostTerminal, TerminalOptions } from '../../runtime/host-terminal.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
-import { translate } from '../../runtime/translate.ts'
-import { CONTAINER_TOOL, inContainer } from '../updates/containers.ts'
-import type { Target } from '../updates/target.ts'
+import { Failure, translate } from '../../runtime/errors.ts'
+import { type Host, type HostTerminal, script, SshError, type TerminalOptions } from '../../ssh/ssh.ts'
+import { CONTAINER_TOOL, inContainer } from '../hypervisor/pct.ts'
+import type { Target } from '../hypervisor/target.ts'
 import type { Exit } from './control.ts'
 import type { Ended } from './relay.ts'
 
 type Place = Exclude<Target, { kind: 'all' }>
 
 /**
- * Prints its two arguments as one word, on a line, then becomes root's login shell inside a container, as a login would begin it: the language is the
- * container's own, and nothing of the host's environment is left. Where there is no bash, it is sh.
+ * Writes its two arguments as one word on a line, then becomes root's login shell inside a container. The shell starts
+ * as at a login: with the container's language, and without the host's environment. Without bash it is sh.
  */
 export const SHELL = `
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -35,10 +31,10 @@ export function openShell(host: Host, target: Place, options: TerminalOptions): 
   })
 }
 
-/** Why there is no shell, in French. Throws what is no fault of the host's, or of its settings. */
+/** Returns why no shell could be opened, in French. Rethrows errors that neither the host nor its settings caused. */
 export async function whyNone(host: Host, target: Place, error: unknown): Promise<string> {
   if (!(error instanceof SshError || error instanceof Failure)) throw error
-  // An id that cannot be one has been refused by the tool, in English.
+  // The container tool refuses an invalid id with an English message.
   if (target.kind === 'container' && error instanceof SshError && error.reason === 'lost') {
     const state = await stateOf(host, target.id)
     if (state === 'missing') return `Le conteneur ${target.id} n’existe pas.`
@@ -47,23 +43,27 @@ export async function whyNone(host: Host, target: Place, error: unknown): Promis
   return translate(error).message
 }
 
-/** What is told of the end of a shell. Nobody hears of it once the client is gone: then the host is not asked. */
+/**
+ * Returns the exit frame's content. Does not ask the host when the client has left, because nobody reads the answer.
+ */
 export async function whyEnded(host: Host, target: Place, ended: Ended, gone: AbortSignal): Promise<Exit> {
   if (ended.by === 'client') return { code: null }
   if (ended.by === 'idle')
     return { code: null, reason: `Le terminal a été fermé après ${ended.minutes} min d’inactivité.` }
-  // Whoever asks then waits for a new connection.
+  // Asking the host now would wait for a new connection.
   if (ended.by === 'host') return { code: null, reason: 'La connexion avec l’hôte a été perdue.' }
   const { code, signal } = ended
-  // By Ctrl-D, with the code of the last command, perhaps; or because the container is no more.
+  // The user may have pressed Ctrl-D, which returns the last command's code, or the container may have stopped.
   if (target.kind === 'container' && code !== 0 && (await isStopped(host, target.id, code, gone)))
     return { code, reason: 'Le conteneur s’est arrêté.' }
   return { code, reason: signal && `Le shell a été arrêté par un signal (${signal}).` }
 }
 
-/** 128 and the number of HUP, KILL or TERM, which is how a shell ends with its container. */
+/** 128 plus the number of HUP, KILL or TERM: the exit codes of a shell that ends with its container. */
 const KILLED = [null, 129, 137, 143]
-/** The container tool runs a moment longer than what it has killed; a clean-up of the storage takes a second or two. */
+/**
+ * The container tool runs a moment longer than the processes it kills. Cleaning up the storage takes a second or two.
+ */
 const STOPPING_MS = 4_000
 const AGAIN_MS = 250
 
@@ -82,10 +82,10 @@ async function isStopped(host: Host, id: string, code: number | null, gone: Abor
   return false
 }
 
-/** A person waits for this; the tool takes a second on a busy host. */
+/** The container tool takes a second on a busy host; a person waits for the answer. */
 const STATE_MS = 10_000
 
-/** What the container tool says of a container; undefined when it says nothing of use. */
+/** Returns the container tool's state of a container; undefined without a usable answer. */
 async function stateOf(
   host: Host,
   id: string,

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { Failure } from '../../runtime/errors.ts'
-import { textFrame } from '../../runtime/frame-kind.ts'
-import { defineSocket } from '../../runtime/socket.ts'
-import { parseTarget, shortened } from '../updates/target.ts'
+import { textFrame } from '../../runtime/socket.ts'
+import { parseTarget, shortened } from '../hypervisor/target.ts'
+import { defineSocket, fail } from '../services.ts'
 import { Exit, exitFrame, Resize, Size } from './control.ts'
 import { relay } from './relay.ts'
 import { openShell, whyEnded, whyNone } from './shell.ts'
@@ -44,10 +44,10 @@ export default defineSocket({
     }
     const target = parseTarget(name)
     if (!target || target.kind === 'all')
-      return refuse('refused', new Failure('target_invalid', { values: { target: shortened(name) } }))
+      return refuse('refused', fail('target_invalid', { values: { target: shortened(name) } }))
 
     let began = 0
-    // Nothing is typed before it is written down who types.
+    // Input waits until the audit entry with the user's name is written.
     const opening = openShell(host, target, { ...size, signal: socket.closed }).then(async (opened) => {
       began = clock().getTime()
       await audit('terminal_open', { target: name }).catch((error: unknown) => {

@@ -1,8 +1,6 @@
-import { type Command, quote, script } from '../../runtime/command.ts'
-import { type Elevation, HOST_HELPER } from '../../runtime/elevation.ts'
-import { readLines } from '../../runtime/list-lines.ts'
+import { type Command, type Elevation, HOST_HELPER, quote, readLines, script } from '../../ssh/ssh.ts'
 
-/** Lists what can be upgraded, in English whatever the language of the host or of a container. */
+/** Lists available upgrades, in English whatever the language of the host or container. */
 export const LIST_UPGRADABLE: Command = ['env', 'LC_ALL=C', 'apt', 'list', '--upgradable']
 
 export interface Package {
@@ -15,7 +13,7 @@ export interface Package {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
 export const LIST_UNFINISHED: Command = ['dpkg-query', '-W', '-f', '${db:Status-Status} ${binary:Package}\\n']
 
-/** The packages that dpkg was in the middle of. Rejects like `readLines`. */
+/** Returns the packages that dpkg left unfinished. Rejects like `readLines`. */
 export function parseUnfinished(text: string): Promise<string[]> {
   return readLines(text, (line) => {
     const [state = '', name] = line.split(' ')
@@ -26,7 +24,7 @@ export function parseUnfinished(text: string): Promise<string[]> {
 const MARKER = '[upgradable from:'
 
 /**
- * Reads apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`; any other line is passed over. Rejects
+ * Parses apt's list: `librig2/stable 1:2.0~rc1-1 amd64 [upgradable from: 1.4.2-1+b1]`. Other lines are ignored. Rejects
  * like `readLines`.
  */
 export function parseUpgradable(text: string): Promise<Package[]> {
@@ -40,7 +38,7 @@ export function parseUpgradable(text: string): Promise<Package[]> {
   })
 }
 
-/** Without trailing `]` and white space; not by a pattern, whose time would grow with the square of a hostile line. */
+/** Removes trailing `]` and white space, without a pattern: its time would grow with the square of a hostile line. */
 function withoutEnd(text: string): string {
   let end = text.length
   while (end > 0 && ' ]\t\r'.includes(text.charAt(end - 1))) end -= 1
@@ -48,8 +46,9 @@ function withoutEnd(text: string): string {
 }
 
 /**
- * A test of the shell: somebody holds the lock of that file. /proc/locks knows files by a number that others elsewhere have
- * too, which anybody could hold: the holder has this very file open or, where that cannot be seen, is root.
+ * A shell test: another process holds the lock of that file. /proc/locks identifies files by a number that is not
+ * unique across file systems, so anybody could hold a lock with the same number. The test therefore requires that the
+ * holder has this very file open or, where that cannot be read, is root.
  */
 export const LOCKED = `
 locked() {
@@ -64,10 +63,10 @@ locked() {
 }`
 
 /**
- * The two steps, run on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`. An
- * interrupted dpkg is first brought to its end; where a rule names apt-get alone, by a hook of apt-get. apt waits by
- * itself for dpkg's lock, for two minutes; for that of its lists it is waited for here, as long. A folder for temporary
- * files that sudo or PAM named on the host is not there in a container.
+ * The two steps of an upgrade, on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`.
+ * An interrupted dpkg is completed first; where the sudo rule names apt-get alone, a hook of apt-get does it. apt
+ * itself waits up to two minutes for dpkg's lock; the script waits as long for the lock of the lists. A container lacks
+ * the folder for temporary files that sudo or PAM named on the host.
  */
 export const STEPS = `
 sudo=$1
@@ -105,12 +104,13 @@ done
 $sudo apt-get -y "$@" full-upgrade </dev/null
 `
 
-/** The most that one of several containers may print; what is more is counted. */
+/** Most bytes of output of one of several containers. Bytes beyond this are counted. */
 const MOST_OF_ONE = 4 * 1024 * 1024
 
 /**
- * `RELAY <command> <argument>…`, in Perl: runs the command with a pipe of its own for output, which ends with it. What it
- * leaves behind holds no pipe into which others write after it: it could speak in their place, or keep them from writing.
+ * `RELAY <command> <argument>…`, in Perl: runs the command with a separate output pipe that ends with the command.
+ * Processes that the command leaves behind therefore hold no pipe of later commands, so they can neither forge output
+ * nor block it.
  */
 const RELAY = `
 use strict;
@@ -155,11 +155,11 @@ exit($code & 127 ? 128 + ($code & 127) : $code >> 8);
 `
 
 /**
- * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. Of `all`, a container that fails is told and
- * left behind; the code is then 0. How each has ended is noted on descriptor 9, which nothing in a container ever has: what a
- * container prints may look like anything. One that was not running before, and is not afterwards, was left out, whatever
- * the reason: `template`, `locked` or `stopped`; any other one that failed has `failed`. Where `<sudo>` ends with the
- * host's helper, that has the steps itself.
+ * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. With `all`, a failed container is reported and
+ * the next one follows; the exit code is then 0. The script writes each result to descriptor 9, which no process in a
+ * container has, because a container's output could imitate a result. A container that runs neither before nor
+ * afterwards was left out, with the reason `template`, `locked` or `stopped`; any other failure is `failed`. Where
+ * `<sudo>` ends with the host helper, the helper contains the steps itself.
  */
 export const UPGRADE = `
 steps=$1 sudo=$2 scope=$3
@@ -214,15 +214,15 @@ esac
 export type Scope = { scope: 'host' } | { scope: 'container'; id: string } | { scope: 'all'; ids: readonly string[] }
 
 /**
- * What an upgrade puts before each program that needs rights. Where only single commands may be run as root, the script
- * runs as the account and asks for each of them.
+ * Returns the text before each program that needs rights. Where the sudo rule covers single commands only, the script
+ * runs as the account and calls sudo for each of them.
  */
 export function sudoFor(elevation: Elevation): string {
   if (elevation === 'helper') return `sudo -n -- ${HOST_HELPER}`
   return elevation === 'rule' ? 'sudo -n' : ''
 }
 
-/** The command of an upgrade job; `sudo` is as `sudoFor` gives it. */
+/** Returns the command of an upgrade job; `sudo` comes from `sudoFor`. */
 export function upgrade(scope: Scope, sudo: string): Command {
   const ids = scope.scope === 'host' ? [] : scope.scope === 'container' ? [scope.id] : scope.ids
   return script(UPGRADE, 'ops-panel-upgrade', STEPS, sudo, scope.scope, ...ids)

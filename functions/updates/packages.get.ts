@@ -1,9 +1,10 @@
 import * as z from 'zod'
-import { defineFunction, READS } from '../../runtime/function.ts'
+import { READS } from '../../runtime/function.ts'
+import { succeeded } from '../../ssh/ssh.ts'
+import { inContainer } from '../hypervisor/pct.ts'
+import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
 import { LIST_UPGRADABLE, parseUpgradable } from './apt.ts'
-import { succeeded } from './command-failure.ts'
-import { inContainer } from './containers.ts'
-import { parseTarget, shortened, Target } from './target.ts'
 
 export default defineFunction({
   method: 'GET',

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { findHostAccount } from '../../db/users.ts'
-import { defineFunction, WRITES } from '../../runtime/function.ts'
-import { JobId } from '../../runtime/job-id.ts'
-import { isTooLong, shortened, Target } from './target.ts'
+import { JobId } from '../../jobs/jobs.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { isTooLong, shortened, Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
 import { upgradeJob } from './upgrade.ts'
 
 export default defineFunction({
@@ -33,7 +34,7 @@ export default defineFunction({
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
     if (isTooLong(target)) throw fail('target_invalid', { values: { target: shortened(target) } })
     await settings.sshAccount()
-    // A token outlives the record of its user, and a job must belong to somebody.
+    // The token may outlive its user's record, and a job needs an owner.
     const account = await findHostAccount(db, user.id)
     if (!account) throw fail('profile_missing')
     if (account.kept_out) throw fail('account_kept_out')

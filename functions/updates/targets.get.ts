@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { noteContainers } from '../../db/checks.ts'
-import { AnswerTooLong } from '../../runtime/channel.ts'
-import { defineFunction, READS } from '../../runtime/function.ts'
-import { SshError } from '../../runtime/ssh-connection.ts'
+import { READS } from '../../runtime/function.ts'
+import { AnswerTooLong, SshError } from '../../ssh/ssh.ts'
 import { Vmid } from '../hypervisor/container.ts'
-import { listContainers } from './containers.ts'
-import { Target } from './target.ts'
+import { listContainers } from '../hypervisor/pct.ts'
+import { Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
 
 export default defineFunction({
   method: 'GET',
@@ -26,12 +26,12 @@ export default defineFunction({
   async handler(_, { db, user, host, settings, log }) {
     await settings.sshAccount()
     const found = await listContainers(host, { user: user.id }).catch((error: unknown) => {
-      // The host alone would look like all there is.
+      // The host alone would look like a complete list.
       if (!(error instanceof SshError) || error instanceof AnswerTooLong) throw error
       log.warn({ err: error }, 'containers cannot be listed')
       return undefined
     })
-    // So that they are known when the host is away.
+    // Stores the containers, so that they are known while the host is unreachable.
     if (found) await noteContainers(db, found)
     const containers = found ?? []
     return [

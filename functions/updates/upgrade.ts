@@ -1,14 +1,11 @@
 import * as z from 'zod'
 import type { JobPart } from '../../db/jobs.ts'
-import { AnswerTooLong } from '../../runtime/channel.ts'
-import type { Command } from '../../runtime/command.ts'
-import { Failure } from '../../runtime/errors.ts'
-import type { Host, RunOptions } from '../../runtime/host.ts'
-import { defineJob } from '../../runtime/job-kind.ts'
-import { waitingParts } from '../../runtime/job-parts.ts'
+import { defineJob, waitingParts } from '../../jobs/jobs.ts'
+import { AnswerTooLong, type Command, type Host, type RunOptions } from '../../ssh/ssh.ts'
+import { inContainer, listContainers } from '../hypervisor/pct.ts'
+import { parseTarget } from '../hypervisor/target.ts'
+import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
-import { inContainer, listContainers } from './containers.ts'
-import { parseTarget } from './target.ts'
 
 /** First word of an upgrade's topic and of its events. */
 export const UPDATE_EVENT = 'update'
@@ -42,7 +39,10 @@ export const upgradeJob = defineJob({
   },
 })
 
-/** Jobs of one queue run one after another. `lxc/*` shares with every container's; the host has its own. */
+/**
+ * Returns the queue of a target. Jobs of one queue run one after another. `lxc/*` shares with every container's queue;
+ * the host has its own.
+ */
 export function queueOf(text: string): string {
   const target = parseTarget(text)
   if (!target) return ''
@@ -60,24 +60,27 @@ function placesOf(scope: Scope): { name: string; command: Command; options: RunO
   }))
 }
 
-/** What a target means now, with the names of its containers where there are several. */
+/** Resolves a target to what it covers now, with the containers' names where there are several. */
 async function coverage(text: string, host: Host): Promise<{ scope: Scope; parts?: JobPart[] }> {
   const target = parseTarget(text)
-  if (!target) throw new Failure('target_invalid', { values: { target: text } })
+  if (!target) throw fail('target_invalid', { values: { target: text } })
   if (target.kind === 'host') return { scope: { scope: 'host' } }
   if (target.kind === 'container') return { scope: { scope: 'container', id: target.id } }
   const parts = waitingParts((await listContainers(host)).map(({ vmid, name }) => ({ id: String(vmid), name })))
   return { scope: { scope: 'all', ids: parts.map(({ id }) => id) }, parts }
 }
 
-/** The same of what runs: a stopped container has nothing to tell. */
+/** Like `coverage`, without stopped containers, which cannot answer. */
 async function whatRuns(text: string, host: Host): Promise<Scope> {
   if (parseTarget(text)?.kind !== 'all') return (await coverage(text, host)).scope
   const running = (await listContainers(host)).filter(({ status }) => status === 'running')
   return { scope: 'all', ids: running.map(({ vmid }) => String(vmid)) }
 }
 
-/** What dpkg was in the middle of at one place; undefined when that place does not tell, or tells too much. */
+/**
+ * Returns the packages that dpkg left unfinished in one place; undefined when the place does not answer, or answers too
+ * much.
+ */
 async function unfinished(command: Command, host: Host, options: RunOptions): Promise<string[] | undefined> {
   try {
     const { code, stdout } = await host.exec(command, options)
@@ -88,7 +91,7 @@ async function unfinished(command: Command, host: Host, options: RunOptions): Pr
   }
 }
 
-/** More of them are counted. */
+/** Most packages that a message names. It counts the rest. */
 const NAMED = 50
 
 function named(packages: readonly string[]): string {

@@ -1,7 +1,7 @@
 /**
- * How characters of a terminal's output look, as one number: a colour (0 none, 1 to 8 of the palette's hues), and flags. 0 is plain.
- * Bright colours have the hue of the others; backgrounds are left out, for what is legible on all of them is on neither theme.
- * Source: ECMA-48, SGR; xterm's 256 colours.
+ * The style of terminal characters as one number: a colour (0 none, 1 to 8 for the hues of the palette) and flags; 0 is plain. Bright
+ * colours share the hue of normal ones. Backgrounds are ignored, because no background is legible in both themes. Source: ECMA-48, SGR;
+ * xterm's 256 colours.
  */
 export type Style = number
 
@@ -18,14 +18,14 @@ const FLAGS = [
   [INVERSE, 'inverse'],
 ] as const
 
-/** The classes of a style: `hue-1` (red) to `hue-7` (white), `hue-8` for black, and the flags. */
+/** The CSS classes of a style: `hue-1` (red) to `hue-7` (white), `hue-8` for black, and the flags. */
 export function classesOf(style: Style): string {
   const hue = style & HUE
   const names = FLAGS.flatMap(([flag, name]) => (style & flag ? [name] : []))
   return [...(hue ? [`hue-${hue}`] : []), ...names].join(' ')
 }
 
-/** The style after an SGR sequence with these parameters, `1;31` say. */
+/** Returns the style after an SGR sequence with these parameters, for example `1;31`. */
 export function restyled(style: Style, parameters: string): Style {
   const given = parameters.split(/[;:]/).map((each) => Number(each || 0))
   let next = style
@@ -55,12 +55,12 @@ export function restyled(style: Style, parameters: string): Style {
   return next
 }
 
-/** Of a colour from 0, black, to 7, white. */
+/** The hue of an ANSI colour from 0 (black) to 7 (white). */
 function hueOf(colour: number): number {
   return colour === 0 ? 8 : colour
 }
 
-/** Of xterm's 256. */
+/** The nearest of the eight colours to one of xterm's 256. */
 function nearestIndexed(index: number): number {
   if (index < 16) return index % 8
   if (index >= 232) return index < 244 ? 0 : 7
@@ -69,7 +69,7 @@ function nearestIndexed(index: number): number {
   return nearest(level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6))
 }
 
-/** Which of red, green and blue are strong makes one of eight. */
+/** Reduces an RGB colour to one of eight by its strong components. */
 function nearest(red: number, green: number, blue: number): number {
   const most = Math.max(red, green, blue)
   if (most < 64) return 0

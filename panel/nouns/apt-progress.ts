@@ -1,22 +1,22 @@
-/** How far apt is in one place. `fraction` is 0 to 1; undefined until apt has said how much there is to do. */
+/** The progress of apt on one target. `fraction` is 0 to 1, and undefined until apt reports the amount of work. */
 export interface Progress {
   step: 'lists' | 'download' | 'unpack' | 'configure' | 'triggers' | 'done'
-  /** Packages that are configured, of so many. */
+  /** The number of configured packages, and the total. */
   done: number
   total: number
   fraction: number | undefined
-  /** The package it is at. */
+  /** The package that apt is processing. */
   package?: string
-  /** Of a job over all containers: the one it is in, and how many it has begun with. */
+  /** In a job over all containers: the current container, and the number of containers started so far. */
   container?: string
   begun: number
 }
 
 export interface AptReading {
   progress: Progress
-  /** Containers that were left behind. */
+  /** Containers that the job skipped. */
   skipped: readonly string[]
-  /** Lines in which apt or dpkg told of a failure. */
+  /** The number of lines in which apt or dpkg reported a failure. */
   errors: number
 }
 
@@ -27,10 +27,10 @@ const SUMMARY = /^\s*Upgrading: (\d+), Installing: (\d+), (?:Reinstalling: \d+, 
 const CONTAINER = /^=== LXC (\d+) ===$/
 const SKIPPED = /^SKIP LXC (\d+)$/
 
-/** What takes how long, of a whole. */
+/** The share of each step in the whole progress. */
 const SHARE = { download: 0.3, unpack: 0.35, configure: 0.33, triggers: 0.02 }
 
-/** How far a job over all containers is: the container that it is in, which of how many that is, and how much of all is done. */
+/** The progress of a job over all containers: the current container, its position, and the share of the whole job. */
 export function progressOfAll(
   { container, begun, fraction = 0 }: Progress,
   containers: readonly { vmid: number; name: string }[],
@@ -43,8 +43,8 @@ export function progressOfAll(
 }
 
 /**
- * Reads what apt and dpkg print, whole lines in their order, and says how far they are. Of a job over all containers `order`
- * gives their numbers, once they are known: then only the next of them can begin, whatever a container prints.
+ * Reads the lines of apt and dpkg in order and tracks their progress. For a job over all containers, `order` returns the container ids once
+ * they are known; then only the next container in that order can start, whatever a container prints.
  */
 export function createAptReader(order: () => readonly string[] | undefined = () => undefined): {
   line(line: string): void
@@ -94,7 +94,7 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
         skipped.push(left)
         step = 'done'
       } else if (upgraded !== undefined) {
-        // Removals are quick, and not counted.
+        // Removals are fast and do not count.
         total = Number(upgraded) + Number(installed)
         step = total > 0 ? 'download' : 'done'
       } else if (isError(line)) errors += 1
@@ -129,16 +129,16 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
   }
 }
 
-/** Whether apt or dpkg tells in this line of something that it could not do. */
+/** Whether apt or dpkg reports an error in this line. */
 function isError(line: string): boolean {
   return /^(E: |dpkg: error)/.test(line)
 }
 
-/** How a line of apt stands out. */
+/** How to highlight a line of apt. */
 export function lineKind(line: string): 'section' | 'done' | 'warn' | 'err' | undefined {
   if (CONTAINER.test(line)) return 'section'
   if (SKIPPED.test(line) || line.startsWith('W: ')) return 'warn'
-  // A mirror that does not answer need not matter: the lists may be there already.
+  // `Err:` lines are highlighted but do not count as errors: without this mirror, the existing lists may be enough.
   if (isError(line) || /^Err:\d/.test(line)) return 'err'
   return line.startsWith('Setting up ') ? 'done' : undefined
 }

@@ -1,7 +1,7 @@
-import { type Check, canBeRepaired, isUnanswered, isUnfinished, waitingIn } from './checked.ts'
+import { type Check, canBeRepaired, isUnanswered, isUnfinished, updatesIn } from './checked.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Something that somebody should do something about. */
+/** A problem that needs an action. */
 export type Attention =
   | { kind: 'hostKey'; level: 'err' }
   | { kind: 'dpkg'; level: 'err' }
@@ -17,24 +17,24 @@ export type Attention =
   | { kind: 'packages'; level: 'warn'; count: number; targets: number }
 
 interface Known {
-  /** The host shows another key than the one that was agreed to. */
+  /** The host presents a different key from the accepted one. */
   hasOtherKey: boolean
   host?: { disk: number; maxdisk: number; reboot_required: boolean; dpkg_broken: boolean } | undefined
   containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null }[]
-  /** When those were last seen to run that are stopped now. */
+  /** For stopped containers: the time at which they were last seen running. */
   stoppedSince: ReadonlyMap<number, number>
   /** Newest first. */
   jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
-  /** What was found last at each target. */
+  /** The last check result of each target. */
   checks: readonly Check[]
-  /** Names of the modules with a problem. */
+  /** The names of the modules with a problem. */
   modules: readonly string[]
 }
 
 const NEARLY_FULL = 0.9
 const FULL = 0.97
 
-/** What needs attention, the most urgent first: only what is known, nothing guessed. */
+/** Lists the known problems, the most urgent first. Unknown facts produce no entry. */
 export function attentionOf({
   hasOtherKey,
   host,
@@ -74,7 +74,7 @@ export function attentionOf({
   if (old.length > 0) found.push({ kind: 'lists', level: 'warn', targets: old.length })
   const silent = checks.filter((check) => !check.checking && isUnanswered(check))
   if (silent.length > 0) found.push({ kind: 'unchecked', level: 'warn', targets: silent.length })
-  const counts = checks.map(waitingIn).filter((count) => count > 0)
+  const counts = checks.map(updatesIn).filter((count) => count > 0)
   const count = counts.reduce((sum, each) => sum + each, 0)
   if (count > 0) found.push({ kind: 'packages', level: 'warn', count, targets: counts.length })
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'err' ? -1 : 1))
@@ -87,7 +87,7 @@ interface Disk {
   maxdisk: number | null
 }
 
-/** The host's has no name. */
+/** The disk of the host has no name. */
 function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
   if (disk === null || !maxdisk) return []
   const used = disk / maxdisk
@@ -95,7 +95,7 @@ function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
   return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, vmid, used }]
 }
 
-/** Upgrades that failed, alone or with all, and are not told of by the newest jobs; with nothing after them. */
+/** Failed upgrades of single targets that the newest jobs do not report already, and that nothing has superseded. */
 function failedBefore(checks: readonly Check[], newest: Known['jobs']): Attention[] {
   return checks.flatMap(({ target, state, last_upgrade: last }) => {
     if (state === 'unsupported' || last?.outcome !== 'failed') return []
@@ -108,8 +108,8 @@ function failedBefore(checks: readonly Check[], newest: Known['jobs']): Attentio
 }
 
 /**
- * Whether another upgrade came after a job where that failed: one of all containers after that of one, or one of each that
- * had failed after that of all. Where that is not known it is not over.
+ * Whether a later upgrade superseded a failed job: an upgrade of all containers after that of one, or later upgrades of all containers that
+ * had failed. An unknown result supersedes nothing.
  */
 function isOver({ job_id, target, started_at, outcome }: Known['jobs'][number], checks: readonly Check[]): boolean {
   const isLater = ({ last_upgrade: last }: Check) =>
@@ -121,7 +121,7 @@ function isOver({ job_id, target, started_at, outcome }: Known['jobs'][number], 
   return checks.some(isLater) && !checks.some(stillFails)
 }
 
-/** What failed is over once the same target has been upgraded again. */
+/** Keeps the newest job of each target: a new upgrade supersedes an earlier failure. */
 function newestOfEach<job extends { target: string }>(jobs: readonly job[]): job[] {
   return jobs.filter(({ target }, n) => jobs.findIndex((each) => each.target === target) === n)
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../../client/index.ts'
 export type Check = Answer<'GET /api/updates/checks'>['checks'][number]
 export type Finding = Check['findings'][number]
 
-/** How a target is shown: its shape, and the sentence that goes with it. */
+/** How a row shows a target: its shape and its sentence. */
 export interface Shown {
   kind: 'ok' | 'warn' | 'err' | 'off' | 'unknown'
   text:
@@ -20,29 +20,29 @@ export interface Shown {
     | 'upToDate'
 }
 
-/** How many installed packages have a newer version that an upgrade may take. */
-export function waitingIn({ counts }: Check): number {
+/** The number of installed packages with a newer version that an upgrade may install. */
+export function updatesIn({ counts }: Check): number {
   return counts.upgrade + counts.kept_back
 }
 
-/** What a target is in the middle of: dpkg has not finished there. */
+/** Whether dpkg left packages unfinished on this target. */
 export function isUnfinished({ findings }: Check): boolean {
   return findings.some(({ code }) => code === 'dpkg_interrupted')
 }
 
-/** Whether it would be untrue to show a target as one that is well, wherever it stands. */
+/** Whether a running target must not be shown as healthy. */
 export function isBroken(check: Check): boolean {
   if (check.state === 'unsupported') return false
   return check.last_upgrade?.outcome === 'failed' || isUnfinished(check) || check.state === 'blocked'
 }
 
-/** Whether an upgrade can be started there, as far as that is known: it runs, its packages are apt's, and none is in the way of all. */
+/** Whether an upgrade can start: the target runs, uses apt, and has no blocking problem, as far as is known. */
 export function canBeUpgraded({ state }: Pick<Check, 'state'>): boolean {
   return state !== 'stopped' && state !== 'unsupported' && state !== 'blocked'
 }
 
-/** The containers that an upgrade of all tries too, though no upgrade can be made there. */
-export function triedInVain(checks: readonly Check[]): string[] {
+/** The containers that an upgrade of all tries although they cannot be upgraded. */
+export function notUpgradable(checks: readonly Check[]): string[] {
   return checks
     .filter((check) => check.target !== 'host' && check.state !== 'stopped' && !canBeUpgraded(check))
     .map(({ name }) => name)
@@ -52,47 +52,47 @@ export function canBeRepaired({ state, findings }: Check): boolean {
   return state !== 'stopped' && findings.some(({ remedy }) => remedy?.action === 'repair_dpkg')
 }
 
-/** Whether it is not known of a target that runs what waits there today. */
-export function isUnsure({ state }: Check): boolean {
+/** Whether the updates of a running target are unknown today. */
+export function isUncertain({ state }: Check): boolean {
   return state === 'unknown' || state === 'attention' || state === 'blocked'
 }
 
-/** Whether it did not answer when it was looked at last. */
+/** Whether the target did not answer its last check. */
 export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): boolean {
   return state === 'unknown' && changed_at === null && (checked_at !== null || job_id !== null)
 }
 
-/** The worst first: what is green is known, of this day, and unharmed. */
+/** Picks the worst condition. Only a recent check without problems shows as ok. */
 export function shownOf(check: Check): Shown {
   const { state, checked_at, changed_at, last_upgrade } = check
   if (state === 'stopped') return { kind: 'off', text: 'stopped' }
-  // An upgrade of all tries these in vain; that is no failure of the container, and trying again does not help.
+  // An upgrade of all tries these containers too; their failure says nothing about them, and a retry does not help.
   if (state === 'unsupported') return { kind: 'off', text: 'unsupported' }
   if (last_upgrade?.outcome === 'failed') return { kind: 'err', text: 'failed' }
   if (isUnfinished(check)) return { kind: 'err', text: 'unfinished' }
   if (state === 'blocked') return { kind: 'err', text: 'blocked' }
   if (state === 'unknown' && changed_at !== null) return { kind: 'unknown', text: 'changed' }
   if (state === 'unknown') return { kind: 'unknown', text: checked_at === null ? 'never' : 'unanswered' }
-  if (state === 'attention') return { kind: 'warn', text: waitingIn(check) > 0 ? 'ready' : 'attention' }
+  if (state === 'attention') return { kind: 'warn', text: updatesIn(check) > 0 ? 'ready' : 'attention' }
   return state === 'ready' ? { kind: 'warn', text: 'ready' } : { kind: 'ok', text: 'upToDate' }
 }
 
-/** After so long a check is made again by itself, as soon as somebody looks. */
+/** A visit to the page starts a new check after this time. */
 const DUE_MS = 6 * 60 * 60_000
 
-/** Whether a target is to be looked at again without being asked for. */
+/** Whether a target is due for an automatic check. */
 export function isDue({ state, checking, checked_at, changed_at }: Check, now: number): boolean {
   if (checking || state === 'stopped') return false
   return checked_at === null || changed_at !== null || now - Date.parse(checked_at) > DUE_MS
 }
 
-/** When the oldest of these was; undefined of none. */
+/** Oldest times; undefined when there are none. */
 interface Ages {
   checked: number | undefined
   lists: number | undefined
 }
 
-/** How old is what is known: since when each was looked at, and its lists refreshed. */
+/** The age of the known results: the oldest check, and the oldest refresh of package lists. */
 export function oldestOf(checks: readonly Check[]): Ages {
   const seen = checks.filter(({ state, checked_at }) => state !== 'stopped' && checked_at !== null)
   const listed = seen.filter(({ manager }) => manager === 'apt')
@@ -103,5 +103,29 @@ export function oldestOf(checks: readonly Check[]): Ages {
   return {
     checked: oldest(seen.map((each) => each.checked_at)),
     lists: oldest(listed.map((each) => each.lists_at)),
+  }
+}
+
+/** A target that can be upgraded. */
+export interface Upgradable {
+  id: string
+  name: string
+  /** The number of available updates; undefined when unknown. */
+  packages: number | undefined
+}
+
+/** Up to this many containers are upgraded in parallel, each by its own job; more of them by the service's one job for all containers. */
+const MAX_PARALLEL = 4
+
+/** The jobs that install all available updates, and every target that they touch. */
+export function upgradeAll(targets: readonly Upgradable[]): { jobs: string[]; touched: Upgradable[] } {
+  const waiting = targets.filter(({ packages }) => packages !== 0)
+  const host = waiting.filter(({ id }) => id === 'host')
+  const containers = waiting.filter(({ id }) => id !== 'host')
+  if (containers.length <= MAX_PARALLEL) return { jobs: waiting.map(({ id }) => id), touched: waiting }
+  // The job for all containers includes those that are up to date; apt has nothing to do there.
+  return {
+    jobs: [...host.map(({ id }) => id), 'all'],
+    touched: [...host, ...targets.filter(({ id }) => id !== 'host')],
   }
 }

@@ -1,10 +1,10 @@
-/** A browser and a system, as far as a `User-Agent` tells; undefined for a program. */
+/** The browser and system that a `User-Agent` names; undefined for programs. */
 export interface Device {
   browser: string | undefined
   system: string | undefined
 }
 
-// Most say that they are others too: the first that matches is the one.
+// Most user agents name other browsers too, so the first match counts.
 const BROWSERS = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -1,21 +1,25 @@
 import { ApiError } from '../../client/index.ts'
 
-/** What people are told of a failure. */
-export interface Told {
+/** A failure as the panel shows it. */
+export interface ErrorDescription {
   sentence: string
-  /** What the service said of its cause, in its own words. */
+  /** The service's own explanation. */
   reason?: string
   requestId?: string
-  /** Seconds after which it is worth trying again. */
+  /** The number of seconds after which a retry makes sense. */
   retryAfter?: number
 }
 
-/** These sentences of the service say more than their code. */
+/** For these codes, the service's message says more than the code. */
 const WITH_REASON =
   /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_answer_too_long|host_check_failed|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|modules_folder_unusable|proof_impossible|ssh_failed)$/
 
-/** What to say of an error, in the words of `sentences`, by code; `unexpected` of one that has none. */
-export function told(error: unknown, sentences: Readonly<Record<string, string>>, unexpected: string): Told {
+/** Describes an error with the sentence of its code; `unexpected` is for unknown codes. */
+export function describeError(
+  error: unknown,
+  sentences: Readonly<Record<string, string>>,
+  unexpected: string,
+): ErrorDescription {
   if (!(error instanceof ApiError)) return { sentence: unexpected, reason: String(error) }
   const { code, message, requestId, retryAfter } = error
   const sentence = sentences[code]
@@ -27,31 +31,31 @@ export function told(error: unknown, sentences: Readonly<Record<string, string>>
   }
 }
 
-/** Whether nothing has answered. */
+/** Whether there was no answer at all. */
 export function isAway(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'network_failed'
 }
 
-/** Whether the service answers, but has no host to ask: nothing can be started there. */
+/** Whether the service answers but cannot reach the host, so that nothing can start there. */
 export function isHostAway(error: unknown): boolean {
   return error instanceof ApiError && /^(ssh_|host_key_changed)/.test(error.code)
 }
 
-const PASSING = /^(network_failed|unexpected_answer|storage_failed|rate_limited|ssh_failed|hypervisor_unreachable)$/
+const TRANSIENT = /^(network_failed|unexpected_answer|storage_failed|rate_limited|ssh_failed|hypervisor_unreachable)$/
 
-/** Whether the same question may be answered a little later. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof ApiError && PASSING.test(error.code)
+/** Whether a retry may succeed a little later. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof ApiError && TRANSIENT.test(error.code)
 }
 
-/** Whether the host has shown another key than the one that was agreed to: what the service says of a connection that it refused. */
+/** Whether the host presented a different key from the accepted one and the service refused the connection. */
 export function isHostKeyChanged(error: unknown): boolean {
   return (
     error instanceof ApiError && (error.code === 'host_key_changed' || /la clé de l’hôte a changé/.test(error.message))
   )
 }
 
-/** The message of each rejected field. */
+/** The messages of the rejected fields, by field. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {}
   return Object.fromEntries(error.details.map(({ field, message }) => [field, message]))

@@ -1,23 +1,26 @@
 /**
- * Bytes that may wait to be shown. A browser cannot make a program wait; of what floods more than that the middle is skipped, and that
- * is said, so that the key that ends it is seen to end it.
+ * The limit of bytes that wait to be shown. A browser cannot slow a program down, so the terminal skips the middle of larger floods and
+ * says so; the key that ends the flood then takes effect visibly.
  */
-export const MOST_WAITING = 4 * 1024 * 1024
-/** Of what came too fast, so many bytes at the end are kept: a prompt is among them. Few, that the gap before them can be scrolled to. */
+export const MAX_WAITING = 4 * 1024 * 1024
+/**
+ * The number of bytes that stay from the end of a flood, which includes the prompt. It is small, so that the gap before it stays within
+ * reach of the scroll bar.
+ */
 export const TAIL = 8 * 1024
 const NEWLINE = 0x0a
 
 export interface FloodOptions {
-  /** Begins to show some bytes; calls back when it has. */
+  /** Shows bytes and calls back afterwards. */
   show(bytes: Uint8Array, shown: () => void): void
-  /** Shows that so many bytes are left out here. */
+  /** Marks a gap of this many bytes. */
   showGap(bytes: number): void
 }
 
-/** Returns what takes the output of a program in its order. Its first bytes and its last are always shown. */
+/** Returns a function that takes the output of a program in order. It always shows the first and the last bytes. */
 export function createFlood({ show, showGap }: FloodOptions): (bytes: Uint8Array) => void {
   let waiting = 0
-  /** Not undefined while something is held back. */
+  /** Set while output is held back. */
   let tail: Uint8Array | undefined
   let skipped = 0
 
@@ -25,8 +28,8 @@ export function createFlood({ show, showGap }: FloodOptions): (bytes: Uint8Array
     waiting += bytes.length
     show(bytes, () => {
       waiting -= bytes.length
-      // Not as soon as there is room: a gap after every few lines would be all that is seen.
-      if (tail && waiting <= MOST_WAITING / 2) goOn(tail)
+      // Wait until half of the buffer is free: otherwise gaps would appear after every few lines.
+      if (tail && waiting <= MAX_WAITING / 2) goOn(tail)
     })
   }
   const hold = (bytes: Uint8Array) => {
@@ -43,7 +46,7 @@ export function createFlood({ show, showGap }: FloodOptions): (bytes: Uint8Array
   }
 
   return (bytes) => {
-    if (tail || waiting > MOST_WAITING) hold(bytes)
+    if (tail || waiting > MAX_WAITING) hold(bytes)
     else begin(bytes)
   }
 }
@@ -55,7 +58,7 @@ function joined(before: Uint8Array, bytes: Uint8Array): Uint8Array {
   return all
 }
 
-/** Where the next line begins; a line without an end is cut at `from`. */
+/** The start of the next line; without a line end, `from`. */
 function afterLine(bytes: Uint8Array, from: number): number {
   const at = bytes.indexOf(NEWLINE, from)
   return at < 0 ? from : at + 1

@@ -1,20 +1,20 @@
 import type { Lines } from './lines.ts'
 
-/** A sentence with `{}` where something stands in it, and what it is in another language, where `{2}` is the second of them. */
+/** A sentence with `{}` for inserted texts, and its translation, where `{2}` stands for the second inserted text. */
 export type Pair = readonly [from: string, to: string]
 
-/** The service writes no more in a sentence; the host may, and is not searched for any. */
-const MOST_CHARS = 2_000
-/** A sentence in a sentence in a sentence. */
+/** Longer texts come from the host and are not translated. */
+const MAX_CHARS = 2_000
+/** The nesting limit of sentences inside sentences. */
 const DEPTH = 3
 
 /**
- * What the service has said, in the language of these pairs; as it is where there is none for it. What stands in a sentence is
- * translated as well, where it is one. Takes as long as the text is: it may come from anywhere.
+ * Creates a translation from these pairs; unknown texts stay unchanged. Sentences inside sentences are translated too. The time is linear
+ * in the text, because a text may come from anywhere.
  */
 export function createTranslation(pairs: readonly Pair[]): (text: string) => string {
   const sentences = pairs.map(([from, to]) => ({ parts: plain(from).split('{}'), to }))
-  // What says more first: «le dépôt {} est vide» before «le dépôt {} {}».
+  // Longer patterns first: «le dépôt {} est vide» before «le dépôt {} {}».
   sentences.sort((one, other) => other.parts.join('').length - one.parts.join('').length)
   const whole = new Map(
     sentences.flatMap(({ parts, to }) => (parts.length === 1 ? [[parts[0] ?? '', to] as const] : [])),
@@ -22,7 +22,7 @@ export function createTranslation(pairs: readonly Pair[]): (text: string) => str
   const open = sentences.filter(({ parts }) => parts.length > 1)
 
   const translate = (text: string, depth: number): string => {
-    if (text.length > MOST_CHARS) return text
+    if (text.length > MAX_CHARS) return text
     const said = plain(text)
     const same = whole.get(said)
     if (same !== undefined) return same
@@ -41,7 +41,7 @@ export function createTranslation(pairs: readonly Pair[]): (text: string) => str
   return (text) => translate(text, DEPTH)
 }
 
-/** What stands between these parts, of which the first begins the text and the last ends it. */
+/** The texts between these parts; the first part must start the text and the last part must end it. */
 function gapsOf(text: string, parts: readonly string[]): string[] | undefined {
   const [first = '', ...others] = parts
   if (!text.startsWith(first)) return undefined
@@ -57,16 +57,16 @@ function gapsOf(text: string, parts: readonly string[]): string[] | undefined {
   return gaps
 }
 
-/** Spaces that do not break are spaces. */
+/** Treats no-break spaces as spaces. */
 function plain(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ').trim()
 }
 
-/** Lines that the service itself adds to the host's output; a line of the host's that looks the same means the same. */
+/** Lines that the service adds to the host's output. A line of the host that looks the same is translated too. */
 const OF_SERVICE =
   /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu)/
 
-/** An output in which the lines of the service are in the language of who looks; those of the host are as they are. */
+/** Shows the service's lines of an output in the user's language; lines of the host stay unchanged. */
 export function saidIn(lines: Lines, translate: (text: string) => string): Lines {
   const said = (text: string) => (OF_SERVICE.test(text) ? translate(text) : text)
   return {

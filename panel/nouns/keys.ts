@@ -1,6 +1,6 @@
 import type { PageName } from '../routes.ts'
 
-/** After `g`, each of these goes to a page. */
+/** After `g`, each of these letters opens a page. */
 export const DESTINATIONS = {
   d: 'dashboard',
   u: 'updates',
@@ -13,44 +13,44 @@ export const DESTINATIONS = {
   p: 'account',
 } as const satisfies Readonly<Record<string, PageName>>
 
-/** What a key asks for. `wait` is for the letter of a page; `press` for what the page has under this key. */
+/** The command of a key. `wait` waits for the letter of a page; `press` activates the element that has this key. */
 export type Command =
   | { do: 'palette' | 'help' | 'wait' | 'stopWaiting' }
   | { do: 'go'; page: PageName }
   | { do: 'press'; key: '/' | 'f' }
 
-/** A key as a browser tells of it, and where. */
+/** A key event and its context. */
 export interface Pressed {
   key: string
   ctrlKey: boolean
   metaKey: boolean
   altKey: boolean
   repeat: boolean
-  /** `closed`: a dialog asks something. A terminal keeps its keys to itself: they do not come here. */
+  /** `closed`: a dialog is open. Keys typed in a terminal never arrive here. */
   where: 'page' | 'field' | 'closed'
 }
 
 interface Settings {
-  /** Whether keys without Ctrl or Cmd count: who speaks to a computer may set off many of them. */
+  /** Whether keys without Ctrl or Cmd count. Voice input may trigger many of them. */
   singleKeys: boolean
   isMac: boolean
   /** In ms; only differences matter. */
   now: number
 }
 
-/** So long a `g` waits for its letter: one that was forgotten must not lead away later. */
+/** After `g`, a letter counts for this long: a forgotten `g` must not change the page later. */
 export const WAIT_MS = 3_000
 
-/** Understands keys one after another; undefined is for keys that are none of the panel's. */
+/** Interprets keys one after another; returns undefined for keys that the panel does not use. */
 export function createKeys(): (pressed: Pressed, settings: Settings) => Command | undefined {
   let waitingSince: number | undefined
   return ({ key, ctrlKey, metaKey, altKey, repeat, where }, { singleKeys, isMac, now }) => {
     const isWaiting = waitingSince !== undefined && now - waitingSince <= WAIT_MS
-    // Shift alone is on the way to another key.
+    // Shift alone is part of the next key.
     if (key === 'Shift') return undefined
     waitingSince = undefined
     const letter = key.length === 1 ? key.toLowerCase() : key
-    // In the fields of a Mac, Ctrl K erases to the end of the line.
+    // On a Mac, Ctrl K deletes to the end of the line in fields.
     const isPaletteKey = isMac ? metaKey && !ctrlKey : ctrlKey && !metaKey
     if (letter === 'k' && isPaletteKey && !altKey && where !== 'closed') return { do: 'palette' }
     if (!singleKeys || where !== 'page' || ctrlKey || metaKey || altKey || repeat)

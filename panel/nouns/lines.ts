@@ -1,35 +1,35 @@
 import { restyled, type Style } from './ansi.ts'
 
-/** A part of a line that looks the same throughout. */
+/** A part of a line with one style. */
 export interface Span {
   text: string
   style: Style
 }
 
-/** A line as it is shown: without escape sequences. `spans` only where it is not plain. */
+/** A line without escape sequences. `spans` is set only for a line that is not plain. */
 export interface Line {
   text: string
   spans?: readonly Span[]
 }
 
 export interface Lines {
-  /** More of the output, wherever it is cut. `onLine` is told each line that is ended. */
+  /** Adds a chunk of the output, cut anywhere. Calls `onLine` for each completed line. */
   feed(text: string, onLine?: (line: string) => void): void
-  /** How many are kept: what `at` has. The last one may have no end yet. */
+  /** The number of kept lines. The last line may be incomplete. */
   count(): number
-  /** How many of the oldest were let go. */
+  /** The number of dropped lines at the beginning. */
   dropped(): number
   at(index: number): Line
-  /** All that is kept, with `\n` between lines. */
+  /** All kept lines, separated by `\n`. */
   text(): string
 }
 
-/** What a window can hold without being slow: a job may print a thousand times that. */
-const MOST_LINES = 200_000
-const MOST_CHARACTERS = 48 * 1024 * 1024
-/** What of a line is kept: some programs never end theirs. */
+/** The limit that keeps a browser window fast; a job may print a thousand times as much. */
+const MAX_LINES = 200_000
+const MAX_CHARACTERS = 48 * 1024 * 1024
+/** The longest part of a line that is kept: some programs never end a line. */
 const LONGEST_LINE = 16_384
-/** A sequence that is longer is none. */
+/** The longest escape sequence; anything longer is not one. */
 const LONGEST_SEQUENCE = 4_096
 const TAB = 8
 
@@ -38,14 +38,14 @@ const TAB = 8
 const SEQUENCE = /^\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-NO-WYZ`-~])/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's output is made of them.
 const UNFINISHED = /^\u001b(?:$|\[[0-?]*[ -/]*$|[\]PX^_][^\u0007\u001b]*\u001b?$|[ -/]+$)/
-/** Everything up to the next character that does something. */
+/** The text up to the next control character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's output is made of them.
 const PLAIN = /[^\u0000-\u001f\u007f]+/y
 
-/** What a terminal would show of an output, line by line: its escape sequences, returns and backspaces done. */
-export function createLines({ mostLines = MOST_LINES, mostCharacters = MOST_CHARACTERS } = {}): Lines {
+/** Interprets an output line by line as a terminal would: escape sequences, carriage returns and backspaces. */
+export function createLines({ mostLines = MAX_LINES, mostCharacters = MAX_CHARACTERS } = {}): Lines {
   const ended: Line[] = []
-  /** Before it, `ended` is empty. */
+  /** Entries of `ended` before this index are empty. */
   let first = 0
   let dropped = 0
   let characters = 0
@@ -82,7 +82,7 @@ export function createLines({ mostLines = MOST_LINES, mostCharacters = MOST_CHAR
       first += 1
       dropped += 1
     }
-    // One copy for as many lines as it keeps.
+    // Copies only when at least half of the entries are empty.
     if (first > 1024 && first > ended.length / 2) {
       ended.splice(0, first)
       first = 0

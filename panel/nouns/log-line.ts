@@ -1,14 +1,14 @@
-/** A line of the service's log (pino's JSON), taken apart. A line that is none is all message. */
+/** A parsed line of the service's log (pino's JSON). A line that is not JSON becomes the message. */
 export interface LogLine {
   level: LogLevel
   /** RFC 3339. */
   time: string | undefined
   message: string
-  /** Of the request that it is about. */
+  /** The id of the request. */
   id: string | undefined
   /** Everything else, as `name=value`. */
   rest: string
-  /** As it came. */
+  /** The unparsed line. */
   raw: string
 }
 
@@ -40,7 +40,7 @@ function fieldsOf(raw: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether it is at least as grave, and has each of the words somewhere. */
+/** Whether a line has at least this level and contains all words. */
 export function matchesLog({ level, raw }: LogLine, least: LogLevel, text: string): boolean {
   const low = raw.toLowerCase()
   const words = text.toLowerCase().split(/\s+/)

@@ -1,10 +1,10 @@
-/** From which character to before which. */
+/** Start (inclusive) and end (exclusive) of a range. */
 export type Range = readonly [from: number, to: number]
 
 export interface Match {
-  /** The higher, the better. */
+  /** Higher is better. */
   score: number
-  /** What matched, in order. */
+  /** The matched ranges in order. */
   ranges: readonly Range[]
 }
 
@@ -12,7 +12,7 @@ const WORD_START = 8
 const ADJACENT = 5
 const WHOLE_WORD = 4
 
-/** How well a text answers a search of one or more words, each of which must be found; undefined when one is not. */
+/** Scores a text for a search of one or more words; undefined when a word is missing. */
 export function match(search: string, text: string): Match | undefined {
   const plain = plainOf(text)
   const found = plainOf(search)
@@ -27,7 +27,7 @@ export function match(search: string, text: string): Match | undefined {
   }
 }
 
-/** Without accents and capitals, each character where it was. */
+/** Removes accents and capitals; every character keeps its position. */
 function plainOf(text: string): string {
   return Array.from({ length: text.length }, (_, n) => {
     const plain = text.charAt(n).normalize('NFD').charAt(0).toLowerCase()
@@ -35,7 +35,7 @@ function plainOf(text: string): string {
   }).join('')
 }
 
-/** In one piece where it can be, best at the start of a word; else its letters in order, the first at the start of a word. */
+/** Prefers a contiguous match, best at the start of a word; otherwise matches scattered letters, the first at the start of a word. */
 function matchWord(word: string, text: string): Match | undefined {
   return inOnePiece(word, text) ?? scattered(word, text)
 }
@@ -61,7 +61,7 @@ function scattered(word: string, text: string): Match | undefined {
   return best
 }
 
-/** `prefers` may know a better place for a letter than the next one. */
+/** `prefers` may return a better position for a letter than the next one. */
 function lettersFrom(
   word: string,
   text: string,
@@ -77,11 +77,11 @@ function lettersFrom(
     score += next === after ? 2 : startsWord(text, next) ? 3 : -2
     places.push(next)
   }
-  // Letters from all over the text are no answer.
+  // Letters scattered all over the text are not a match.
   return score > 0 ? { score, ranges: merged(places.map((at) => [at, at + 1])) } : undefined
 }
 
-/** The next start of a word with this letter. */
+/** The next word start with this letter. */
 function nextStart(letter: string, text: string, from: number): number | undefined {
   for (let at = text.indexOf(letter, from); at !== -1; at = text.indexOf(letter, at + 1))
     if (startsWord(text, at)) return at
@@ -110,7 +110,7 @@ function merged(ranges: readonly Range[]): Range[] {
   return all
 }
 
-/** A text in pieces, those that matched marked. */
+/** Splits a text into matched and other pieces. */
 export function pieces(text: string, ranges: readonly Range[]): { text: string; marked: boolean }[] {
   let at = 0
   const all = ranges.flatMap(([from, to]) => {

@@ -1,20 +1,20 @@
-/** How an upgrade has ended. `status` of its record does not know of apt's exit code. */
+/** The result of an upgrade. The `status` of its record ignores apt's exit code. */
 export type Outcome = 'running' | 'unknown' | 'done' | 'flawed' | 'cancelled' | 'failed'
 
 interface Ended {
   status: 'running' | 'success' | 'error'
-  /** Null when nobody knows it, undefined until it was asked for. */
+  /** Null when the exit code is unknown, undefined before it was read. */
   exitCode?: number | null | undefined
   errorCode?: string | null | undefined
-  /** Of one over all containers, how each has ended; null where that is not known, or it is over one target. */
+  /** The results by container of a job over all containers; null when unknown, or for a job with one target. */
   containers?: readonly ContainerResult[] | null | undefined
-  /** Of a check, how many targets did not answer. */
+  /** For a check: the number of targets that did not answer. */
   unchecked?: number
-  /** Lines of its output that tell of an error, where those were looked at. */
+  /** The number of error lines in the output, if it was read. */
   errors?: number
 }
 
-/** A container that a job over all of them has upgraded, left out, or not come to. */
+/** The result of one container in a job over all containers. */
 export interface ContainerResult {
   vmid: number
   name: string
@@ -27,23 +27,23 @@ export function outcomeOf({ status, exitCode, errorCode, containers, unchecked =
   if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
   if (exitCode === undefined) return 'unknown'
   if ((exitCode ?? 0) !== 0) return 'failed'
-  // What a container prints may look like anything: what the host has noted of it counts.
+  // A container may print anything, so the host's own record counts.
   if (containers) {
     const { failed, waiting } = resultsOf(containers)
     if (failed.length > 0) return 'flawed'
-    // Nobody knows what became of those.
+    // The results of these containers are unknown.
     return waiting.length > 0 ? 'unknown' : 'done'
   }
   return errors + unchecked > 0 ? 'flawed' : 'done'
 }
 
-/** The containers of a job, by what became of them. One that was not running is left out, and is no failure. */
+/** Groups the containers of a job by result. A container that was not running is left out, which is not a failure. */
 export function resultsOf(containers: readonly ContainerResult[]) {
   const are = (...states: ContainerResult['state'][]) => containers.filter(({ state }) => states.includes(state))
   return { failed: are('failed'), leftOut: are('stopped', 'template', 'locked'), waiting: are('waiting') }
 }
 
-/** Its shape. */
+/** The status shape of each outcome. */
 export const OUTCOME_STATUS = {
   running: 'run',
   unknown: 'unknown',

@@ -8,15 +8,15 @@ interface Findable {
 
 export interface Found<thing> {
   of: thing
-  /** What matched in its title, and in `more`. */
+  /** The matched ranges in the title and in `more`. */
   inTitle: readonly Range[]
   inMore: readonly Range[]
 }
 
-/** What was chosen lately wins among those that match about as well. */
+/** Recent choices win among similar matches. */
 const RECENT = 3
 
-/** What answers a search, the best first; `recent` are ids. */
+/** Returns the matches of a search, the best first; `recent` contains ids. */
 export function ranked<thing extends Findable>(
   search: string,
   all: readonly thing[],
@@ -25,7 +25,7 @@ export function ranked<thing extends Findable>(
   return all
     .flatMap((of) => {
       const { id, title, more = '' } = of
-      // What is found by its title alone comes before what `more` was needed for.
+      // A match in the title alone ranks above one that needed `more`.
       const [byTitle, byBoth] = [match(search, title), match(search, `${title} ${more}`)]
       const found = byTitle ?? byBoth
       if (!found) return []
@@ -36,7 +36,7 @@ export function ranked<thing extends Findable>(
     .sort((one, other) => other.score - one.score)
 }
 
-/** The part of the ranges that lies there, counted from there. */
+/** Clips ranges to a section and makes them relative to its start. */
 function within(ranges: readonly Range[], from: number, to: number): Range[] {
   return ranges.flatMap(([start, end]) => {
     const part = [Math.max(start, from) - from, Math.min(end, to) - from] as const

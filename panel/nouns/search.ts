@@ -1,11 +1,11 @@
 import type { Style } from './ansi.ts'
 import type { Line, Lines } from './lines.ts'
 
-/** Finds a word in an output that grows, looking at each line once. Lines are counted from the beginning of the output. */
+/** Searches a growing output and reads each line once. Line numbers count from the beginning of the output. */
 export function createFinder(lines: Lines): (query: string) => readonly number[] {
   let wanted = ''
   let found: number[] = []
-  /** Lines before it are looked at. */
+  /** Lines before this number were already searched. */
   let until = 0
 
   return (query) => {
@@ -24,30 +24,30 @@ export function createFinder(lines: Lines): (query: string) => readonly number[]
         .includes(wanted)
     if ((found[0] ?? dropped) < dropped) found = found.filter((line) => line >= dropped)
     for (until = Math.max(until, dropped); until < last; until += 1) if (has(until)) found.push(until)
-    // The last line may grow, or be written over: it is looked at each time.
+    // The last line may still change, so every search reads it again.
     return last >= dropped && has(last) ? [...found, last] : found
   }
 }
 
-/** Of a line: more would be too much for the page, and for the eye. */
-const MOST_MARKS = 200
+/** The limit of marks in a line: more would slow the page down and help nobody. */
+const MAX_MARKS = 200
 
-/** A part of a line that looks the same throughout, and is what was looked for or is not. */
+/** A part of a line with one style, inside or outside a match. */
 export interface Segment {
   text: string
   style: Style
   isFound: boolean
 }
 
-/** A line in parts, where it looks different or what is looked for begins or ends. */
+/** Splits a line where its style changes or a match starts or ends. */
 export function segmentsOf({ text, spans = [{ text, style: 0 }] }: Line, query: string): Segment[] {
   const low = text.toLowerCase()
-  // Some letters are longer when they are small: then it is found, and not marked.
+  // Some letters become longer in lower case. The search still finds such a line, but does not mark the match.
   const wanted = low.length === text.length ? query.toLowerCase() : ''
   let marks = 0
   const next = (from: number) => {
     marks += 1
-    const at = wanted && marks <= MOST_MARKS ? low.indexOf(wanted, from) : -1
+    const at = wanted && marks <= MAX_MARKS ? low.indexOf(wanted, from) : -1
     return at < 0 ? Number.POSITIVE_INFINITY : at
   }
   const segments: Segment[] = []

@@ -1,13 +1,12 @@
 import { Heading } from '../parts/heading.tsx'
-import { openKeyMap } from '../parts/key-map.tsx'
-import { SingleKeys } from '../parts/single-keys.tsx'
+import { openKeyMap, SingleKeys } from '../parts/key-map.tsx'
 import { Ago } from '../parts/time.tsx'
 import { me } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Preferences } from './account/preferences.tsx'
 import { Sessions } from './account/sessions.tsx'
 
-/** Who is signed in, how they like the panel, and where else they are signed in. */
+/** The signed-in user, their preferences, and their sessions. */
 export function AccountPage() {
   const { account: say, keys } = words()
   const { username = '', is_admin = false, last_login_at } = me.value ?? {}

@@ -17,12 +17,12 @@ type AuditAction = NonNullable<Query['action']>
 
 const PAGE = 50
 
-/** Who did what: newest first, with what is older on demand. */
+/** The audit log, newest first; older entries load on demand. */
 export function AuditPage() {
   const say = words().audit
   const action = useSignal<AuditAction | ''>('')
   const user = useSignal('')
-  /** What was asked for last. */
+  /** The filter of the current list. */
   const [filter, setFilter] = useState<Query>({})
   const older = useSignal<{ entries: readonly Entry[]; next: number | null }>()
   const load = useLoad(
@@ -33,7 +33,7 @@ export function AuditPage() {
     [filter],
   )
   useEffect(() => {
-    // For their names: without them they are told by their numbers.
+    // Loads container names; without them the entries show container numbers.
     if (!targets.peek()) readTargets().catch(() => {})
   }, [])
   const next = older.value ? older.value.next : (load.data.value?.next ?? null)

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { type Order, sorted, type Worth } from '../nouns/sort.ts'
+import { type Order, type SortKey, sorted } from '../nouns/order.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Aged, Placeholder } from '../parts/loaded.tsx'
@@ -19,20 +19,20 @@ import { ContainerRow } from './containers/container-row.tsx'
 import { HostLine } from './containers/host-line.tsx'
 import { SortHeader } from './containers/sort-header.tsx'
 
-const WORTH = {
-  name: ({ name }: Container): Worth => name,
-  cpu: ({ cpu }: Container): Worth => cpu,
-  mem: ({ mem, maxmem }: Container): Worth => (mem !== null && maxmem ? mem / maxmem : null),
-  disk: ({ disk, maxdisk }: Container): Worth => (disk !== null && maxdisk ? disk / maxdisk : null),
-  uptime: ({ uptime }: Container): Worth => uptime || null,
+const SORT_KEYS = {
+  name: ({ name }: Container): SortKey => name,
+  cpu: ({ cpu }: Container): SortKey => cpu,
+  mem: ({ mem, maxmem }: Container): SortKey => (mem !== null && maxmem ? mem / maxmem : null),
+  disk: ({ disk, maxdisk }: Container): SortKey => (disk !== null && maxdisk ? disk / maxdisk : null),
+  uptime: ({ uptime }: Container): SortKey => uptime || null,
 } as const
 
-export type Column = keyof typeof WORTH
+export type Column = keyof typeof SORT_KEYS
 
-/** Fewer are seen at a glance. */
-const WORTH_A_FILTER = 6
+/** The list is short enough without a filter below this number. */
+const FILTER_THRESHOLD = 6
 
-/** Every container: how it does, and what can be done with it. */
+/** All containers with their state and actions. */
 export function ContainersPage() {
   const { containers: say } = words()
   const filter = useSignal('')
@@ -45,13 +45,13 @@ export function ContainersPage() {
   const matching = (all ?? []).filter(({ name, vmid, tags }) =>
     [name, `${vmid}`, ...(tags ?? [])].some((word) => word.toLowerCase().includes(wanted)),
   )
-  const shown = order.value ? sorted(matching, WORTH[order.value.by], order.value.descending) : matching
+  const shown = order.value ? sorted(matching, SORT_KEYS[order.value.by], order.value.descending) : matching
   const hasFigures = all?.some(({ cpu, mem }) => cpu !== null || mem !== null) ?? false
   const running = all?.filter(({ status }) => status === 'running').length ?? 0
   return (
     <>
       <Heading title={say.title} note={all && say.summary(running, all.length)}>
-        {all && all.length >= WORTH_A_FILTER && (
+        {all && all.length >= FILTER_THRESHOLD && (
           <input
             type="search"
             class="filter"

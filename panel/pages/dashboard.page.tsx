@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { arranged, moved } from '../nouns/arrange.ts'
+import { arranged, moved } from '../nouns/order.ts'
 import { useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -19,7 +19,7 @@ import { ShortcutsCard } from './dashboard/shortcuts-card.tsx'
 const CARDS = ['containers', 'jobs', 'host', 'shortcuts'] as const
 export type CardId = (typeof CARDS)[number]
 
-/** Wide ones stand in the column at the left, the others beside them. */
+/** Wide cards form the left column, the others the right one. */
 const CONTENT: Readonly<Record<CardId, { Content: ComponentType; isWide: boolean }>> = {
   containers: { Content: ContainersCard, isWide: true },
   jobs: { Content: JobsCard, isWide: true },
@@ -27,14 +27,14 @@ const CONTENT: Readonly<Record<CardId, { Content: ComponentType; isWide: boolean
   shortcuts: { Content: ShortcutsCard, isWide: false },
 }
 
-/** What needs attention, then the cards in the order that somebody has chosen. Each loads, and fails, alone. */
+/** The problems first, then the cards in the user's order. Each card loads and fails on its own. */
 export function DashboardPage() {
   const say = words().dashboard
   const edits = useSignal(false)
   const focused = useSignal<string>()
   useContainers()
   const layout = useLoad(readArrangement)
-  /** Until it is known, or cannot be, no card stands where it may not stay. */
+  /** No card appears until the arrangement is known or could not be read, so that cards never jump. */
   const isArranged = arrangement.value !== undefined || layout.error.value !== undefined
   const { order = [], hidden = [] } = arrangement.value ?? {}
   const shown = arranged(CARDS, order).filter((id) => !hidden.includes(id))
@@ -43,7 +43,7 @@ export function DashboardPage() {
     focused.value = focus
     void store.run({ order: arranged(CARDS, order), hidden, ...next })
   }
-  // The button that was pressed may have moved, or be gone.
+  // The pressed button may have moved or disappeared.
   useEffect(() => {
     if (!focused.value) return
     const all = [...document.querySelectorAll<HTMLElement>('[data-edit]')]

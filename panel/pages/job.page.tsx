@@ -8,7 +8,7 @@ import { otherPerson } from '../wire/jobs.ts'
 import { readTargets, targets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 
-/** One upgrade, at an address of its own: live while it runs, to be read again later. */
+/** One job at its own address: live while it runs, kept for later reading. */
 export function JobPage() {
   const say = words().job
   const job = useFollowedJob(route.value?.params.job ?? '')
@@ -16,7 +16,7 @@ export function JobPage() {
   const by = record && otherPerson(record)
   const kind = record?.kind ?? 'upgrade'
   useEffect(() => {
-    // For the name of a container alone: its number does too.
+    // Loads container names; the number is a fallback.
     if (!targets.peek()) readTargets().catch(() => {})
   }, [])
   return (

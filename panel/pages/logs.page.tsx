@@ -14,7 +14,7 @@ import { LogRow } from './logs/log-row.tsx'
 const FOLLOW_MS = 5_000
 const CHOICES = ['trace', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
-/** What the service has written last, newest at the bottom. */
+/** The last log lines of the service, newest at the bottom. */
 export function LogsPage() {
   const say = words().logs
   const least = useSignal<LogLevel>('trace')
@@ -28,7 +28,7 @@ export function LogsPage() {
   const shown = all.filter((line) => matchesLog(line, least.value, text.value))
   const copy = async () => toast((await copyText(shown.map(({ raw }) => raw).join('\n'))) ? say.copied : say.notCopied)
   const list = useRef<HTMLElement>(null)
-  // The newest is what one came for, until one has scrolled away from it.
+  // The list stays at the newest line until the user scrolls away from it.
   const staysAtEnd = useRef(true)
   useEffect(() => {
     if (list.current && staysAtEnd.current) list.current.scrollTop = list.current.scrollHeight

@@ -17,7 +17,7 @@ export type Installed = Answer<'GET /api/modules'>[number] & {
 }
 export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
 
-/** What is installed, what the forge offers, and how a change of either goes. */
+/** Installed and available modules, and the progress of a change. */
 export function ModulesPage() {
   const say = words().modules
   const installed = useLoad(readInstalled)
@@ -30,7 +30,7 @@ export function ModulesPage() {
     offered.set(anew)
     await installed.reload()
   })
-  /** Does it, and follows where that takes a restart. */
+  /** Makes a change and follows the deployment if the change needs a restart. */
   const change = async (deploymentId: string | null) => {
     if (deploymentId) await followDeployment(deploymentId)
     await reload()
@@ -103,7 +103,7 @@ export function ModulesPage() {
   )
 }
 
-/** All modules; for administrators with what is wrong with those that were installed. */
+/** All modules; for administrators with the problems of installed modules. */
 async function readInstalled(signal: AbortSignal): Promise<Installed[]> {
   const [all, repair] = await Promise.all([
     api('GET /api/modules', { signal }),

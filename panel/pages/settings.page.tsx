@@ -11,7 +11,7 @@ import { HostKey } from './settings/host-key.tsx'
 import { SettingsForm } from './settings/settings-form.tsx'
 import { Shortcuts } from './settings/shortcuts.tsx'
 
-/** Which sections have something that is not stored yet. */
+/** The sections with unsaved changes. */
 const unsaved = signal<ReadonlySet<string>>(new Set())
 
 function mark(section: string, isUnsaved: boolean): void {
@@ -22,7 +22,7 @@ function mark(section: string, isUnsaved: boolean): void {
   unsaved.value = next
 }
 
-/** The host, its key, the hypervisor, the shortcuts: each stored on its own. */
+/** The settings of the host, its key, the hypervisor and the shortcuts; each section is saved on its own. */
 export function SettingsPage() {
   const say = words().settings
   const load = useLoad((signal) => api('GET /api/settings', { signal }))

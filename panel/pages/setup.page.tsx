@@ -18,21 +18,21 @@ const STEPS = 2
 
 export type Found = Answer<'POST /api/install/check'>
 
-/** The token that the service has put into the address it shows; it goes from there at once. */
+/** Reads the setup token from the address that the service printed, and removes it from the address bar. */
 function tokenOfAddress(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
   if (token) history.replaceState(null, '', location.pathname)
   return token
 }
 
-/** Somebody was sooner: there is nothing left to set up. */
+/** The panel was set up in the meantime, so nothing is left to do here. */
 function leaveIfInstalled(error: unknown): void {
   if (!(error instanceof ApiError) || error.code !== 'already_installed') return
   toast(words().setup.already)
   go('/sign-in', { replace: true })
 }
 
-/** From nothing to a host: what to connect to, whether it is the right one, done. What was typed stays whatever goes wrong. */
+/** Sets the panel up: the connection, the host key, done. Typed values survive every error. */
 export function SetupPage() {
   const { setup: say, settings, errors } = words()
   const form = useRef<HTMLFormElement>(null)

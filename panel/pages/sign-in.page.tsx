@@ -6,12 +6,11 @@ import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { show, shown } from '../preferences.ts'
+import { prefer, show, shown } from '../preferences.ts'
 import { ending, signIn } from '../wire/panel.ts'
-import { prefer } from '../wire/prefer.ts'
 import { language, words } from '../words/words.ts'
 
-/** The credentials of the host; then where one was. */
+/** Signs in with host credentials, then returns to the page that was asked for. */
 export function SignInPage() {
   const { signIn: say, shell } = words()
   const username = useSignal('')
@@ -21,7 +20,7 @@ export function SignInPage() {
   const form = useRef<HTMLFormElement>(null)
   const why = ending.value
   const other = language() === 'fr' ? 'en' : 'fr'
-  /** In which language somebody wants it, if they have said so here. */
+  /** The language that the user chose on this page. */
   const chosen = useRef<'fr' | 'en'>(undefined)
   const act = useAct(async () => {
     setTried(true)
@@ -99,7 +98,7 @@ export function SignInPage() {
   )
 }
 
-/** The seconds that are left until the service wants to be asked again. */
+/** Counts down the seconds until the next attempt is allowed. */
 function useCountdown(error: unknown): number {
   const [left, setLeft] = useState(0)
   useEffect(() => {

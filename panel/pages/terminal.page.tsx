@@ -7,7 +7,7 @@ import { targetName } from '../parts/target-name.ts'
 import { go, route, visits } from '../router.ts'
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
-import { leavings, openShell, shells } from '../wire/terminals.ts'
+import { openShell, shells, terminalExits } from '../wire/terminals.ts'
 import { words } from '../words/words.ts'
 import { useKeyboardRoom } from './terminal/keyboard-room.ts'
 import { ShellTabs } from './terminal/shell-tabs.tsx'
@@ -21,14 +21,14 @@ export function TerminalPage() {
   const any = shells.value.length > 0
   useEffect(() => {
     if (!wanted) return
-    // Who comes from elsewhere, by whoever's link, opens it by a press.
+    // A link can come from anyone, so a shell opens only after a press inside the panel.
     if (visits.peek() > 0) openShell(wanted)
-    // Coming back here does not open another.
+    // Going back to this page must not open another shell.
     go('/terminal', { replace: true })
   }, [wanted])
   useEffect(() => {
-    let seen = leavings.value
-    return leavings.subscribe((times) => {
+    let seen = terminalExits.value
+    return terminalExits.subscribe((times) => {
       if (times !== seen) document.querySelector<HTMLElement>('.shell-tabs [aria-selected=true]')?.focus()
       seen = times
     })
@@ -37,7 +37,7 @@ export function TerminalPage() {
   useKeyboardRoom(page)
   const had = useRef(any)
   useEffect(() => {
-    // The last one was closed, with what had the focus.
+    // The last terminal was closed together with the focused element.
     if (had.current && !any) document.querySelector<HTMLElement>('h1')?.focus()
     had.current = any
   }, [any])
@@ -58,7 +58,7 @@ export function TerminalPage() {
   )
 }
 
-/** Where to open the first: all of them, each with its button. */
+/** The list of targets when no terminal is open. */
 function Choice({ targets }: { targets: readonly Target[] }) {
   const { terminal: say } = words()
   const able = targets.filter(canBeChecked)
@@ -91,7 +91,7 @@ function Choice({ targets }: { targets: readonly Target[] }) {
   )
 }
 
-/** Where to open one more. */
+/** Opens another terminal. */
 function Picker({ targets }: { targets: readonly Target[] }) {
   const { terminal: say } = words()
   const target = useSignal('host')

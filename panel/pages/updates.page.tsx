@@ -1,7 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Check, canBeUpgraded, isUnsure, oldestOf, shownOf, triedInVain, waitingIn } from '../nouns/checked.ts'
-import { type Upgradable, upgradeAll } from '../nouns/upgrade-all.ts'
+import {
+  type Check,
+  canBeUpgraded,
+  isUncertain,
+  notUpgradable,
+  oldestOf,
+  shownOf,
+  type Upgradable,
+  updatesIn,
+  upgradeAll,
+} from '../nouns/checked.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -10,7 +19,7 @@ import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { jobName, targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
-import { mayUpgrade } from '../parts/upgrade-question.ts'
+import { confirmUpgrade } from '../parts/upgrade-question.ts'
 import {
   checks,
   checksError,
@@ -32,12 +41,12 @@ import { TargetRow } from './updates/target-row.tsx'
 
 const HOST_MS = 30_000
 
-/** The targets with their packages, the jobs that run, and the last upgrades. */
+/** The targets with their updates, the running jobs, and the history. */
 export function UpdatesPage() {
   const say = words().updates
   useChecks()
   const host = useLoad(readHost, [], { everyMs: HOST_MS })
-  // Containers that came or went since are listed anew; what is known of the others is there at once.
+  // Known results appear at once; the list of containers is then read again.
   const load = useLoad(async (signal) => {
     const found = await readTargets(signal)
     await checkWhatIsDue()
@@ -48,7 +57,7 @@ export function UpdatesPage() {
   const [first] = running.value
   const shown = chosen.value ?? first?.job_id ?? seen.value
   useEffect(() => {
-    // An output that is shown stays after its end, but a check that nobody asked to see gives way to the next job.
+    // A shown output stays after its end, but a check that the user did not ask for gives way to the next job.
     if (first?.kind === 'check') seen.value = shown
     else chosen.value ??= shown
   }, [shown])
@@ -61,12 +70,12 @@ export function UpdatesPage() {
   const reveal = () => {
     sought.value = undefined
     const top = outputs.current?.getBoundingClientRect().top ?? 0
-    // Where there is no room beside the targets, it is below them. At once: nobody has to wait for a page that glides.
+    // In a narrow window the output is below the targets. The page jumps there without an animation.
     outputs.current?.scrollIntoView({ block: top < 0 || top > innerHeight / 2 ? 'start' : 'nearest' })
     outputs.current?.querySelector<HTMLElement>('.log')?.focus({ preventScroll: true })
   }
   const start = useAct(async (target: string) => {
-    if (await mayUpgrade(target)) show(await startUpgrade(target))
+    if (await confirmUpgrade(target)) show(await startUpgrade(target))
   })
   const repair = useAct(async (target: string) => {
     chosen.value = await startRepair(target)
@@ -75,7 +84,7 @@ export function UpdatesPage() {
   const blocked = hostAway.value ? say.awayBlocks : undefined
   const { jobs, touched } = upgradeAll(upgradableIn(known))
   const all = useAct(async () => {
-    const vain = jobs.includes('all') ? triedInVain(known) : []
+    const vain = jobs.includes('all') ? notUpgradable(known) : []
     const text = (
       <>
         <p>{say.upgradeAllText}</p>
@@ -89,7 +98,7 @@ export function UpdatesPage() {
             </li>
           ))}
         </ul>
-        {vain.length > 0 && <p class="dim">{say.triedInVain(vain.join(', '))}</p>}
+        {vain.length > 0 && <p class="dim">{say.alsoTried(vain.join(', '))}</p>}
       </>
     )
     if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return
@@ -106,7 +115,7 @@ export function UpdatesPage() {
     <>
       <Heading title={say.title} note={<Summary />}>
         <Action act={checkAll} blocked={blocked}>
-          {checkAll.busy.value || isChecking.value ? say.checking : say.check}
+          {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
         </Action>
         {jobs.length > 0 && (
           <Action act={all} class="primary" blocked={blocked}>
@@ -160,7 +169,7 @@ export function UpdatesPage() {
   )
 }
 
-/** What can be upgraded and is not already, with how much of that is known. */
+/** The targets that can be upgraded and are not being upgraded, with the known number of updates. */
 function upgradableIn(found: readonly Check[]): Upgradable[] {
   const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
   const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
@@ -169,11 +178,11 @@ function upgradableIn(found: readonly Check[]): Upgradable[] {
     .map((check) => ({
       id: check.target,
       name: check.target === 'host' ? targetName('host') : check.name,
-      packages: waitingIn(check) || (shownOf(check).text === 'upToDate' ? 0 : undefined),
+      packages: updatesIn(check) || (shownOf(check).text === 'upToDate' ? 0 : undefined),
     }))
 }
 
-/** An output, and whose it is; once it is there it is shown to who has asked for it. */
+/** A job's output with its owner; `onSeen` runs once it is shown. */
 function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined }) {
   const say = words().job
   const job = useFollowedJob(id)
@@ -199,11 +208,11 @@ function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined
 interface ChoiceProps {
   shown: string | undefined
   choose(id: string): void
-  /** The same, and has it read: the button goes away. */
+  /** Also scrolls to the output, because the pressed button disappears. */
   show(id: string): void
 }
 
-/** Which of those that run is shown: one that has ended is shown on, while another one runs. */
+/** Selects the shown job. A job that has ended stays shown while another one runs. */
 function Choice({ shown, choose, show }: ChoiceProps) {
   const say = words().updates
   const [first, second] = running.value
@@ -227,13 +236,13 @@ function Choice({ shown, choose, show }: ChoiceProps) {
   )
 }
 
-/** How much waits where, and how old that is: when it was looked at, and the lists that were looked into. */
+/** The number of updates, and the age of the check and of the package lists. */
 function Summary() {
   const say = words().updates
   const there = checks.value ?? []
-  const counts = there.map(waitingIn).filter((count) => count > 0)
+  const counts = there.map(updatesIn).filter((count) => count > 0)
   const { checked, lists } = oldestOf(there)
-  const unsure = there.filter(isUnsure).length
+  const unsure = there.filter(isUncertain).length
   const waiting = counts.reduce((sum, count) => sum + count, 0)
   const checking = isChecking.value && (
     <>
@@ -250,14 +259,14 @@ function Summary() {
   return (
     <>
       {checking && <>{checking} · </>}
-      {unsure > 0 && waiting === 0 ? say.unsure(unsure) : say.summary(waiting, counts.length)},{' '}
+      {unsure > 0 && waiting === 0 ? say.uncertain(unsure) : say.summary(waiting, counts.length)},{' '}
       <Ago at={checked} say={say.checked} />
       {lists !== undefined && (
         <>
           , <Ago at={lists} say={say.lists} />
         </>
       )}
-      {unsure > 0 && waiting > 0 && ` · ${say.unsure(unsure)}`}
+      {unsure > 0 && waiting > 0 && ` · ${say.uncertain(unsure)}`}
     </>
   )
 }

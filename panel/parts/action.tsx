@@ -3,16 +3,16 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
 export interface Act<given extends readonly unknown[]> {
-  /** Nothing while it is under way already. Never rejects: see `error`. */
+  /** Does nothing while it is already running. Never rejects: see `error`. */
   run(...given: given): Promise<void>
   busy: ReadonlySignal<boolean>
-  /** Of the last time; undefined again as soon as it is tried anew. */
+  /** The error of the last run; cleared when the next run starts. */
   error: ReadonlySignal<unknown>
-  /** Takes the error away. */
+  /** Clears the error. */
   forget(): void
 }
 
-/** Something that people have done: once at a time, its failure kept for where it is to be shown. */
+/** Wraps a user action: one run at a time, with its error kept for display. */
 export function createAct<given extends readonly unknown[]>(does: (...given: given) => Promise<unknown>): Act<given> {
   const busy = signal(false)
   const error = signal<unknown>()
@@ -51,13 +51,13 @@ interface ActionProps {
   class?: string
   label?: string
   title?: string | undefined
-  /** Why it cannot be done now: it says so, and does nothing. */
+  /** The reason why it is disabled; the button shows it as a title. */
   blocked?: string | undefined
   type?: 'button' | 'submit'
   children: ComponentChildren
 }
 
-/** A button that does `act`. It keeps the focus while that is under way. */
+/** A button that runs `act`. It keeps the focus while the action runs. */
 export function Action({ act, class: kind = '', label, title, blocked, type = 'button', children }: ActionProps) {
   return (
     <button

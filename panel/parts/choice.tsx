@@ -3,12 +3,12 @@ import { useId } from 'preact/hooks'
 interface ChoiceProps<value extends string> {
   label: string
   value: string | undefined
-  /** What can be chosen, each with its word. */
+  /** The options with their labels. */
   of: Readonly<Record<value, string>>
   choose(value: value): unknown
 }
 
-/** One of a few, side by side: radio buttons that look like one control. */
+/** A choice among a few options: radio buttons in the shape of one control. */
 export function Choice<value extends string>({ label, value, of, choose }: ChoiceProps<value>) {
   const name = useId()
   const keys: value[] = []

@@ -1,10 +1,10 @@
-/** Puts a text into the clipboard; false when the browser does not let that be done. */
+/** Copies a text to the clipboard; false when the browser blocks it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Over http: there is no such clipboard, except by the old way.
+    // Over http: the clipboard API does not exist, so use the old method.
     return copySelected(text)
   }
 }
@@ -26,13 +26,13 @@ function copySelected(text: string): boolean {
   }
 }
 
-/** Has the browser save something as a file. */
+/** Saves content as a file through the browser. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = address
   link.download = name
   link.click()
-  // By then the browser has begun to read it.
+  // By then the browser has started to read it.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -11,23 +11,23 @@ import { Menu } from './menu.tsx'
 
 type Named = Pick<Container, 'vmid' | 'name'>
 
-/** Asks about what cuts people off. */
-export async function mayAct({ name }: Named, action: Action): Promise<boolean> {
+/** Asks before an action that interrupts services. */
+export async function confirmAction({ name }: Named, action: Action): Promise<boolean> {
   const { containers: say } = words()
   if (action === 'start') return true
   const question = { title: say.question[action](name), text: say.consequence[action], verb: say.verb[action] }
   return confirm({ ...question, danger: action === 'stop' })
 }
 
-/** Does something to a container; what cuts people off is asked about first. */
+/** Runs an action on a container, after a question if it interrupts services. */
 export async function actOn(container: Named, action: Action): Promise<void> {
-  if (!(await mayAct(container, action))) return
-  // Something else may have begun while it was asked about.
+  if (!(await confirmAction(container, action))) return
+  // Another action may have started while the question was open.
   const current = asked.value.get(container.vmid)
   if (!current || !isUnderWay(current)) await act(container.vmid, action)
 }
 
-/** What an administrator can do with a container: the likeliest as a button, the rest in a menu. */
+/** The actions of an administrator on a container: the most likely one as a button, the others in a menu. */
 export function ContainerActions({ of: container }: { of: Container }) {
   const { containers: say } = words()
   if (!isAdmin.value) return null
@@ -78,7 +78,7 @@ export function ContainerActions({ of: container }: { of: Container }) {
 
 interface ItemProps {
   verb: string
-  /** Why it cannot be done now: it says so, and does nothing. */
+  /** The reason why it is disabled; the item shows it as a title. */
   blocked: string | undefined
   act?(): Promise<void>
 }
@@ -98,7 +98,7 @@ function Item({ verb, blocked, act }: ItemProps) {
   )
 }
 
-/** Starts an upgrade, and goes to its output. */
+/** Starts an upgrade and opens its output. */
 export async function upgradeHere(vmid: number): Promise<void> {
   const job = await upgrade(vmid)
   if (job) go(`/updates/${job}`)

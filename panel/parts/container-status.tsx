@@ -4,7 +4,7 @@ import type { Container } from '../wire/containers.ts'
 import { words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
-/** How a container is, in a shape and a word; one that runs while its packages are in disorder is not shown as well. */
+/** The status of a container. A running container with broken packages is not shown as ok. */
 export function ContainerStatus({ of: { vmid, status, lock }, hidden = false }: { of: Container; hidden?: boolean }) {
   const { containers: say } = words()
   const check = checks.value?.find(({ target }) => target === `lxc:${vmid}`)

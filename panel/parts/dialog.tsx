@@ -1,24 +1,24 @@
 import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { atSignOut } from '../wire/panel.ts'
+import { onSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Field } from './field.tsx'
 
 interface DialogProps {
   title: string
-  /** It was closed by Escape, or by what is in it. */
+  /** Called when Escape or the content closes it. */
   onClose(): void
   class?: string
   children: ComponentChildren
 }
 
-/** A window above the page. The focus goes into it, stays there, and goes back to where it was. */
+/** A modal dialog. It takes the focus, keeps it, and returns it. */
 export function Dialog({ title, onClose, class: kind = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
   const id = useId()
-  // Before it is painted: what is typed next is for it.
+  // Before the next paint, so that the next key goes to the dialog.
   useLayoutEffect(() => {
     const opened = dialog.current
     const before = document.activeElement
@@ -26,9 +26,9 @@ export function Dialog({ title, onClose, class: kind = '', children }: DialogPro
     opened?.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
       isGone.current = true
-      // While it is open nothing else takes the focus.
+      // An open modal dialog would block the focus change.
       opened?.close()
-      // What had the focus may be gone with what the dialog did.
+      // The previously focused element may be gone.
       if (before instanceof HTMLElement && before.isConnected) before.focus()
       else document.querySelector<HTMLElement>('h1')?.focus()
     }
@@ -54,22 +54,22 @@ export function Dialog({ title, onClose, class: kind = '', children }: DialogPro
 
 interface Question {
   title: string
-  /** What will happen, to whom. */
+  /** The consequence, and the affected targets. */
   text?: ComponentChildren
-  /** The button's verb. */
+  /** The verb on the confirming button. */
   verb: string
   danger?: boolean
-  /** What no means, where “cancel” would be taken for yes. */
+  /** The label of the refusing button, where “Cancel” would be ambiguous. */
   keep?: string
-  /** A name that has to be typed first. */
+  /** A name that the user must type first. */
   typed?: string
 }
 
 interface Asked {
   question: Question
-  /** Whether one's own password is asked for as well. */
+  /** Whether the user must also enter their password. */
   proof: boolean
-  /** What was typed there, empty where nothing is; undefined for no. */
+  /** The typed password, or an empty text when none is asked for; undefined when the user declines. */
   answer(password: string | undefined): void
 }
 
@@ -89,20 +89,20 @@ function ask(question: Question, proof: boolean): Promise<string | undefined> {
   })
 }
 
-/** Asks before something that cuts people off, or cannot be taken back. */
+/** Asks before an action that interrupts services or cannot be undone. */
 export async function confirm(question: Question): Promise<boolean> {
   return (await ask(question, false)) !== undefined
 }
 
-/** The same, and for one's own password: what a session that somebody else holds must not do alone. Undefined for no. */
+/** The same, with the user's password: a stolen session alone must not be enough. Undefined when the user declines. */
 export function askProof(question: Question): Promise<string | undefined> {
   return ask(question, true)
 }
 
-// Whoever signs in next was not asked.
-atSignOut(() => asked.value?.answer(undefined))
+// An open question must not reach the next user.
+onSignOut(() => asked.value?.answer(undefined))
 
-/** Where questions are shown: once in the page. */
+/** Renders the open question; used once in the page. */
 export function Questions() {
   const open = asked.value
   return open ? <Confirm key={open.question} {...open} /> : null

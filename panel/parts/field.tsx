@@ -8,20 +8,20 @@ interface FieldProps {
   value: Signal<string>
   type?: keyof typeof INPUTS
   hint?: ComponentChildren
-  /** Why what is in it will not do. */
+  /** The reason why the value is rejected. */
   error?: string | undefined
   required?: boolean
   placeholder?: string
   autoComplete?: string
   autoFocus?: boolean
   mono?: boolean
-  /** Beside the input: a button, say. */
+  /** An element beside the input, such as a button. */
   children?: ComponentChildren
 }
 
 type Attributes = Omit<JSX.IntrinsicElements['input'], 'type' | 'list' | 'role'>
 
-/** The types of Preact know of one kind at a time. */
+/** Preact's types accept one input type at a time. */
 const INPUTS = {
   text: (attributes: Attributes) => <input {...attributes} type="text" />,
   password: (attributes: Attributes) => <input {...attributes} type="password" />,
@@ -29,7 +29,7 @@ const INPUTS = {
   url: (attributes: Attributes) => <input {...attributes} type="url" />,
 }
 
-/** An input with its label, what to know before, and what is wrong with it. */
+/** An input with its label, hint and error. */
 export function Field({
   label,
   name,
@@ -48,7 +48,7 @@ export function Field({
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const Input = INPUTS[type]
   useEffect(() => {
-    // The attribute counts where a page is loaded alone.
+    // The browser applies the autofocus attribute only when a page loads.
     if (autoFocus) document.getElementById(id)?.focus()
   }, [])
   return (
@@ -87,7 +87,8 @@ export function Field({
   )
 }
 
-/** Puts the focus on the first field of a form that is wrong, once the page shows it. */
+/** Focuses the first invalid field once the page shows it. */
 export function focusWrong(form: HTMLElement | null): void {
-  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+  // After the render, but before a next frame: a later focus would take letters that the user types elsewhere by then.
+  setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
 }

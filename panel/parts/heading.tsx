@@ -6,13 +6,13 @@ import { words } from '../words/words.ts'
 
 interface HeadingProps {
   title: string
-  /** Beside the title: what the page is about right now. */
+  /** A note beside the title about the current state. */
   note?: ComponentChildren
-  /** At the right: actions, the primary one last. */
+  /** Actions at the right, the primary one last. */
   children?: ComponentChildren
 }
 
-/** The page's one `h1`. It names the window, and takes the focus after a navigation, so that reading begins there. */
+/** The only `h1` of a page. It sets the window title and takes the focus after a navigation, so that screen readers start there. */
 export function Heading({ title, note, children }: HeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const name = words().shell.titleOf(title, hostname.value ?? words().shell.product)
@@ -20,7 +20,7 @@ export function Heading({ title, note, children }: HeadingProps) {
     document.title = name
   }, [name])
   useEffect(() => {
-    // Not at the first page: there it begins at the top by itself.
+    // The first page keeps the browser's own starting point.
     if (visits.peek() > 0) heading.current?.focus({ preventScroll: true })
   }, [])
   return (

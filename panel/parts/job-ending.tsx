@@ -7,11 +7,11 @@ import { targetName } from './target-name.ts'
 interface JobEndingProps {
   record: JobRecord
   outcome: Outcome
-  /** In the service's own words. */
+  /** The service's own message. */
   reason: string | undefined
 }
 
-/** Why a job has failed, and what became of each container of one over all of them. */
+/** The reason of a failed job, and the results by container of a job over all containers. */
 export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
@@ -51,7 +51,7 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   )
 }
 
-/** The same, to be spoken. */
+/** The same results for screen readers. */
 export function resultsSaid({ containers, unchecked = [] }: JobRecord): string[] {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(containers ?? [])
@@ -63,7 +63,7 @@ export function resultsSaid({ containers, unchecked = [] }: JobRecord): string[]
   ]
 }
 
-/** Of a check: how many targets did not answer, and which. */
+/** For a check: the number and names of the targets that did not answer. */
 function notChecked(unchecked: readonly string[]): string {
   return words().job.notChecked(unchecked.length, unchecked.map((target) => targetName(target)).join(', '))
 }
@@ -82,7 +82,7 @@ function Reason({ code, reason }: { code: string | null; reason: string | undefi
   )
 }
 
-/** By name, each with its exit code, or why it was left out. */
+/** The container names, each with its exit code or the reason why it was left out. */
 function namesOf(containers: readonly ContainerResult[]): string {
   const say = words().job
   return containers

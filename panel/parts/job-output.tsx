@@ -1,9 +1,8 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { ApiError } from '../../client/index.ts'
-import { bytes } from '../nouns/amount.ts'
 import { type AptReading, progressOfAll } from '../nouns/apt-progress.ts'
+import { bytes, duration, instant } from '../nouns/format.ts'
 import { OUTCOME_STATUS } from '../nouns/outcome.ts'
-import { duration, instant } from '../nouns/time.ts'
 import { type FollowedJob, followJob, wholeOutput } from '../wire/job.ts'
 import { jobsError, mayCancel } from '../wire/jobs.ts'
 import { api } from '../wire/panel.ts'
@@ -17,14 +16,14 @@ import { Problem } from './problem.tsx'
 import { Status } from './status.tsx'
 import { targetName } from './target-name.ts'
 
-/** A job that is followed as long as what shows it is in the page. */
+/** Follows a job while the component is mounted. */
 export function useFollowedJob(id: string): FollowedJob {
   const job = useMemo(() => followJob(id), [id])
   useEffect(() => () => job.stop(), [job])
   return job
 }
 
-/** A job's output with how far it is, live until it ends. */
+/** A job's output and progress, live until it ends. */
 export function JobOutput({ job }: { job: FollowedJob }) {
   const say = words().job
   const outcome = job.outcome.value
@@ -46,7 +45,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
-  // A repair reads no lists first: what it is at is known once apt has said so.
+  // A repair refreshes no lists, so its step is unknown until apt prints something.
   const isUnknown = record?.kind === 'remedy' && progress.step === 'lists'
   const step = ended ? endOf(job, words()) : isUnknown ? '' : stepOf(progress, words(), overall)
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
@@ -78,7 +77,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   )
 }
 
-/** What is to be known of the connection, and of what is left out; nothing as long as all is well. */
+/** Notices about the connection and about omitted output; empty when all is well. */
 function noticeOf(job: FollowedJob, ended: boolean): string {
   const omitted = job.omitted.value
   const size = bytes(omitted, words().shell.units.bytes, language())
@@ -95,13 +94,13 @@ function connectionNotice(job: FollowedJob, ended: boolean): string | undefined 
   return state === 'polling' ? say.polling : undefined
 }
 
-/** Whether the service cannot store what comes: then nothing does, although the connection holds. */
+/** Whether the service cannot store output: then none arrives, although the connection is open. */
 function isStorageAway({ trouble }: FollowedJob): boolean {
   const error = jobsError.value
   return trouble.value === 'storage_failed' || (error instanceof ApiError && error.code === 'storage_failed')
 }
 
-/** What apt is at; of several containers, in which. */
+/** The current step of apt, and the container for a job over all containers. */
 export function stepOf(
   { step, package: name, done, total, container }: AptReading['progress'],
   words: Words,
@@ -124,7 +123,7 @@ export function stepOf(
   return container && said ? say.inContainer(container, said) : said
 }
 
-/** How it has ended, in how long. */
+/** The duration of an ended job. */
 function endOf(job: FollowedJob, { job: say, shell }: Words): string {
   const { started_at, finished_at } = job.record.value ?? {}
   const [from, to] = [instant(started_at), instant(finished_at)]

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 import { titleOf } from '../navigation.ts'
 import type { PageName } from '../routes.ts'
-import { atSignOut } from '../wire/panel.ts'
+import { PALETTE_KEY, singleKeys, switchSingleKeys } from '../wire/keyboard.ts'
+import { onSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
-import { PALETTE_KEY } from './palette-key.ts'
-import { SingleKeys } from './single-keys.tsx'
 
 const isOpen = signal(false)
 
@@ -14,7 +14,7 @@ export function openKeyMap(): void {
   isOpen.value = true
 }
 
-atSignOut(() => {
+onSignOut(() => {
   isOpen.value = false
 })
 
@@ -22,7 +22,7 @@ interface KeyMapProps {
   destinations(): readonly { letter: string; page: PageName }[]
 }
 
-/** Every key of the panel and what it does. */
+/** The list of all keyboard shortcuts. */
 export function KeyMap({ destinations }: KeyMapProps) {
   const { keys: say, shell } = words()
   if (!isOpen.value) return null
@@ -75,6 +75,28 @@ function Line({ means, children }: { means: string; children: ComponentChildren 
     <div>
       <dt>{means}</dt>
       <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** Switches the single-key shortcuts on and off in this browser. */
+export function SingleKeys() {
+  const say = words().keys
+  const id = useId()
+  return (
+    <div class="single-keys">
+      <label>
+        <input
+          type="checkbox"
+          checked={singleKeys.value}
+          aria-describedby={id}
+          onChange={({ currentTarget }) => switchSingleKeys(currentTarget.checked)}
+        />
+        {say.singleKeys}
+      </label>
+      <p class="dim" id={id}>
+        {say.singleKeysMeans}
+      </p>
     </div>
   )
 }

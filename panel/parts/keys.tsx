@@ -3,14 +3,13 @@ import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { type Command, createKeys, DESTINATIONS, type Pressed, WAIT_MS } from '../nouns/keys.ts'
 import { go } from '../router.ts'
 import type { PageName } from '../routes.ts'
+import { isMac, singleKeys } from '../wire/keyboard.ts'
 import { isAdmin } from '../wire/panel.ts'
-import { singleKeys } from '../wire/single-keys.ts'
 import { words } from '../words/words.ts'
 import { KeyMap, openKeyMap } from './key-map.tsx'
 import { openPalette } from './palette.tsx'
-import { isMac } from './palette-key.ts'
 
-/** The pages that have a letter, as far as one may see them. */
+/** The pages with a letter that the user may open. */
 export function destinations(): { letter: string; page: PageName; path: string }[] {
   const paths = new Map<PageName, string>([...MENU, { page: 'account', path: '/account' } as const].map(asEntry))
   return Object.entries(DESTINATIONS).flatMap(([letter, page]) => {
@@ -23,7 +22,7 @@ function asEntry({ page, path }: { page: PageName; path: string }): [PageName, s
   return [page, path]
 }
 
-/** Listens for the keys of the panel, and shows their map. */
+/** Handles the panel's shortcuts, and shows their list. */
 export function Keys() {
   const [isWaiting, setWaiting] = useState(false)
   useEffect(() => {
@@ -56,7 +55,7 @@ export function Keys() {
   )
 }
 
-/** Whose a key is that is pressed there. */
+/** The context of a key press. */
 function whereIs(target: EventTarget | null): Pressed['where'] {
   if (document.querySelector('dialog[open]')) return 'closed'
   if (!(target instanceof HTMLElement)) return 'page'
@@ -65,7 +64,7 @@ function whereIs(target: EventTarget | null): Pressed['where'] {
   return isField ? 'field' : 'page'
 }
 
-/** Whether the key had something to do here; else it is left to the browser. */
+/** Whether the command had an effect; otherwise the browser handles the key. */
 function obey(command: Command): boolean {
   switch (command.do) {
     case 'palette':
@@ -91,7 +90,7 @@ function goTo(page: PageName): void {
   if (there) go(there.path)
 }
 
-/** Presses what this page has under a key, or puts the focus into it; false when it has nothing. */
+/** Clicks or focuses the element of this page that has the key; false when there is none. */
 function press(key: string): boolean {
   const [found] = [...document.querySelectorAll<HTMLElement>(`main [data-key="${key}"]`)].filter((each) =>
     each.checkVisibility(),
@@ -102,7 +101,7 @@ function press(key: string): boolean {
   return found !== undefined
 }
 
-/** Which letter goes where, as long as one is waited for. */
+/** Shows the letters of the pages while the panel waits for one. */
 function Waiting({ shown }: { shown: boolean }) {
   const say = words().keys
   return (

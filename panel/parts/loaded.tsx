@@ -5,17 +5,17 @@ import { words } from '../words/words.ts'
 import { Problem } from './problem.tsx'
 import { Ago } from './time.tsx'
 
-/** What is answered sooner is shown without anything before it. */
-const PATIENCE_MS = 150
+/** Faster answers appear without a placeholder. */
+const PLACEHOLDER_DELAY_MS = 150
 
 interface LoadedProps<data> {
   of: Load<data>
-  /** How many rows to hold the place of. */
+  /** The number of placeholder rows. */
   rows?: number
   children(data: data): ComponentChildren
 }
 
-/** What was loaded, or how far that is: rows of its height, then the data, or why there is none. Old data stays beside an error. */
+/** Shows loaded data: placeholder rows first, then the data or the error. Old data stays beside an error. */
 export function Loaded<data>({ of: load, rows = 3, children }: LoadedProps<data>) {
   const data = load.data.value
   const error = load.error.value
@@ -28,7 +28,7 @@ export function Loaded<data>({ of: load, rows = 3, children }: LoadedProps<data>
   )
 }
 
-/** When it came, where that is not now. */
+/** The age of data that is not current. */
 export function Aged({ at }: { at: number }) {
   return (
     <p class="dim aged">
@@ -37,11 +37,11 @@ export function Aged({ at }: { at: number }) {
   )
 }
 
-/** Rows without anything in them, after a moment. */
+/** Empty rows that appear after a short delay. */
 export function Placeholder({ rows }: { rows: number }) {
   const [shown, show] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => show(true), PATIENCE_MS)
+    const timer = setTimeout(() => show(true), PLACEHOLDER_DELAY_MS)
     return () => clearTimeout(timer)
   }, [])
   return (

@@ -4,13 +4,13 @@ import { useCallback, useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 interface MenuProps {
-  /** What the button is called; it shows three dots. */
+  /** The accessible name of the button, which shows three dots. */
   label: string
   /** Buttons and links. */
   children: ComponentChildren
 }
 
-/** More that can be done, behind a button. A press elsewhere, Escape or a choice closes it. */
+/** A menu behind a button. A press elsewhere, Escape or a choice closes it. */
 export function Menu({ label, children }: MenuProps) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)

@@ -3,24 +3,24 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Lines } from '../nouns/lines.ts'
 
-/** All rows are as high: where one lies is known without measuring it. */
+/** All rows have this height, so that positions need no measuring. */
 export const ROW = 20
-/** Rows beyond those in sight, on either side. */
-const BEYOND = 12
+/** The number of extra rows above and below the visible ones. */
+const OVERSCAN = 12
 
-/** Where somebody reads in an output that grows: at its end, which is followed, or anywhere, which stays where it is. */
+/** The scroll state of a growing output: following its end, or staying at one place. */
 export interface Place {
-  /** Of the kept lines; those from `first` to before `last` are to be in the page. */
+  /** Rows from `first` (inclusive) to `last` (exclusive) of the kept lines are rendered. */
   first: number
   last: number
   follows: boolean
-  /** Lines that came since it stopped following. */
+  /** The number of lines that arrived since following stopped. */
   fresh: number
-  /** The first line in sight, counted from the beginning of the output. */
+  /** The first visible line, counted from the beginning of the output. */
   line: number
   pause(): void
   toEnd(): void
-  /** Brings a line into the middle, and stays there. */
+  /** Scrolls a line into the middle and stops following. */
   toLine(line: number): void
   onScroll(): void
 }
@@ -29,7 +29,7 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
   const top = useSignal(0)
   const height = useSignal(400)
   const follows = useSignal(true)
-  /** How many lines there were when it stopped following. */
+  /** The number of lines when following stopped. */
   const seen = useSignal(0)
   const moved = useRef(0)
   const count = lines.count()
@@ -58,7 +58,7 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
       height.value = entry?.contentRect.height ?? height.value
     })
     observer.observe(observed)
-    // Rows leave the page, and what is selected in them with them: it stands still for who selects.
+    // Rendered rows change, and a selection inside them would vanish, so a selection stops following.
     const selected = () => {
       const selection = document.getSelection()
       if (selection?.type === 'Range' && observed.contains(selection.anchorNode)) pause()
@@ -69,7 +69,7 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
       document.removeEventListener('selectionchange', selected)
     }
   }, [])
-  // What is let go at the beginning must not move what one reads.
+  // Dropped lines at the beginning must not move the visible ones.
   const droppedBefore = useRef(dropped)
   useLayoutEffect(() => {
     if (follows.value) toEnd()
@@ -78,8 +78,8 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
   }, [count, dropped, follows.value, height.value])
 
   return {
-    first: Math.max(0, Math.floor(top.value / ROW) - BEYOND),
-    last: Math.min(count, Math.ceil((top.value + height.value) / ROW) + BEYOND),
+    first: Math.max(0, Math.floor(top.value / ROW) - OVERSCAN),
+    last: Math.min(count, Math.ceil((top.value + height.value) / ROW) + OVERSCAN),
     follows: follows.value,
     fresh: follows.value ? 0 : Math.max(0, dropped + count - seen.value),
     line: dropped + Math.ceil(top.value / ROW),
@@ -93,10 +93,10 @@ export function usePlace(log: RefObject<HTMLElement | null>, lines: Lines): Plac
       if (!log.current) return
       const { scrollTop, scrollHeight, clientHeight } = log.current
       top.value = scrollTop
-      // The browser tells later of what `to` has scrolled; somebody may have stopped following meanwhile.
+      // The scroll event comes later than `to`; the user may have stopped following in between.
       if (scrollTop === moved.current) return
       if (scrollTop + clientHeight >= scrollHeight - ROW / 2) follows.value = true
-      // Only people scroll upwards.
+      // Only the user scrolls upwards.
       else if (scrollTop < moved.current - 1) pause()
       moved.current = scrollTop
     },

@@ -6,15 +6,15 @@ import { ROW } from './output-place.ts'
 
 interface OutputRowsProps {
   lines: Lines
-  /** Of the kept lines; the rows from `first` to before `last` are in the page. */
+  /** Rows from `first` (inclusive) to `last` (exclusive) of the kept lines are rendered. */
   first: number
   last: number
-  /** The line that is found, counted from the beginning of the output. */
+  /** The current match, counted from the beginning of the output. */
   found: number | undefined
   query: string
 }
 
-/** The lines in sight, at their place in the height of all. */
+/** Renders the visible lines at their position within the full height. */
 export function OutputRows({ lines, first, last, found, query }: OutputRowsProps) {
   const dropped = lines.dropped()
   const rows = []

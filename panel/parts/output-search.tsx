@@ -7,13 +7,13 @@ import { words } from '../words/words.ts'
 import { Icon } from './icon.tsx'
 import type { Place } from './output-place.ts'
 
-/** A search of an output: the browser's own sees the rows in the page alone. */
+/** Search within an output: the browser's own search only sees rendered rows. */
 export interface Search {
   isOpen: boolean
   query: string
-  /** The line it is at, counted from the beginning of the output. */
+  /** The line of the current match, counted from the beginning of the output. */
   found: number | undefined
-  /** Which of how many. */
+  /** The position of the current match, and the number of matches. */
   at: number
   of: number
   open(): void
@@ -25,7 +25,7 @@ export interface Search {
 export function useOutputSearch(lines: Lines, version: ReadonlySignal<number>, place: Place): Search {
   const isOpen = useSignal(false)
   const query = useSignal('')
-  /** The line it is at. */
+  /** The line of the current match. */
   const current = useSignal<number | undefined>(undefined)
   const find = useMemo(() => createFinder(lines), [lines])
   const opener = useRef<Element | null>(null)
@@ -53,7 +53,7 @@ export function useOutputSearch(lines: Lines, version: ReadonlySignal<number>, p
       if (opener.current instanceof HTMLElement) opener.current.focus()
     },
     look(next) {
-      // Of what is still found while one types, the same; else the first one from what is in sight on.
+      // Keeps the current match while it still matches; otherwise takes the first match from the visible lines on.
       const begin = current.value ?? place.line
       query.value = next
       const all = find(next)
@@ -70,7 +70,7 @@ export function useOutputSearch(lines: Lines, version: ReadonlySignal<number>, p
 export function OutputSearch({ search }: { search: Search }) {
   const say = words().output
   const input = useRef<HTMLInputElement>(null)
-  // Before the next key is pressed.
+  // Before the next key press.
   useLayoutEffect(() => {
     if (search.isOpen) input.current?.focus()
   }, [search.isOpen])

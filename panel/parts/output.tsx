@@ -5,44 +5,43 @@ import { useMemo, useRef } from 'preact/hooks'
 import { saidIn } from '../nouns/from-service.ts'
 import type { Lines } from '../nouns/lines.ts'
 import { fromService, language, words } from '../words/words.ts'
+import { useKeptFocus, useSpoken } from './accessibility.ts'
 import { Action, useAct } from './action.tsx'
 import { copyText, saveFile } from './clipboard.ts'
 import { Icon } from './icon.tsx'
-import { useKeptFocus } from './kept-focus.ts'
 import { usePlace } from './output-place.ts'
 import { OutputRows } from './output-rows.tsx'
 import { OutputSearch, useOutputSearch } from './output-search.tsx'
 import { Problem } from './problem.tsx'
-import { useSpoken } from './spoken.ts'
 import { toast } from './toast.tsx'
 
 interface OutputProps {
   lines: Lines
-  /** Changes when `lines` has more. */
+  /** Changes when `lines` grows. */
   version: ReadonlySignal<number>
-  /** What it is the output of, with its status. */
+  /** The subject of the output, with its status. */
   title: ComponentChildren
-  /** What it is at, in a few words. */
+  /** The current step, in a few words. */
   step?: string
-  /** What is spoken of that, from time to time; the same without it. */
+  /** The text for screen readers, announced at intervals; defaults to `step`. */
   said?: string
-  /** 0 to 1; undefined while that is unknown, null for none. */
+  /** 0 to 1; undefined while unknown, null for no progress bar. */
   progress?: number | undefined | null
-  /** About the connection, or about what is left out; also spoken. */
+  /** A notice about the connection or omitted output; screen readers announce it too. */
   notice?: string
-  /** Nothing more will come. */
+  /** No more output will come. */
   ended: boolean
-  /** Under which it is saved. */
+  /** The name of the downloaded file. */
   fileName: string
-  /** All of it, where `lines` does not have all. */
+  /** Fetches the complete output when `lines` is incomplete. */
   whole?: () => Promise<Blob>
-  /** Whether `lines` lacks its beginning. */
+  /** Whether the beginning is missing from `lines`. */
   isPart?: boolean
-  /** More buttons. */
+  /** Additional buttons. */
   children?: ComponentChildren
 }
 
-/** An output as long as it may be, of which the rows in sight alone are in the page. */
+/** An output of any length; only the visible rows are rendered. */
 export function Output({
   lines: given,
   version,
@@ -75,7 +74,7 @@ export function Output({
 
   const onKeyDown = (event: KeyboardEvent) => {
     if ((event.ctrlKey || event.metaKey) && event.key === 'f') search.open()
-    // By itself it would go where the end was.
+    // The browser's own End key would scroll to the previous end.
     else if (event.key === 'End' && event.target === log.current) place.toEnd()
     else return
     event.preventDefault()

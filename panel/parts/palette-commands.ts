@@ -1,11 +1,11 @@
 import {
   ArrowUpRight,
-  RefreshCw,
   type IconNode,
   Keyboard,
   LogOut,
   Play,
   Power,
+  RefreshCw,
   RotateCw,
   SquareTerminal,
   Upload,
@@ -14,38 +14,38 @@ import {
 import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { go, match as pageAt } from '../router.ts'
-import { type Container, containers, containersAway } from '../wire/containers.ts'
 import { startCheck } from '../wire/checks.ts'
+import { type Container, containers, containersAway } from '../wire/containers.ts'
 import { hostAway } from '../wire/host.ts'
 import { running, startUpgrade } from '../wire/jobs.ts'
 import { canBeChecked, targets } from '../wire/packages.ts'
+import { places } from '../wire/palette.ts'
 import { isAdmin, signOut } from '../wire/panel.ts'
-import { places } from '../wire/places.ts'
 import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
-import { mayAct } from './container-actions.tsx'
+import { confirmAction } from './container-actions.tsx'
 import { confirm } from './dialog.tsx'
 import { openKeyMap } from './key-map.tsx'
 import { jobName, targetName } from './target-name.ts'
 
 export interface Command {
-  /** The same each time: it is remembered by it. */
+  /** A stable id, which the list of recent commands stores. */
   id: string
   kind: 'page' | 'job' | 'target' | 'place' | 'command'
   title: string
-  /** Also found by these words. */
+  /** Additional search words. */
   more?: string
   icon?: IconNode | undefined
-  /** Does it; `close` is called once the palette is in its way. A failure is shown in the palette. */
+  /** Runs the command; calls `close` when the palette should close. The palette shows an error. */
   run(close: () => void): unknown
 }
 
-/** Everything that one may do from anywhere, as far as it is known now. Of what is found as well, the more harmless stands first. */
+/** All commands that the user may run from anywhere. Among equal matches, the less harmful command comes first. */
 export function commands(): Command[] {
   return [...toPages(), ...toJobs(), ...onTargets(), ...onContainers(), ...toPlaces(), ...ofPanel()]
 }
 
-/** Closes the palette first, so that the page has the focus. */
+/** Closes the palette first, so that the page gets the focus. */
 function leads(to: string) {
   return (close: () => void) => {
     close()
@@ -75,9 +75,9 @@ function toJobs(): Command[] {
 
 function onTargets(): Command[] {
   const say = words().palette
-  // Nothing is offered that cannot be done.
+  // Commands that cannot work are not offered.
   if (hostAway.value) return []
-  // The list of containers may be newer than what the last check found.
+  // The list of containers may be newer than the last check.
   const stopped = new Set(containers.value?.flatMap(({ vmid, status }) => (status === 'running' ? [] : [vmid])))
   const alive = (targets.value ?? []).filter((each) => canBeChecked(each) && !(each.vmid && stopped.has(each.vmid)))
   return alive.flatMap(({ id, vmid, upgradable }) => {
@@ -92,7 +92,7 @@ function onTargets(): Command[] {
   })
 }
 
-/** Here it is asked about first: what was found by a few letters is easily taken for something else. */
+/** The palette asks first, because a few letters may match the wrong target. */
 function upgrades(target: string, name: string) {
   return async (close: () => void) => {
     const say = words().palette
@@ -117,8 +117,8 @@ function onContainers(): Command[] {
       more: [vmid, ...(tags ?? [])].join(' '),
       icon: ACTION_ICONS[action],
       async run(close: () => void) {
-        if (!(await mayAct(container, action))) return
-        // How it goes is told there.
+        if (!(await confirmAction(container, action))) return
+        // The containers page shows the progress.
         leads('/containers')(close)
         void act(vmid, action)
       },
@@ -147,7 +147,7 @@ function toPlaces(): Command[] {
   }))
 }
 
-/** Has every target looked at, and shows what is found. */
+/** Checks all targets and opens the updates page. */
 function checkAll(): Command[] {
   if (hostAway.value) return []
   return [

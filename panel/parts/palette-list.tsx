@@ -8,13 +8,13 @@ import type { Command } from './palette-commands.ts'
 interface PaletteListProps {
   id: string
   groups: readonly Group[]
-  /** Which of all groups together is the chosen one. */
+  /** The index of the selected option across all groups. */
   current: number
   move(to: number): void
   choose(command: Command): void
 }
 
-/** What can be chosen. The focus stays in the search: its `aria-activedescendant` says which is meant. */
+/** The options. The focus stays in the search field, whose `aria-activedescendant` names the selected option. */
 export function PaletteList({ id, groups, current, move, choose }: PaletteListProps) {
   const say = words().palette
   let n = -1
@@ -51,7 +51,7 @@ interface OptionProps {
   id: string
   found: Found<Command>
   isCurrent: boolean
-  /** Where the title above does not say it. */
+  /** Shown when the group title does not say it. */
   kind: string | undefined
   move(): void
   choose(): void

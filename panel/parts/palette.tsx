@@ -3,9 +3,8 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { type Found, ranked } from '../nouns/ranking.ts'
 import { readContainers } from '../wire/containers.ts'
 import { readTargets } from '../wire/packages.ts'
-import { atSignOut } from '../wire/panel.ts'
-import { readPlaces } from '../wire/places.ts'
-import { recent, remember } from '../wire/recent.ts'
+import { readPlaces, recent, remember } from '../wire/palette.ts'
+import { onSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { useAct } from './action.tsx'
 import { Dialog } from './dialog.tsx'
@@ -13,8 +12,8 @@ import { type Command, commands } from './palette-commands.ts'
 import { PaletteList } from './palette-list.tsx'
 import { Problem } from './problem.tsx'
 
-/** More are not read: a longer search finds them. */
-const AT_MOST = 40
+/** The limit of results; a longer search narrows them down. */
+const MAX_RESULTS = 40
 
 const isOpen = signal(false)
 
@@ -26,28 +25,28 @@ function close(): void {
   isOpen.value = false
 }
 
-atSignOut(close)
+onSignOut(close)
 
-/** Pages, targets and actions by their name: `Ctrl K`. */
+/** The command palette: pages, targets and actions by name (`Ctrl K`). */
 export function Palette() {
   return isOpen.value ? <Open /> : null
 }
 
-/** Some commands under one title. */
+/** A titled group of commands. */
 export interface Group {
   name: string
-  /** What all of them are. */
+  /** The kind that all commands of the group share. */
   kind?: Command['kind']
   found: readonly Found<Command>[]
 }
 
-/** Without a search: what was chosen lately, then what there is little of. Targets are many, and found by their name. */
+/** Without a search: recent commands first, then the short groups. Targets are many and need a search. */
 function groupsFor(search: string): Group[] {
   const { palette: say } = words()
   const all = commands()
   const plain = (some: readonly Command[]) => some.map((of) => ({ of, inTitle: [], inMore: [] }))
   if (search.trim())
-    return [{ name: say.results, found: ranked(search, all, recent.value).slice(0, AT_MOST) }].filter(isNotEmpty)
+    return [{ name: say.results, found: ranked(search, all, recent.value).slice(0, MAX_RESULTS) }].filter(isNotEmpty)
   const lately = recent.value.flatMap((id) => all.find((each) => each.id === id) ?? [])
   const kinds = ['job', 'page', 'place', 'command'] as const
   return [

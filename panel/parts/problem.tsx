@@ -1,22 +1,22 @@
-import { isAway, told } from '../nouns/failure.ts'
+import { describeError, isAway } from '../nouns/failure.ts'
 import { connected } from '../wire/connection.ts'
 import { me } from '../wire/panel.ts'
 import { fromService, words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
 interface ProblemProps {
-  /** Nothing is shown without one. */
+  /** Without an error, nothing is shown. */
   error: unknown
-  /** What to do when somebody wants it tried again. */
+  /** Called by the retry button. */
   retry?: (() => unknown) | undefined
 }
 
-/** A failure, where it happened: what is the matter, what to do, and how to find it in the logs. */
+/** An error where it happened: the problem, the remedy, and the request id for the logs. */
 export function Problem({ error, retry }: ProblemProps) {
-  // The whole page says that the service is away.
+  // The shell already reports that the service is away.
   if (error === undefined || (me.value && !connected.value && isAway(error))) return null
   const { shell, errors } = words()
-  const { sentence, reason, requestId } = told(error, errors, shell.unexpected)
+  const { sentence, reason, requestId } = describeError(error, errors, shell.unexpected)
   return (
     <div class="problem" role="alert">
       <Status is="err" hidden />

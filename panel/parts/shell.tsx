@@ -4,10 +4,11 @@ import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { route, visits } from '../router.ts'
 import type { PageName } from '../routes.ts'
+import { waiting } from '../wire/checks.ts'
 import { connected } from '../wire/connection.ts'
 import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
-import { waiting } from '../wire/checks.ts'
+import { PALETTE_KEY, PALETTE_SHORTCUT } from '../wire/keyboard.ts'
 import { isAdmin, me, signOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Dialog, Questions } from './dialog.tsx'
@@ -15,20 +16,19 @@ import { Heading } from './heading.tsx'
 import { Icon } from './icon.tsx'
 import { Keys } from './keys.tsx'
 import { openPalette, Palette } from './palette.tsx'
-import { PALETTE_KEY, PALETTE_SHORTCUT } from './palette-key.ts'
 import { Status } from './status.tsx'
 import { Toasts } from './toast.tsx'
 
-/** On a phone the bar has these; the others are behind its button. */
+/** The pages in the bottom bar of a phone; the others are behind its “More” button. */
 const IN_BAR: ReadonlySet<PageName> = new Set(['dashboard', 'updates', 'containers', 'terminal'])
 
-/** Everything around a page, for who is signed in. */
+/** The frame around every page for signed-in users. */
 export function Shell() {
   const { shell } = words()
   const name = me.value?.username
   useEffect(() => {
     void readJobs()
-    // The page says it where it matters; here its name is left out.
+    // Pages report this error themselves; here only the host name is missing.
     readHost().catch(() => {})
   }, [name])
   return (
@@ -49,7 +49,7 @@ export function Shell() {
   )
 }
 
-/** The page of this address, if one may see it. A navigation begins it anew. */
+/** The page of the current address, if the user may see it. Each navigation mounts it again. */
 function Content() {
   const { shell } = words()
   const at = route.value
@@ -71,7 +71,7 @@ function Content() {
   )
 }
 
-/** What is at an address that there is not, for whoever comes there. */
+/** The page for unknown addresses. */
 export function Missing() {
   const { shell } = words()
   return (
@@ -87,7 +87,7 @@ export function Missing() {
   )
 }
 
-/** That the service does not answer: said as long as that lasts. */
+/** Reports that the service does not answer, for as long as that lasts. */
 function Away() {
   return (
     <div class="away" role="status">
@@ -105,7 +105,7 @@ function Sidebar() {
   const [more, showMore] = useState(false)
   const { shell } = words()
   const visit = visits.value
-  // A link that leads away closes it.
+  // A navigation closes the menu.
   useEffect(() => showMore(false), [visit])
   return (
     <nav class="side" aria-label={shell.navigation}>
@@ -182,7 +182,7 @@ function Entries({ all = false }: { all?: boolean }) {
   )
 }
 
-/** The bar of a phone has room for a short one. */
+/** The bottom bar of a phone has room for short names only. */
 function Name({ of: page }: { of: (typeof MENU)[number]['page'] }) {
   const { shell } = words()
   const title = titleOf(page, words())
@@ -195,7 +195,7 @@ function Name({ of: page }: { of: (typeof MENU)[number]['page'] }) {
   )
 }
 
-/** What waits or runs, beside the entry of the updates. */
+/** The number of available updates, or a mark for running jobs, beside the updates entry. */
 function Waiting() {
   const { shell } = words()
   if (running.value.length > 0)

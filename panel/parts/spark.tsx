@@ -1,13 +1,13 @@
 interface SparkProps {
-  /** Shares from 0 to 1, oldest first; null where nothing is known. */
+  /** Shares from 0 to 1, oldest first; null where unknown. */
   values: readonly (number | null)[]
-  /** How many fit in. */
+  /** The number of values that fit. */
   of?: number
 }
 
 const [WIDTH, HEIGHT] = [96, 24]
 
-/** How a share has gone, as a line from 0 at the bottom to 1. The figure itself stands beside it, so it is hidden from screen readers. */
+/** A sparkline of shares from 0 to 1. It is hidden from screen readers because the figure stands beside it. */
 export function Spark({ values, of = 60 }: SparkProps) {
   const shown = values.slice(-of)
   const step = WIDTH / (of - 1)

@@ -3,7 +3,7 @@ import { words } from '../words/words.ts'
 
 export type StatusKind = 'ok' | 'warn' | 'err' | 'run' | 'off' | 'unknown'
 
-/** Each has a shape of its own: colour alone says nothing to many people. */
+/** Each status has its own shape, because many people cannot rely on colour. */
 const SHAPES = {
   ok: (
     <>
@@ -25,13 +25,13 @@ const SHAPES = {
 
 interface StatusProps {
   is: StatusKind
-  /** The word; without one, that of the kind. */
+  /** The status word; defaults to the word of the kind. */
   children?: ComponentChildren
-  /** Whether the word is read by screen readers alone, because it stands beside it in another sentence. */
+  /** Whether only screen readers get the word, because a visible sentence already says it. */
   hidden?: boolean
 }
 
-/** How something is: a shape, a word and a colour. */
+/** A status as a shape, a word and a colour. */
 export function Status({ is, children, hidden = false }: StatusProps) {
   return (
     <span class={`status ${is}`}>

@@ -2,7 +2,7 @@ import type { Job } from '../wire/jobs.ts'
 import { targets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 
-/** What people call a target: `host`, `lxc:<id>` or `all`, which is the host too for a check. */
+/** The display name of a target: `host`, `lxc:<id>` or `all`, which includes the host for a check. */
 export function targetName(target: string, kind?: Job['kind']): string {
   const { job } = words()
   if (target === 'host') return job.host
@@ -11,7 +11,7 @@ export function targetName(target: string, kind?: Job['kind']): string {
   return known?.name || job.container(target.replace('lxc:', ''))
 }
 
-/** What people call a job: by its target, and by what it does where that is no upgrade. */
+/** The display name of a job: its target, and its kind unless it is an upgrade. */
 export function jobName({ kind, target }: { kind?: Job['kind'] | undefined; target: string }): string {
   const name = targetName(target, kind)
   return kind === undefined ? name : `${words().job.titles[kind]} · ${name}`

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals'
-import { ago, full, instant } from '../nouns/time.ts'
+import { ago, full, instant } from '../nouns/format.ts'
 import { language, words } from '../words/words.ts'
 
 const TICK_MS = 15_000
 
-/** What time it is, to a quarter of a minute. */
+/** The current time, updated every 15 seconds. */
 export const now = signal(Date.now())
 setInterval(() => {
   if (!document.hidden) now.value = Date.now()
@@ -16,11 +16,11 @@ document.addEventListener('visibilitychange', () => {
 interface AgoProps {
   /** RFC 3339, or ms since 1970. */
   at: string | number | null | undefined
-  /** Makes a sentence of it. */
+  /** Builds a sentence from it. */
   say?: (ago: string) => string
 }
 
-/** How long ago; the whole time is its title. */
+/** A relative time, with the full time as its title. */
 export function Ago({ at, say = (ago) => ago }: AgoProps) {
   const ms = instant(at)
   if (ms === undefined) return <span>—</span>

@@ -11,7 +11,7 @@ const toasts = signal<readonly Toast[]>([])
 const timers = new Map<number, ReturnType<typeof setTimeout>>()
 let last = 0
 
-/** Says that something has succeeded elsewhere than where one looks. Errors are said where they happen. */
+/** Reports a success elsewhere than where the user is looking. Errors appear where they happen. */
 export function toast(text: string): void {
   const id = ++last
   toasts.value = [...toasts.value.slice(-2), { id, text }]
@@ -28,7 +28,7 @@ function wait(id: number): void {
   )
 }
 
-/** Where they are shown: once in the page. They stay as long as the pointer is on them. */
+/** Renders the toasts; used once in the page. A toast stays while the pointer is on it. */
 export function Toasts() {
   return (
     <div class="toasts" role="status">

@@ -1,6 +1,6 @@
 import type { ITheme } from '@xterm/xterm'
 
-/** The tokens that stand for the terminal's colours. */
+/** The design tokens of the terminal's colours. */
 const TOKENS = {
   background: '--surface',
   foreground: '--text',
@@ -30,7 +30,7 @@ const TOKENS = {
   brightWhite: '--text',
 } as const satisfies ITheme
 
-/** The panel's colours as they are right now. A token is but a text: its colour is that of an element which has it. */
+/** The current colours of the panel. The value of a token is only text, so an element resolves it. */
 export function colours(): ITheme {
   const probe = document.createElement('span')
   document.body.append(probe)
@@ -44,7 +44,7 @@ export function colours(): ITheme {
   return theme
 }
 
-/** Tells each time that the panel's colours may have changed. Returns how to stop that. */
+/** Calls `changed` when the colours of the panel may have changed. Returns a function that stops this. */
 export function onColours(changed: () => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const chosen = new MutationObserver(changed)

@@ -1,6 +1,6 @@
 /**
- * xterm.js styles itself by `<style>` elements and `style` attributes, which the policy of this page refuses. Both are led to
- * what it allows: sheets made by script, and `element.style`.
+ * xterm.js uses `<style>` elements and `style` attributes, which the policy of this page forbids. This shim redirects both to constructed
+ * style sheets and `element.style`, which it allows.
  */
 const setAttribute = Element.prototype.setAttribute
 Element.prototype.setAttribute = function set(name, value) {
@@ -8,7 +8,7 @@ Element.prototype.setAttribute = function set(name, value) {
   else setAttribute.call(this, name, value)
 }
 
-/** Does `make`, whose `<style>` elements become sheets of the page for as long as they are in it. */
+/** Runs `make`. Its `<style>` elements become adopted style sheets while they are in the page. */
 export function withSheets(make: () => void): void {
   const create = document.createElement.bind(document)
   const value = (name: string, options?: ElementCreationOptions) =>
@@ -21,7 +21,7 @@ export function withSheets(make: () => void): void {
   }
 }
 
-/** Adds a sheet to the page. Returns how to take it away again. */
+/** Adds a style sheet to the page. Returns a function that removes it. */
 export function addSheet(sheet: CSSStyleSheet): () => void {
   document.adoptedStyleSheets.push(sheet)
   return () => {
@@ -29,7 +29,7 @@ export function addSheet(sheet: CSSStyleSheet): () => void {
   }
 }
 
-/** In the place of a `<style>`: shows nothing itself. */
+/** A stand-in for a `<style>` element; it renders nothing. */
 function sheetHolder(holder: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet()
   const remove = addSheet(sheet)

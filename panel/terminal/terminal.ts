@@ -6,14 +6,14 @@ import { colours, onColours } from './colours.ts'
 import { addSheet, withSheets } from './csp-shim.ts'
 
 export interface ScreenOptions {
-  /** What screen readers call the place where one types. */
+  /** The accessible name of the input area. */
   label: string
-  /** What stands in the place of so many bytes that were not shown. */
+  /** The text in place of skipped bytes. */
   saySkipped(bytes: number): string
-  /** What was typed or pasted, or what a program asked the terminal. */
+  /** Called with typed or pasted bytes, and with the terminal's answers to programs. */
   onTyped(bytes: Uint8Array<ArrayBuffer>): void
   onSize(size: Size): void
-  /** Somebody wants to leave by key: to a terminal, Tab is a key as any other. */
+  /** Called when the user leaves the terminal by key; inside a terminal, Tab is an ordinary key. */
   onLeave(): void
 }
 
@@ -22,21 +22,21 @@ export interface Size {
   rows: number
 }
 
-/** What shows a shell. It lives on while it is not in the page. */
+/** Renders a shell. It stays alive while it is not in the page. */
 export interface Screen {
-  /** Shows it in `box`, as large as that is. Returns its size. */
+  /** Shows the screen in `box`, in its full size. Returns the size in characters. */
   show(box: HTMLElement): Size
   write(bytes: Uint8Array): void
-  /** Types a text, as if by hand. */
+  /** Types a text as if by hand. */
   type(text: string): void
   paste(text: string): void
   focus(): void
   selection(): string
-  /** Whether arrows are to be typed as programs ask for that take the whole screen. */
+  /** Whether the program asked for application cursor keys. */
   isApplication(): boolean
-  /** Whether screen readers are told of every line. */
+  /** Whether screen readers announce every line. */
   speak(on: boolean): void
-  /** For another shell: as at the beginning, with what was shown above. */
+  /** Resets the screen for another shell and keeps the earlier output above it. */
   renew(): void
   dispose(): void
 }
@@ -45,8 +45,8 @@ const base = new CSSStyleSheet()
 base.replaceSync(css)
 addSheet(base)
 
-const LINES_KEPT = 5_000
-/** Ends a sequence that was cut, and its colours. ECMA-48: CAN, SGR. */
+const SCROLLBACK_LINES = 5_000
+/** Ends a cut sequence and its colours. ECMA-48: CAN, SGR. */
 const CUT = '\x18\x1b[m\r\n'
 const utf8 = new TextEncoder()
 
@@ -59,9 +59,9 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
     cursorBlink: !calm,
     fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
     fontSize: 14,
-    // Programs choose colours for a black screen; here it may be white.
+    // Programs choose colours for a black screen, but this one may be white.
     minimumContrastRatio: 4.5,
-    scrollback: LINES_KEPT,
+    scrollback: SCROLLBACK_LINES,
     theme: colours(),
   })
   const fit = new FitAddon()
@@ -70,7 +70,7 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
     terminal.options.theme = colours()
   })
   terminal.onData((text) => onTyped(utf8.encode(text)))
-  // Where the mouse is, by old programs: bytes, not text.
+  // Old programs read mouse positions as bytes, not text.
   terminal.onBinary((text) => onTyped(Uint8Array.from(text, (byte) => byte.charCodeAt(0))))
   terminal.onResize(onSize)
   terminal.attachCustomKeyEventHandler((event) => {
@@ -104,7 +104,7 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
       terminal.options.screenReaderMode = on
     },
     renew() {
-      // A full reset would take away what was shown. And who leaves a second screen without being on it lands at the top.
+      // A full reset would erase the earlier output. Leaving the alternate screen without being on it would move the cursor to the top.
       if (terminal.buffer.active.type === 'alternate') terminal.write('\x1b[?1049l')
       terminal.write('\x1b[!p\x1b[?1000;1002;1003;1004;1006;2004l\x1b[m\r\n')
     },
@@ -117,7 +117,7 @@ export function createScreen({ label, saySkipped, onTyped, onSize, onLeave }: Sc
   }
 }
 
-/** Some systems keep Ctrl Shift Escape for themselves: Ctrl Shift F6 does the same. */
+/** Some systems reserve Ctrl Shift Escape, so Ctrl Shift F6 does the same. */
 function isLeaving({ ctrlKey, shiftKey, key }: KeyboardEvent): boolean {
   return ctrlKey && shiftKey && (key === 'Escape' || key === 'F6')
 }

@@ -1,29 +1,29 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { type Check, isDue, waitingIn } from '../nouns/checked.ts'
+import { type Check, isDue, updatesIn } from '../nouns/checked.ts'
 import { hostAway } from './host.ts'
-import { api, atSignOut, me } from './panel.ts'
+import { api, me, onSignOut } from './panel.ts'
 
-const EVERY_MS = 5_000
+const POLL_MS = 5_000
 const CHECKING_MS = 1_000
-/** What cannot be looked at is not tried over and over by itself. */
-const AGAIN_MS = 10 * 60_000
+/** The pause before a failed automatic check is tried again. */
+const RETRY_MS = 10 * 60_000
 
-/** The host and its containers as they were found last, also while the host is away; undefined until they are known. */
+/** The last results of the host and its containers, also while the host is away; undefined until they are known. */
 export const checks = signal<readonly Check[]>()
-/** Of the last question; what was known before it is kept. */
+/** The error of the last request; earlier results stay. */
 export const checksError = signal<unknown>()
 export const isChecking = computed(() => (checks.value ?? []).some(({ checking }) => checking))
-/** The check that was begun here last, as long as one is under way. */
+/** The check that was last started here, while it runs. */
 export const checkUnderWay = signal<string>()
-/** How many packages wait, of all targets. */
-export const waiting = computed(() => (checks.value ?? []).reduce((sum, check) => sum + waitingIn(check), 0))
+/** The number of available updates on all targets. */
+export const waiting = computed(() => (checks.value ?? []).reduce((sum, check) => sum + updatesIn(check), 0))
 
-let lookers = 0
+let viewers = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 let asking: Promise<void> | undefined
 
-/** Reads them now. Never rejects: see `checksError`. */
+/** Reads the results now. Never rejects: see `checksError`. */
 export function readChecks(): Promise<void> {
   asking ??= ask().finally(() => {
     asking = undefined
@@ -33,7 +33,7 @@ export function readChecks(): Promise<void> {
 
 async function ask(): Promise<void> {
   const asker = me.peek()
-  // What was under way when somebody signed out goes no further.
+  // Requests that were running at a sign-out have no effect.
   if (!asker) return
   try {
     const { checks: found } = await api('GET /api/updates/checks')
@@ -46,18 +46,18 @@ async function ask(): Promise<void> {
   }
 }
 
-/** Reads them again and again as long as somebody looks, soon where a check is under way. */
+/** Polls the results while a component is mounted and the page is visible, more often while a check runs. */
 export function useChecks(): void {
   useEffect(() => {
-    lookers += 1
-    if (lookers === 1) void poll()
+    viewers += 1
+    if (viewers === 1) void poll()
     const shown = () => {
       if (!document.hidden) void readChecks()
     }
     document.addEventListener('visibilitychange', shown)
     return () => {
-      lookers -= 1
-      if (lookers === 0) clearTimeout(timer)
+      viewers -= 1
+      if (viewers === 0) clearTimeout(timer)
       document.removeEventListener('visibilitychange', shown)
     }
   }, [])
@@ -67,41 +67,41 @@ async function poll(): Promise<void> {
   clearTimeout(timer)
   if (!document.hidden) await readChecks()
   clearTimeout(timer)
-  if (lookers > 0) timer = setTimeout(() => void poll(), isChecking.peek() ? CHECKING_MS : EVERY_MS)
+  if (viewers > 0) timer = setTimeout(() => void poll(), isChecking.peek() ? CHECKING_MS : POLL_MS)
 }
 
-/** Has the service look at a target, or at all of them, and tells of it as soon as it has begun. */
+/** Starts a check of one target or all of them, and resolves once it has started. */
 export async function startCheck(target: string): Promise<void> {
   checkUnderWay.value = (await api('POST /api/updates/checks', { body: { target } })).job_id
   await readChecks()
-  if (lookers > 0) void poll()
+  if (viewers > 0) void poll()
 }
 
-/** Has dpkg finish what it began at a target; the job that does. */
+/** Starts a repair, in which dpkg finishes its work; returns the id of the job. */
 export async function startRepair(target: string): Promise<string> {
   return (await api('POST /api/updates/remedies', { body: { target, action: 'repair_dpkg' } })).job_id
 }
 
-/** When each was last looked at without being asked for, in ms since 1970. */
+/** The time of the last automatic check by target, in ms since 1970. */
 const tried = new Map<string, number>()
 
-/** Looks at what was never looked at, was changed since, or is old; in one job where that is more than one target. Never rejects. */
+/** Checks the targets that were never checked, changed since, or have old results, in one job if there are several. Never rejects. */
 export async function checkWhatIsDue(): Promise<void> {
   await readChecks()
-  // A check that cannot be made would only end what is known.
+  // An automatic check of an unreachable host would only replace known results.
   if (hostAway.peek()) return
   const now = Date.now()
   const due = (checks.peek() ?? [])
     .filter((check) => isDue(check, now))
-    // What was changed is another thing each time.
-    .filter(({ target, changed_at }) => now - (tried.get(`${target} ${changed_at}`) ?? 0) > AGAIN_MS)
+    // Each change is a new reason to check.
+    .filter(({ target, changed_at }) => now - (tried.get(`${target} ${changed_at}`) ?? 0) > RETRY_MS)
   for (const { target, changed_at } of due) tried.set(`${target} ${changed_at}`, now)
   const [first] = due
-  // Whether it can be done is told where somebody asks for it.
+  // The user sees such an error when they start a check themselves.
   if (first) await startCheck(due.length > 1 ? 'all' : first.target).catch(() => {})
 }
 
-atSignOut(() => {
+onSignOut(() => {
   clearTimeout(timer)
   tried.clear()
   checks.value = undefined

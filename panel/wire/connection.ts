@@ -1,38 +1,38 @@
 import { signal } from '@preact/signals'
 
-/** Between two questions whether the service is back. */
-const AGAIN_MS = 2_000
-/** Longer than an answer takes that is worth waiting for here. */
+/** The pause between two attempts to reach the service. */
+const RETRY_MS = 2_000
+/** The longest useful wait for an answer here. */
 const ANSWER_MS = 10_000
 
-/** Whether the service has answered what was asked last. */
+/** Whether the service answered the last request. */
 export const connected = signal(true)
-/** Counts how often the service has come back: what failed meanwhile is asked for again. */
-export const returns = signal(0)
+/** Counts reconnects: failed requests are repeated after each one. */
+export const reconnects = signal(0)
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** What a request has met: an answer of the service, or none. */
-export function heard(answered: boolean): void {
+/** Records whether a request got an answer from the service. */
+export function recordAnswer(answered: boolean): void {
   if (answered === connected.value) return
   connected.value = answered
   clearTimeout(timer)
-  if (answered) returns.value += 1
-  else timer = setTimeout(ask, AGAIN_MS)
+  if (answered) reconnects.value += 1
+  else timer = setTimeout(ask, RETRY_MS)
 }
 
 async function ask(): Promise<void> {
   try {
     const answer = await fetch('/api/health', { signal: AbortSignal.timeout(ANSWER_MS) })
-    // A proxy answers in the place of a service that is away, but not with this.
-    if (answer.headers.has('x-request-id')) return heard(true)
+    // Only the service sets this header; a proxy in front of it answers too while it is away.
+    if (answer.headers.has('x-request-id')) return recordAnswer(true)
   } catch {
-    // Still away.
+    // The service is still away.
   }
-  timer = setTimeout(ask, AGAIN_MS)
+  timer = setTimeout(ask, RETRY_MS)
 }
 
-// Browsers know at once when there is a network again.
+// The browser knows at once when the network is back.
 addEventListener('online', () => {
   if (connected.value) return
   clearTimeout(timer)

@@ -2,38 +2,38 @@ import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { isHostAway } from '../nouns/failure.ts'
-import { api, atSignOut } from './panel.ts'
+import { api, onSignOut } from './panel.ts'
 
 export type Container = Answer<'GET /api/hypervisor/containers'>[number]
 
-/** What was used of a container at a moment: shares of what it may use, 0 to 1; null when unknown. */
+/** The usage of a container at one moment, as shares from 0 to 1; null when unknown. */
 export interface Sample {
   at: number
   cpu: number | null
   mem: number | null
 }
 
-const EVERY_MS = 5_000
-/** A quarter of an hour: the service keeps none, so there are those that were seen since the panel was opened. */
-const KEPT = 180
+const POLL_MS = 5_000
+/** 15 minutes. The service stores no samples, so these exist since the panel was opened. */
+const MAX_SAMPLES = 180
 
-/** All of them, in the order of their numbers; undefined until they are known. */
+/** All containers, ordered by number; undefined until they are known. */
 export const containers = signal<readonly Container[]>()
-/** Of the last question; what was known before it is kept. */
+/** The error of the last request; earlier results stay. */
 export const containersError = signal<unknown>()
-/** Whether nothing can be done to them, because the service cannot reach what they run on. */
+/** Whether no action is possible, because the service cannot reach the host. */
 export const containersAway = computed(() => isHostAway(containersError.value))
 export const containersAt = signal<number>()
-/** Since the panel was opened, oldest first, by number. */
+/** By container number, since the panel was opened, oldest first. */
 export const samples = signal<ReadonlyMap<number, readonly Sample[]>>(new Map())
-/** When each was last seen to run, in ms since 1970, of those that are stopped now. */
+/** For stopped containers: the time at which they were last seen running, in ms since 1970. */
 export const stoppedSince = signal<ReadonlyMap<number, number>>(new Map())
 
-let lookers = 0
+let viewers = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 let asking: Promise<void> | undefined
 
-/** Reads them now. Never rejects: see `containersError`. */
+/** Reads the containers now. Never rejects: see `containersError`. */
 export function readContainers(): Promise<void> {
   asking ??= ask().finally(() => {
     asking = undefined
@@ -41,18 +41,18 @@ export function readContainers(): Promise<void> {
   return asking
 }
 
-/** Reads them again and again, as long as somebody looks. */
+/** Polls the containers while a component is mounted and the page is visible. */
 export function useContainers(): void {
   useEffect(() => {
-    lookers += 1
-    if (lookers === 1) void poll()
+    viewers += 1
+    if (viewers === 1) void poll()
     const shown = () => {
       if (!document.hidden) void readContainers()
     }
     document.addEventListener('visibilitychange', shown)
     return () => {
-      lookers -= 1
-      if (lookers === 0) clearTimeout(timer)
+      viewers -= 1
+      if (viewers === 0) clearTimeout(timer)
       document.removeEventListener('visibilitychange', shown)
     }
   }, [])
@@ -61,7 +61,7 @@ export function useContainers(): void {
 async function poll(): Promise<void> {
   clearTimeout(timer)
   if (!document.hidden) await readContainers()
-  if (lookers > 0) timer = setTimeout(() => void poll(), EVERY_MS)
+  if (viewers > 0) timer = setTimeout(() => void poll(), POLL_MS)
 }
 
 async function ask(): Promise<void> {
@@ -73,7 +73,10 @@ async function ask(): Promise<void> {
     containersAt.value = at
     containersError.value = undefined
     samples.value = new Map(
-      found.map((each) => [each.vmid, [...(samples.value.get(each.vmid) ?? []).slice(1 - KEPT), sampleOf(each, at)]]),
+      found.map((each) => [
+        each.vmid,
+        [...(samples.value.get(each.vmid) ?? []).slice(1 - MAX_SAMPLES), sampleOf(each, at)],
+      ]),
     )
   } catch (error) {
     containersError.value = error
@@ -84,7 +87,7 @@ function sampleOf({ cpu, mem, maxmem }: Container, at: number): Sample {
   return { at, cpu, mem: mem === null || !maxmem ? null : mem / maxmem }
 }
 
-/** Those that ran when they were seen before. */
+/** Records containers that ran before and are now stopped. */
 function noteStops(found: readonly Container[], at: number): void {
   const before = new Map((containers.value ?? []).map(({ vmid, status }) => [vmid, status]))
   const next = new Map(stoppedSince.value)
@@ -95,7 +98,7 @@ function noteStops(found: readonly Container[], at: number): void {
   stoppedSince.value = next
 }
 
-atSignOut(() => {
+onSignOut(() => {
   containers.value = undefined
   containersError.value = undefined
   containersAt.value = undefined

@@ -1,27 +1,27 @@
 import { signal } from '@preact/signals'
 import type { Deployment } from '../../client/index.ts'
-import { atSignOut, panel } from './panel.ts'
+import { onSignOut, panel } from './panel.ts'
 
-/** A change of a module that takes a restart, as it is followed. */
+/** A followed module deployment that includes a restart. */
 export interface FollowedDeployment {
   id: string
-  /** As it was told last; undefined until then. */
+  /** The last known state; undefined until the first one. */
   told?: Deployment
-  /** The connection is gone, as it is when the service restarts. */
+  /** The connection is down, as during the restart of the service. */
   isAway: boolean
-  /** Why it cannot be followed. */
+  /** The reason why it cannot be followed. */
   error?: unknown
 }
 
-/** Kept over a reload of the page: the service has no list of them. */
-const KEPT = 'ops-panel.deployment'
+/** Survives a reload of the page: the service has no list of deployments. */
+const STORAGE_KEY = 'ops-panel.deployment'
 
-/** The last one that was begun in this window, until it is put away. */
+/** The last deployment of this window, until the user hides it. */
 export const deployment = signal<FollowedDeployment>()
 
 let going: AbortController | undefined
 
-/** Follows a deployment to its end, over the restart of the service. Never rejects; resolves with what was told last. */
+/** Follows a deployment to its end, across the restart of the service. Never rejects; resolves with the last known state. */
 export async function followDeployment(id: string): Promise<Deployment | undefined> {
   going?.abort()
   going = new AbortController()
@@ -41,16 +41,16 @@ export async function followDeployment(id: string): Promise<Deployment | undefin
   return signal.aborted ? undefined : deployment.value.told
 }
 
-/** The one that was under way when the page was loaded anew. */
+/** The deployment that was running when the page was reloaded. */
 export function keptDeployment(): string | undefined {
   try {
-    return sessionStorage.getItem(KEPT) ?? undefined
+    return sessionStorage.getItem(STORAGE_KEY) ?? undefined
   } catch {
     return undefined
   }
 }
 
-export function putDeploymentAway(): void {
+export function dismissDeployment(): void {
   going?.abort()
   deployment.value = undefined
   keep(undefined)
@@ -58,11 +58,11 @@ export function putDeploymentAway(): void {
 
 function keep(id: string | undefined): void {
   try {
-    if (id) sessionStorage.setItem(KEPT, id)
-    else sessionStorage.removeItem(KEPT)
+    if (id) sessionStorage.setItem(STORAGE_KEY, id)
+    else sessionStorage.removeItem(STORAGE_KEY)
   } catch {
-    // It is known as long as the page is not loaded anew.
+    // Without storage, it is known until the page is reloaded.
   }
 }
 
-atSignOut(putDeploymentAway)
+onSignOut(dismissDeployment)

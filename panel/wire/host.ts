@@ -1,19 +1,19 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { isHostAway } from '../nouns/failure.ts'
-import { api, askRights, atSignOut, isAdmin, me } from './panel.ts'
+import { api, askRights, isAdmin, me, onSignOut } from './panel.ts'
 
 export type Host = Answer<'GET /api/hypervisor/host'>
 
-/** The host as it said itself last. */
+/** The last answer of the host. */
 export const host = signal<Host>()
-/** When it did, in ms since 1970. */
+/** The time of that answer, in ms since 1970. */
 export const hostAt = signal<number>()
-/** Of the last question. */
+/** The error of the last request. */
 export const hostError = signal<unknown>()
-/** Whether nothing can be started there, because the service cannot reach it. */
+/** Whether nothing can start on the host, because the service cannot reach it. */
 export const hostAway = computed(() => isHostAway(hostError.value))
-/** Its name, also while it does not answer. */
+/** The name of the host, also while it does not answer. */
 export const hostname = signal<string>()
 
 export async function readHost(signal?: AbortSignal): Promise<Host> {
@@ -30,17 +30,17 @@ export async function readHost(signal?: AbortSignal): Promise<Host> {
   }
 }
 
-/** A host that is away confirms nobody's rights: administrators have lost theirs, and get them back as soon as it answers. */
-const AGAIN_MS = 5_000
+/** A host that is away cannot confirm rights: administrators lose theirs, and get them back once it answers. */
+const RETRY_MS = 5_000
 export const unconfirmed = computed(() => hostAway.value && me.value !== undefined && !isAdmin.value)
 let timer: ReturnType<typeof setInterval> | undefined
 effect(() => {
   clearInterval(timer)
-  if (unconfirmed.value) timer = setInterval(() => void askAgain(), AGAIN_MS)
+  if (unconfirmed.value) timer = setInterval(() => void askAgain(), RETRY_MS)
 })
 let wasAdmin = false
 effect(() => {
-  // Whether that is because the host is away.
+  // Finds out whether the host is away.
   if (wasAdmin && !isAdmin.value) untracked(() => void askAgain())
   wasAdmin = isAdmin.value
 })
@@ -55,7 +55,7 @@ async function askAgain(): Promise<void> {
   if (me.peek() && !document.hidden) await readHost().catch(() => {})
 }
 
-atSignOut(() => {
+onSignOut(() => {
   host.value = undefined
   hostAt.value = undefined
   hostError.value = undefined

@@ -3,45 +3,45 @@ import type { Answer, FollowState, FollowTrouble, UpdateEvent } from '../../clie
 import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
-import { returns } from './connection.ts'
 import { checkWhatIsDue } from './checks.ts'
+import { reconnects } from './connection.ts'
 import { readJobs } from './jobs.ts'
 import { api, panel } from './panel.ts'
 
 export type JobRecord = Answer<'GET /api/updates/jobs/{id}'>
 
-/** A job as it is followed: its output so far, how far it is, and how the connection does. */
+/** A followed job: its output, its progress, and the state of the connection. */
 export interface FollowedJob {
   id: string
   lines: Lines
-  /** Changes, once a frame at most, when `lines` has more. */
+  /** Changes at most once a frame when `lines` grows. */
   version: ReadonlySignal<number>
   reading: ReadonlySignal<AptReading>
   connection: ReadonlySignal<FollowState>
-  /** What is the matter with it, where the service has said so. */
+  /** The problem of the connection, if the service named it. */
   trouble: ReadonlySignal<FollowTrouble | undefined>
-  /** It was cut, and came back a moment ago. */
+  /** Whether the connection has just come back. */
   isResumed: ReadonlySignal<boolean>
-  /** As it was at the beginning, then as it is at the end. */
+  /** The record at the start, replaced by the one at the end. */
   record: ReadonlySignal<JobRecord | undefined>
   outcome: ReadonlySignal<Outcome>
-  /** Why it ended in error, or was cancelled. */
+  /** The reason of an error or a cancellation. */
   reason: ReadonlySignal<string | undefined>
-  /** Why it cannot be followed. */
+  /** The reason why it cannot be followed. */
   error: ReadonlySignal<unknown>
-  /** Bytes at its beginning that are not read here. */
+  /** The number of skipped bytes at the beginning. */
   omitted: ReadonlySignal<number>
-  /** Goes on after an error, from the byte that it had come to; by itself when the service is back. */
+  /** Continues after an error from the last known byte. It also happens automatically when the service is back. */
   retry(): void
   stop(): void
 }
 
-/** What of a long output is read: more would be dropped again. */
+/** The part of a long output that is read: more would be dropped anyway. */
 const TAIL_BYTES = 16 * 1024 * 1024
-/** How long it is said that a cut is over. */
+/** How long the notice about a reconnect stays. */
 const RESUMED_MS = 8_000
 
-/** Follows a job to its end, whatever becomes of the connection, until it is stopped. */
+/** Follows a job to its end, across reconnects, until it is stopped. */
 export function followJob(id: string): FollowedJob {
   const lines = createLines()
   const record = signal<JobRecord>()
@@ -82,7 +82,7 @@ export function followJob(id: string): FollowedJob {
       skipsFirstLine = end < 0
     }
     lines.feed(text, apt.line)
-    // Frames stand still in a window that nobody sees, and so does what only people read.
+    // Animation frames pause in a hidden window, and so does everything that is only visible.
     if (frame === 0) frame = requestAnimationFrame(show)
   }
   const onState = (state: FollowState, why?: FollowTrouble) => {
@@ -110,7 +110,7 @@ export function followJob(id: string): FollowedJob {
     return record.value
   }
   let isLearnt = false
-  /** Which containers a job is over is known once it is no longer waiting for others. */
+  /** The containers of a job are known only after it stops waiting for other jobs. */
   const learnContainers = async () => {
     if (isLearnt || record.peek()?.target !== 'all' || record.peek()?.containers || !apt.read().progress.container)
       return
@@ -140,7 +140,7 @@ export function followJob(id: string): FollowedJob {
     }
   }
   void begin()
-  const unsubscribe = returns.subscribe(() => {
+  const unsubscribe = reconnects.subscribe(() => {
     if (error.peek() !== undefined) void begin()
   })
 
@@ -167,7 +167,7 @@ export function followJob(id: string): FollowedJob {
   }
 }
 
-/** All of an output, byte for byte. However long it is, no more than a piece of it is a text at a time: the browser keeps the rest. */
+/** Fetches a whole output byte for byte. Only one piece at a time is text; the browser keeps the rest as blobs. */
 export async function wholeOutput(id: string): Promise<Blob> {
   const pieces: Blob[] = []
   for (let offset = 0; ; ) {

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals'
-import { api, atSignOut } from './panel.ts'
+import { api, onSignOut } from './panel.ts'
 
-/** How somebody has arranged the dashboard. */
+/** A user's arrangement of the dashboard. */
 export interface Arrangement {
   order: readonly string[]
   hidden: readonly string[]
 }
 
-/** Where the panel keeps its own: another frontend may keep more in the same document. */
+/** The panel's key in the layout document, which other frontends may share. */
 const KEY = 'panel'
 const EMPTY: Arrangement = { order: [], hidden: [] }
 
@@ -20,7 +20,7 @@ export async function readArrangement(signal?: AbortSignal): Promise<Arrangement
   return arrangement.value
 }
 
-/** Stores it beside what others keep there, as it is now. */
+/** Saves the arrangement and keeps the current values of other keys. */
 export async function storeArrangement(next: Arrangement): Promise<void> {
   const before = arrangement.value
   arrangement.value = next
@@ -48,6 +48,6 @@ function words(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-atSignOut(() => {
+onSignOut(() => {
   arrangement.value = undefined
 })

@@ -1,21 +1,21 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { returns } from './connection.ts'
+import { reconnects } from './connection.ts'
 
-/** Something that is asked of the service, with what came of it. Old data stays while new is on its way, and when that fails. */
+/** A request with its result. Old data stays while a new request runs, and when it fails. */
 export interface Load<data> {
   data: ReadonlySignal<data | undefined>
   error: ReadonlySignal<unknown>
   busy: ReadonlySignal<boolean>
-  /** When the data came, in ms since 1970. */
+  /** The time of the data, in ms since 1970. */
   at: ReadonlySignal<number | undefined>
   reload(): Promise<void>
-  /** In the place of what the service said: for what is known before it is asked again. */
+  /** Replaces the data when the new value is known without a request. */
   set(data: data): void
   stop(): void
 }
 
-/** Each `reload` takes the place of the one under way. */
+/** Each `reload` replaces the running request. */
 export function createLoad<data>(ask: (signal: AbortSignal) => Promise<data>): Load<data> {
   const data = signal<data>()
   const error = signal<unknown>()
@@ -56,13 +56,13 @@ export function createLoad<data>(ask: (signal: AbortSignal) => Promise<data>): L
 }
 
 interface LoadOptions {
-  /** Asked for again so often, as long as somebody looks. */
+  /** Repeats the request at this interval while the page is visible. */
   everyMs?: number
 }
 
 /**
- * A load that lives as long as what shows it: begun with it, again when one of `of` changes, and when the service is back after
- * a failure.
+ * A load that lives as long as its component. It starts with the component, and repeats when one of `of` changes and when the service is
+ * back after a failure.
  */
 export function useLoad<data>(
   ask: (signal: AbortSignal) => Promise<data>,
@@ -79,8 +79,8 @@ export function useLoad<data>(
     return () => load.stop()
   }, [load, ...of])
   useEffect(() => {
-    let seen = returns.value
-    return returns.subscribe((times) => {
+    let seen = reconnects.value
+    return reconnects.subscribe((times) => {
       if (times !== seen && load.error.peek() !== undefined) void load.reload()
       seen = times
     })

@@ -6,17 +6,17 @@ import { api } from './panel.ts'
 
 export type Package = Answer<'GET /api/updates/checks/{target}'>['packages'][number]
 
-/** A target as it is named, and whether it runs. */
+/** A target with its name, and whether it runs. */
 export interface Target {
   id: string
   name: string
   status: string
-  /** Whether what is known of it lets an upgrade be started. */
+  /** Whether an upgrade can be started, as far as is known. */
   upgradable: boolean
   vmid?: number
 }
 
-/** The host and its containers, as they were listed last; undefined until they are known. */
+/** The last known list of the host and its containers; undefined until it is known. */
 export const targets = computed<readonly Target[] | undefined>(() =>
   checks.value?.map((check) => ({
     id: check.target,
@@ -27,19 +27,19 @@ export const targets = computed<readonly Target[] | undefined>(() =>
   })),
 )
 
-/** `host` and what runs can be looked at, and upgraded. */
+/** Whether a target can be checked and upgraded: the host, and running containers. */
 export function canBeChecked({ id, status }: Target): boolean {
   return id === 'host' || status === 'running'
 }
 
-/** Has the host list its containers, then reads what is known of them: of a host that is away, what was known before. */
+/** Has the host list its containers, then reads the known results. While the host is away, the earlier list stays. */
 export async function readTargets(signal?: AbortSignal): Promise<readonly Target[]> {
   await api('GET /api/updates/targets', { signal })
   await readChecks()
   return targets.peek() ?? []
 }
 
-/** What was found waiting at a target. */
+/** The updates that the last check found on a target. */
 export async function readPackages(target: string, signal?: AbortSignal): Promise<readonly Package[]> {
   return (await api('GET /api/updates/checks/{target}', { params: { target }, signal })).packages
 }

@@ -1,12 +1,12 @@
 import { computed, signal } from '@preact/signals'
 import { type Answer, ApiError, createPanel } from '../../client/index.ts'
-import { heard, returns } from './connection.ts'
-import { onTold, tellWindows } from './windows.ts'
+import { reconnects, recordAnswer } from './connection.ts'
+import { notifyWindows, onWindowMessage } from './windows.ts'
 
 export type Me = Answer<'GET /api/auth/me'>
 
-/** One that is closed while it opens is closed once it is open: else browsers warn in their console. */
-class PatientSocket extends WebSocket {
+/** Delays a close until the socket is open: browsers log a warning when a connecting socket closes. */
+class DelayedCloseSocket extends WebSocket {
   override close(): void {
     if (this.readyState === WebSocket.CONNECTING) this.addEventListener('open', () => super.close())
     else super.close()
@@ -18,21 +18,24 @@ interface Shown {
   theme: 'dark' | 'light'
 }
 
-/** What is under way when somebody signs out is let go: no answer to it reaches who signs in next. */
+/** Aborted at sign-out, so that no pending answer reaches the next user. */
 let visit = new AbortController()
 
-/** What is asked every second: a service that is well has it at hand. Browsers wait for ever for one that has stopped in its tracks. */
-const PULSE = '/api/updates/jobs'
-const PULSE_MS = 15_000
+/**
+ * The poll that runs every second and that a healthy service answers at once. Without a deadline, a browser would wait forever for a frozen
+ * service.
+ */
+const JOBS_POLL = '/api/updates/jobs'
+const JOBS_POLL_DEADLINE_MS = 15_000
 
-/** Aborted when there should long have been an answer. */
+/** A signal that aborts after the deadline of this request. */
 function deadlineOf(url: string): { signal: AbortSignal; clear(): void } {
   const late = new AbortController()
-  const timer = new URL(url).pathname === PULSE ? setTimeout(() => late.abort(), PULSE_MS) : undefined
+  const timer = new URL(url).pathname === JOBS_POLL ? setTimeout(() => late.abort(), JOBS_POLL_DEADLINE_MS) : undefined
   return { signal: late.signal, clear: () => clearTimeout(timer) }
 }
 
-/** The service, through the project's own client. The access token is in there alone. */
+/** The service, through the project's own client, which alone holds the access token. */
 export const panel = createPanel({
   url: location.origin,
   async fetch(url, init) {
@@ -41,33 +44,33 @@ export const panel = createPanel({
     const signal = AbortSignal.any([left, deadline.signal, ...(init.signal ? [init.signal] : [])])
     try {
       const answer = await fetch(url, { ...init, signal })
-      heard(answer.status < 502 || answer.headers.has('x-request-id'))
+      recordAnswer(answer.status < 502 || answer.headers.has('x-request-id'))
       return answer
     } catch (error) {
-      if (!left.aborted && !init.signal?.aborted) heard(false)
+      if (!left.aborted && !init.signal?.aborted) recordAnswer(false)
       throw error
     } finally {
       deadline.clear()
     }
   },
-  WebSocket: PatientSocket,
+  WebSocket: DelayedCloseSocket,
   onSignedOut: () => leave('expired'),
   onRenewed: () => void learnRights().catch(() => {}),
 })
 export const { api } = panel
 
-/** Who is signed in. */
+/** The signed-in user. */
 export const me = signal<Me>()
 export const isAdmin = computed(() => me.value?.is_admin === true)
-/** Why somebody has to sign in again. */
-export const ending = signal<'expired' | 'signedOut' | 'unheard'>()
+/** The reason why the user has to sign in again. */
+export const ending = signal<'expired' | 'signedOut' | 'unanswered'>()
 
-/** Has the host asked now who this is, instead of a quarter of an hour later. */
+/** Asks the host for the user's rights now, instead of at the next renewal. */
 export function askRights(): Promise<boolean> {
   return panel.renew()
 }
 
-/** The host was asked again who this is: what only administrators may do comes and goes with the answer. */
+/** Applies the rights that the host has just confirmed: administrator pages appear or disappear. */
 async function learnRights(): Promise<void> {
   if (!me.peek()) return
   const { is_admin } = await api('GET /api/auth/me')
@@ -75,35 +78,35 @@ async function learnRights(): Promise<void> {
   if (known && known.is_admin !== is_admin) me.value = { ...known, is_admin }
 }
 
-/** What to do once nobody is signed in any more: what is known of them is forgotten. */
-const forgetting = new Set<() => void>()
-export function atSignOut(forget: () => void): void {
-  forgetting.add(forget)
+/** Callbacks that clear user data at sign-out. */
+const signOutCallbacks = new Set<() => void>()
+export function onSignOut(forget: () => void): void {
+  signOutCallbacks.add(forget)
 }
 
-onTold((told) => {
+onWindowMessage((told) => {
   if (told.what === 'signedOut') {
     if (me.value) leave('signedOut')
-    // The session of this browser is somebody else's now: a page that goes on would act in their name.
+    // This browser's session now belongs to another user: this page would act in their name.
   } else if (told.username !== me.value?.username) location.reload()
 })
 
-function leave(why: 'expired' | 'signedOut' | 'unheard'): void {
+function leave(why: 'expired' | 'signedOut' | 'unanswered'): void {
   ending.value = why
   me.value = undefined
   visit.abort()
   visit = new AbortController()
-  forgetAll()
+  runSignOutCallbacks()
   try {
-    localStorage.removeItem(KEPT)
+    localStorage.removeItem(STORAGE_KEY)
   } catch {
-    // Nor was it kept.
+    // Without storage there is nothing to remove.
   }
 }
 
-/** Each, whatever becomes of the others: an open shell must not stay because of something else. */
-function forgetAll(): void {
-  for (const forget of forgetting) {
+/** Runs every callback even if one throws: an open shell must not stay because of another error. */
+function runSignOutCallbacks(): void {
+  for (const forget of signOutCallbacks) {
     try {
       forget()
     } catch (error) {
@@ -112,10 +115,10 @@ function forgetAll(): void {
   }
 }
 
-/** That this browser has a session. It is no secret, and spares newcomers a question whose answer is an error. */
-const KEPT = 'ops-panel.session'
+/** Marks that this browser has a session. It is not a secret, and saves newcomers a request that would fail. */
+const STORAGE_KEY = 'ops-panel.session'
 
-/** Takes the session up that this browser has; false when there is none. */
+/** Resumes the session of this browser; false when there is none. */
 export async function resume(): Promise<boolean> {
   if (!mayHaveSession()) return false
   if (!(await panel.resume())) {
@@ -126,25 +129,25 @@ export async function resume(): Promise<boolean> {
   return true
 }
 
-/** Who has never chosen how the panel is shown has chosen what is shown now. */
+/** A user who has never chosen preferences adopts the ones that are shown now. */
 export async function signIn(username: string, password: string, shown: Shown): Promise<void> {
   await panel.signIn(username, password)
-  forgetAll()
+  runSignOutCallbacks()
   const known = await api('GET /api/auth/me')
   const adopts = !(await hasChosen(known))
   me.value = adopts ? { ...known, ...shown } : known
-  // A service that does not store it is asked again at the next sign-in.
+  // If the service does not store them, the next sign-in tries again.
   if (adopts) api('PATCH /api/auth/preferences', { body: shown }).catch(() => {})
-  tellWindows({ what: 'signedIn', username: me.value.username })
+  notifyWindows({ what: 'signedIn', username: me.value.username })
   ending.value = undefined
   try {
-    localStorage.setItem(KEPT, 'yes')
+    localStorage.setItem(STORAGE_KEY, 'yes')
   } catch {
-    // Not allowed here: it is asked for each time.
+    // Without storage, each start asks the service for a session.
   }
 }
 
-/** Who has others than the defaults has; of the rest the service knows. */
+/** Other values than the defaults were chosen; otherwise the service knows. */
 async function hasChosen({ lang, theme, sidebar_position }: Me): Promise<boolean> {
   if (lang !== 'fr' || theme !== 'dark' || sidebar_position !== 'left') return true
   try {
@@ -157,23 +160,23 @@ async function hasChosen({ lang, theme, sidebar_position }: Me): Promise<boolean
 
 function mayHaveSession(): boolean {
   try {
-    return localStorage.getItem(KEPT) !== null
+    return localStorage.getItem(STORAGE_KEY) !== null
   } catch {
     return true
   }
 }
 
 export async function signOut(): Promise<void> {
-  tellWindows({ what: 'signedOut' })
+  notifyWindows({ what: 'signedOut' })
   let isHeard = true
   try {
     await panel.signOut()
   } catch (error) {
-    // Signed out here in any case; but the browser still has its cookie.
+    // The user is signed out here in any case, but the browser still has its cookie.
     if (!(error instanceof ApiError)) throw error
     isHeard = false
   } finally {
-    leave(isHeard ? 'signedOut' : 'unheard')
+    leave(isHeard ? 'signedOut' : 'unanswered')
   }
   if (!isHeard)
     onceBack(
@@ -185,10 +188,10 @@ export async function signOut(): Promise<void> {
     )
 }
 
-/** Does it when the service is back, unless somebody has signed in by then. */
+/** Runs once the service is back, unless somebody has signed in by then. */
 function onceBack(does: () => void): void {
-  const before = returns.peek()
-  const stop = returns.subscribe((times) => {
+  const before = reconnects.peek()
+  const stop = reconnects.subscribe((times) => {
     if (times === before) return
     queueMicrotask(() => stop())
     if (!me.peek()) does()

@@ -1,45 +1,45 @@
 import { effect, signal, untracked } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
-import { isPassing } from '../nouns/failure.ts'
+import { isTransient } from '../nouns/failure.ts'
 import { readContainers } from './containers.ts'
 import { startUpgrade } from './jobs.ts'
-import { api, atSignOut, isAdmin } from './panel.ts'
+import { api, isAdmin, onSignOut } from './panel.ts'
 
 export type Action = 'start' | 'stop' | 'shutdown' | 'reboot'
 type Task = Answer<'GET /api/hypervisor/tasks/{task}'>
 
-/** What was asked of a container, and how that goes. */
+/** An action on a container and its progress. */
 export interface Asked {
   action: Action | 'upgrade'
-  /** Of its task; undefined until it is begun. */
+  /** The id of its task; undefined until it starts. */
   id?: string
-  /** As it was told last; undefined until then. */
+  /** The last known state; undefined until the first one. */
   task?: Task
-  /** Why it could not be asked, or how it goes is not known. */
+  /** The reason why it could not start, or why its progress is unknown. */
   error?: unknown
 }
 
-const EVERY_MS = 1_000
-const KEPT = 'ops-panel.tasks'
+const POLL_MS = 1_000
+const STORAGE_KEY = 'ops-panel.tasks'
 
-/** The last action on each container in this window, by number; until it is put away. */
+/** The last action on each container in this window, by number, until the user hides it. */
 export const asked = signal<ReadonlyMap<number, Asked>>(new Map())
 
 export function isUnderWay({ task, error }: Asked): boolean {
   return error === undefined && task?.status !== 'stopped'
 }
 
-/** How far it is; undefined when that cannot be known right now, but may be a little later. */
+/** Reads a task; undefined when it is temporarily unknown. */
 async function taskOf(task: string): Promise<Task | undefined> {
   try {
     return await api('GET /api/hypervisor/tasks/{task}', { params: { task } })
   } catch (error) {
-    if (isPassing(error)) return undefined
+    if (isTransient(error)) return undefined
     throw error
   }
 }
 
-/** Asks, and follows the task to its end. Never rejects: see `asked`. */
+/** Starts an action and follows its task to the end. Never rejects: see `asked`. */
 export async function act(vmid: number, action: Action): Promise<void> {
   const mine: Asked = { action }
   put(vmid, mine)
@@ -51,7 +51,7 @@ export async function act(vmid: number, action: Action): Promise<void> {
   }
 }
 
-/** Follows a task to its end, or until something else is asked of its container. Never rejects. */
+/** Follows a task to its end, or until the next action on its container. Never rejects. */
 async function followTask(vmid: number, before: Asked, id: string): Promise<void> {
   let now = before
   const update = (next: Partial<Asked>) => {
@@ -65,7 +65,7 @@ async function followTask(vmid: number, before: Asked, id: string): Promise<void
     while (asked.value.get(vmid) === now) {
       const task = await taskOf(id)
       if (task && (!update({ task }) || task.status === 'stopped')) break
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
     await readContainers()
   } catch (error) {
@@ -73,9 +73,9 @@ async function followTask(vmid: number, before: Asked, id: string): Promise<void
   }
 }
 
-/** Starts an upgrade, and gives its job's id; without one when that has failed: see `asked`. */
+/** Starts an upgrade; returns its job id, or undefined when that failed: see `asked`. */
 export async function upgrade(vmid: number): Promise<string | undefined> {
-  putAway(vmid)
+  dismissAction(vmid)
   try {
     return await startUpgrade(`lxc:${vmid}`)
   } catch (error) {
@@ -84,7 +84,7 @@ export async function upgrade(vmid: number): Promise<string | undefined> {
   }
 }
 
-export function putAway(vmid: number): void {
+export function dismissAction(vmid: number): void {
   const rest = new Map(asked.value)
   rest.delete(vmid)
   set(rest)
@@ -94,29 +94,29 @@ function put(vmid: number, one: Asked): void {
   set(new Map(asked.value).set(vmid, one))
 }
 
-/** False where another one was asked meanwhile, or this one was put away. */
+/** False when another action replaced this one, or the user hid it. */
 function replace(vmid: number, one: Asked, next: Asked): boolean {
   if (asked.value.get(vmid) !== one) return false
   put(vmid, next)
   return true
 }
 
-/** What is under way is followed on when the page is loaded anew: nobody has a list of tasks. */
+/** Running tasks survive a reload of the page: the service has no list of tasks. */
 function set(next: ReadonlyMap<number, Asked>): void {
   asked.value = next
   const underWay = [...next].flatMap(([vmid, one]) =>
     one.id && isUnderWay(one) ? [[vmid, { action: one.action, id: one.id }]] : [],
   )
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify(underWay))
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(underWay))
   } catch {
-    // It is known as long as the page is not loaded anew.
+    // Without storage, they are known until the page is reloaded.
   }
 }
 
 function kept(): [number, Required<Pick<Asked, 'action' | 'id'>>][] {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? '[]')
+    return JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]')
   } catch {
     return []
   }
@@ -135,4 +135,4 @@ effect(() => {
   if (isAdmin.value) untracked(goOn)
 })
 
-atSignOut(() => set(new Map()))
+onSignOut(() => set(new Map()))

@@ -1,41 +1,40 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import { bytes as amount } from '../nouns/amount.ts'
-import { endOf, exitOf, type ShellEnd } from '../nouns/shell-end.ts'
-import { pieces, withCtrl } from '../nouns/typing.ts'
+import { bytes as amount } from '../nouns/format.ts'
+import { endOf, exitOf, pieces, type ShellEnd, withCtrl } from '../nouns/shell.ts'
 import type { Screen, Size } from '../terminal/terminal.ts'
 import { language, words } from '../words/words.ts'
-import { atSignOut, panel } from './panel.ts'
+import { onSignOut, panel } from './panel.ts'
 
-/** How a terminal is; `failed`: it could not be asked for at all. */
+/** The state of a terminal; `failed`: it could not be requested at all. */
 export type ShellState = { is: 'opening' | 'open' } | { is: 'ended'; end: ShellEnd } | { is: 'failed'; error: unknown }
 
 export interface Shell {
   id: number
   target: string
   state: ReadonlySignal<ShellState>
-  /** Ctrl is held for the next character: for who has no such key. */
+  /** Ctrl applies to the next character, for keyboards without that key. */
   ctrl: Signal<boolean>
-  /** Undefined until it is fetched. */
+  /** Undefined until its code is loaded. */
   screen: ReadonlySignal<Screen | undefined>
-  /** Shows it in `box`, and opens its shell the first time. */
+  /** Shows the terminal in `box`, and opens its shell the first time. */
   show(box: HTMLElement, label: string): Promise<void>
-  /** Another shell in the place of one that has ended. */
+  /** Opens a new shell in place of an ended one. */
   reopen(): void
   close(): void
 }
 
-/** A window that is being resized tells of its size so much later. */
+/** The delay before a resized window reports its size. */
 const SIZE_MS = 100
-const MOST_AHEAD = 1_000
+const MAX_AHEAD = 1_000
 
-/** Those that are open or have ended, in their order. They live as long as the panel is open, whatever page is shown. */
+/** The open and ended terminals, in order. They live as long as the panel is open, whatever page is shown. */
 export const shells = signal<readonly Shell[]>([])
-/** The one that is shown. */
+/** The shown terminal. */
 export const current = signal<Shell>()
-/** Those that would be lost with this window. */
+/** The number of shells that closing this window would end. */
 export const openShells = computed(() => shells.value.filter(({ state }) => state.value.is === 'open').length)
-/** Counts how often somebody has left the terminal by key. */
-export const leavings = signal(0)
+/** Counts how often the user left the terminal by key. */
+export const terminalExits = signal(0)
 
 let opened = 0
 
@@ -58,12 +57,12 @@ function createShell(id: number, target: string): Shell {
   let isClosed = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** What was typed before the shell was there, as far as that is by hand. */
+  /** Keys typed before the shell was ready, within a limit. */
   let ahead: Uint8Array<ArrayBuffer>[] = []
 
   const isOpen = () => state.value.is === 'open'
   const type = (bytes: Uint8Array<ArrayBuffer>) => {
-    if (state.value.is === 'opening' && ahead.length < MOST_AHEAD) ahead.push(bytes)
+    if (state.value.is === 'opening' && ahead.length < MAX_AHEAD) ahead.push(bytes)
     if (!isOpen()) return
     const [byte] = bytes
     if (ctrl.value && bytes.length === 1 && byte !== undefined) bytes[0] = withCtrl(byte)
@@ -85,7 +84,7 @@ function createShell(id: number, target: string): Shell {
         timer = setTimeout(tellSize, SIZE_MS)
       },
       onLeave() {
-        leavings.value += 1
+        terminalExits.value += 1
       },
     })
   }
@@ -162,6 +161,6 @@ effect(() => {
   else removeEventListener('beforeunload', ask)
 })
 
-atSignOut(() => {
+onSignOut(() => {
   for (const shell of shells.value) shell.close()
 })

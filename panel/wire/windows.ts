@@ -1,9 +1,9 @@
-/** What the windows of one browser, which have one session, tell each other. No secret is in it. */
-export type Told = { what: 'signedOut' } | { what: 'signedIn'; username: string }
+/** Messages between the windows of one browser, which share one session. They contain no secrets. */
+export type WindowMessage = { what: 'signedOut' } | { what: 'signedIn'; username: string }
 
 const channel = opened()
 
-/** Not every browser lets every site have one. */
+/** Some browsers forbid it on some sites. */
 function opened(): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel('ops-panel')
@@ -12,10 +12,10 @@ function opened(): BroadcastChannel | undefined {
   }
 }
 
-export function tellWindows(told: Told): void {
-  channel?.postMessage(told)
+export function notifyWindows(message: WindowMessage): void {
+  channel?.postMessage(message)
 }
 
-export function onTold(listener: (told: Told) => void): void {
+export function onWindowMessage(listener: (message: WindowMessage) => void): void {
   channel?.addEventListener('message', ({ data }) => listener(data))
 }

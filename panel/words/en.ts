@@ -19,7 +19,7 @@ import type { Words } from './fr.ts'
 
 export { sentences } from './en/sentences.ts'
 
-/** English: fetched by who speaks it. */
+/** English: loaded only for users who choose it. */
 export const en: Words = {
   account,
   audit,

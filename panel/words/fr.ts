@@ -16,7 +16,7 @@ import { signIn } from './fr/signIn.ts'
 import { terminal } from './fr/terminal.ts'
 import { updates } from './fr/updates.ts'
 
-/** French. The type of the others: what is said here is said in each. */
+/** French. Its type makes every other language have the same keys. */
 export const fr = {
   account,
   audit,

@@ -14,12 +14,12 @@ interface Spoken {
 const FRENCH: Spoken = { language: 'fr', words: fr, fromService: (text) => text }
 const spoken = signal(FRENCH)
 
-/** What the panel says, in the language of who looks. Read where it is shown: it changes with the language. */
+/** The panel's texts in the user's language. Read them during rendering, because they change with the language. */
 export function words(): Words {
   return spoken.value.words
 }
 
-/** What the service has said, in the language of who looks; as it is where there are no words for it. */
+/** Translates a sentence of the service into the user's language; unknown sentences stay unchanged. */
 export function fromService(text: string): string {
   return spoken.value.fromService(text)
 }

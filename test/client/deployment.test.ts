@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DeploymentEvent } from '../../client/index.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { addDeployment, endDeployment, enterStep } from '../../db/deployments.ts'
 import { NOW } from '../db/database.ts'
 import { signedIn } from './signed-in.ts'
@@ -8,7 +8,7 @@ import { signedIn } from './signed-in.ts'
 const ID = '0b9c3f6e-6f0a-4a49-9f50-6f6f2b1f5a31'
 
 test.each([[{}], [{ WebSocket: false as const }]])(
-  'a deployment is followed to its end, over a socket or without: %j',
+  'follow yields a deployment to its end, over a socket or by polling: %j',
   { timeout: 30_000 },
   async (options) => {
     const { service, proxy, panel } = await signedIn(options)

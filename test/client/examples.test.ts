@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../db/folder.ts'
 import { freePort } from '../free-port.ts'
 import { startDemo } from '../runtime/demo.ts'
-import { startService } from '../runtime/service.ts'
+import { startService } from '../serve/service.ts'
 import { installClient, ROOT } from './installed.ts'
 
 async function run(command: string, words: string[], options: { cwd?: string; env?: Record<string, string> }) {
@@ -23,7 +23,7 @@ async function run(command: string, words: string[], options: { cwd?: string; en
   return { code, stdout, stderr }
 }
 
-test('the example in TypeScript follows an upgrade, in twenty lines', { timeout: 60_000 }, async () => {
+test('the TypeScript example follows an upgrade in twenty lines', { timeout: 60_000 }, async () => {
   const service = await startService(await startDemo({ lineMs: 5 }))
   const { project, copy } = await installClient()
   await copy('examples/follow-upgrade.ts', 'follow-upgrade.ts')
@@ -38,7 +38,9 @@ test('the example in TypeScript follows an upgrade, in twenty lines', { timeout:
   expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
 })
 
-test('it ends by itself with the code of the command, and says who may not come in', { timeout: 60_000 }, async () => {
+test('the TypeScript example exits with the code of the command, and reports a refused sign-in', {
+  timeout: 60_000,
+}, async () => {
   const service = await startService(await startDemo())
   const { project, copy } = await installClient()
   await copy('examples/follow-upgrade.ts', 'follow-upgrade.ts')
@@ -68,7 +70,7 @@ async function withWebsocat(): Promise<string> {
   return `${folder}:${process.env.PATH}`
 }
 
-test('the example with curl ends with the code of the command', { timeout: 60_000 }, async () => {
+test('the curl example exits with the code of the command', { timeout: 60_000 }, async () => {
   const service = await startService(await startDemo())
   const words = [join(ROOT, 'examples/follow-upgrade.sh'), service.url, 'demo', 'lxc:103']
 
@@ -78,7 +80,7 @@ test('the example with curl ends with the code of the command', { timeout: 60_00
   expect(stdout).toContain("container '103' not running!")
 })
 
-test('the example with curl and a program with websocat’s options follows an upgrade', {
+test('the websocat example follows an upgrade', {
   timeout: 60_000,
 }, async () => {
   const password = 'say "demo" \\ please'

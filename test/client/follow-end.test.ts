@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ApiError, createPanel } from '../../client/index.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
 
 const WAIT = { timeout: 60_000, interval: 10 }
@@ -9,7 +9,7 @@ const SOCKET = 'GET /ws/'
 
 const line = (n: number) => `Paramétrage de paquet-${n} (1.${n}) … ✓ 🐧\r\n`
 
-test('goes on at the byte that is given', async () => {
+test('follow continues at the given byte', async () => {
   const { printed, panel } = await signedIn()
   const id = await upgrade(panel)
   printed.print(line(1))
@@ -24,18 +24,21 @@ test('goes on at the byte that is given', async () => {
   expect(rest.text()).toBe(bytes.subarray(7).toString())
 })
 
-test.each([[{}], [{ WebSocket: false as const }]])('a job that is not there is an ApiError: %j', async (options) => {
-  const { panel } = await signedIn(options)
+test.each([[{}], [{ WebSocket: false as const }]])(
+  'following a missing job throws an ApiError: %j',
+  async (options) => {
+    const { panel } = await signedIn(options)
 
-  await expect(followed(panel, '1700000000-aaaaaaaa').ended).rejects.toMatchObject({
-    constructor: ApiError,
-    status: 404,
-    code: 'job_missing',
-  })
-})
+    await expect(followed(panel, '1700000000-aaaaaaaa').ended).rejects.toMatchObject({
+      constructor: ApiError,
+      status: 404,
+      code: 'job_missing',
+    })
+  },
+)
 
 test.each([[{}], [{ WebSocket: false as const }]])(
-  'a target that is invalid ends with an error, also where the service tells none: %j',
+  'following a job with an invalid target ends with an error, even without an event from the service: %j',
   async (options) => {
     const { panel } = await signedIn(options)
     const { job_id } = await panel.api('POST /api/updates/run', { body: { target: 'moon' } })
@@ -49,21 +52,24 @@ test.each([[{}], [{ WebSocket: false as const }]])(
   },
 )
 
-test.each([[{}], [{ WebSocket: false as const }]])('a cancelled job tells by whom: %j', async (options) => {
-  const { printed, panel } = await signedIn(options)
-  const id = await upgrade(panel)
-  const follower = followed(panel, id)
-  printed.print(line(1))
-  await expect.poll(follower.text, WAIT).toContain(line(1))
+test.each([[{}], [{ WebSocket: false as const }]])(
+  'the last event of a cancelled job names who cancelled it: %j',
+  async (options) => {
+    const { printed, panel } = await signedIn(options)
+    const id = await upgrade(panel)
+    const follower = followed(panel, id)
+    printed.print(line(1))
+    await expect.poll(follower.text, WAIT).toContain(line(1))
 
-  await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
-  await follower.ended
+    await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
+    await follower.ended
 
-  expect(follower.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par demo' } })
-  expect(follower.text()).toBe(await outputOf(panel, id))
-})
+    expect(follower.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par demo' } })
+    expect(follower.text()).toBe(await outputOf(panel, id))
+  },
+)
 
-test('who is not an administrator may not follow a deployment, and who is learns that there is none', async () => {
+test('a user may not follow a deployment, and an administrator learns that it does not exist', async () => {
   const { service, proxy, panel: admin } = await signedIn()
   const guest = createPanel({ url: proxy.url })
   await guest.signIn('guest', 'guest')
@@ -74,7 +80,7 @@ test('who is not an administrator may not follow a deployment, and who is learns
   await expect(next(createPanel({ url: service.url }))).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
 })
 
-test('a database that fails in the middle is told as the trouble, and costs no byte', { timeout: 90_000 }, async () => {
+test('a database failure mid-job is reported as the trouble, and costs no byte', { timeout: 90_000 }, async () => {
   const { service, printed, proxy, panel } = await signedIn()
   const id = await upgrade(panel)
   printed.print(line(1))
@@ -103,7 +109,7 @@ test('a database that fails in the middle is told as the trouble, and costs no b
   expect(follower.events.at(-1)).toMatchObject({ type: 'update_done' })
 })
 
-test('who signs out follows nothing any more', async () => {
+test('signing out ends every follow', async () => {
   const { proxy, panel } = await signedIn()
   const follower = followed(panel, await upgrade(panel))
   await expect.poll(() => follower.states).toContain('live')
@@ -117,7 +123,7 @@ test('who signs out follows nothing any more', async () => {
 test.each([
   ['live', {}],
   ['polling', { WebSocket: false as const }],
-])('aborted while %s, it ends with the reason and leaves nothing open', async (state, options) => {
+])('an abort while %s rejects with the reason and leaves nothing open', async (state, options) => {
   const { proxy, panel } = await signedIn(options)
   const { signal, abort } = aborting()
   const follower = followed(panel, await upgrade(panel), { signal })
@@ -131,7 +137,7 @@ test.each([
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('who leaves the loop leaves nothing open', async () => {
+test('leaving the loop leaves nothing open', async () => {
   const { printed, proxy, panel } = await signedIn()
   const { signal } = aborting()
   const id = await upgrade(panel)
@@ -151,7 +157,7 @@ function aborting() {
   return { signal: controller.signal, abort: (reason: unknown) => controller.abort(reason) }
 }
 
-test('a socket that died without a word is replaced, and no byte is missing', async () => {
+test('a silent dead socket is replaced, and no byte is missing', async () => {
   // What the client waits for silence to end, in less time; everything else takes its own.
   const real = globalThis.setTimeout
   const sooner = vi.spyOn(globalThis, 'setTimeout')
@@ -173,7 +179,7 @@ test('a socket that died without a word is replaced, and no byte is missing', as
   expect(follower.states).toEqual(['connecting', 'live'])
 })
 
-test('however long the service was away, it is asked again within five seconds, and not by all at the same time', async () => {
+test('the client retries within five seconds after any outage, with jitter', async () => {
   const panel = createPanel({
     url: 'http://panel.test',
     WebSocket: false,

@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { WebSocket as WsSocket } from 'ws'
 import { createPanel } from '../../client/index.ts'
 import { freePort } from '../free-port.ts'
-import { issue, startService } from '../runtime/service.ts'
+import { issue, startService } from '../serve/service.ts'
+import { seedOf } from '../rounds.ts'
 import { randomFrom } from './cutting-proxy.ts'
 import { followed, outputOf, signedIn, upgrade } from './signed-in.ts'
 
@@ -20,12 +20,10 @@ test.each([
   ['the global WebSocket', {}],
   ['the one of ws', { WebSocket: WsSocket }],
 ])(
-  '%s: cut at random bytes, the output is that of the endpoint, each byte once',
+  '%s: with cuts at random bytes, follow yields each byte of the output endpoint once',
   { timeout: LONG },
   async (_, options) => {
-    const seed = Number(process.env.CLIENT_SEED ?? randomInt(2 ** 31))
-    console.info(`CLIENT_SEED=${seed}`)
-    const random = randomFrom(seed)
+    const random = randomFrom(seedOf('test/client/follow.test.ts'))
     const { printed, proxy, panel } = await signedIn(options)
     const id = await upgrade(panel)
     // The first bytes are the handshake's.
@@ -54,7 +52,7 @@ test.each([
   },
 )
 
-test('where there are no sockets it polls, and tells the same', { timeout: LONG }, async () => {
+test('without sockets the client polls and yields the same events', { timeout: LONG }, async () => {
   const { printed, proxy, panel } = await signedIn({ WebSocket: false })
   const id = await upgrade(panel)
   const follower = followed(panel, id)
@@ -74,7 +72,7 @@ test('where there are no sockets it polls, and tells the same', { timeout: LONG 
   expect(proxy.lines.filter((asked) => asked.startsWith(SOCKET))).toEqual([])
 })
 
-test('after three refused sockets it polls from the same byte, and goes back to a socket', {
+test('after three refused sockets the client polls from the same byte, then returns to a socket', {
   timeout: LONG,
 }, async () => {
   const { printed, proxy, panel } = await signedIn()
@@ -111,7 +109,7 @@ test('after three refused sockets it polls from the same byte, and goes back to 
   ])
 })
 
-test('a service that is stopped and started again on its data is followed on', { timeout: LONG }, async () => {
+test('following continues across a restart of the service', { timeout: LONG }, async () => {
   const port = await freePort()
   const { demo, printed, service, panel } = await signedIn({}, { PANEL_PORT: String(port) })
   const id = await upgrade(panel)
@@ -130,7 +128,7 @@ test('a service that is stopped and started again on its data is followed on', {
   expect(follower.states.slice(0, 3)).toEqual(['connecting', 'live', 'waiting'])
 })
 
-test('a token that is renewed is told to the socket, which outlives the one that opened it', {
+test('the client sends a renewed token over the socket, which outlives its first token', {
   timeout: LONG,
 }, async () => {
   const { printed, service, proxy } = await signedIn()
@@ -153,7 +151,7 @@ test('a token that is renewed is told to the socket, which outlives the one that
   expect(follower.text()).toBe(await outputOf(panel, id))
 })
 
-test('a token that expires in the middle costs one refresh and no byte', { timeout: LONG }, async () => {
+test('a token that expires mid-job costs one refresh and no byte', { timeout: LONG }, async () => {
   const { printed, service, proxy } = await signedIn()
   const { token: expiring } = await issue(service.folder, 8)
   let refreshes = 0
@@ -185,7 +183,7 @@ test('a token that expires in the middle costs one refresh and no byte', { timeo
   expect(refreshes).toBe(1)
 })
 
-test('who is slow keeps little in memory, and misses nothing', { timeout: LONG }, async () => {
+test('a slow reader keeps little in memory and misses nothing', { timeout: LONG }, async () => {
   const { printed, proxy, panel } = await signedIn()
   const id = await upgrade(panel)
   // Some 320 events of 32 KiB, more than are kept for whoever does not take them.

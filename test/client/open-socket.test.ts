@@ -20,7 +20,7 @@ async function openTerminal(panel: Panel) {
 
 const PROMPT = '# '
 
-test('the service is told of each new token, on the same socket', async () => {
+test('openSocket sends each new token over the same socket', async () => {
   const told: string[] = []
   class Heard extends WebSocket {
     override send(data: string | Uint8Array<ArrayBuffer>): void {
@@ -51,7 +51,7 @@ test('the service is told of each new token, on the same socket', async () => {
   expect(terminal.closed()).toBeUndefined()
 })
 
-test('it is closed when the session ends', async () => {
+test('openSocket closes the socket when the session ends', async () => {
   const { panel } = await signedIn()
   const terminal = await openTerminal(panel)
   await expect.poll(terminal.text).toContain(PROMPT)
@@ -61,14 +61,14 @@ test('it is closed when the session ends', async () => {
   await expect.poll(terminal.closed).toBeDefined()
 })
 
-test('who is not signed in opens none', async () => {
+test('openSocket fails without a session', async () => {
   const { panel } = await signedIn()
   await panel.signOut()
 
   await expect(panel.open('/ws/terminal?target=host')).rejects.toMatchObject({ code: 'unauthenticated', status: 401 })
 })
 
-test('nor does who has no WebSocket', async () => {
+test('openSocket fails without a WebSocket', async () => {
   const { panel } = await signedIn({ WebSocket: false })
 
   await expect(panel.open('/ws/terminal?target=host')).rejects.toMatchObject({ code: 'sockets_missing' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ApiError, createPanel, isFailure } from '../../client/index.ts'
 import { startDemo } from '../runtime/demo.ts'
-import { issue, startService } from '../runtime/service.ts'
+import { issue, startService } from '../serve/service.ts'
 
 /** A client of a running service, which counts what it asks for; `answer` takes the place of the service's. */
 async function client(answer: (url: string, real: () => Promise<Response>) => Promise<Response> = (_, real) => real()) {
@@ -44,7 +44,7 @@ async function withExpiredToken() {
   return made
 }
 
-test('twenty calls at once with an expired token cost one refresh, and each its answer', async () => {
+test('twenty concurrent calls with an expired token share one refresh, and each gets its answer', async () => {
   const { panel, count } = await withExpiredToken()
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => panel.api('GET /api/auth/me')))
@@ -56,7 +56,7 @@ test('twenty calls at once with an expired token cost one refresh, and each its 
   expect(count('GET /api/auth/me')).toBe(41)
 })
 
-test('each renewal is told, because the rights may be other ones then; a sign-in is not', async () => {
+test('each renewal is reported, because rights may have changed; a sign-in is not', async () => {
   const { panel, renewed } = await withExpiredToken()
   expect(renewed()).toBe(0)
 
@@ -65,7 +65,7 @@ test('each renewal is told, because the rights may be other ones then; a sign-in
   expect(renewed()).toBe(1)
 })
 
-test('a token that is about to expire is renewed before it is used', async () => {
+test('a token about to expire is renewed before use', async () => {
   const { panel, count } = await client(async (url, real) => {
     const answer = await real()
     if (!url.endsWith('/login')) return answer
@@ -79,7 +79,7 @@ test('a token that is about to expire is renewed before it is used', async () =>
   expect(count('GET /api/auth/me')).toBe(1)
 })
 
-test('the session of the cookie is taken up again, and without one nobody is signed in', async () => {
+test('resume restores the session of the cookie, and without a cookie nobody is signed in', async () => {
   const { panel, count, signedOut } = await client()
   expect(await panel.resume()).toBe(false)
   await panel.signIn('demo', 'demo')
@@ -93,7 +93,7 @@ test('the session of the cookie is taken up again, and without one nobody is sig
   await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
 })
 
-test('a new token is taken when it is asked for, once for who asks at the same time', async () => {
+test('renew gets a new token, once for concurrent callers', async () => {
   const { panel, count } = await client()
   await panel.signIn('demo', 'demo')
 
@@ -104,7 +104,7 @@ test('a new token is taken when it is asked for, once for who asks at the same t
   expect(await panel.renew()).toBe(false)
 })
 
-test('who signs out while nothing answers is signed out here all the same', async () => {
+test('signing out works locally while nothing answers', async () => {
   const { panel } = await client((url, real) => (url.endsWith('/logout') ? Promise.reject(new Error('away')) : real()))
   await panel.signIn('demo', 'demo')
 
@@ -114,7 +114,7 @@ test('who signs out while nothing answers is signed out here all the same', asyn
   await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ code: 'unauthenticated' })
 })
 
-test('a session that was ended elsewhere is told once, however many calls fail for it', async () => {
+test('a session ended elsewhere is reported once, whatever the number of failing calls', async () => {
   const { service, panel, count, signedOut } = await withExpiredToken()
   const elsewhere = createPanel({ url: service.url })
   await elsewhere.signIn('demo', 'demo')
@@ -129,7 +129,7 @@ test('a session that was ended elsewhere is told once, however many calls fail f
   expect(count(REFRESH)).toBe(1)
 })
 
-test('who signs out while the token is being renewed stays signed out', async () => {
+test('signing out during a renewal stays in effect', async () => {
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
@@ -154,7 +154,7 @@ test('who signs out while the token is being renewed stays signed out', async ()
   expect(count(REFRESH)).toBe(1)
 })
 
-test('a refresh that nothing answers ends no session', async () => {
+test('an unanswered refresh does not end the session', async () => {
   let away = true
   let folder = ''
   const made = await client((url, real) => {
@@ -172,7 +172,7 @@ test('a refresh that nothing answers ends no session', async () => {
   expect(signedOut()).toBe(0)
 })
 
-test('an error has what the service says of it', async () => {
+test('an error carries the fields of the service’s answer', async () => {
   const { panel } = await client()
   await panel.signIn('demo', 'demo')
 
@@ -189,7 +189,7 @@ test('an error has what the service says of it', async () => {
   })
 })
 
-test('who has tried too often is told when to come back', async () => {
+test('a rate-limited sign-in says when to retry', async () => {
   const { panel } = await client()
   const tries = Array.from({ length: 6 }, () => panel.signIn('demo', 'wrong').catch((error: unknown) => error))
 
@@ -201,7 +201,7 @@ test('who has tried too often is told when to come back', async () => {
   expect(isFailure(limited, 'POST /api/auth/refresh')).toBe(false)
 })
 
-test('no network, an aborted request and a foreign answer are three different things', async () => {
+test('a network failure, an abort and a foreign answer are distinct errors', async () => {
   const { service, panel } = await client()
   await panel.signIn('demo', 'demo')
   const reason = new Error('enough')
@@ -219,7 +219,7 @@ test('no network, an aborted request and a foreign answer are three different th
   await expect(panel.api('GET /api/health')).rejects.toMatchObject({ status: 0, code: 'network_failed' })
 })
 
-test('parameters are written into the address, and what is undefined is left out', async () => {
+test('parameters go into the address, and undefined ones are left out', async () => {
   const asked: string[] = []
   const panel = createPanel({
     url: 'http://panel.test/',
@@ -240,7 +240,7 @@ test('parameters are written into the address, and what is undefined is left out
   ])
 })
 
-test('that the service is not well is an answer, as its document says, and no error', async () => {
+test('an unhealthy service is an answer, as documented, not an error', async () => {
   const body = { status: 'degraded', version: '1.0.0', boot_id: 'b', started_at: '2026-03-01T12:00:00.000Z' }
   const headers = { 'x-request-id': '7f0c1a52-6a0e-4c5e-9f43-0d5a7f3f6b11' }
   const panel = createPanel({
@@ -262,7 +262,7 @@ test.each([
   'https://panel.example/#a',
   'https://somebody:secret@panel.example',
   'https://panel.example ',
-])('“%s” is no address of a service, which is said at once', (url) => {
+])('“%s” is rejected as an address of the service', (url) => {
   const asked: string[] = []
   const make = () =>
     createPanel({
@@ -279,7 +279,7 @@ test.each([
 })
 
 test.each(['http://127.0.0.1:8080', 'http://[::1]:8080/', 'https://panel.example/below/a/path/', 'http://localhost'])(
-  '%s is one',
+  '%s is accepted as an address of the service',
   async (url) => {
     const asked: string[] = []
     const fetch = async (address: string) => {

@@ -8,7 +8,7 @@ import {
 } from '../../client/index.ts'
 import type { DemoHostOptions } from '../../demo/host.ts'
 import { startDemo } from '../runtime/demo.ts'
-import { startService } from '../runtime/service.ts'
+import { startService } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { startProxy } from './cutting-proxy.ts'
 

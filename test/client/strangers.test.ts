@@ -36,13 +36,13 @@ async function told(panel: Panel): Promise<string[]> {
   return types
 }
 
-test.each(['no JSON', Buffer.from('{}')])('a frame that is none of the service’s throws nowhere: %s', async (frame) => {
+test.each(['no JSON', Buffer.from('{}')])('a foreign frame throws nowhere: %s', async (frame) => {
   const { panel } = await withStranger((socket) => socket.send(frame))
 
   expect(await told(panel)).toEqual(['update_output', 'update_done'])
 })
 
-test('a frame of a kind that is not known neither ends the following nor costs what comes after it', async () => {
+test('an unknown kind of frame neither ends the follow nor loses later events', async () => {
   const { panel } = await withStranger((socket) => {
     for (const frame of [{ type: 'later' }, OUTPUT, { type: 'later' }, DONE]) socket.send(JSON.stringify(frame))
   })
@@ -50,13 +50,13 @@ test('a frame of a kind that is not known neither ends the following nor costs w
   expect(await told(panel)).toEqual(['update_output', 'update_done'])
 })
 
-test('a page in the place of an answer is no answer', async () => {
+test('an HTML page instead of an answer is an error', async () => {
   const { panel } = await withStranger(undefined, '<p>Sign in to the proxy</p>')
 
   await expect(panel.signIn('alice', 'secret')).rejects.toMatchObject({ status: 200, code: 'unexpected_answer' })
 })
 
-test.each(['..', '.', ''])('a parameter that would lead to another operation is not sent: "%s"', async (id) => {
+test.each(['..', '.', ''])('a parameter that would reach another operation is not sent: "%s"', async (id) => {
   const { panel, asked } = await withStranger()
 
   const answer = panel.api('GET /api/updates/jobs/{id}', { params: { id } })
@@ -65,7 +65,7 @@ test.each(['..', '.', ''])('a parameter that would lead to another operation is 
   expect(asked).toEqual([])
 })
 
-test('a redirection is not followed: the password would go wherever it leads', async () => {
+test('a redirect is not followed, because it could carry the password to another server', async () => {
   const elsewhere = await withStranger()
   const server = createServer((_, response) => {
     response.writeHead(307, { location: `${elsewhere.url}/api/auth/login` }).end()

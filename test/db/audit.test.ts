@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type AuditEntry, addAuditEntry, readAudit } from '../../db/audit.ts'
-import { type Database, StorageError } from '../../db/client.ts'
+import { addAuditEntry, type AuditEntry, readAudit } from '../../db/audit.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { NOW, openMigrated } from './database.ts'
 
 const ENTRY: AuditEntry = {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { compress } from '../../db/brotli.ts'
+import { compress } from '../../db/libsql/brotli.ts'
 
 const KIB = 1024
 const LINE = 'Réception de : 7 http://mirror.example/debian bookworm/main amd64 ops-panel all 1.0-1 [64,0 ko]\n'

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createClient, type Transaction } from '@libsql/client'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, StorageError } from '../../db/client.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, StorageError } from '../../db/client.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../db/migrate.ts'
 import { open } from './database.ts'
 import { temporaryFolder } from './folder.ts'

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { createClient, type InValue } from '@libsql/client'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, StorageError } from '../../db/client.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 

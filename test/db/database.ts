@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { type Database, openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
 
 export const NOW = '2026-03-01T12:00:00.000Z'

@@ -1,5 +1,5 @@
-import type { Database } from '../../db/client.ts'
 import { addJob, type Followed, type NewJob } from '../../db/jobs.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { insertOutput, type OutputChunk, updateSize } from '../../db/output.ts'
 import { saveUser } from '../../db/users.ts'
 import { NOW } from './database.ts'

@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  addJob,
-  countJobs,
-  endJob,
-  findJob,
-  latestJobs,
-  markLaunched,
-  queuedJobs,
-  requestCancel,
-  takeTurn,
-} from '../../db/jobs.ts'
+import { countJobs, latestJobs } from '../../db/job-list.ts'
+import { addJob, endJob, findJob, markLaunched, queuedJobs, requestCancel, takeTurn } from '../../db/jobs.ts'
 import { NOW, openMigrated } from './database.ts'
 import { LEASE, recordJob } from './job.ts'
 

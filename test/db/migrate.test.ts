@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, openDatabase, StorageError } from '../../db/client.ts'
-import { MIGRATIONS, migrate } from '../../db/migrate.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
+import { migrate, MIGRATIONS } from '../../db/migrate.ts'
 import { NOW, open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -97,7 +98,7 @@ test('two handles of one file, at once, make one schema', async () => {
 test('four processes that start at once on one file all end well', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const program = `
-    import { openDatabase } from ${JSON.stringify(new URL('../../db/client.ts', import.meta.url).href)}
+    import { openDatabase } from ${JSON.stringify(new URL('../../db/libsql/client.ts', import.meta.url).href)}
     import { migrate } from ${JSON.stringify(new URL('../../db/migrate.ts', import.meta.url).href)}
     const db = await openDatabase(${JSON.stringify(url)})
     console.log(await migrate(db, new Date()))

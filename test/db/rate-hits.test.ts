@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { admitHit, forgetHits } from '../../db/rate-hits.ts'
+import { admitHit, pruneHits } from '../../db/rate-hits.ts'
 import { openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -82,11 +82,11 @@ test('forgets what is older than a moment, of every bucket, and says how much', 
   ] as const)
     await admitHit(db, bucket, 'me', { ...LIMIT, nowMs: at })
 
-  expect(await forgetHits(db, { before: 2_000, after: 9_000 })).toBe(3)
+  expect(await pruneHits(db, { before: 2_000, after: 9_000 })).toBe(3)
 
   expect(await db.query(z.unknown(), 'SELECT at_ms FROM rate_hits ORDER BY at_ms')).toEqual([
     { at_ms: 2_000 },
     { at_ms: 3_000 },
   ])
-  expect(await forgetHits(db, { before: 2_000, after: 9_000 })).toBe(0)
+  expect(await pruneHits(db, { before: 2_000, after: 9_000 })).toBe(0)
 })

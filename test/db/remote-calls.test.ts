@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { expect, test } from 'vitest'
-import { remoteCalls } from '../../db/remote-calls.ts'
+import { remoteCalls } from '../../db/libsql/remote-calls.ts'
 
 /** Calls that are answered, or refused, when the test says so. */
 function calling(calls: ReturnType<typeof remoteCalls>) {

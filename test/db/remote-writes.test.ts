@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
 
 const Count = z.object({ count: z.number() })

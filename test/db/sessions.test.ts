@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { StorageError } from '../../db/client.ts'
+import { StorageError } from '../../db/libsql/database.ts'
 import {
   addSession,
   endedSince,
   endSessions,
   findSession,
-  forgetEndedSessions,
+  pruneEndedSessions,
   listSessions,
   removeExpiredSessions,
   touchSession,
@@ -182,7 +182,7 @@ test('ends are read from a number on, which grows and never comes again', async 
 
   expect(await endedSince(db, first?.seq ?? 0)).toEqual([second])
   expect(await endedSince(db, second?.seq ?? 0)).toEqual([])
-  await forgetEndedSessions(db, '2027-01-01T00:00:00.000Z')
+  await pruneEndedSessions(db, '2027-01-01T00:00:00.000Z')
   expect(await endedSince(db, 0)).toEqual([])
   await endSessions(db, { userId: bob, id: c }, NOW)
   expect(await endedSince(db, second?.seq ?? 0)).toEqual([{ seq: (second?.seq ?? 0) + 1, session_id: c }])
@@ -205,7 +205,7 @@ test.each([
   await endSessions(db, { userId: bob }, NOW)
   await db.run('UPDATE ended_sessions SET ended_at = ?', [at])
 
-  expect(await forgetEndedSessions(db, '2026-02-28T12:00:00.000Z')).toBe(stays ? 0 : 1)
+  expect(await pruneEndedSessions(db, '2026-02-28T12:00:00.000Z')).toBe(stays ? 0 : 1)
 
   expect(await endedSince(db, 0)).toHaveLength(stays ? 1 : 0)
 })

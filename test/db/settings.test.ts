@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { StorageError } from '../../db/client.ts'
+import { StorageError } from '../../db/libsql/database.ts'
 import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../../db/settings.ts'
 import { NOW, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../db/client.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import {
   addSigningKey,
   findSigningKey,

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import ssh2, { type AnyAuthMethod, type Client, type ClientChannel } from 'ssh2'
-import { type Command, quote, script } from '../../runtime/command.ts'
-import { RUN } from '../../runtime/job-runner.ts'
-import { FOLLOW, OUTPUT_MARK, START } from '../../runtime/job-script.ts'
+import { type Command, quote, script } from '../../ssh/command.ts'
+import { RUN } from '../../jobs/runner.ts'
+import { FOLLOW, OUTPUT_MARK, START } from '../../jobs/script.ts'
 
 interface Login {
   port: number

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { LIST_UPGRADABLE, upgrade } from '../../functions/updates/apt.ts'
-import { script } from '../../runtime/command.ts'
-import { CLEAN } from '../../runtime/job-script.ts'
+import { script } from '../../ssh/command.ts'
+import { CLEAN } from '../../jobs/script.ts'
 import { collect, connect, follow, run, startJob, withoutMark } from './client.ts'
 
 let host: DemoHost

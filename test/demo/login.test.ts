@@ -2,8 +2,8 @@ import ssh2 from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { newHostKey } from '../../demo/host-key.ts'
-import { script } from '../../runtime/command.ts'
-import { ELEVATION, IDENTIFY, INSPECT } from '../../runtime/identity-script.ts'
+import { script } from '../../ssh/command.ts'
+import { ELEVATION, IDENTIFY, INSPECT } from '../../ssh/identity-script.ts'
 import { connect, exec, run, signIn } from './client.ts'
 
 let host: DemoHost

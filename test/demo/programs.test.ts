@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { splitWords } from '../../demo/words.ts'
 import { LIST_UPGRADABLE, parseUpgradable } from '../../functions/updates/apt.ts'
-import { quote, script } from '../../runtime/command.ts'
-import { START } from '../../runtime/job-script.ts'
+import { quote, script } from '../../ssh/command.ts'
+import { START } from '../../jobs/script.ts'
 import { connect, exec, run } from './client.ts'
 
 let host: DemoHost

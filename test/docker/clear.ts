@@ -1,5 +1,5 @@
-/** Ends whatever runs in the suite's engine, before the engine is. */
-import { connectEngine } from '../../runtime/docker-engine.ts'
+/** Removes what is left in the engine at TEST_DOCKER_SOCKET, before the engine ends. */
+import { connectEngine } from '../../modules/deploy/docker/engine.ts'
 
 const engine = await connectEngine(process.env.TEST_DOCKER_SOCKET ?? '')
 for (const { Id } of await engine.listContainers({ all: true }))

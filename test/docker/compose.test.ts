@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectEngine } from '../../runtime/docker-engine.ts'
+import { connectEngine } from '../../modules/deploy/docker/engine.ts'
 import { testForge } from '../forge.ts'
 import { freePort } from '../free-port.ts'
 import { repository } from '../functions/modules/module.ts'
-import { containerAt } from './container.ts'
+import { containerAt, ENGINE_SOCKET } from './container.ts'
 import { engineProxy, SOCKET_GROUP } from './engine-proxy.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -19,8 +19,7 @@ const ROOT = join(import.meta.dirname, '../..')
 async function project() {
   const folder = await mkdtemp(join(tmpdir(), 'compose-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const socket = process.env.TEST_DOCKER_SOCKET ?? ''
-  await engineProxy(join(folder, 'docker.sock'), socket)
+  await engineProxy(join(folder, 'docker.sock'), ENGINE_SOCKET)
   const panel = { volumes: [`${folder}/docker.sock:/var/run/docker.sock`], healthcheck: { interval: '1s' } }
   await writeFile(join(folder, 'here.yaml'), JSON.stringify({ services: { panel } }))
   const name = `panel${randomBytes(4).toString('hex')}`
@@ -29,7 +28,7 @@ async function project() {
   const given = { PORT: String(port), DOCKER_GID: String(SOCKET_GROUP), ...ssh }
   const compose = async (words: readonly string[], env: Record<string, string> = given) => {
     const files = ['-f', join(ROOT, 'compose.yaml'), '-f', join(folder, 'here.yaml')]
-    const surroundings = { PATH: process.env.PATH ?? '', HOME: folder, DOCKER_HOST: `unix://${socket}`, ...env }
+    const surroundings = { PATH: process.env.PATH ?? '', HOME: folder, DOCKER_HOST: `unix://${ENGINE_SOCKET}`, ...env }
     const { stdout } = await promisify(execFile)('docker-compose', ['-p', name, ...files, ...words], {
       env: surroundings,
     })
@@ -55,7 +54,7 @@ async function relay(gateway: string, url: string): Promise<string> {
 
 test('compose.yaml runs as it is: healthy, with few rights; made anew it has its data, and one that replaced it stays', async () => {
   const { compose, given, name, port } = await project()
-  const engine = await connectEngine(process.env.TEST_DOCKER_SOCKET ?? '')
+  const engine = await connectEngine(ENGINE_SOCKET)
 
   await compose(['up', '-d', '--no-build'])
 

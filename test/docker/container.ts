@@ -1,13 +1,22 @@
+import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { expect, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { inspectIfThere, lastLines, runInside } from '../../runtime/docker-engine.ts'
-import { lastTold } from '../../runtime/docker-swap.ts'
-import { issue } from '../runtime/service.ts'
+import { inspectIfThere, lastLines, runInside } from '../../modules/deploy/docker/engine.ts'
+import { lastTold } from '../../modules/deploy/docker/swap.ts'
+import { issue } from '../serve/service.ts'
+import { isHealthy } from '../host/service.ts'
 
 const Health = z.object({ boot_id: z.string() })
 const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
 const Begun = z.object({ deployment: z.string() })
+
+/** The socket of this worker's engine: run.sh starts one for each. */
+export const ENGINE_SOCKET = join(
+  process.env.TEST_DOCKER_DATA ?? '/var/tmp/ops-panel-docker',
+  process.env.VITEST_POOL_ID ?? '1',
+  'docker.sock',
+)
 
 /** How long a client waits for what may have to be tried again several times. */
 const LONG = 60_000
@@ -50,18 +59,8 @@ export function containerAt(engine: Docker, { name, url, data }: { name: string;
     data,
     get,
     ask,
-    /** Until it answers. */
-    served: () =>
-      expect
-        .poll(
-          () =>
-            fetch(url).then(
-              () => true,
-              () => false,
-            ),
-          { timeout: 30_000 },
-        )
-        .toBe(true),
+    /** Until it is healthy: before that, the process that owns the port answers for it. */
+    served: () => expect.poll(() => isHealthy(url), { timeout: LONG }).toBe(true),
     inspect: () => engine.getContainer(name).inspect(),
     /** What a command says that is typed in the container. */
     type: (...words: string[]) => runInside(engine, name, ['ops-panel', ...words]),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { SWAP_STEPS, type SwapStep } from '../../runtime/docker-swap.ts'
+import { SWAP_STEPS, type SwapStep } from '../../modules/deploy/docker/swap.ts'
 import { repository } from '../functions/modules/module.ts'
 import { type Service, startContainer } from './service.ts'
 

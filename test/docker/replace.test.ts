@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BASE_LABEL } from '../../runtime/docker-request.ts'
+import { BASE_LABEL } from '../../modules/deploy/docker/request.ts'
 import { repository } from '../functions/modules/module.ts'
 import { startContainer } from './service.ts'
 

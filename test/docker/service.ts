@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { inject, onTestFinished } from 'vitest'
-import { connectEngine } from '../../runtime/docker-engine.ts'
+import { connectEngine } from '../../modules/deploy/docker/engine.ts'
 import { type TestForge, testForge } from '../forge.ts'
 import { freePort } from '../free-port.ts'
-import { containerAt } from './container.ts'
+import { containerAt, ENGINE_SOCKET } from './container.ts'
 import { engineProxy, SOCKET_GROUP } from './engine-proxy.ts'
 
 /** What run.sh has made by Dockerfile. */
@@ -38,7 +38,7 @@ export async function startContainer({
   hostConfig?: Docker.HostConfig
 } = {}) {
   const forge: TestForge = await testForge()
-  const engine = await connectEngine(process.env.TEST_DOCKER_SOCKET ?? '')
+  const engine = await connectEngine(ENGINE_SOCKET)
   const folder = await mkdtemp(join(tmpdir(), 'docker-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const [data, sockets] = [join(folder, 'data'), join(folder, 'run')]
@@ -46,7 +46,7 @@ export async function startContainer({
   await mkdir(sockets)
   const asRoot = env.PANEL_MODULES_DIR !== undefined
   if (!asRoot) await chown(data, ACCOUNT, ACCOUNT)
-  const proxy = await engineProxy(join(sockets, 'docker.sock'), process.env.TEST_DOCKER_SOCKET ?? '')
+  const proxy = await engineProxy(join(sockets, 'docker.sock'), ENGINE_SOCKET)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const name = `panel-${randomBytes(4).toString('hex')}`

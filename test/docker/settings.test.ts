@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Inspected } from '../../runtime/docker-engine.ts'
+import type { Inspected } from '../../modules/deploy/docker/engine.ts'
 import { exampleRepository, repository } from '../functions/modules/module.ts'
 import { startContainer } from './service.ts'
 

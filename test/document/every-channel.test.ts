@@ -1,16 +1,13 @@
-import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { sockets as declared } from '../../functions/index.ts'
+import { rounds, seedOf } from '../rounds.ts'
 import { readAsyncApi } from './asyncapi.ts'
 import { startServedWorld } from './served-world.ts'
 import { createSocketDriver } from './socket-driver.ts'
 
-const FILE = 'test/document/every-channel.test.ts'
-const seed = Number(process.env.PROPERTY_SEED ?? randomInt(2 ** 31))
-console.info(`seed ${seed}; the same sockets again: PROPERTY_SEED=${seed} npx vitest run --project unit ${FILE}`)
-
-/** Sockets for each channel; more of them by hand. */
-const runs = Number(process.env.DOCUMENT_RUNS ?? 30)
+const seed = seedOf('test/document/every-channel.test.ts')
+/** Sockets for each channel. */
+const runs = rounds(15, 60)
 const TEST_MS = 60_000 + 2_000 * runs
 
 /** What each must have said, so that it is known to have been heard: a document that forbids everything is no help. */

@@ -1,25 +1,21 @@
-import { randomInt } from 'node:crypto'
+import { ERRORS } from '../../functions/services.ts'
 import { expect, test } from 'vitest'
 import { areas, functions } from '../../functions/index.ts'
-import { createOpenApi } from '../../runtime/openapi.ts'
+import { createOpenApi } from '../../openapi/operation.ts'
+import { rounds } from '../rounds.ts'
+import { seedOf } from '../rounds.ts'
 import { refused, succeeded } from './driver.ts'
 import { readOpenApi } from './openapi.ts'
 import { startServedWorld } from './served-world.ts'
 
-const FILE = 'test/document/every-operation.test.ts'
-const seed = Number(process.env.PROPERTY_SEED ?? randomInt(2 ** 31))
-console.info(`seed ${seed}; the same requests again: PROPERTY_SEED=${seed} npx vitest run --project unit ${FILE}`)
-
-/** More of them by hand: `DOCUMENT_RUNS` right ones for each operation, `DOCUMENT_BROKEN` for each way to be wrong. */
-const runs = {
-  valid: Number(process.env.DOCUMENT_RUNS ?? 30),
-  broken: Number(process.env.DOCUMENT_BROKEN ?? 1),
-  seed,
-}
+/** Right requests to each operation, and wrong ones for each way to be wrong. */
+const runs = { valid: rounds(10, 60), broken: rounds(1, 3), seed: seedOf('test/document/every-operation.test.ts') }
 const TEST_MS = 60_000 + 2_000 * runs.valid * runs.broken
 
 /** Only for the list of tests: what is asked is what the service itself serves. */
-const names = readOpenApi(createOpenApi(functions, { version: 'test', areas })).operations.map(({ name }) => name)
+const names = readOpenApi(createOpenApi(functions, { version: 'test', areas, errors: ERRORS })).operations.map(
+  ({ name }) => name,
+)
 
 /** What is there only as long as the service knows no host. */
 const WIZARD = ['POST /api/install', 'POST /api/install/check']

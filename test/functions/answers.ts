@@ -1,8 +1,7 @@
 import { expect } from 'vitest'
 import * as z from 'zod'
-import type { Database } from '../../db/client.ts'
-import type { ErrorCode } from '../../runtime/errors.ts'
-import { createSecrets } from '../../runtime/secrets.ts'
+import type { Database } from '../../db/libsql/database.ts'
+import { createSecrets } from '../../platform/secrets.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -13,7 +12,7 @@ const ErrorBody = z.strictObject({
 })
 
 /** Checks that an answer is this refusal, in the form of every refusal, and returns its body. */
-export async function refused(response: Response, status: number, code: ErrorCode) {
+export async function refused(response: Response, status: number, code: string) {
   const text = await response.text()
   expect({ status: response.status, body: text }).toEqual({ status, body: expect.stringContaining(`"code":"${code}"`) })
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')

@@ -1,6 +1,7 @@
+import { parseCommandLine, runCommand } from '../../cli/command-line.ts'
+import { PromptClosed } from '../../cli/prompt.ts'
 import { commands } from '../../functions/index.ts'
-import { type CommandContext, parseCommandLine, type Report, runCommand } from '../../runtime/command-line.ts'
-import { type Prompt, PromptClosed } from '../../runtime/prompt.ts'
+import type { CommandContext, Prompt, Report } from '../../runtime/command.ts'
 
 /** Who types the commands of the tests. */
 export const OPERATOR = 'operator'

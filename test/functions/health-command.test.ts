@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../db/folder.ts'
 import { freePort } from '../free-port.ts'
 import { startDemo } from '../runtime/demo.ts'
-import { runProgram } from '../runtime/program.ts'
-import { startService } from '../runtime/service.ts'
+import { runProgram } from '../serve/program.ts'
+import { startService } from '../serve/service.ts'
 import { selfSigned } from '../spec/certificate.ts'
 
 async function healthOf(env: Record<string, string>) {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { SCHEMA_VERSION } from '../../db/migrate.ts'
 import health from '../../functions/health/health.get.ts'
-import watchDatabase from '../../functions/health/watch-database.task.ts'
+import monitorDatabase from '../../functions/health/monitor-database.task.ts'
 import { START, testApp } from '../app.ts'
 import { answered, audited } from './answers.ts'
 
 const PATH = '/api/health'
 
-test('tells who runs and since when, to anybody', async () => {
+test('tells any client which version runs and since when', async () => {
   const app = await testApp([health])
 
   const response = await app.request('GET', PATH)
@@ -57,7 +57,7 @@ test('is degraded once a newer program has changed the database, and the log say
   await app.db.script(`INSERT INTO schema_version VALUES (${SCHEMA_VERSION + 1}, '2026-03-01T12:00:00.000Z')`)
 
   expect((await app.request('GET', PATH)).status).toBe(503)
-  await watchDatabase.run(app.services)
+  await monitorDatabase.run(app.services)
   expect(app.lines().at(-1)).toContain(`newer than this program (${SCHEMA_VERSION})`)
 })
 

@@ -5,7 +5,7 @@ import metricsPage from '../../functions/metrics/metrics.get.ts'
 import { testApp } from '../app.ts'
 import { parseExposition, sampleOf } from '../exposition.ts'
 import { startDemo } from '../runtime/demo.ts'
-import { openSocket, startService } from '../runtime/service.ts'
+import { openSocket, startService } from '../serve/service.ts'
 import { refused } from './answers.ts'
 
 const ON = { PANEL_METRICS: 'on' }
@@ -18,7 +18,7 @@ async function read(url: string) {
   return { answer, text, samples: parseExposition(text) }
 }
 
-test('where it is off there is nothing, in the form of every refusal', async () => {
+test('when metrics are off, the address gives the usual 404', async () => {
   const { request } = await testApp([metricsPage])
 
   await refused(await request('GET', '/metrics'), 404, 'not_found')
@@ -65,7 +65,7 @@ test('requests are counted by declared path and status, refusals too, and ids ma
   expect(sampleOf(samples, 'ops_panel_http_request_seconds_count', { method: 'GET', path: '/api/auth/me' })).toBe(2)
 })
 
-test('it tells of jobs, sockets, connections to the host and the database, and of nobody', async () => {
+test('reports jobs, sockets, SSH connections and the database, and no user', async () => {
   const demo = await startDemo()
   const service = await startService(demo, ON)
   const { url } = service
@@ -109,7 +109,7 @@ test('it tells of jobs, sockets, connections to the host and the database, and o
   await expect.poll(async () => sampleOf((await read(url)).samples, 'ops_panel_sockets')).toBe(0)
 })
 
-test('two servers in one process tell of themselves alone', async () => {
+test('two servers in one process report separate metrics', async () => {
   const demo = await startDemo()
   const [one, two] = [await startService(demo, ON), await startService(demo, ON)]
   await one.request('GET', '/api/auth/me')

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { findJob } from '../../db/jobs.ts'
 import { inside } from './rig.ts'
 

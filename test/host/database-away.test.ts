@@ -103,7 +103,7 @@ test.concurrent('a job whose kind went with its module ends with that cause, and
   expect(rows[0]).toMatchObject({
     status: 'error',
     error_code: 'job_kind_missing',
-    error: expect.stringContaining('ne connaît plus cette sorte de tâche (gone)'),
+    error: expect.stringContaining('ne connaît plus ce type de tâche (gone)'),
   })
 })
 

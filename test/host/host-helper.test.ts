@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { quote } from '../../runtime/command.ts'
-import { ELEVATION } from '../../runtime/identity-script.ts'
+import { quote } from '../../ssh/command.ts'
+import { ELEVATION } from '../../ssh/identity-script.ts'
 import { openTerminal } from '../terminal-client.ts'
 import { type Caller, signIn } from './client.ts'
 import { asNarrow, resetNarrow } from './narrow.ts'

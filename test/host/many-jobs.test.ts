@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { type Caller, signIn } from './client.ts'
 import { jobDetail } from './copies.ts'
 import { type Follower, follow } from './follower.ts'

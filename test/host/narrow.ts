@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { HOST_HELPER } from '../../runtime/elevation.ts'
+import { HOST_HELPER } from '../../ssh/command.ts'
 import { inside, PASSWORDS, rig } from './rig.ts'
 import { UNDER_TEST_COMMAND } from './service.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { connect, type SshError } from '../../runtime/ssh-connection.ts'
+import { connect, type SshError } from '../../ssh/connection.ts'
 import { ask, freshAddress, login, signedIn, signIn } from './client.ts'
 import { debian13, type OtherRig, PASSWORDS } from './rig.ts'
 import { commandLine, type Service, startService } from './service.ts'
@@ -93,7 +93,7 @@ describe('an sshd that turns away the address of wrong passwords', () => {
 
     await host.rig('in', 'host', 'sh', '-c', `echo '${line}' >/etc/ssh/sshd_config.d/panel.conf`)
     await reload()
-    expect(await commandLine(service, 'doctor')).toMatch(/^✓ sshd n’écarte jamais ce service/m)
+    expect(await commandLine(service, 'doctor')).toMatch(/^✓ sshd ne bloque jamais ce service/m)
     expect(await wizardCheck('root')).toMatchObject({ ok: true })
   })
 
@@ -124,7 +124,9 @@ describe('an sshd that turns away the address of wrong passwords', () => {
 
     expect(body).toEqual({
       code: 'ssh_throttled',
-      error: expect.stringMatching(/refuse pour l’instant les connexions de ce service, après des mots de passe faux/),
+      error: expect.stringMatching(
+        /refuse pour l’instant les connexions de ce service, après des mots de passe incorrects/,
+      ),
     })
     expect(status).toBe(401)
     expect(ms).toBeLessThan(5_000)

@@ -121,7 +121,7 @@ up() {
   sshd_answers && die "port $PORT is taken by something else"
   build
   mkdir -p "$RUN"
-  setsid unshare -m -p -u -i --fork --kill-child=KILL bash "$HERE/rig.sh" __init </dev/null >"$RUN/log" 2>&1 9>&- &
+  setsid unshare -m -p -u -i --fork --kill-child=KILL bash "$HERE/rig.sh" __init </dev/null >"$RUN/log" 2>&1 8>&- 9>&- &
   echo $! >"$RUN/pid"
   disown
   for _ in $(seq 500); do
@@ -148,6 +148,8 @@ down() {
 }
 
 build() {
+  [ -e "$BASE/.complete" ] && return
+  flock -x 9
   [ -e "$BASE/.complete" ] && return
   local old
   for old in "$DATA/base-$SUITE"-*; do
@@ -199,9 +201,11 @@ U
 command=${1:-help}
 shift || true
 case $command in up | down | reset | purge | base)
+  # Hosts come and go at once, each by one hand; a base is built alone, and removed by nobody who starts a host meanwhile.
   mkdir -p "$DATA"
-  exec 9>"$DATA/.lock"
-  flock 9
+  exec 8>"$DATA/.lock-$PORT" 9>"$DATA/.lock"
+  [ "$command" = base ] || flock 8
+  flock -s 9
   ;;
 esac
 case $command in

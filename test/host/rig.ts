@@ -6,10 +6,17 @@ import { promisify } from 'node:util'
 const SCRIPT = fileURLToPath(new URL('rig.sh', import.meta.url))
 /** Of what is read from the host in one go: the files of jobs, for instance. */
 const MOST_OUTPUT = 64 * 1024 * 1024
+/** A reset takes two seconds, on a machine that others load a minute. */
+const RIG_MS = 120_000
 const run = promisify(execFile)
 
+/** The port of this worker's rig: run.sh brings one up for each worker, on neighbouring ports. */
+const PORT = Number(process.env.RIG_PORT ?? 2222) + Number(process.env.VITEST_POOL_ID ?? 1) - 1
+/** The environment in which rig.sh means this worker's rig. */
+export const RIG_ENVIRONMENT = { ...process.env, RIG_PORT: String(PORT) }
+
 /** Where the rig's sshd listens. */
-export const SSH_HOST = `127.0.0.1:${process.env.RIG_PORT ?? 2222}`
+export const SSH_HOST = `127.0.0.1:${PORT}`
 
 /** The rig's accounts and their passwords (`rig.sh users` says what is odd about each). */
 export const PASSWORDS = {
@@ -30,13 +37,17 @@ export type Account = keyof typeof PASSWORDS
 
 /** Runs `rig.sh`; its stdout, without the line end. Rejects when it fails. */
 export async function rig(...words: string[]): Promise<string> {
-  const { stdout } = await run('bash', [SCRIPT, ...words], { timeout: 60_000, maxBuffer: MOST_OUTPUT })
+  const { stdout } = await run('bash', [SCRIPT, ...words], {
+    timeout: RIG_MS,
+    maxBuffer: MOST_OUTPUT,
+    env: RIG_ENVIRONMENT,
+  })
   return stdout.trimEnd()
 }
 
 /** A new host whose sshd has these lines before its own (`rig('reset')` gives one without). */
 export async function resetWithSshd(...lines: string[]): Promise<void> {
-  await run('bash', [SCRIPT, 'reset'], { timeout: 60_000, env: { ...process.env, RIG_SSHD: lines.join('\n') } })
+  await run('bash', [SCRIPT, 'reset'], { timeout: RIG_MS, env: { ...RIG_ENVIRONMENT, RIG_SSHD: lines.join('\n') } })
 }
 
 /** Another host, of Debian 13, beside the one that the tests share. */
@@ -49,8 +60,8 @@ export interface OtherRig {
 
 /** Brings one up; run.sh takes down what an interrupted test leaves. Building what it starts from takes minutes, once. */
 export async function debian13(): Promise<OtherRig> {
-  const port = 10_000 + Number(process.env.RIG_PORT ?? 2222)
-  const env = { ...process.env, RIG_PORT: String(port), RIG_SUITE: 'trixie' }
+  const port = 10_000 + PORT
+  const env = { ...RIG_ENVIRONMENT, RIG_PORT: String(port), RIG_SUITE: 'trixie' }
   const other = async (...words: string[]) => {
     const { stdout } = await run('bash', [SCRIPT, ...words], { timeout: 300_000, maxBuffer: MOST_OUTPUT, env })
     return stdout.trimEnd()

@@ -2,7 +2,7 @@
 # The real host suite: installs what it needs, brings a disposable host up (see rig.sh), builds the service, runs
 # every test of this folder (or of the files that are named) against the two, and tears the host down. Root on Debian.
 # Fails when it could not start, ran no test, or left one out. PANEL_UNDER_TEST names what of the service is tried: dist/ops-panel.mjs (without it),
-# dist/ops-panel, runtime/main.ts, or any other that is there.
+# dist/ops-panel, serve/main.ts, or any other that is there. BUILT=1 takes dist/ as it is.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
@@ -17,28 +17,36 @@ fail() { echo "test:host: $*" >&2; exit 1; }
 [ "$(id -u)" = 0 ] || fail 'must run as root: it starts sshd and containers.'
 grep -qs '^ID=debian' /etc/os-release || fail 'needs Debian: the host under test is made with debootstrap.'
 [ -x node_modules/.bin/vitest ] || fail 'the packages are missing: run "npm ci" first.'
-# The project's own Node needs a library that a bare Debian lacks.
-node --version >/dev/null 2>&1 || { apt-get -q update && apt-get -q -y --no-install-recommends install libatomic1; } >/dev/null
-node --version >/dev/null || fail 'the Node of node_modules does not start.'
 # One of its tests is a person at the panel.
-"$BASH" test/panel/browser.sh || fail 'there is no browser.'
+"$BASH" test/packages.sh host || fail 'packages are missing.'
+node --version >/dev/null || fail 'the Node of node_modules does not start.'
+
+# A host for each worker of vitest: most of a test is waiting. rig.ts counts the same way.
+export RIG_COUNT=${RIG_COUNT:-3}
+[ $# = 0 ] || [ $# -ge "$RIG_COUNT" ] || RIG_COUNT=$#
+ports() { seq "$RIG_PORT" $((RIG_PORT + RIG_COUNT - 1)); }
 
 tests=
 finish() {
   [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # the services too, if the suite was interrupted
-  RIG_QUIET=1 "$BASH" "$HERE/rig.sh" down
-  # One test brings another host up beside it.
-  RIG_QUIET=1 RIG_PORT=$((RIG_PORT + 10000)) "$BASH" "$HERE/rig.sh" down
+  local port
+  for port in $(ports); do
+    # Some tests bring another host up beside theirs.
+    RIG_QUIET=1 RIG_PORT=$port "$BASH" "$HERE/rig.sh" down
+    RIG_QUIET=1 RIG_PORT=$((port + 10000)) "$BASH" "$HERE/rig.sh" down
+  done
   rm -rf "$TMPDIR"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 # Already for building the host: dpkg-deb wants it.
 mkdir -p "$TMPDIR"
-"$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
+for port in $(ports); do
+  RIG_PORT=$port "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
+done
 RIG_SUITE=trixie "$BASH" "$HERE/rig.sh" base >/dev/null || fail 'the base of Debian 13 could not be built.'
 tried=${PANEL_UNDER_TEST:-dist/ops-panel.mjs}
-case $tried in
+case ${BUILT:+built}$tried in
   dist/ops-panel.mjs) npm run --silent build || fail 'the service could not be built.' ;;
   dist/ops-panel) npm run --silent build:binary || fail 'the executable could not be built.' ;;
 esac
@@ -57,7 +65,7 @@ echo "test:host: trying $tried"
 
 rm -f "$TEST_REPORT"
 result=0
-setsid vitest run --project host "$@" &
+setsid vitest run --project host --project host-alone "$@" &
 tests=$!
 wait "$tests" || result=$?
 [ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'

@@ -13,7 +13,8 @@ import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 const UNDER_TEST = process.env.PANEL_UNDER_TEST ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
 export const UNDER_TEST_COMMAND = /\.(ts|mjs)$/.test(UNDER_TEST) ? [process.execPath, UNDER_TEST] : [UNDER_TEST]
 const APART = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
-const START_MS = 15_000
+/** On a machine that others load. */
+const START_MS = 60_000
 /** What a service manager is promised. */
 const STOP_MS = 5_000
 

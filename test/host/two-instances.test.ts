@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Database, openDatabase } from '../../db/client.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
 import { countFolders, jobFolder, timesBegun } from './begun.ts'
 import { caller, record, signIn } from './client.ts'
-import { type Follower, follow } from './follower.ts'
+import { follow, type Follower } from './follower.ts'
 import { startFollowed } from './job.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
@@ -39,8 +40,7 @@ afterEach(async () => {
 test('the owner of a job is killed: the other takes over within 15 s, and subscribers on either see all of it', async () => {
   const job = await startAtOwner({ lines: 120 })
 
-  await job.owner.kill()
-  await job.isTakenOver()
+  await job.isTakenOverAfter(() => job.owner.kill())
 
   await job.endsWhole()
 })
@@ -48,8 +48,7 @@ test('the owner of a job is killed: the other takes over within 15 s, and subscr
 test('the owner is killed on another machine: its lease lapses, and the other takes over within 15 s', async () => {
   const job = await startAtOwner({ lines: 320, apart: true })
 
-  await job.owner.kill()
-  await job.isTakenOver()
+  await job.isTakenOverAfter(() => job.owner.kill())
 
   await job.endsWhole()
 })
@@ -57,8 +56,7 @@ test('the owner is killed on another machine: its lease lapses, and the other ta
 test('the owner stands still and comes back while the job runs: it lets go, and goes on telling its subscribers', async () => {
   const job = await startAtOwner({ lines: 400 })
 
-  job.owner.freeze(true)
-  await job.isTakenOver()
+  await job.isTakenOverAfter(() => job.owner.freeze(true))
   job.owner.freeze(false)
 
   await expect.poll(() => job.owner.log(), { timeout: 15_000 }).toContain('job let go')
@@ -73,8 +71,7 @@ test('the owner stands still and comes back while the job runs: it lets go, and 
 test('the owner stands still until the job has ended elsewhere: it changes nothing of that when it comes back', async () => {
   const job = await startAtOwner({ lines: 280 })
 
-  job.owner.freeze(true)
-  await job.isTakenOver()
+  await job.isTakenOverAfter(() => job.owner.freeze(true))
   expect(await job.there.closed).toBe(1000)
   const ended = await job.row()
   expect(ended).toMatchObject({ status: 'success', epoch: 2 })
@@ -109,9 +106,10 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
     there,
     row,
     hostSha256,
-    async isTakenOver() {
+    async isTakenOverAfter(end: () => unknown) {
       expect(await row()).toMatchObject({ status: 'running', epoch: 1 })
       const since = performance.now()
+      await end()
       await expect.poll(async () => (await row())?.epoch, { timeout: 15_000, interval: 100 }).toBe(2)
       console.info(`taken over after ${((performance.now() - since) / 1000).toFixed(1)} s`)
       expect(await row()).toMatchObject({ status: 'running' })

@@ -165,7 +165,7 @@ describe('the check', () => {
       expect.stringMatching(/\(version 0\)\. Il faut la version 1 : « ops-panel host helper » dit comment/),
     ])
     await installHelper('$ s/$/# changed/')
-    expect(await told()).toEqual([true, expect.stringContaining('Ce n’est pas tout à fait celui de ce service')])
+    expect(await told()).toEqual([true, expect.stringContaining('Il diffère de celui de ce service')])
     await installHelper()
     await inside('host', 'chown bob /usr/sbin/ops-panel-host')
     expect(await told()).toEqual([false, expect.stringContaining('chown root:root /usr/sbin/ops-panel-host')])

@@ -69,9 +69,10 @@ test('its manual page is shown without a complaint, with every line of the help'
   expect(help.split('\n').slice(1).map(words)).toSatisfy((lines: string[]) => lines.every((it) => shown.includes(it)))
 })
 
-test('its copyright file names the packages inside and Node, and only these', async () => {
+test('its copyright file has the project’s licence, and names the packages inside and Node, and only these', async () => {
   const copyright = String(await contents('./usr/share/doc/ops-panel/copyright'))
 
+  expect(copyright).toContain(await readFile('LICENSE', 'utf8'))
   for (const name of ['node-linux-', 'hono ', 'ssh2 ', '@libsql/linux-', 'zod '])
     expect(copyright).toContain(`\n${name}`)
   for (const name of ['vitest', 'esbuild', '@grpc/grpc-js', 'typescript']) expect(copyright).not.toContain(`\n${name} `)

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { RIG_ENVIRONMENT } from '../host/rig.ts'
 
 const run = promisify(execFile)
 const MACHINE = fileURLToPath(new URL('machine.sh', import.meta.url))
@@ -27,16 +28,16 @@ export const machine = place(MACHINE, 'in')
 
 /** A new one. */
 export async function startMachine(): Promise<void> {
-  await run('bash', [MACHINE, 'up'])
+  await run('bash', [MACHINE, 'up'], { env: RIG_ENVIRONMENT })
 }
 
 export async function endMachine(): Promise<void> {
-  await run('bash', [MACHINE, 'down'])
+  await run('bash', [MACHINE, 'down'], { env: RIG_ENVIRONMENT })
 }
 
 function place(...enter: string[]): Place {
   const sh = async (script: string) => {
-    const { stdout } = await run('bash', [...enter, 'sh', '-ec', script], { maxBuffer: 2 ** 24 })
+    const { stdout } = await run('bash', [...enter, 'sh', '-ec', script], { maxBuffer: 2 ** 24, env: RIG_ENVIRONMENT })
     return stdout.trimEnd()
   }
   return {
@@ -47,7 +48,10 @@ function place(...enter: string[]): Place {
       return { code: Number(text.slice(at + 1)), text: text.slice(0, at) }
     },
     async install(deb) {
-      const copy = spawn('bash', [...enter, 'sh', '-c', `cat >${PACKAGE}`], { stdio: ['pipe', 'ignore', 'inherit'] })
+      const copy = spawn('bash', [...enter, 'sh', '-c', `cat >${PACKAGE}`], {
+        stdio: ['pipe', 'ignore', 'inherit'],
+        env: RIG_ENVIRONMENT,
+      })
       const copied = once(copy, 'close')
       await pipeline(createReadStream(deb), copy.stdin)
       await copied

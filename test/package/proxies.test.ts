@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { type Service, startService } from '../host/service.ts'
-import { openSocket } from '../runtime/service.ts'
+import { openSocket } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { NAME, type ProxyName, startProxy } from './proxy.ts'
 
@@ -148,9 +148,12 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     output.print('begun\n')
     await expect.poll(follower.text).toContain('begun\n')
 
+    pings = 0
     await pause(35_000)
 
-    expect({ pings, closed: follower.closed() }).toEqual({ pings: 1, closed: undefined })
+    // One or two, as the 25 s from one to the next happen to lie.
+    expect([1, 2]).toContain(pings)
+    expect(follower.closed()).toBeUndefined()
     output.print('after a long time\n')
     output.end()
     expect(await follower.end).toBe(1000)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { parseEnvironmentFile } from '../../runtime/environment-file.ts'
+import { parseEnvironmentFile } from '../../serve/installed.ts'
 import { isHealthy } from '../host/service.ts'
 import type { Place } from './places.ts'
 

@@ -55,7 +55,7 @@ test('the manual page: the help’s title as its name, its lines as they are, wh
   expect(page).toContain('\n\\&Usage : x [\\-\\-help]\n\\&  .fi it\\(aqs \\en\n.fi\n')
 })
 
-test('the copyright: each package in its own words, but for what Debian has on every machine', async () => {
+test('the copyright: the project’s licence, then each package in its own words, but for what Debian has on every machine', async () => {
   const root = await temporaryFolder()
   const add = (name: string, about: object, files: Record<string, string> = {}) => {
     mkdirSync(join(root, name))
@@ -67,9 +67,11 @@ test('the copyright: each package in its own words, but for what Debian has on e
   add('b', {}, { 'license.txt': 'Do what you like.', 'b.js.LICENSE.txt': 'Of e.', 'b.min.js.LICENSE.txt': 'Of e.' })
   add('c', { license: 'MIT', repository: { url: 'https://forge.example/c' } }, { 'README.md': 'Licence: none' })
   add('d', {})
+  writeFileSync(join(root, 'LICENSE'), 'MIT License\n\nCopyright of the project\n')
 
   const text = copyright(root, ['a', 'b', 'c'])
 
+  expect(text).toMatch(/^ops-panel, and what .*\n\nMIT License\n\nCopyright of the project\n\nInside the executable /)
   expect(text).toContain('a 1.2.3\nLicence: Apache-2.0\nAuthor: Ann\n\nApache License, Version 2.0: see /usr/share/')
   expect(text).toContain('Made by Ann.\n')
   expect(text).not.toContain('Definitions')

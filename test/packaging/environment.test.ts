@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readConfig, VARIABLES } from '../../runtime/config.ts'
-import { parseEnvironmentFile } from '../../runtime/environment-file.ts'
+import { readConfig, VARIABLES } from '../../platform/config.ts'
+import { parseEnvironmentFile } from '../../serve/installed.ts'
 
 const DEBIAN = join(import.meta.dirname, '../../packaging/debian')
 const file = readFileSync(join(DEBIAN, 'ops-panel.env'), 'utf8')

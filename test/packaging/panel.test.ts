@@ -5,7 +5,7 @@ import type { Metafile } from 'esbuild'
 import { expect, test } from 'vitest'
 import { type BuiltPanel, buildPanel, importedBy } from '../../packaging/panel.ts'
 import { panelFrom } from '../../packaging/panel-from-sources.ts'
-import { PANEL_PAGE } from '../../runtime/asset-files.ts'
+import { PANEL_PAGE } from '../../platform/asset-files.ts'
 import { temporaryFolder } from '../db/folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

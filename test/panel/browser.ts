@@ -1,22 +1,20 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 /** There is no internet, and none is needed. */
 const ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
 
+/** One for all files of a worker; it ends with the worker, whose pipe it listens to. */
 let browser: Promise<Browser> | undefined
-afterAll(async () => {
-  await (await browser)?.close()
-})
 
 interface PageOptions extends BrowserContextOptions {
   /** Messages of the console that the test brings about: a network that is cut, say. */
   expected?: RegExp
 }
 
-/** A window of its own in a Chromium that the file's tests share. Its test fails with what is wrong in it, seen or not. */
+/** A window of its own in a Chromium that the tests share. Its test fails with what is wrong in it, seen or not. */
 export async function openPage(url: string, { expected, ...options }: PageOptions = {}): Promise<Page> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGS })
   const viewport = { width: 1280, height: 800 }

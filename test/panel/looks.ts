@@ -13,7 +13,7 @@ import { longNames } from '../../demo/long-names.ts'
 import { manyContainers } from '../../demo/place.ts'
 import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
-import { startServer } from '../../runtime/server.ts'
+import { startServer } from '../../serve/server.ts'
 
 const { values: options, positionals: asked } = parseArgs({
   allowPositionals: true,

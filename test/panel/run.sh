@@ -1,5 +1,5 @@
 #!/bin/bash
-# The panel's suite: every test of test/panel/flows in a real Chromium (see browser.sh). Fails when it could not start, ran no test, or
+# The panel's suite: every test of test/panel/flows in a real Chromium (see test/packages.sh). Fails when it could not start, ran no test, or
 # left one out.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
@@ -11,9 +11,8 @@ export TEST_REPORT=${TEST_REPORT:-$report}
 fail() { echo "test:panel: $*" >&2; exit 1; }
 
 [ -x node_modules/.bin/vitest ] || fail 'the packages are missing: run "npm ci" first.'
-node --version >/dev/null 2>&1 || { apt-get -q update && apt-get -q -y --no-install-recommends install libatomic1; } >/dev/null
+"$BASH" test/packages.sh panel || fail 'packages are missing.'
 node --version >/dev/null || fail 'the Node of node_modules does not start.'
-"$BASH" "$HERE/browser.sh" || fail 'there is no browser.'
 
 tests=
 finish() {
@@ -26,7 +25,7 @@ trap 'exit 130' INT TERM HUP
 
 status=0
 set -m
-vitest run --project panel "$@" &
+vitest run --project 'panel*' "$@" &
 tests=$!
 wait "$tests" || status=$?
 set +m

@@ -1,11 +1,12 @@
+import { fail } from '../../functions/services.ts'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { addAuditEntry } from '../../db/audit.ts'
-import { openDatabase } from '../../db/client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
 import { migrate } from '../../db/migrate.ts'
-import { errorBody, Failure } from '../../runtime/errors.ts'
-import { createLog } from '../../runtime/log.ts'
+import { errorBody } from '../../runtime/errors.ts'
+import { createLog } from '../../platform/log.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { canary, password, search, token } from './canaries.ts'
 import { auditRows } from './evidence.ts'
@@ -78,8 +79,8 @@ test.each(WRITTEN)('a secret written %s is found in a row of the audit log', asy
 })
 
 test.each(WRITTEN)('a secret written %s is found in the body of an error', (_, text) => {
-  const told = errorBody(new Failure('ssh_failed', { values: { message: text } }))
-  const detailed = errorBody(new Failure('invalid_request', { details: [{ field: 'password', message: text }] }))
+  const told = errorBody(fail('ssh_failed', { values: { message: text } }))
+  const detailed = errorBody(fail('invalid_request', { details: [{ field: 'password', message: text }] }))
 
   expect(search(told, [whole])).not.toEqual([])
   expect(search(detailed, [whole])).not.toEqual([])

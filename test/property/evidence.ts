@@ -9,10 +9,11 @@ import { buffer, text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import * as z from 'zod'
-import { openDatabase } from '../../db/client.ts'
-import { type Sent, send } from '../send.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import { send, type Sent } from '../send.ts'
+import { STARTING_FAST } from '../serve/program.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../runtime/main.ts')
+const PROGRAM = join(import.meta.dirname, '../../serve/main.ts')
 /** On a busy machine a start takes seconds. */
 const START_MS = 30_000
 
@@ -40,7 +41,8 @@ export function collectEvidence() {
   }
 
   const begin = (environment: Record<string, string>, args: readonly string[], entry: string) => {
-    const env = { PATH: process.env.PATH ?? '', PANEL_LOG_LEVEL: 'trace', PANEL_PORT: '0', ...environment }
+    const fixed = { PATH: process.env.PATH ?? '', PANEL_LOG_LEVEL: 'trace', PANEL_PORT: '0' }
+    const env = { ...fixed, ...STARTING_FAST, ...environment }
     const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     children.add(child)
     const said: string[] = []

@@ -1,8 +1,8 @@
-// The service with three functions too many: each tells a password where it does not belong.
 import * as z from 'zod'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
-import { defineFunction } from '../../runtime/function.ts'
-import { startServer } from '../../runtime/server.ts'
+import { defineFunction } from '../../functions/services.ts'
+import { startServer } from '../../serve/server.ts'
+// The service with three functions too many: each tells a password where it does not belong.
 
 const request = { body: z.object({ password: z.string() }) }
 const response = z.object({})

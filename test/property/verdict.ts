@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type ErrorCode, errorTable } from '../../runtime/errors.ts'
+import { ERRORS } from '../../functions/services.ts'
 import type { Answer, Outcome } from './client.ts'
 
 const ErrorBody = z.strictObject({
@@ -8,7 +8,7 @@ const ErrorBody = z.strictObject({
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
 })
 
-const statuses = new Map<string, number>(Object.entries(errorTable).map(([code, [status]]) => [code, status]))
+const statuses = new Map<string, number>(Object.entries(ERRORS).map(([code, [status]]) => [code, status]))
 
 /** `at file:line:column`, in clear or as JSON tells it. */
 const STACK = /(\n|\\n)\s*at [^\n]{0,300}?:\d+:\d+|node:internal|node_modules/
@@ -16,7 +16,7 @@ const STACK = /(\n|\\n)\s*at [^\n]{0,300}?:\d+:\d+|node:internal|node_modules/
 /** What the contract promises of every answer and this one does not keep; `declared` are the codes over 499 allowed. */
 export function complaints(
   { status, headers, body }: Answer,
-  { method, declared }: { method: string; declared: readonly ErrorCode[] },
+  { method, declared }: { method: string; declared: readonly string[] },
 ): string[] {
   const wrong: string[] = []
   const code = status >= 400 && method !== 'HEAD' ? refusal(status, body, wrong) : undefined
@@ -48,7 +48,7 @@ function refusal(status: number, body: string, wrong: string[]): string | undefi
 /** Throws with everything that is wrong with what came of a request. */
 export function judge(
   outcome: Outcome,
-  expected: { method: string; declared: readonly ErrorCode[]; isSocket: boolean },
+  expected: { method: string; declared: readonly string[]; isSocket: boolean },
 ): void {
   if (outcome.kind === 'waiting' || outcome.kind === 'cut') return
   if (outcome.kind === 'opened') {

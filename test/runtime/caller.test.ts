@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countedAs, limitKey, readCaller } from '../../runtime/caller.ts'
-import { readConfig } from '../../runtime/config.ts'
+import { readConfig } from '../../platform/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })
 

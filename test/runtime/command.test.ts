@@ -1,121 +1,209 @@
-import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { quote, script } from '../../runtime/command.ts'
+import { describeCommands, helpFor, parseCommandLine, runCommand } from '../../cli/command-line.ts'
+import { readConfig } from '../../platform/config.ts'
+import { createLog } from '../../platform/log.ts'
+import { type BareContext, type CliCommand, defineCommand, UsageError } from '../../runtime/command.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { answering } from '../functions/console.ts'
+import { runProgram } from '../serve/program.ts'
 
-/** What a real shell makes of a command line. */
-async function shell(line: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { maxBuffer: 16 * 1024 * 1024 })
-  return stdout
+const command = (name: string, more: Partial<CliCommand> = {}): CliCommand => ({
+  name,
+  summary: `ce que fait ${name}`,
+  run: async () => name,
+  ...more,
+})
+
+const list = command('keys list')
+const rotate = command('keys rotate', { flags: { revoke: 'retirer les autres', quiet: 'se taire' } })
+const end = command('sessions end', { args: ['utilisateur'] })
+const check = command('check')
+const commands = [list, rotate, end, check]
+
+const parse = (...words: string[]) => parseCommandLine(commands, words)
+
+function message(...words: string[]): string {
+  try {
+    parse(...words)
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+  throw new Error(`« ${words.join(' ')} » was understood`)
 }
 
-/** Each argument with a mark behind it that no argument here contains. */
-async function through(args: readonly string[]): Promise<string[]> {
-  const stdout = await shell(quote(['printf', '%s<|end|>', ...args]))
-  return stdout.split('<|end|>').slice(0, -1)
-}
-
-const HOSTILE = [
-  '',
-  ' ',
-  "'",
-  "''",
-  "'\\''",
-  '"',
-  '\\',
-  '\\\\',
-  '\\n',
-  'a b',
-  '\n',
-  'a\nb\n',
-  '\r\n',
-  '\t',
-  '$HOME',
-  `$\{HOME}`,
-  '$(id)',
-  '`id`',
-  '$((1+1))',
-  '; id',
-  '| id',
-  '&& id',
-  '& id',
-  '> /tmp/x',
-  '< /etc/passwd',
-  '*',
-  '?',
-  '[a-z]',
-  '{a,b}',
-  '~',
-  '~root',
-  '!',
-  '!!',
-  '#',
-  '# comment',
-  '-n',
-  '--',
-  '-e \\x41',
-  '%s',
-  '=',
-  'A=b',
-  'if',
-  'é',
-  '日本語',
-  '🦊',
-  '\u202e',
-  '\u0001',
-  '\u001b[31m',
-  '\u007f',
-  "101'; touch pwned; '",
-  '101 -- sh -c "touch pwned"',
-  '$(touch pwned)',
-]
-
-test.each(HOSTILE.map((text) => [JSON.stringify(text), text]))('%s reaches the program unchanged', async (_, text) => {
-  expect(await through([text])).toEqual([text])
+test('a command is one word or two', () => {
+  expect(parse('check')).toEqual({ command: check, typed: { args: [], flags: new Set() } })
+  expect(parse('keys', 'list')).toEqual({ command: list, typed: { args: [], flags: new Set() } })
 })
 
-test('all of them at once stay apart, and nothing of them runs', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ops-panel-quote-'))
+test('flags may stand anywhere, once or more often', () => {
+  const typed = { args: [], flags: new Set(['revoke']) }
 
-  const line = quote(['printf', '%s<|end|>', ...HOSTILE])
-  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { cwd: folder })
-
-  expect(stdout.split('<|end|>').slice(0, -1)).toEqual(HOSTILE)
-  expect(await readdir(folder)).toEqual([])
-  await rm(folder, { recursive: true })
+  expect(parse('keys', 'rotate', '--revoke')).toEqual({ command: rotate, typed })
+  expect(parse('--revoke', 'keys', 'rotate')).toEqual({ command: rotate, typed })
+  expect(parse('keys', '--revoke', 'rotate', '--revoke')).toEqual({ command: rotate, typed })
+  expect(parse('keys', 'rotate', '--quiet', '--revoke').typed.flags).toEqual(new Set(['revoke', 'quiet']))
 })
 
-test('five hundred random strings reach the program unchanged, through two shells', async () => {
-  const alphabet = [...'\'"\\$`;|&<>(){}[]*?!#~=%-+ \n\t\rabZ09_@:,./^é🦊']
-  const word = () => Array.from({ length: randomInt(0, 30) }, () => alphabet[randomInt(alphabet.length)]).join('')
-  const words = Array.from({ length: 500 }, word)
-
-  expect(await through(words)).toEqual(words)
-  const inner = quote(['printf', '%s<|end|>', ...words])
-  expect((await shell(quote(['sh', '-c', inner]))).split('<|end|>').slice(0, -1)).toEqual(words)
+test('what a command needs follows its name, as it is', () => {
+  for (const name of ['bob', 'Éloïse', 'bob martin', "o'brien", '1', ' ', 'keys'])
+    expect(parse('sessions', 'end', name)).toEqual({ command: end, typed: { args: [name], flags: new Set() } })
 })
 
-test('the program’s own name is quoted as well', async () => {
-  await expect(shell(quote(['true; echo pwned']))).rejects.toMatchObject({ code: 127, stdout: '' })
+test('behind -- a word may begin with a dash', () => {
+  expect(parse('sessions', 'end', '--', '-x').typed.args).toEqual(['-x'])
+  expect(parse('sessions', 'end', '--', '--').typed.args).toEqual(['--'])
 })
 
-test('a NUL is refused wherever it stands', () => {
-  expect(() => quote(['a\0b'])).toThrow(RangeError)
-  expect(() => quote(['printf', '%s', 'a', '\0'])).toThrow(RangeError)
+test.each([
+  [['keys', 'list', 'all'], 'il faut : keys list.'],
+  [['check', 'check'], 'il faut : check.'],
+  [['sessions', 'end'], 'il faut : sessions end <utilisateur>.'],
+  [['sessions', 'end', 'bob', 'alice'], 'il faut : sessions end <utilisateur>.'],
+])('%j is too much or too little, and what is needed is told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
 })
 
-test('plain words stay readable', () => {
-  expect(quote(['/usr/sbin/pct', 'exec', '101', '--', 'env', 'LC_ALL=C', 'apt'])).toBe(
-    '/usr/sbin/pct exec 101 -- env LC_ALL=C apt',
+test.each([
+  [['frobnicate'], 'commande inconnue « frobnicate ».'],
+  [['frobnicate', 'all'], 'commande inconnue « frobnicate all ».'],
+  [['list'], 'commande inconnue « list ».'],
+  [['Check'], 'commande inconnue « Check ».'],
+  [[''], 'commande inconnue «  ».'],
+  [['keys'], 'commande inconnue « keys ». Possibles : keys list, keys rotate.'],
+  [['keys', 'listing'], 'commande inconnue « keys listing ». Possibles : keys list, keys rotate.'],
+  [['sessions'], 'commande inconnue « sessions ». Possibles : sessions end <utilisateur>.'],
+  [['--revoke'], 'une option seule n’est pas une commande.'],
+])('%j is no command, and what is near is told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
+})
+
+test.each([
+  [['keys', 'list', '--revoke'], '« keys list » n’a pas d’option.'],
+  [['keys', 'rotate', '--force'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--rev'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--revoke=yes'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--no-revoke'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '-r'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+  [['keys', 'rotate', '--revoke', '--force'], '« keys rotate » n’accepte que --revoke, --quiet.'],
+])('%j has a flag that is none, and those that are are told', (words, expected) => {
+  expect(message(...words)).toBe(expected)
+})
+
+test('for help each command has its line, with what it needs, and each flag has its own', () => {
+  expect(describeCommands([rotate, end])).toBe(
+    [
+      '  keys rotate                 ce que fait keys rotate',
+      '    --revoke                  retirer les autres',
+      '    --quiet                   se taire',
+      '  sessions end <utilisateur>  ce que fait sessions end',
+    ].join('\n'),
   )
 })
 
-test('a script sees its name and its arguments, and none of them is read as code', async () => {
-  const command = script('printf "%s|" "$0" "$#" "$@"', 'my-name', '$(id)', "it's", '')
+const get = command('settings get', { args: ['réglage?'] })
+const set = command('settings set', { args: ['réglage', 'valeur?'], flags: { quiet: 'se taire' } })
 
-  expect(await shell(quote(command))).toBe("my-name|3|$(id)|it's||")
+test('help about a command, or about all that begin with a word, is about these alone', () => {
+  expect(helpFor(commands, ['keys', 'rotate'])).toBe(
+    [
+      'Usage : ops-panel keys rotate [options]',
+      '',
+      '  keys rotate  ce que fait keys rotate',
+      '    --revoke   retirer les autres',
+      '    --quiet    se taire',
+      '',
+      'Toutes les commandes et les variables : ops-panel --help',
+      '',
+    ].join('\n'),
+  )
+  expect(helpFor(commands, ['sessions', 'end', 'alice'])).toMatch(/^Usage : ops-panel sessions end <utilisateur>\n/)
+  const both = helpFor(commands, ['keys']) ?? ''
+  expect(both).toMatch(/^Usage : ops-panel keys …\n/)
+  expect(both).toContain('keys list')
+  expect(both).toContain('keys rotate')
+  expect(both).not.toContain('sessions end')
 })
+
+test('where no command is meant there is no help about one', () => {
+  expect(helpFor(commands, [])).toBeUndefined()
+  expect(helpFor(commands, ['key'])).toBeUndefined()
+  expect(helpFor(commands, ['unknown', 'keys'])).toBeUndefined()
+})
+
+test('what a command may take can be left out, and nothing stands in its place', () => {
+  const parseOptional = (...words: string[]) => parseCommandLine([get, set], words).typed.args
+
+  expect(parseOptional('settings', 'get')).toEqual([])
+  expect(parseOptional('settings', 'get', 'a')).toEqual(['a'])
+  expect(parseOptional('settings', 'set', 'a')).toEqual(['a'])
+  expect(parseOptional('settings', 'set', 'a', 'b')).toEqual(['a', 'b'])
+  expect(parseOptional('settings', 'set', 'a', '')).toEqual(['a', ''])
+  expect(parseOptional('settings', 'set', 'a', '--quiet', '--', '-b')).toEqual(['a', '-b'])
+})
+
+test.each([
+  [['settings', 'get', 'a', 'b'], 'il faut : settings get [réglage].'],
+  [['settings', 'set'], 'il faut : settings set <réglage> [valeur].'],
+  [['settings', 'set', 'a', 'b', 'c'], 'il faut : settings set <réglage> [valeur].'],
+])('%j has too few words or too many, and what may be left out is told in brackets', (words, expected) => {
+  expect(() => parseCommandLine([get, set], words)).toThrow(new UsageError(expected))
+})
+
+test('for help what may be left out stands in brackets', () => {
+  expect(describeCommands([get, set]).split('\n')[1]).toBe(
+    '  settings set <réglage> [valeur]  ce que fait settings set',
+  )
+})
+
+const CONTEXT: BareContext = {
+  config: readConfig({}),
+  clock: () => new Date(),
+  log: createLog({ level: 'silent', pretty: false, write: () => {} }).log,
+  prompt: answering().prompt,
+  operator: 'operator',
+}
+
+test('a text is a good end, and a report tells itself whether it is', async () => {
+  const typed = { args: [], flags: new Set<string>() }
+  const says = (result: string | { text: string; ok: boolean }) =>
+    runCommand(defineCommand({ name: 'x', summary: 'x', data: 'none', run: async () => result }), typed, CONTEXT)
+
+  expect(await says('fini')).toEqual({ text: 'fini', ok: true })
+  expect(await says({ text: 'raté', ok: false })).toEqual({ text: 'raté', ok: false })
+})
+
+test('only a command that makes data leaves any where there are none', async () => {
+  const folder = await temporaryFolder()
+  const data = (name: string) => ({ PANEL_DATA_DIR: join(folder, name) })
+
+  const [existing, none, made] = await Promise.all([
+    runProgram(data('existing'), 'users'),
+    runProgram(data('none'), 'restore', join(folder, 'backup.db')),
+    runProgram(data('made'), 'setup'),
+  ])
+
+  expect(existing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('aucune base de données') })
+  expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('il n’y a pas de fichier') })
+  expect(made).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('interrompu') })
+  expect(await readdir(folder)).toEqual(['made'])
+  expect((await readdir(join(folder, 'made'))).sort()).toEqual(['panel.db', 'secret.key'])
+}, 60_000)
+
+test.each([
+  ['bogus', '--help'],
+  ['-h', 'bogus'],
+])(
+  '%s %s asks for help about no command, which is told',
+  async (...words) => {
+    expect(await runProgram({}, ...words)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'ops-panel : commande inconnue « bogus ». Voir ops-panel --help.\n',
+    })
+  },
+  60_000,
+)

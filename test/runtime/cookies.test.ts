@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../../functions/services.ts'
 import { testApp } from '../app.ts'
 import { answered, refused } from '../functions/answers.ts'
-import { listening } from './listening.ts'
+import { listening } from '../serve/listening.ts'
 
 const probe = defineFunction({
   method: 'GET',

@@ -3,10 +3,10 @@ import * as z from 'zod'
 import login from '../../functions/auth/login.post.ts'
 import me from '../../functions/auth/me.get.ts'
 import preferences from '../../functions/auth/preferences.patch.ts'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../../functions/services.ts'
 import { testApp } from '../app.ts'
 import { answered, auditedActions, refused, rows } from '../functions/answers.ts'
-import { listening } from './listening.ts'
+import { listening } from '../serve/listening.ts'
 
 const FRIEND = 'https://panel.example'
 const OPEN = { PANEL_ORIGINS: `${FRIEND}, https://other.example:8443` }

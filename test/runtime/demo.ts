@@ -1,10 +1,11 @@
 import { onTestFinished } from 'vitest'
 import { type DemoHost, type DemoHostOptions, startDemoHost } from '../../demo/host.ts'
-import type { Config } from '../../runtime/config.ts'
-import { createHost, type HostStream } from '../../runtime/host.ts'
-import { createLog } from '../../runtime/log.ts'
-import { createSecrets } from '../../runtime/secrets.ts'
-import { createSettings } from '../../runtime/settings.ts'
+import type { Config } from '../../platform/config.ts'
+import { createLog } from '../../platform/log.ts'
+import { createSecrets } from '../../platform/secrets.ts'
+import { createSettings } from '../../settings/settings.ts'
+import type { HostStream } from '../../ssh/channel.ts'
+import { createHost } from '../../ssh/host.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 
 /** An imitated host of the running test's own, fast unless told otherwise. */

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { endSessions } from '../../db/sessions.ts'
-import learnEnds from '../../functions/auth/learn-ends.task.ts'
+import syncEndedSessions from '../../functions/auth/sync-ended-sessions.task.ts'
 import login from '../../functions/auth/login.post.ts'
 import logout from '../../functions/auth/logout.post.ts'
 import revoke from '../../functions/auth/session.delete.ts'
-import { defineSocket } from '../../runtime/socket.ts'
+import { defineSocket } from '../../functions/services.ts'
 import { testApp } from '../app.ts'
 import { type Client, signIn } from '../functions/auth/client.ts'
-import { listening } from './listening.ts'
-import { openSocket } from './service.ts'
+import { listening } from '../serve/listening.ts'
+import { openSocket } from '../serve/service.ts'
 
 /** Without a frame of its own. */
 const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
@@ -63,7 +63,7 @@ test('one that another instance has ended is closed by the task that learns of i
 
   await endSessions(app.db, { userId: bob.userId }, app.services.clock().toISOString())
   expect(socket.closed()).toBeUndefined()
-  await learnEnds.run(app.services)
+  await syncEndedSessions.run(app.services)
 
   expect(await socket.end).toBe(4401)
   expect(other.closed()).toBeUndefined()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { functions, sockets } from '../../functions/index.ts'
+import { ANSWER_HEADERS } from '../../runtime/answer.ts'
 import type { AnyFunction } from '../../runtime/function.ts'
-import { ANSWER_HEADERS } from '../../runtime/headers.ts'
 import { testApp } from '../app.ts'
-import { listening } from './listening.ts'
-import { openSocket } from './service.ts'
+import { listening } from '../serve/listening.ts'
+import { openSocket } from '../serve/service.ts'
 
 const EXPECTED = {
   'content-type': 'application/json; charset=utf-8',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
+import { defineFunction } from '../../functions/services.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { testApp } from '../app.ts'
 

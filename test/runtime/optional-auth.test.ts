@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineFunction } from '../../runtime/function.ts'
-import { defineSocket } from '../../runtime/socket.ts'
+import { defineFunction, defineSocket } from '../../functions/services.ts'
 import { testApp } from '../app.ts'
 import { answered, refused } from '../functions/answers.ts'
-import { listening } from './listening.ts'
-import { openSocket } from './service.ts'
+import { listening } from '../serve/listening.ts'
+import { openSocket } from '../serve/service.ts'
 
 const Who = z.object({ name: z.string().nullable() })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { Failure } from '../../runtime/errors.ts'
-import { type AnyFunction, defineFunction } from '../../runtime/function.ts'
+import { defineFunction, fail } from '../../functions/services.ts'
+import type { AnyFunction } from '../../runtime/function.ts'
 import { testApp } from '../app.ts'
 import { answered, refused } from '../functions/answers.ts'
 
@@ -36,7 +36,7 @@ async function probe(precondition: () => Promise<void>, more: Partial<AnyFunctio
 }
 
 const installed = async () => {
-  throw new Failure('already_installed')
+  throw fail('already_installed')
 }
 
 test('where it holds the request goes on to the handler', async () => {

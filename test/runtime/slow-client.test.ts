@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { startDemo } from './demo.ts'
-import { openSocket, startService } from './service.ts'
+import { openSocket, startService } from '../serve/service.ts'
 
 const LINE = 'une ligne de soixante-quatre octets, répétée jusqu’à la fin..\n'
 const BLOCK = LINE.repeat(1000)

@@ -15,7 +15,7 @@ const services = async () => (await testApp([])).services
 /** A task that ends at once, and how often it ran. */
 function counting(every: number, name = 'counting') {
   const runs = { count: 0 }
-  const task: Task = {
+  const task: Task<unknown> = {
     name,
     every,
     async run() {
@@ -29,7 +29,7 @@ function counting(every: number, name = 'counting') {
 function controlled(every: number) {
   const ends: (() => void)[] = []
   const state = { begun: 0, running: 0, most: 0 }
-  const task: Task = {
+  const task: Task<unknown> = {
     name: 'controlled',
     every,
     run: () => {
@@ -117,7 +117,7 @@ test.each([
 ])('a run that %s is logged with the name of the task, and the next one comes all the same', async (_, fail) => {
   const app = await testApp([])
   let count = 0
-  const task: Task = {
+  const task: Task<unknown> = {
     name: 'failing',
     every: 10,
     run() {

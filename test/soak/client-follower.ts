@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, fetch } from 'undici'
 import { WebSocket } from 'ws'
-import { isPassing } from '../../client/api-error.ts'
+import { isTransient } from '../../client/api-error.ts'
 import { createPanel } from '../../client/index.ts'
 import type { Follower } from './follower.ts'
 import { createReceived, type ReceivedOutput } from './received.ts'
@@ -31,7 +31,7 @@ export async function followByClient(
   try {
     for (let signedIn = false; !signedIn && !given.aborted; ) {
       signedIn = await panel.resume().catch((error: unknown) => {
-        if (!isPassing(error)) throw error
+        if (!isTransient(error)) throw error
         return pause(AGAIN_MS, false)
       })
     }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { describe } from './report.ts'
 import { soak } from './soak.ts'
 
-const SOURCE = join(import.meta.dirname, '../../runtime/main.ts')
+const SOURCE = join(import.meta.dirname, '../../serve/main.ts')
 const OPTIONS = { seconds: 10, clients: 40, seed: 7, json: false }
 /** Two waits for jobs of some ten seconds, and the machine may be busy with other tests. */
 const LONG_MS = 300_000

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import type { ErrorCode } from '../../runtime/errors.ts'
+import type { ErrorCode } from '../../functions/services.ts'
 import { refused, rows, sealWithAnotherKey } from '../functions/answers.ts'
 import { later, newAddress, startPanel } from './client.ts'
 

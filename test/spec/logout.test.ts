@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { answered, refused } from '../functions/answers.ts'
-import { openSocket } from '../runtime/service.ts'
+import { openSocket } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import type { Sent } from '../send.ts'
 import { cookieOf, later, newAddress, type SignedIn, startPanel } from './client.ts'

@@ -1,11 +1,11 @@
 import { useAct } from '../../parts/action.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { prefer } from '../../preferences.ts'
 import { me } from '../../wire/panel.ts'
-import { prefer } from '../../wire/prefer.ts'
 import { words } from '../../words/words.ts'
 
-/** Language, theme and side: shown at once, kept by the service. */
+/** Language, theme and sidebar: changes apply at once, and the service stores them. */
 export function Preferences() {
   const say = words().account
   const store = useAct(prefer)

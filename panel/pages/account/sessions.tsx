@@ -12,7 +12,7 @@ import { words } from '../../words/words.ts'
 
 type Session = Answer<'GET /api/auth/sessions'>[number]
 
-/** Where one is signed in, this device first. */
+/** The user's sessions, this device first. */
 export function Sessions() {
   const say = words().account
   const load = useLoad(async (signal) => {
@@ -26,7 +26,7 @@ export function Sessions() {
     try {
       for (const { id } of others) await api('DELETE /api/auth/sessions/{id}', { params: { id } })
     } finally {
-      // Its button goes with them.
+      // The focused button disappears with the sessions.
       document.querySelector<HTMLElement>('h1')?.focus()
       await load.reload()
     }
@@ -62,7 +62,7 @@ function SessionRow({ session, reload }: { session: Session; reload(): Promise<v
   const revoke = useAct(async () => {
     await api('DELETE /api/auth/sessions/{id}', { params: { id } })
     toast(say.revoked)
-    // Its button goes with it.
+    // The focused button disappears with the session.
     document.querySelector<HTMLElement>('h1')?.focus()
     await reload()
   })

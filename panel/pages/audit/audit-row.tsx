@@ -4,7 +4,7 @@ import { targets } from '../../wire/packages.ts'
 import { fromService, words } from '../../words/words.ts'
 import type { Entry } from '../audit.page.tsx'
 
-/** What is worth a second look. */
+/** Actions that deserve attention. */
 const STATUS: Readonly<Record<string, StatusKind>> = {
   login_failed: 'warn',
   login_rate_limited: 'warn',
@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<string, StatusKind>> = {
   module_taken_back: 'warn',
 }
 
-/** One entry as a sentence; what else was noted is behind its details. */
+/** An entry as a sentence; its other fields are in the details. */
 export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
   const { audit: say } = words()
   const who = username ?? (ip === 'host' ? say.system : say.nobody)
@@ -51,7 +51,7 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
   )
 }
 
-/** The name of a target in the middle of a sentence; `all` includes the host for a check. */
+/** The name of a target inside a sentence; for a check, `all` includes the host. */
 function inSentence(target: string, ofCheck: boolean): string {
   const say = words().audit.targets
   if (target === 'host') return say.host

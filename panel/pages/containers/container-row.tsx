@@ -1,5 +1,4 @@
-import { bytes, percent } from '../../nouns/amount.ts'
-import { duration } from '../../nouns/time.ts'
+import { bytes, duration, percent } from '../../nouns/format.ts'
 import { ContainerActions } from '../../parts/container-actions.tsx'
 import { ContainerStatus } from '../../parts/container-status.tsx'
 import { Spark } from '../../parts/spark.tsx'
@@ -10,7 +9,7 @@ import { asked } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
 import { TaskRow } from './task-row.tsx'
 
-/** A container; below it how the last action on it goes. */
+/** A container, and below it the progress of the last action on it. */
 export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
   const {
     containers: say,

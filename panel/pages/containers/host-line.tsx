@@ -1,13 +1,12 @@
-import { bytes } from '../../nouns/amount.ts'
-import { duration } from '../../nouns/time.ts'
+import { bytes, duration } from '../../nouns/format.ts'
 import { readHost } from '../../wire/host.ts'
 import { useLoad } from '../../wire/load.ts'
 import { language, words } from '../../words/words.ts'
 
-/** A question is a command on the host. */
+/** Each read runs a command on the host. */
 const EVERY_MS = 15_000
 
-/** How the machine does that all of them share, in a line. A host that does not answer says so where its containers are. */
+/** One line with the figures of the host. The container list reports a host that does not answer. */
 export function HostLine() {
   const { containers: say, shell } = words()
   const found = useLoad(readHost, [], { everyMs: EVERY_MS }).data.value

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { ArrowDown, ArrowUp } from 'lucide'
-import type { Order } from '../../nouns/sort.ts'
+import type { Order } from '../../nouns/order.ts'
 import { Icon } from '../../parts/icon.tsx'
 import type { Column } from '../containers.page.tsx'
 
@@ -11,7 +11,7 @@ interface SortHeaderProps {
   class?: string
 }
 
-/** A heading that sorts by its column: figures from the largest, names from the first; then the other way, then not at all. */
+/** A column heading that sorts: figures descending, names ascending; the next press reverses the order, the third one removes it. */
 export function SortHeader({ column, order, label, class: kind }: SortHeaderProps) {
   const isBy = order.value?.by === column
   const descending = order.value?.descending ?? false

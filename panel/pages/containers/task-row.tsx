@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { upgradeHere } from '../../parts/container-actions.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
-import { type Asked, act, isUnderWay, putAway } from '../../wire/tasks.ts'
+import { type Asked, act, dismissAction, isUnderWay } from '../../wire/tasks.ts'
 import { words } from '../../words/words.ts'
 
 interface TaskRowProps {
@@ -12,7 +12,7 @@ interface TaskRowProps {
   columns: number
 }
 
-/** How an action on a container goes, with what it has put out. */
+/** The progress of an action on a container, with its log. */
 export function TaskRow({ vmid, name, asked, columns }: TaskRowProps) {
   const { containers: say } = words()
   const row = useRef<HTMLTableRowElement>(null)
@@ -20,9 +20,9 @@ export function TaskRow({ vmid, name, asked, columns }: TaskRowProps) {
   const busy = isUnderWay(asked)
   const isWell = task?.exit_status === 'OK'
   const hide = () => {
-    // What had the focus goes with it: the container above takes it.
+    // The focused element disappears, so the container row takes the focus.
     row.current?.previousElementSibling?.querySelector<HTMLElement>('.container-actions [popovertarget]')?.focus()
-    putAway(vmid)
+    dismissAction(vmid)
   }
   return (
     <tr class="task" ref={row}>
@@ -39,7 +39,7 @@ export function TaskRow({ vmid, name, asked, columns }: TaskRowProps) {
           )}
           {!busy && (
             <button type="button" class="button small plain" onClick={hide}>
-              {say.putAway}
+              {say.hide}
             </button>
           )}
         </div>

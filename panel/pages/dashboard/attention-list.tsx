@@ -5,8 +5,8 @@ import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
 import { checks, checksError, checkWhatIsDue, isChecking, useChecks } from '../../wire/checks.ts'
+import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
 import { hostAway, readHost } from '../../wire/host.ts'
 import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
@@ -17,7 +17,7 @@ import { AttentionRow } from './attention-row.tsx'
 
 const HOST_MS = 30_000
 
-/** What needs attention, each with what to do about it; or that nothing does. */
+/** Lists the problems with their actions, or says that there are none. */
 export function AttentionList() {
   const say = words().dashboard
   const host = useLoad(readHost, [], { everyMs: HOST_MS })
@@ -50,7 +50,7 @@ export function AttentionList() {
     (containers.value === undefined && containersError.value === undefined)
   const failures = [host, targets, modules].map(({ error }) => error.value)
   failures.push(jobsError.value, containersError.value, checksError.value)
-  // What was never looked at, or not since it was changed, is not in order.
+  // A target that was never checked, or changed since its last check, is not known to be up to date.
   const knowsAll =
     failures.every((each) => each === undefined) &&
     found.every(({ state }) => !/^(unknown|attention|blocked)$/.test(state))
@@ -96,7 +96,7 @@ function isWaiting({ data, error }: Load<unknown>): boolean {
   return data.value === undefined && error.value === undefined
 }
 
-/** When the oldest of what is known was found. */
+/** The time of the oldest known result. */
 function oldest(): number | undefined {
   return oldestOf(checks.value ?? []).checked ?? containersAt.value
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { percent } from '../../nouns/amount.ts'
 import type { Attention } from '../../nouns/attention.ts'
+import { percent } from '../../nouns/format.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { mayUpgrade } from '../../parts/upgrade-question.ts'
+import { confirmUpgrade } from '../../parts/upgrade-question.ts'
 import { go } from '../../router.ts'
 import { startRepair } from '../../wire/checks.ts'
 import { hostAway } from '../../wire/host.ts'
@@ -15,7 +15,7 @@ import { isAdmin } from '../../wire/panel.ts'
 import { act } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
 
-/** A thing that needs attention: a sentence, and what to do about it. */
+/** A problem: a sentence and an action. */
 export function AttentionRow({ item }: { item: Attention }) {
   const { sentence, action } = shownAs(item)
   return (
@@ -95,7 +95,7 @@ function To({ href, children }: { href: string; children: ComponentChildren }) {
   )
 }
 
-/** Starts it where its log is shown. */
+/** Starts the container on the page that shows its log. */
 function Start({ vmid }: { vmid: number }) {
   const start = () => {
     void act(vmid, 'start')
@@ -108,7 +108,7 @@ function Start({ vmid }: { vmid: number }) {
   )
 }
 
-/** Who may repair does so from here; others see where it stands. */
+/** Administrators can start the repair here; other users get a link to the target. */
 function repairOf(target: string): ComponentChildren {
   const say = words().dashboard
   if (!isAdmin.value) return <To href="/updates">{say.see}</To>
@@ -116,10 +116,10 @@ function repairOf(target: string): ComponentChildren {
 }
 
 async function upgradeHost(): Promise<string | undefined> {
-  return (await mayUpgrade('host')) ? startUpgrade('host') : undefined
+  return (await confirmUpgrade('host')) ? startUpgrade('host') : undefined
 }
 
-/** Starts a job, and shows it; nothing when the person thinks better of it. */
+/** Starts a job and shows it; does nothing when the user declines. */
 function Starts({ verb, start: starts }: { verb: string; start(): Promise<string | undefined> }) {
   const start = useAct(async () => {
     const id = await starts()

@@ -14,7 +14,7 @@ interface CardFrameProps {
   children: ComponentChildren
 }
 
-/** A card under its heading; with the buttons to arrange it while that is done. */
+/** A card with its heading, and with the arranging buttons while the user arranges the dashboard. */
 export function CardFrame({ id, edits, first, last, move, hide, children }: CardFrameProps) {
   const say = words().dashboard
   const name = say[id]
@@ -66,7 +66,7 @@ interface HiddenCardsProps {
   show(id: CardId): void
 }
 
-/** The cards that are not shown, to be shown again. */
+/** The hidden cards, each with a button that shows it again. */
 export function HiddenCards({ hidden, show }: HiddenCardsProps) {
   const say = words().dashboard
   if (hidden.length === 0) return null

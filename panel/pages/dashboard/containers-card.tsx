@@ -1,5 +1,4 @@
-import { bytes, percent } from '../../nouns/amount.ts'
-import { duration } from '../../nouns/time.ts'
+import { bytes, duration, percent } from '../../nouns/format.ts'
 import { ContainerStatus } from '../../parts/container-status.tsx'
 import { Aged, Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -15,7 +14,7 @@ import {
 import { isAdmin } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
 
-/** Each container, with how its processor and memory have gone since the page was opened. */
+/** The containers, with graphs of CPU and memory since the panel was opened. */
 export function ContainersCard() {
   const say = words().dashboard
   const found = containers.value

@@ -1,11 +1,10 @@
 import { useId } from 'preact/hooks'
-import { bytes, percent } from '../../nouns/amount.ts'
-import { duration } from '../../nouns/time.ts'
+import { bytes, duration, percent } from '../../nouns/format.ts'
 import { Aged, Placeholder } from '../../parts/loaded.tsx'
 import { host, hostAt, hostError } from '../../wire/host.ts'
 import { language, words } from '../../words/words.ts'
 
-/** The host's own figures. */
+/** The figures of the host. */
 export function HostCard() {
   const { dashboard: say, shell } = words()
   const id = useId()

@@ -9,7 +9,7 @@ import { words } from '../../words/words.ts'
 
 const SHOWN = 5
 
-/** The jobs that run, and the last upgrades. */
+/** Running jobs and recent upgrades. */
 export function JobsCard() {
   const { dashboard: say, job: states } = words()
   const others = running.value.filter(({ kind }) => kind !== undefined)

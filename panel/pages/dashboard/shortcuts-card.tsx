@@ -1,12 +1,12 @@
 import { ExternalLink } from 'lucide'
-import { shortcutsIn } from '../../nouns/shortcuts.ts'
+import { shortcutsIn } from '../../nouns/links.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useLoad } from '../../wire/load.ts'
 import { api, isAdmin } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 
-/** The addresses that people of this panel open often. */
+/** Shortcuts that all users share. */
 export function ShortcutsCard() {
   const say = words().dashboard
   const load = useLoad((signal) => api('GET /api/settings/public', { signal }))

@@ -1,5 +1,5 @@
+import { full, instant } from '../../nouns/format.ts'
 import type { LogLevel, LogLine } from '../../nouns/log-line.ts'
-import { full, instant } from '../../nouns/time.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { now } from '../../parts/time.tsx'
 import { language, words } from '../../words/words.ts'
@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<LogLevel, StatusKind>> = {
   fatal: 'err',
 }
 
-/** A line of the log. The number of its request shows those of the same request. */
+/** A log line. Its request id filters the list to the same request. */
 export function LogRow({ line, only }: { line: LogLine; only(id: string): void }) {
   const say = words().logs
   const at = instant(line.time)
@@ -39,7 +39,7 @@ export function LogRow({ line, only }: { line: LogLine; only(id: string): void }
   )
 }
 
-/** With the day, if that is not today. */
+/** Includes the day unless it is today. */
 function timeOfDay(at: number): string {
   const isToday = new Date(at).toDateString() === new Date(now.value).toDateString()
   return new Intl.DateTimeFormat(language(), { ...(!isToday && { dateStyle: 'short' }), timeStyle: 'medium' }).format(

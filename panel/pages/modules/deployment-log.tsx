@@ -1,11 +1,11 @@
 import { Problem } from '../../parts/problem.tsx'
 import { Status, type StatusKind } from '../../parts/status.tsx'
-import { type FollowedDeployment, followDeployment, putDeploymentAway } from '../../wire/deployment.ts'
+import { dismissDeployment, type FollowedDeployment, followDeployment } from '../../wire/deployment.ts'
 import { fromService, words } from '../../words/words.ts'
 
 const STATUS: Readonly<Record<string, StatusKind>> = { done: 'ok', failed: 'err', rolled_back: 'warn' }
 
-/** How a deployment goes, line by line, also while the service restarts; and how it has ended. */
+/** The log and result of a deployment, also across the restart of the service. */
 export function DeploymentLog({ of: { id, told, isAway, error } }: { of: FollowedDeployment }) {
   const say = words().modules
   const ended = told ? told.finished_at !== null : false
@@ -18,8 +18,8 @@ export function DeploymentLog({ of: { id, told, isAway, error } }: { of: Followe
           </Status>
         </span>
         {(ended || error !== undefined) && (
-          <button type="button" class="button small" onClick={putDeploymentAway}>
-            {say.putAway}
+          <button type="button" class="button small" onClick={dismissDeployment}>
+            {say.hide}
           </button>
         )}
       </header>

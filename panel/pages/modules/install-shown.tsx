@@ -4,13 +4,12 @@ import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Offered } from '../modules.page.tsx'
 
-/** As short as forges show it. */
+/** The length of a short commit id, as on forges. */
 const SHORT = 10
 
 /**
- * Installs what the list shows of a module, that very commit, once somebody has agreed to it. Gives the deployment that this
- * has begun, null where none was needed, undefined when nobody agrees; `again` reads the list anew when the forge has another
- * commit by now.
+ * Installs exactly the listed commit of a module after a confirmation. Resolves with the deployment that it started, null when none was
+ * needed, undefined when the user declined; calls `again` to reload the list when the forge has a newer commit.
  */
 export async function installShown(
   { id, name, version, commit, has_backend }: Offered,

@@ -13,15 +13,15 @@ import { installShown } from './install-shown.tsx'
 
 interface InstalledModuleProps {
   module: Installed
-  /** What the forge offers of it. */
+  /** The entry of the forge for this module. */
   newest: Offered | undefined
-  /** To be called with the deployment that a change has begun, or null: settles when all is read anew. */
+  /** Called with the new deployment or null; resolves when everything was reloaded. */
   change(deployment: string | null): Promise<void>
-  /** Reads anew what the forge offers. */
+  /** Reloads the list of the forge. */
   again(): Promise<void>
 }
 
-/** A module that is there: how it does, and what an administrator can do with it. */
+/** An installed module with its state and the actions of administrators. */
 export function InstalledModule({ module, newest, change, again }: InstalledModuleProps) {
   const { modules: say } = words()
   const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href } = module
@@ -43,7 +43,7 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
     if (!(await confirm(question))) return
     await api('DELETE /api/repair/modules/{id}', { params: { id } })
     toast(say.removed(name))
-    // Its row goes with it.
+    // The focused row disappears.
     document.querySelector<HTMLElement>('h1')?.focus()
     await change(null)
   })

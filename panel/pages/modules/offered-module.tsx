@@ -9,11 +9,11 @@ import { installShown } from './install-shown.tsx'
 interface OfferedModuleProps {
   module: Offered
   change(deployment: string | null): Promise<void>
-  /** Reads anew what the forge offers. */
+  /** Reloads the list of the forge. */
   again(): Promise<void>
 }
 
-/** A module of the forge that is not installed. */
+/** A module on the forge that is not installed. */
 export function OfferedModule({ module, change, again }: OfferedModuleProps) {
   const { modules: say } = words()
   const { name, version, description, has_backend, repository } = module

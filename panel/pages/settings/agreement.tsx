@@ -3,15 +3,15 @@ import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Settings } from './settings-form.tsx'
 
-/** What goes along with a change that somebody has agreed to. */
+/** The extra values of a confirmed change. */
 interface Agreement {
   ssh_host_key?: string
   current_password?: string
 }
 
 /**
- * Asks for what a change needs beside its values: another host is shown by its key, which is read without giving it any
- * password, and another certificate for the stored token is confirmed, both by one's own password. Undefined when nobody agrees.
+ * Asks for the confirmation that a change needs. A new host is shown by its key, which is read without sending a password; a new
+ * certificate for the stored token is shown by its fingerprint. Both need the user's own password. Undefined when the user declines.
  */
 export async function agreement(
   known: Settings,

@@ -12,12 +12,12 @@ import type { Settings } from './settings-form.tsx'
 
 interface HostKeyProps {
   known: Settings
-  /** Told whether there is something to store. */
+  /** Called when the section gets or loses unsaved changes. */
   mark(isUnsaved: boolean): void
   onSaved(): Promise<void>
 }
 
-/** The key that the host has to show. To change it one types the host's name and one's own password: it is what keeps another machine out. */
+/** The accepted key of the host, which keeps other machines out. Changing it needs the host's name and the user's password. */
 export function HostKey({ known, mark, onSaved }: HostKeyProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)

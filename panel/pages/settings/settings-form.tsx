@@ -22,19 +22,19 @@ interface SettingsFormProps {
   note: string
   known: Settings
   fields: readonly Name[]
-  /** Told whether there is something to store. */
+  /** Called when the section gets or loses unsaved changes. */
   mark(isUnsaved: boolean): void
   onSaved(): Promise<void>
 }
 
-/** A section of the settings: what was changed in it is stored, all or nothing. A secret that is left empty stays as it is. */
+/** A section of the settings. Saving stores its changed fields, all or none. An empty secret keeps its stored value. */
 export function SettingsForm({ title, note, known, fields, mark, onSaved }: SettingsFormProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)
   const values = useMemo(() => fields.map((name) => ({ name, value: signal(storedOf(known, name)) })), [])
   const shown = useRef(known)
   useEffect(() => {
-    // Another section was stored, say: what is typed here stays.
+    // When another section was saved, the values typed here stay.
     for (const { name, value } of values)
       if (value.peek() === storedOf(shown.current, name)) value.value = storedOf(known, name)
     shown.current = known
@@ -51,7 +51,11 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
       focusWrong(form.current)
       throw error
     }
-    for (const { name, value } of changed) if (isSecret(name) && value.value === body[name]) value.value = ''
+    for (const { name, value } of changed) {
+      if (isSecret(name) && value.value === body[name]) value.value = ''
+      // A value typed before the settings are read again is kept, also the one from before this change.
+      if (!isSecret(name)) shown.current = { ...shown.current, [name]: body[name] ?? '' }
+    }
     toast(say.saved)
     await onSaved()
   })

@@ -1,9 +1,8 @@
 import { type Signal, signal, useSignal } from '@preact/signals'
 import { ArrowDown, ArrowUp, Trash2 } from 'lucide'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { moved } from '../../nouns/arrange.ts'
-import { safeLink } from '../../nouns/links.ts'
-import { type Shortcut, shortcutsIn } from '../../nouns/shortcuts.ts'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { type Shortcut, safeLink, shortcutsIn } from '../../nouns/links.ts'
+import { moved } from '../../nouns/order.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -16,12 +15,12 @@ interface Row {
   id: number
   label: Signal<string>
   href: Signal<string>
-  /** What it has beside them. */
+  /** Stored fields other than label and address. */
   more: Partial<Shortcut>
 }
 
 interface ShortcutsProps {
-  /** As the service keeps them. */
+  /** The list as the service stores it. */
   stored: string
   mark(isUnsaved: boolean): void
   onSaved(): Promise<void>
@@ -35,7 +34,7 @@ const rowOf = ({ label, href, ...more }: Shortcut): Row => ({
   more,
 })
 
-/** The shortcuts of the dashboard: named, ordered, checked before they are stored. */
+/** The dashboard shortcuts: named, ordered, and validated before saving. */
 export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
   const say = words().settings
   const form = useRef<HTMLFormElement>(null)
@@ -63,10 +62,17 @@ export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
     toast(say.shortcutsSaved)
     await onSaved()
   })
+  const hasNewRow = useRef(false)
   const add = () => {
     rows.value = [...rows.value, rowOf({ label: '', href: '' })]
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('li:last-of-type input')?.focus())
+    hasNewRow.current = true
   }
+  // With the render of the row: a later focus would take the letters that the user types elsewhere by then.
+  useLayoutEffect(() => {
+    if (!hasNewRow.current) return
+    hasNewRow.current = false
+    form.current?.querySelector<HTMLElement>('li:last-of-type input')?.focus()
+  }, [rows.value])
   const move = (row: Row, by: number) => {
     const ids = moved(
       rows.value.map(({ id }) => id),

@@ -8,7 +8,7 @@ import { Status } from '../../parts/status.tsx'
 import { fromService, words } from '../../words/words.ts'
 import type { Found } from '../setup.page.tsx'
 
-/** Without these nothing works; what the others lack can be mended later. */
+/** The checks that must pass; the others can be fixed later. */
 const NEEDED = new Set(['reachable', 'authenticated'])
 
 interface FindingsProps {
@@ -18,7 +18,7 @@ interface FindingsProps {
   back(): void
 }
 
-/** What the host has shown: its key, to be compared by a person, and what the account can do there. */
+/** The results of the host check: its key, which the user must compare, and the rights of the account. */
 export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, install, back }: FindingsProps) {
   const { setup: say, settings } = words()
   const optional = useRef<HTMLDetailsElement>(null)

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp } from 'lucide'
-import { type Key, typedBy } from '../../nouns/typing.ts'
+import { type Key, typedBy } from '../../nouns/shell.ts'
 import { Icon } from '../../parts/icon.tsx'
 import type { Shell } from '../../wire/terminals.ts'
 import { words } from '../../words/words.ts'
@@ -13,7 +13,7 @@ const KEYS = [
   { key: 'right', icon: ArrowRight },
 ] as const
 
-/** The keys that a phone does not have. They leave its keyboard open. */
+/** The keys that phones lack. Pressing them keeps the on-screen keyboard open. */
 export function KeyBar({ shell }: { shell: Shell }) {
   const { terminal: say } = words()
   const press = (key: Key) => {

@@ -1,10 +1,10 @@
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-/** A keyboard on the screen takes at least so much of it; the bars of a browser that come and go take less. */
+/** The smallest height of an on-screen keyboard; browser bars that come and go are smaller. */
 const KEYBOARD_PX = 120
 
-/** Makes `page` so high that it ends above the keyboard of a phone, which lies over the page without it knowing. */
+/** Ends `page` above the on-screen keyboard, which covers the page without resizing it. */
 export function useKeyboardRoom(page: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const seen = window.visualViewport

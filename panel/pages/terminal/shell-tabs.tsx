@@ -4,7 +4,7 @@ import { targetName } from '../../parts/target-name.ts'
 import { current, type Shell, shells } from '../../wire/terminals.ts'
 import { words } from '../../words/words.ts'
 
-/** What a terminal is called: by its target, and which of that target it is. */
+/** The label of a terminal: its target, with a number when the target has several. */
 export function shellName({ id, target }: Shell): string {
   const same = shells.value.filter((each) => each.target === target)
   const name = targetName(target)
@@ -12,7 +12,7 @@ export function shellName({ id, target }: Shell): string {
   return words().terminal.nth(name, same.findIndex((each) => each.id === id) + 1)
 }
 
-/** One tab for each terminal. Arrows go from one to the next. */
+/** One tab for each terminal; arrow keys switch between them. */
 export function ShellTabs() {
   const { terminal: say } = words()
   const list = useRef<HTMLDivElement>(null)

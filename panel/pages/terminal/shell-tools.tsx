@@ -8,14 +8,14 @@ import type { Shell } from '../../wire/terminals.ts'
 import { words } from '../../words/words.ts'
 import { shellName } from './shell-tabs.tsx'
 
-const KEPT = 'ops-panel.terminal-speaks'
+const STORAGE_KEY = 'ops-panel.terminal-speaks'
 
-/** Whether screen readers are told what the terminal shows: it costs time, so who needs it asks for it. */
+/** Whether screen readers announce the output. It costs time, so the user switches it on. */
 export const speaks = signal(kept())
 
 function kept(): boolean {
   try {
-    return localStorage.getItem(KEPT) !== null
+    return localStorage.getItem(STORAGE_KEY) !== null
   } catch {
     return false
   }
@@ -24,10 +24,10 @@ function kept(): boolean {
 function setSpeaks(on: boolean): void {
   speaks.value = on
   try {
-    if (on) localStorage.setItem(KEPT, 'yes')
-    else localStorage.removeItem(KEPT)
+    if (on) localStorage.setItem(STORAGE_KEY, 'yes')
+    else localStorage.removeItem(STORAGE_KEY)
   } catch {
-    // Not allowed here: it is asked for each time.
+    // The browser does not allow storage, so the choice lasts until the page is reloaded.
   }
 }
 
@@ -55,7 +55,7 @@ async function close(shell: Shell): Promise<void> {
   if (shell.state.value.is !== 'open' || (await confirm(question))) shell.close()
 }
 
-/** What can be done with a terminal by hand. */
+/** The buttons of a terminal. */
 export function ShellTools({ shell }: { shell: Shell }) {
   const { terminal: say } = words()
   return (

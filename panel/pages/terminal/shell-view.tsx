@@ -6,7 +6,7 @@ import { fromService, words } from '../../words/words.ts'
 import { KeyBar } from './key-bar.tsx'
 import { ShellTools, speaks } from './shell-tools.tsx'
 
-/** The terminal of the current tab, what can be done with it, and how it has ended. */
+/** The terminal of the current tab, its buttons, and how it ended. */
 export function ShellView() {
   const { terminal: say } = words()
   const box = useRef<HTMLDivElement>(null)
@@ -15,7 +15,7 @@ export function ShellView() {
   const show = async () => {
     if (!shell || !box.current) return
     await shell.show(box.current, say.typeHere)
-    // Who goes from tab to tab by arrows stays there.
+    // Arrow keys between tabs leave the focus on the tabs.
     if (current.value === shell && !document.activeElement?.matches('[role=tab]')) shell.screen.value?.focus()
   }
   useEffect(() => void show(), [shell])
@@ -38,7 +38,7 @@ export function ShellView() {
   )
 }
 
-/** How it ended, and another one in its place. */
+/** How the shell ended, and a button that reopens it. */
 function Ending({ shell, again }: { shell: Shell; again(): void }) {
   const { terminal: say } = words()
   const state = shell.state.value
@@ -46,7 +46,7 @@ function Ending({ shell, again }: { shell: Shell; again(): void }) {
   const isWell = end?.why === 'exit' && end.code === 0
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    // A terminal without a shell would keep the focus, Tab included.
+    // A terminal without a shell would capture the focus, and the Tab key with it.
     if (end && document.activeElement?.closest('.shell-box')) button.current?.focus()
   }, [end])
   if (state.is === 'failed') return <Problem error={state.error} retry={again} />

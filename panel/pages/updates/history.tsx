@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
+import { duration, instant } from '../../nouns/format.ts'
 import { OUTCOME_STATUS } from '../../nouns/outcome.ts'
-import { duration, instant } from '../../nouns/time.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -11,7 +11,7 @@ import { words } from '../../words/words.ts'
 
 const FIRST = 10
 
-/** The upgrades that were started, newest first. */
+/** The upgrades, newest first. */
 export function History() {
   const { updates: say } = words()
   const showsAll = useSignal(false)

@@ -4,17 +4,17 @@ import { useLoad } from '../../wire/load.ts'
 import { type Package, readPackages } from '../../wire/packages.ts'
 import { words } from '../../words/words.ts'
 
-/** Fewer are seen at a glance. */
-const WORTH_A_FILTER = 12
+/** The list is short enough without a filter up to this number. */
+const FILTER_THRESHOLD = 12
 
 interface PackageTableProps {
   target: string
-  /** When they were looked at: once that changes they are read again. */
+  /** The time of the check; a new check reloads the list. */
   at: string | null
   label: string
 }
 
-/** What would be upgraded, from which version to which. */
+/** The available updates with the installed and the new version. */
 export function PackageTable({ target, at, label }: PackageTableProps) {
   const load = useLoad((signal) => readPackages(target, signal), [target, at])
   return <Loaded of={load}>{(packages) => <Table packages={packages} label={label} />}</Loaded>
@@ -27,7 +27,7 @@ function Table({ packages, label }: { packages: readonly Package[]; label: strin
   const shown = packages.filter(({ name }) => name.toLowerCase().includes(wanted))
   return (
     <>
-      {packages.length > WORTH_A_FILTER && (
+      {packages.length > FILTER_THRESHOLD && (
         <input
           type="search"
           class="filter"

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals'
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { type Check, canBeRepaired, isUnanswered, shownOf, waitingIn } from '../../nouns/checked.ts'
+import { type Check, canBeRepaired, isUnanswered, shownOf, updatesIn } from '../../nouns/checked.ts'
+import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { useKeptFocus } from '../../parts/kept-focus.ts'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
@@ -15,16 +15,16 @@ import { PackageTable } from './package-table.tsx'
 
 interface TargetRowProps {
   check: Check
-  /** Why nothing can be started now. */
+  /** The reason why nothing can start now. */
   blocked: string | undefined
   onUpgrade(): void
   onRepair(): void
   onCheck(): void
-  /** Shows the output of the upgrade or repair that runs there. */
+  /** Shows the output of the upgrade or repair that runs on this target. */
   onShow(job: string): void
 }
 
-/** A target: how it is, what waits there, and the buttons that do something about it. */
+/** A target: its state, its updates, and the buttons for both. */
 const DAY_MS = 24 * 60 * 60_000
 
 export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow }: TargetRowProps) {
@@ -37,10 +37,10 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   const job = running.value.find(
     (each) => each.kind !== 'check' && (each.target === target || (each.target === 'all' && target !== 'host')),
   )
-  const count = waitingIn(check)
+  const count = updatesIn(check)
   const shown = shownOf(check)
   const isSilent = isUnanswered(check)
-  /** Beside what is worse: what that was found by is old. */
+  /** Shown beside a worse state: that state comes from an older check. */
   const isSilentToo = isSilent && shown.kind === 'err' && !check.checking
   const kind = shown.kind !== 'off' && job ? 'run' : shown.kind
   const opens = check.counts.upgrade + check.counts.install + check.counts.kept_back + check.counts.held > 0
@@ -48,7 +48,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   useKeptFocus(row)
 
   function sentence(): ComponentChildren {
-    // Of all containers, it is one at a time.
+    // An upgrade of all containers processes them one at a time.
     if (kind === 'run' && job?.kind === 'remedy') return say.repairing
     if (kind === 'run') return job?.target === 'all' ? say.runningWithAll : say.running
     if (check.checking && kind === 'unknown') return say.checking
@@ -60,7 +60,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
     return say.states[shown.text]
   }
 
-  /** One button, whose word changes: who has pressed it keeps the focus. */
+  /** One button with a changing label, so that it keeps the focus after a press. */
   function buttonOf(): RowButton | undefined {
     if (kind === 'run' && job)
       return { word: say.show, label: say.showOf(name), starts: false, act: () => onShow(job.job_id) }
@@ -76,7 +76,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   }
   const button = buttonOf()
   const repairs = kind !== 'run' && isAdmin.value && canBeRepaired(check)
-  // Of lists that are old or missing, their age says it; not of those that could not be refreshed today.
+  // The age of the lists already covers old or missing lists, but not those whose refresh failed today.
   const isOfToday = check.lists_at !== null && Date.now() - Date.parse(check.lists_at) < DAY_MS
   const told = findings.filter(
     ({ code, repository }) => (code !== 'lists_stale' || repository !== null || isOfToday) && say.findings[code],
@@ -150,7 +150,7 @@ export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow
   )
 }
 
-/** Leads to the check that a target did not answer. */
+/** Links to the check that the target did not answer. */
 function SeeCheck({ id }: { id: string | null }) {
   if (id === null) return null
   return (
@@ -164,14 +164,14 @@ function SeeCheck({ id }: { id: string | null }) {
 interface RowButton {
   word: string
   label: string
-  /** Whether it starts something at the host. */
+  /** Whether it starts something on the host. */
   starts: boolean
-  /** Why it cannot be pressed now. */
+  /** The reason why it is disabled now. */
   blocked?: string | undefined
   act(): void
 }
 
-/** How old the lists are that were looked into. */
+/** The age of the package lists behind the result. */
 function Lists({ at }: { at: string | null }) {
   const say = words().updates
   return at === null ? <span>{say.listsMissing}</span> : <Ago at={at} say={say.lists} />

@@ -6,7 +6,7 @@ export const palette: typeof fr = {
   results: 'Results',
   none: (search: string) => `Nothing matches “${search}”.`,
   found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
-  partial: 'The service has not answered everything: commands may be missing.',
+  partial: 'The service did not answer every request. Some commands may be missing.',
   groups: {
     recent: 'Recent',
     page: 'Pages',
@@ -21,7 +21,7 @@ export const palette: typeof fr = {
   upgradeQuestion: (name: string) => `Upgrade ${name}?`,
   upgradeText: 'apt upgrades all its packages.',
   upgradeVerb: 'Upgrade',
-  terminal: (name: string) => `Open a terminal: ${name}`,
+  terminal: (name: string) => `Open terminal: ${name}`,
   follow: (name: string) => `Follow the upgrade: ${name}`,
   followOther: (name: string) => `Follow: ${name}`,
   hints: { choose: 'choose', open: 'open', close: 'close', openKey: 'Enter', closeKey: 'Esc' },

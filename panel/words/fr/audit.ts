@@ -1,4 +1,4 @@
-/** Who did it and on what, where that is known. */
+/** The user and the target, where known. */
 interface Done {
   who: string
   what: string
@@ -6,7 +6,7 @@ interface Done {
 
 export const audit = {
   title: 'Audit',
-  note: 'Qui a fait quoi, sur quoi, d’où',
+  note: 'Qui a fait quoi, où et depuis quelle adresse',
   nobody: 'Quelqu’un',
   system: 'Le panneau',
   action: 'Action',
@@ -14,12 +14,9 @@ export const audit = {
   user: 'Utilisateur',
   filter: 'Filtrer',
   clear: 'Tout afficher',
-  more: 'Plus anciennes',
-  empty: 'Rien n’a encore été noté.',
-  noMatch: 'Rien ne correspond à ces filtres.',
-  when: 'Quand',
-  what: 'Quoi',
-  from: 'Depuis',
+  more: 'Afficher les plus anciennes',
+  empty: 'Aucune entrée pour l’instant.',
+  noMatch: 'Aucune entrée ne correspond à ces filtres.',
   details: 'Détails',
   targets: {
     host: 'l’hôte',
@@ -27,26 +24,26 @@ export const audit = {
     everything: 'l’hôte et tous les conteneurs',
     container: (name: string) => `le conteneur ${name}`,
   },
-  /** What was cancelled, where that is no upgrade. */
+  /** Cancelled jobs other than upgrades. */
   cancelled: {
     check: ({ who, what }: Done) => `${who} a annulé une vérification sur ${what}`,
     remedy: ({ who, what }: Done) => `${who} a annulé une réparation sur ${what}`,
   },
   sentences: {
-    login_rate_limited: ({ who }: Done) => `${who} a essayé trop souvent de se connecter`,
+    login_rate_limited: ({ who }: Done) => `${who} a fait trop de tentatives de connexion`,
     login_failed: ({ who }: Done) => `${who} n’a pas réussi à se connecter`,
     login_success: ({ who }: Done) => `${who} s’est connecté`,
-    proof_refused: ({ who }: Done) => `${who} n’a pas donné son propre mot de passe`,
+    proof_refused: ({ who }: Done) => `${who} a saisi un mauvais mot de passe pour confirmer un changement`,
     logout: ({ who }: Done) => `${who} s’est déconnecté`,
     session_revoked: ({ who, what }: Done) => `${who} a révoqué la session ${what}`,
-    sessions_ended: ({ who, what }: Done) => `${who} a terminé les sessions de ${what}`,
+    sessions_ended: ({ who, what }: Done) => `${who} a mis fin aux sessions de ${what}`,
     account_ended: ({ what }: Done) =>
-      `Les sessions de ${what} ont pris fin\u00a0: l’hôte n’a plus ce compte, ou l’a fermé`,
+      `Les sessions de ${what} ont pris fin\u00a0: le compte a été supprimé ou fermé sur l’hôte`,
     rights_changed: ({ what }: Done) => `Les droits de ${what} ont changé`,
     keys_rotated: ({ who }: Done) => `${who} a renouvelé les clés de signature`,
     host_key_changed: () => 'La clé de l’hôte SSH a changé',
     installed: ({ who }: Done) => `${who} a installé le panneau`,
-    settings_changed: ({ who }: Done) => `${who} a changé les réglages`,
+    settings_changed: ({ who }: Done) => `${who} a modifié les réglages`,
     update_start: ({ who, what }: Done) => `${who} a lancé une mise à jour sur ${what}`,
     update_cancel: ({ who, what }: Done) => `${who} a annulé une mise à jour sur ${what}`,
     check_start: ({ who, what }: Done) => `${who} a lancé une vérification sur ${what}`,
@@ -64,19 +61,19 @@ export const audit = {
     module_taken_back: ({ what }: Done) => `La version précédente du module ${what} a été rétablie`,
   },
   actions: {
-    login_rate_limited: 'Trop de connexions',
+    login_rate_limited: 'Trop de tentatives de connexion',
     login_failed: 'Connexion refusée',
     login_success: 'Connexion',
-    proof_refused: 'Preuve refusée',
+    proof_refused: 'Confirmation refusée',
     logout: 'Déconnexion',
     session_revoked: 'Session révoquée',
     sessions_ended: 'Sessions terminées',
     account_ended: 'Compte fermé sur l’hôte',
-    rights_changed: 'Droits changés',
+    rights_changed: 'Droits modifiés',
     keys_rotated: 'Clés renouvelées',
-    host_key_changed: 'Clé de l’hôte changée',
+    host_key_changed: 'Clé de l’hôte modifiée',
     installed: 'Installation du panneau',
-    settings_changed: 'Réglages changés',
+    settings_changed: 'Réglages modifiés',
     update_start: 'Mise à jour lancée',
     update_cancel: 'Tâche annulée',
     check_start: 'Vérification lancée',

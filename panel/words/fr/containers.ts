@@ -18,7 +18,7 @@ export const containers = {
   memory: 'Mémoire',
   disk: 'Disque',
   uptime: 'En marche depuis',
-  upSince: 'allumé depuis',
+  upSince: 'en marche depuis',
   actions: 'Actions',
   since: 'Les courbes commencent à l’ouverture du panneau.',
   verb: { start: 'Démarrer', stop: 'Forcer l’arrêt', shutdown: 'Arrêter', reboot: 'Redémarrer' },
@@ -36,7 +36,7 @@ export const containers = {
   },
   consequence: {
     start: '',
-    stop: 'Il est coupé sur-le-champ, comme par une panne de courant\u00a0: ce qui n’est pas écrit est perdu.',
+    stop: 'Il s’arrête aussitôt, comme lors d’une coupure de courant\u00a0: les données non écrites sont perdues.',
     shutdown: 'Ses services seront coupés.',
     reboot: 'Ses services seront coupés le temps du redémarrage.',
   },
@@ -47,8 +47,8 @@ export const containers = {
   openTerminal: 'Ouvrir un terminal',
   upgrade: 'Mettre à jour',
   logOf: (name: string) => `Journal de ${name}`,
-  putAway: 'Masquer',
-  host: 'L’hôte',
+  hide: 'Masquer',
+  host: 'Hôte',
   hostFacts: {
     load: (load: string) => `charge ${load}`,
     memory: (used: string, all: string) => `mémoire ${used} sur ${all}`,

@@ -1,6 +1,6 @@
 import type { ClientCode, Operations } from '../../../client/index.ts'
 
-/** What a job may fail with, beyond what an operation may. */
+/** Codes of jobs, in addition to those of operations. */
 type JobCode =
   | 'host_rebooted'
   | 'job_code_missing'
@@ -9,7 +9,7 @@ type JobCode =
   | 'job_kind_missing'
   | 'job_not_started'
 
-/** What an operation, a socket, or a job may fail with. */
+/** The codes of operations, sockets and jobs. */
 export type ErrorCode =
   | Operations[keyof Operations]['code']
   | ClientCode
@@ -19,16 +19,16 @@ export type ErrorCode =
   | 'sockets_missing'
   | 'terminals_busy'
 
-/** By code: what is the matter, and what to do about it. */
+/** By code: the problem, then what to do. */
 export const errors: Readonly<Record<ErrorCode, string>> = {
   account_kept_out:
-    'L’hôte ne laisse pas votre compte travailler\u00a0: pas de shell, mot de passe à changer ou compte expiré. Faites-le corriger sur l’hôte, puis reconnectez-vous.',
+    'Votre compte ne peut pas travailler sur l’hôte\u00a0: pas de shell, mot de passe à changer ou compte expiré. Faites-le corriger sur l’hôte, puis reconnectez-vous.',
   already_installed: 'L’installation est déjà faite. Connectez-vous\u202f; les réglages se changent dans le panneau.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
-  body_too_large: 'Ce qui est envoyé est trop long. Raccourcissez-le et réessayez.',
+  body_too_large: 'Le contenu envoyé est trop long. Raccourcissez-le et réessayez.',
   commit_changed:
-    'Ce module a changé depuis que la liste a été lue. Regardez ce qu’elle montre maintenant, puis réessayez.',
+    'Ce module a changé depuis la lecture de la liste. Vérifiez ce qu’elle affiche maintenant, puis réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
   core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',
@@ -39,23 +39,23 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   deployment_missing: 'Cette installation n’est plus connue. Actualisez la liste des modules.',
   forbidden: 'Cette action est réservée aux administrateurs de l’hôte. Demandez à l’un d’eux.',
   forge_failed: 'La forge ne peut pas être lue. Vérifiez qu’elle répond et réessayez.',
-  forge_missing: 'Aucune forge n’est configurée. Donnez PANEL_FORGE_URL et PANEL_FORGE_ORG au service.',
+  forge_missing: 'Aucune forge n’est configurée. Définissez PANEL_FORGE_URL et PANEL_FORGE_ORG pour le service.',
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_helper_lacks:
-    'Sur l’hôte, le compte de service n’a de droits que par ops-panel-host, qui ne permet pas cela. Donnez-lui sudo, ou faites-le sur l’hôte.',
+    'Sur l’hôte, le compte de service n’a que les droits d’ops-panel-host, qui ne permet pas cette action. Donnez-lui sudo, ou faites-la sur l’hôte.',
   host_key_changed:
-    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, par «\u00a0ops-panel settings set ssh_host_key\u00a0».',
-  host_key_required: 'Un autre hôte demande sa clé. Lisez-la et comparez-la, puis réessayez.',
+    'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, avec «\u00a0ops-panel settings set ssh_host_key\u00a0».',
+  host_key_required: 'Pour changer d’hôte, il faut accepter sa clé. Lisez-la et comparez-la, puis réessayez.',
   host_answer_too_long:
-    'La liste de l’hôte ou du conteneur est plus longue que ce qui est accepté. Rien n’en est montré, regardez-la sur place.',
+    'La liste de l’hôte ou du conteneur est trop longue pour être affichée. Consultez-la sur place.',
   hypervisor_certificate:
     'Le certificat de l’hyperviseur n’est pas reconnu. Comparez son empreinte, puis enregistrez-la dans les réglages.',
-  hypervisor_forbidden: 'Le jeton n’a pas les droits qu’il faut sur l’hyperviseur. Accordez-les et réessayez.',
+  hypervisor_forbidden: 'Le jeton n’a pas les droits nécessaires sur l’hyperviseur. Accordez-les et réessayez.',
   hypervisor_in_clear:
     'L’adresse de l’hyperviseur est en http:, sans certificat à comparer. Corrigez-la dans les réglages, ou videz l’empreinte.',
-  hypervisor_node_unknown: 'L’hyperviseur a plusieurs nœuds. Donnez dans les réglages l’adresse de celui de cet hôte.',
-  hypervisor_refused: 'L’hyperviseur a refusé. Lisez la raison qu’il donne, corrigez-en la cause et réessayez.',
+  hypervisor_node_unknown: 'L’hyperviseur a plusieurs nœuds. Indiquez dans les réglages l’adresse du nœud de cet hôte.',
+  hypervisor_refused: 'L’hyperviseur a refusé. Lisez sa raison, corrigez-en la cause et réessayez.',
   hypervisor_token_required:
     'L’adresse de l’hyperviseur change\u00a0: saisissez aussi son jeton, que le panneau n’envoie à aucune autre machine.',
   hypervisor_token_unreadable:
@@ -64,21 +64,21 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   hypervisor_unreachable: 'L’hyperviseur ne répond pas. Vérifiez son adresse dans les réglages, et qu’il fonctionne.',
   hypervisor_unreadable: 'La réponse de l’hyperviseur est inutilisable. Vérifiez que son adresse mène bien à lui.',
   job_kind_missing:
-    'Le service ne connaît plus cette sorte de tâche\u00a0: ce qui l’apportait a été retiré, ou n’a pas pu être chargé. Ce qui a commencé sur l’hôte y continue.',
+    'Le service ne connaît plus ce type de tâche\u00a0: le module qui l’apportait a été retiré, ou n’a pas pu être chargé. La tâche déjà commencée continue sur l’hôte.',
   job_not_started: 'L’hôte n’a pas pu commencer la tâche. Voyez ce qu’il dit, puis relancez-la.',
   host_rebooted:
-    'L’hôte a redémarré avant la fin. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté en chemin.',
+    'L’hôte a redémarré avant la fin. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté inachevé.',
   job_killed:
-    'La tâche a été arrêtée de force sur l’hôte. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté en chemin.',
+    'La tâche a été arrêtée de force sur l’hôte. Relancez la mise à jour\u00a0: elle répare d’abord ce qui est resté inachevé.',
   job_folder_missing:
-    'L’hôte n’a plus rien de cette tâche\u00a0: son dossier, sous /var/tmp, a disparu. Relancez la mise à jour.',
+    'L’hôte n’a plus aucune trace de cette tâche\u00a0: son dossier, sous /var/tmp, a disparu. Relancez la mise à jour.',
   job_code_missing:
     'La tâche s’est terminée sans pouvoir écrire son code de sortie. Libérez de la place sur l’hôte, puis relancez-la.',
   internal:
-    'Une erreur interne est survenue. Réessayez\u202f; le numéro de la requête mène à sa cause dans les journaux.',
+    'Une erreur interne est survenue. Réessayez\u202f; le numéro de la requête permet de retrouver la cause dans les journaux.',
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   invalid_json: 'La requête est illisible. Rechargez la page et réessayez.',
-  invalid_request: 'La demande est invalide. Corrigez les champs indiqués.',
+  invalid_request: 'La requête est invalide. Corrigez les champs indiqués.',
   job_ended: 'Cette mise à jour est déjà terminée. Lisez son résultat.',
   job_missing: 'Cette mise à jour n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   login_busy: 'Trop de connexions sont en cours. Patientez quelques secondes et réessayez.',
@@ -90,18 +90,18 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   modules_folder_unusable:
     'Le dossier des modules ne peut pas être utilisé. Corrigez ses droits sur le serveur et réessayez.',
   network_failed: 'Le service ne répond pas. Vérifiez votre connexion\u202f; la page réessaie d’elle-même.',
-  not_configured: 'Le service n’est pas configuré. Son journal dit quelle variable manque ou est fausse.',
+  not_configured: 'Le service n’est pas configuré. Son journal indique quelle variable manque ou est incorrecte.',
   not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   profile_missing: 'Votre compte n’est plus connu du panneau. Reconnectez-vous.',
   proof_impossible:
-    'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» change les réglages sans lui.',
+    'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» permet de changer les réglages sans ce mot de passe.',
   proof_required: 'Ce changement demande votre mot de passe. Réessayez et saisissez-le.',
   proof_wrong: 'L’hôte n’a pas accepté votre mot de passe. Rien n’a changé\u00a0: vérifiez-le et réessayez.',
   queue_full:
     'Trop de mises à jour sont déjà en cours ou en attente. Attendez que l’une d’elles se termine, puis réessayez.',
-  rate_limited: 'Trop de demandes en peu de temps. Patientez une minute et réessayez.',
+  rate_limited: 'Trop de requêtes en peu de temps. Patientez une minute et réessayez.',
   refresh_invalid: 'Votre session est invalide ou a expiré. Reconnectez-vous.',
   refresh_missing: 'Aucune session n’est ouverte. Connectez-vous.',
   repository_missing:
@@ -111,24 +111,24 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   session_missing: 'Cette session est déjà terminée. Actualisez la liste.',
   setup_token_wrong:
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage du service et enregistré dans son dossier de données (setup-token).',
-  sockets_missing: 'Cet hébergement n’a pas de WebSocket\u00a0: il n’y a pas de terminal ici.',
+  sockets_missing: 'Cet hébergement ne permet pas les WebSockets\u00a0: le terminal n’y est pas disponible.',
   check_missing: 'Cette cible n’a jamais été vérifiée. Vérifiez-la, puis réessayez.',
   remedy_unknown: 'Il n’y a plus rien à réparer ainsi sur cette cible. Vérifiez-la à nouveau.',
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',
   ssh_host_missing: 'L’hôte SSH n’est pas configuré. Terminez l’installation du panneau.',
   ssh_incomplete:
-    'La configuration SSH est incomplète\u00a0: il faut l’hôte, l’utilisateur et le mot de passe. Complétez-les sur le serveur, par «\u00a0ops-panel settings set\u00a0».',
+    'La configuration SSH est incomplète\u00a0: il faut l’hôte, l’utilisateur et le mot de passe. Complétez-la sur le serveur, avec «\u00a0ops-panel settings set\u00a0».',
   ssh_password_unreadable:
-    'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau sur le serveur, par «\u00a0ops-panel settings set ssh_password\u00a0».',
+    'Le mot de passe SSH ne peut plus être déchiffré. Saisissez-le à nouveau sur le serveur, avec «\u00a0ops-panel settings set ssh_password\u00a0».',
   ssh_throttled:
     'L’hôte refuse pour l’instant les connexions du panneau, après des mots de passe refusés ou trop de connexions à la fois. Patientez une minute et réessayez\u202f; si cela se répète, prévenez un administrateur.',
   ssh_unreachable: 'L’hôte SSH ne répond pas. Vérifiez qu’il est démarré et joignable, puis réessayez.',
   storage_failed:
     'La base de données du panneau ne répond pas. Patientez et réessayez\u202f; sinon, voyez les journaux.',
-  target_invalid: 'Cette cible n’est pas valable. Corrigez-la et réessayez.',
+  target_invalid: 'Cette cible est invalide. Corrigez-la et réessayez.',
   target_missing: 'Choisissez une cible.',
   terminals_busy: 'Trop de terminaux sont ouverts. Fermez-en un et réessayez.',
   unauthenticated: 'Vous n’êtes plus connecté. Reconnectez-vous.',
-  unexpected_answer: 'Autre chose que le service a répondu, un proxy peut-être. Rechargez la page.',
+  unexpected_answer: 'La réponse ne vient pas du service, mais peut-être d’un proxy. Rechargez la page.',
   user_missing: 'Ce compte n’existe plus. Connectez-vous avec un autre.',
 }

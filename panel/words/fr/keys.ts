@@ -1,16 +1,16 @@
 export const keys = {
   title: 'Raccourcis clavier',
-  palette: 'Ouvrir les commandes',
-  filter: 'Filtrer la page',
+  palette: 'Ouvrir la palette de commandes',
+  filter: 'Filtrer cette page',
   follow: 'Suivre la sortie',
-  map: 'Afficher ces raccourcis',
+  map: 'Afficher les raccourcis clavier',
   close: 'Fermer',
   leaveTerminal: 'Quitter le terminal',
-  show: 'Voir les raccourcis',
+  show: 'Afficher les raccourcis',
   escape: 'Échap',
   shift: 'Maj',
-  waiting: 'Aller à… Tapez la lettre d’une page, ou Échap.',
+  waiting: 'Aller à… Appuyez sur la lettre d’une page, ou sur Échap.',
   singleKeys: 'Raccourcis d’une seule touche',
   singleKeysMeans:
-    'Désactivez-les si vous dictez ou si des touches se déclenchent par mégarde. Ce choix vaut pour ce navigateur.',
+    'Désactivez-les si vous utilisez la saisie vocale ou si vous appuyez sur des touches par mégarde. Ce choix vaut pour ce navigateur.',
 }

@@ -1,6 +1,6 @@
 export const logs = {
   title: 'Journaux',
-  note: 'Les 300 dernières lignes du service',
+  note: 'Les 300 dernières lignes de journal du service',
   refresh: 'Actualiser',
   follow: 'Actualiser toutes les 5 s',
   level: 'Gravité',
@@ -18,10 +18,10 @@ export const logs = {
   filterBy: 'Filtrer par mot ou numéro de requête',
   copy: 'Copier',
   copied: 'Les lignes affichées sont copiées.',
-  notCopied: 'Votre navigateur a refusé la copie.',
-  empty: 'Le service n’a encore rien écrit.',
+  notCopied: 'Votre navigateur a bloqué la copie.',
+  empty: 'Le service n’a encore rien journalisé.',
   noMatch: 'Aucune ligne ne correspond.',
   shown: (shown: number, all: number) => (shown < 2 ? `${shown} ligne sur ${all}` : `${shown} lignes sur ${all}`),
   lines: 'Lignes du journal',
-  requestOf: (id: string) => `Ne montrer que la requête ${id}`,
+  requestOf: (id: string) => `N’afficher que la requête ${id}`,
 }

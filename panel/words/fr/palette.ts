@@ -2,9 +2,9 @@ export const palette = {
   title: 'Commandes',
   placeholder: 'Page, cible ou action',
   results: 'Résultats',
-  none: (search: string) => `Rien ne correspond à « ${search} ».`,
+  none: (search: string) => `Rien ne correspond à «\u00a0${search}\u00a0».`,
   found: (count: number) => (count === 1 ? '1 résultat' : `${count} résultats`),
-  partial: 'Le service n’a pas tout répondu\u00a0: des commandes peuvent manquer.',
+  partial: 'Le service n’a pas répondu à toutes les requêtes\u00a0: des commandes peuvent manquer.',
   groups: {
     recent: 'Récemment',
     page: 'Pages',

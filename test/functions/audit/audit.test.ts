@@ -42,7 +42,7 @@ test('an empty log is an empty page', async () => {
   expect(await read(app)).toEqual({ entries: [], next: null })
 })
 
-test('tells who did what, to what, when and from where, newest first', async () => {
+test('lists who did what, to what, when and from where, newest first', async () => {
   const app = await start()
   await write(app, {}, { action: 'login_failed', user_id: null, target: null, details: '{"reason":"lost","n":1}' })
   await write(app, { action: 'keys_rotated', username: null, details: '{"revoke":true,"sessions":2,"note":null}' })
@@ -94,7 +94,7 @@ test('a page has a hundred entries, and next leads on', async () => {
   })
 })
 
-test('page after page gives every entry once, though new ones come meanwhile', async () => {
+test('paging returns every entry once while new entries arrive', async () => {
   const app = await start()
   await write(app, ...many(10))
   const seen: number[] = []
@@ -121,7 +121,7 @@ test('a page that is exactly full is the last one when nothing follows', async (
   expect(await page(app, '?before=9007199254740')).toEqual({ ids: [3, 2, 1], next: null })
 })
 
-test('one action or one user, or both, on every page', async () => {
+test('the filters for action and user apply to every page', async () => {
   const app = await start()
   await write(
     app,
@@ -142,7 +142,7 @@ test('one action or one user, or both, on every page', async () => {
   expect((await page(app, '?action=session_revoked')).ids).toEqual([])
 })
 
-test('a user is a whole name, and no pattern', async () => {
+test('the user filter matches the whole name, not a pattern', async () => {
   const app = await start()
   await write(app, { username: 'bob' }, { username: "o'brien" }, { username: 'éloïse' })
 
@@ -152,7 +152,7 @@ test('a user is a whole name, and no pattern', async () => {
   expect((await page(app, `?user=${encodeURIComponent('éloïse')}`)).ids).toEqual([3])
 })
 
-test('a name or a target with a NUL character is told whole', async () => {
+test('a name or a target with a NUL character is returned in full', async () => {
   const app = await start()
   await write(app, { username: 'bob\0admin', target: 'lxc:\0' })
 
@@ -184,7 +184,7 @@ test.each([
   expect(details?.map((detail) => detail.field)).toEqual([field])
 })
 
-test('who is no administrator sees nothing of it', async () => {
+test('a user who is not an administrator gets nothing', async () => {
   const app = await start()
   await write(app, { username: 'alice' })
 
@@ -195,7 +195,7 @@ test('who is no administrator sees nothing of it', async () => {
   await refused(await app.request('GET', `${PATH}?limit=0`, { as: 'user' }), 403, 'forbidden')
 })
 
-test('reading it writes nothing to it', async () => {
+test('reading the audit log adds no entry', async () => {
   const app = await start()
 
   await read(app)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findJob } from '../../../db/jobs.ts'
 import { functions } from '../../../functions/index.ts'
-import type { Deployer } from '../../../runtime/deployer.ts'
-import { createDeployer } from '../../../runtime/deployer.ts'
+import type { Deployer } from '../../../modules/deploy/deployer.ts'
+import { createDeployer } from '../../../modules/deploy/deployer.ts'
 import { mount } from '../../app.ts'
 import { recordJob } from '../../db/job.ts'
 import { testForge } from '../../forge.ts'
@@ -58,7 +58,7 @@ test('a session whose end cannot be put in the audit log has not ended', async (
   expect(await meStatus(app, app.client)).toBe(200)
 })
 
-test('a session of somebody else is not said to have ended, nor one that is not there', async () => {
+test('no end is recorded for another user’s session or for a missing one', async () => {
   const app = await start()
   const alice = await signIn(app, 'alice')
   const of = async (sid: number) =>

@@ -1,8 +1,8 @@
+import { fail } from '../../../functions/services.ts'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
-import { Failure } from '../../../runtime/errors.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { type FakeAccount, testApp } from '../../app.ts'
 import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
 
@@ -185,7 +185,7 @@ test.each([
   ['its connection fails', new SshError('unreachable', 'gone')],
   ['its password is wrong', new SshError('bad_credentials', 'no')],
   ['the host’s key has changed', new SshError('host_key_changed', 'other')],
-  ['its password cannot be decrypted', new Failure('ssh_password_unreadable')],
+  ['its password cannot be decrypted', fail('ssh_password_unreadable')],
 ])('a claim is denied, with a warning, when the service account cannot be asked: %s', async (_, confirmed) => {
   const { app, response } = await signIn({ claimed: { uid: 0, groups: [] }, confirmed })
 
@@ -197,18 +197,18 @@ test.each([
 test('where there is no service account, a claim stands only if the console says that it does', async () => {
   const env = { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' }
   const claimed = { uid: 0, groups: [] }
-  const confirmed = new Failure('ssh_incomplete')
+  const confirmed = fail('ssh_incomplete')
 
   expect(await isAdmin((await signIn({ claimed, confirmed })).response)).toBe(false)
   expect(await isAdmin((await signIn({ claimed, confirmed, env })).response)).toBe(true)
   expect(await isAdmin((await signIn({ claimed: { uid: 1000, groups: [] }, confirmed, env })).response)).toBe(false)
   const away = new SshError('unreachable', 'gone')
   expect(await isAdmin((await signIn({ claimed, confirmed: away, env })).response)).toBe(false)
-  const sealed = new Failure('ssh_password_unreadable')
+  const sealed = fail('ssh_password_unreadable')
   expect(await isAdmin((await signIn({ claimed, confirmed: sealed, env })).response)).toBe(false)
 })
 
-test('any other failure ends the sign-in', async () => {
+test('any other error fails the sign-in', async () => {
   const { app, response } = await signIn({ claimed: { uid: 0, groups: [] }, confirmed: new TypeError('a mistake') })
 
   await refused(response, 500, 'internal')

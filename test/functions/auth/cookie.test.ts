@@ -9,7 +9,7 @@ test('a refresh cookie reaches all of /api/auth/, hidden from scripts, and over 
   expect(refreshCookie('a.b.c', EXPIRES, { secure: true })).toBe(`${PLAIN}; Secure`)
 })
 
-test('taken back it is empty, of the same reach, and expired in both ways that there are', () => {
+test('the cleared cookie is empty, has the same scope, and expires by Expires and by Max-Age', () => {
   const cleared = 'svc_refresh=; Path=/api/auth/; HttpOnly; SameSite=Strict; Expires=Thu, 01 Jan 1970 00:00:00 GMT'
 
   expect(clearedCookie({ secure: false })).toBe(`${cleared}; Max-Age=-1`)

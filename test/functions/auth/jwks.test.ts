@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { revokeOtherSigningKeys } from '../../../db/signing-keys.ts'
 import jwks from '../../../functions/auth/jwks.get.ts'
-import { rotateSigningKey } from '../../../runtime/signing-keys.ts'
+import { rotateSigningKey } from '../../../sessions/signing-keys.ts'
 import { START, testApp } from '../../app.ts'
 import { answered, audited, decoded, refused, rows } from '../answers.ts'
 

@@ -36,7 +36,7 @@ test('of a flood each of the first hundred refusals is audited, then each doubli
   expect(app.signIns).toHaveLength(5)
 })
 
-test('every address leaves a trace of its own', async () => {
+test('every address has its own audit entry', async () => {
   const app = await testApp([login])
 
   await attempts(app, 5 + 7)
@@ -46,7 +46,7 @@ test('every address leaves a trace of its own', async () => {
   expect(await told(app, '203.0.113.10')).toEqual(refused(1, 2))
 })
 
-test('all addresses of one IPv6 network are one flood', async () => {
+test('all addresses of one IPv6 network count as one flood', async () => {
   const app = await testApp([login])
 
   await attempts(app, 5, '2001:db8::1')
@@ -55,7 +55,7 @@ test('all addresses of one IPv6 network are one flood', async () => {
   expect((await entries(app)).map(({ details }) => details)).toEqual(refused(...upTo(10)))
 })
 
-test('a flood that goes on is one flood, though attempts are admitted in between', async () => {
+test('a continuing flood counts as one, although attempts are admitted in between', async () => {
   const app = await testApp([login])
   for (let round = 0; round < 36; round += 1) {
     expect(await attempts(app, 5)).toEqual([200, 200, 200, 200, 200])
@@ -69,7 +69,7 @@ test('a flood that goes on is one flood, though attempts are admitted in between
   expect(await told(app)).toEqual(refused(...upTo(100)))
 })
 
-test('after a minute of quiet it is told anew', async () => {
+test('after a minute without attempts, a flood is audited again', async () => {
   const app = await testApp([login])
   await attempts(app, 5 + 7)
   app.advance(60_000)

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
 import me from '../../../functions/auth/me.get.ts'
-import { createHost } from '../../../runtime/host.ts'
+import { createHost } from '../../../ssh/host.ts'
 import { createLimiter } from '../../../runtime/rate-limit.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { mount, START, testApp } from '../../app.ts'
 import { answered, audited, auditedActions, decoded, refused, rows } from '../answers.ts'
 
@@ -373,7 +373,7 @@ test('a known user whose password is wrong keeps flag and last login', async () 
   expect(await rows(app.db, 'SELECT id FROM sessions')).toEqual([{ id: 1 }])
 })
 
-test('what is wrong with the service itself is not told as a failed login', async () => {
+test('an error of the service itself is not reported as a failed login', async () => {
   const app = await testApp([login], {
     fake: {
       signIn() {

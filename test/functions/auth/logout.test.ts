@@ -57,7 +57,7 @@ test('without a cookie it ends all sessions of the user, and of nobody else', as
   expect(await logoutEntries(app)).toMatchObject([{ details: { sessions: 2 } }])
 })
 
-test('cookies of something else are no cookie: all sessions of the user end', async () => {
+test('unrelated cookies count as no cookie: all sessions of the user end', async () => {
   const app = await start()
   const [one] = [await signIn(app), await signIn(app)]
 
@@ -115,7 +115,7 @@ test('an expired token counts as none', async () => {
   expect(await auditedActions(app.db)).toEqual(['login_success'])
 })
 
-test('a second time there is nobody any more to sign out', async () => {
+test('a second logout finds no session to end', async () => {
   const app = await start()
   const [bob, other] = [await signIn(app), await signIn(app)]
   await signedOut(await app.request('POST', PATH, { headers: bob.headers() }))
@@ -126,7 +126,7 @@ test('a second time there is nobody any more to sign out', async () => {
   expect(await logoutEntries(app)).toHaveLength(1)
 })
 
-test('whatever comes as a body is not read', async () => {
+test('the request body is ignored', async () => {
   const app = await start()
   const bob = await signIn(app)
 

@@ -31,7 +31,7 @@ test.each([
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('they are the defaults until any is set, to whatever; of others that says nothing', async () => {
+test('preferences have default values until the user sets them, independently of other users', async () => {
   const app = await start()
   const read = async (as: 'user' | 'admin') => answered(await app.request('GET', PATH, { as }), 200)
   expect(await read('user')).toEqual({ ...DEFAULTS, chosen: false })
@@ -115,7 +115,7 @@ test.each([
   expect(await stored(app)).toMatchObject(after)
 })
 
-test('of several invalid ones the first alone is told', async () => {
+test('only the first of several invalid preferences is reported', async () => {
   const app = await start()
 
   const { details } = await refused(

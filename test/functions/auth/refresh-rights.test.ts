@@ -1,12 +1,12 @@
+import { fail } from '../../../functions/services.ts'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
 import me from '../../../functions/auth/me.get.ts'
 import refresh from '../../../functions/auth/refresh.post.ts'
-import cancel from '../../../functions/updates/cancel.post.ts'
+import cancel from '../../../functions/jobs/cancel.post.ts'
 import run from '../../../functions/updates/run.post.ts'
-import { Failure } from '../../../runtime/errors.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { type FakeAccount, testApp } from '../../app.ts'
 import { answered, audited, decoded, refused, rows } from '../answers.ts'
 import { type Client, meStatus, signIn, storedSessions } from './client.ts'
@@ -73,8 +73,8 @@ test('the host is asked again: who has left the group is no administrator any mo
 test.each([
   ['the service account cannot be reached', AWAY],
   ['its password is wrong', new SshError('bad_credentials', 'no')],
-  ['the settings are incomplete', new Failure('ssh_incomplete')],
-  ['its password cannot be decrypted', new Failure('ssh_password_unreadable')],
+  ['the settings are incomplete', fail('ssh_incomplete')],
+  ['its password cannot be decrypted', fail('ssh_password_unreadable')],
 ])(
   'whoever cannot be asked about stays signed in, as no administrator until confirmed again: %s',
   async (_, failure) => {
@@ -95,7 +95,7 @@ test.each([
 )
 
 test('where there is no service account, and the console says that this will do, the flag stays', async () => {
-  const none = new Failure('ssh_incomplete')
+  const none = fail('ssh_incomplete')
   const { isAdmin, say } = await start({ PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' }, ADMIN, none)
 
   expect(await isAdmin()).toBe(true)

@@ -50,7 +50,7 @@ test('the caller’s own session can be ended too, and leaves the cookie alone',
   await refused(await remove(app, bob, bob.sid), 401, 'unauthenticated')
 })
 
-test('a session of somebody else is none, and goes on', async () => {
+test('another user’s session is not found and does not end', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
 
@@ -62,7 +62,7 @@ test('a session of somebody else is none, and goes on', async () => {
   expect(await auditedActions(app.db)).toEqual(['login_success', 'login_success'])
 })
 
-test('a second time there is none any more', async () => {
+test('a second deletion finds no session', async () => {
   const app = await start()
   const [bob, other] = [await signIn(app), await signIn(app)]
 

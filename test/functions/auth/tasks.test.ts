@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { endSessions } from '../../../db/sessions.ts'
 import { saveUser } from '../../../db/users.ts'
-import forgetAttempts from '../../../functions/auth/forget-attempts.task.ts'
-import forgetSessions from '../../../functions/auth/forget-sessions.task.ts'
-import learnEnds from '../../../functions/auth/learn-ends.task.ts'
+import pruneAttempts from '../../../functions/auth/prune-attempts.task.ts'
+import pruneSessions from '../../../functions/auth/prune-sessions.task.ts'
+import syncEndedSessions from '../../../functions/auth/sync-ended-sessions.task.ts'
 import login from '../../../functions/auth/login.post.ts'
 import me from '../../../functions/auth/me.get.ts'
 import refresh from '../../../functions/auth/refresh.post.ts'
-import { createSessions } from '../../../runtime/session.ts'
+import { createSessions } from '../../../sessions/sessions.ts'
 import { START, testApp } from '../../app.ts'
 import { rows } from '../answers.ts'
 import { type App, refreshStatus, signIn, storedSessions } from './client.ts'
@@ -24,7 +24,7 @@ async function sessionsUntil(app: App, ...moments: string[]) {
     )
 }
 
-test('forget-sessions removes sessions that have expired, in either form of a timestamp, and no other', async () => {
+test('prune-sessions removes sessions that have expired, in either form of a timestamp, and no other', async () => {
   const app = await testApp([])
   await sessionsUntil(
     app,
@@ -35,24 +35,24 @@ test('forget-sessions removes sessions that have expired, in either form of a ti
     '2025-12-31 00:00:00',
   )
 
-  await forgetSessions.run(app.services)
+  await pruneSessions.run(app.services)
 
   expect(await storedSessions(app)).toEqual([3, 4])
   expect(app.lines().filter((line) => line.includes('"removed":3'))).toHaveLength(1)
   expect(await rows(app.db, 'SELECT * FROM ended_sessions')).toEqual([])
 })
 
-test('forget-sessions says nothing where nothing had expired', async () => {
+test('prune-sessions says nothing where nothing had expired', async () => {
   const app = await testApp([])
   await sessionsUntil(app, '2026-03-08T12:00:00.000Z')
 
-  await forgetSessions.run(app.services)
+  await pruneSessions.run(app.services)
 
   expect(await storedSessions(app)).toEqual([1])
   expect(app.lines().join('\n')).not.toContain('removed')
 })
 
-test('forget-sessions keeps the end of a session for a day', async () => {
+test('prune-sessions keeps the end of a session for a day', async () => {
   const app = await testApp([])
   await sessionsUntil(app, '2027-03-01T12:00:00.000Z', '2027-03-01T12:00:00.000Z')
   await app.services.sessions.end({ userId: 1, id: 1 })
@@ -61,10 +61,10 @@ test('forget-sessions keeps the end of a session for a day', async () => {
   const ended = () => rows(app.db, 'SELECT session_id FROM ended_sessions ORDER BY seq')
 
   app.advance(86_399_000)
-  await forgetSessions.run(app.services)
+  await pruneSessions.run(app.services)
   expect(await ended()).toEqual([{ session_id: 1 }, { session_id: 2 }])
   app.advance(1)
-  await forgetSessions.run(app.services)
+  await pruneSessions.run(app.services)
   expect(await ended()).toEqual([{ session_id: 2 }])
 })
 
@@ -74,7 +74,7 @@ test('what is forgotten is never counted anew: later ends are still learnt of', 
   await sessionsUntil(app, '2027-03-01T12:00:00.000Z', '2027-03-01T12:00:00.000Z')
   await services.sessions.end({ userId: 1, id: 1 })
   app.advance(2 * 86_400_000)
-  await forgetSessions.run(services)
+  await pruneSessions.run(services)
   expect(await rows(db, 'SELECT * FROM ended_sessions')).toEqual([])
   let told = 0
   services.sessions.onEnd('2', () => {
@@ -82,12 +82,12 @@ test('what is forgotten is never counted anew: later ends are still learnt of', 
   })
 
   await endSessions(db, { userId: 1, id: 2 }, services.clock().toISOString())
-  await learnEnds.run(services)
+  await syncEndedSessions.run(services)
 
   expect(told).toBe(1)
 })
 
-test('forget-attempts removes what no limit asks for any more, and leaves the limit in force', async () => {
+test('prune-attempts removes what no limit asks for any more, and leaves the limit in force', async () => {
   const app = await testApp([login])
   const attempt = async (from: string) =>
     (await app.request('POST', '/api/auth/login', { body: { username: 'bob', password: 'x' }, from })).status
@@ -97,27 +97,27 @@ test('forget-attempts removes what no limit asks for any more, and leaves the li
   app.advance(30_000)
   const addresses = () => rows(app.db, 'SELECT DISTINCT address FROM rate_hits ORDER BY address')
 
-  await forgetAttempts.run(app.services)
+  await pruneAttempts.run(app.services)
   expect(await addresses()).toHaveLength(2)
   app.advance(1)
-  await forgetAttempts.run(app.services)
+  await pruneAttempts.run(app.services)
   expect(await addresses()).toEqual([{ address: '203.0.113.2' }])
   expect(await attempt('203.0.113.2')).toBe(429)
 })
 
-test('forget-attempts keeps what is ten minutes old, and removes it a millisecond later', async () => {
+test('prune-attempts keeps what is ten minutes old, and removes it a millisecond later', async () => {
   const app = await testApp([])
   await app.db.run(`INSERT INTO rate_hits VALUES ('login', 'me', ?)`, [START.getTime()])
 
   app.advance(600_000)
-  await forgetAttempts.run(app.services)
+  await pruneAttempts.run(app.services)
   expect(await rows(app.db, 'SELECT * FROM rate_hits')).toHaveLength(1)
   app.advance(1)
-  await forgetAttempts.run(app.services)
+  await pruneAttempts.run(app.services)
   expect(await rows(app.db, 'SELECT * FROM rate_hits')).toEqual([])
 })
 
-test('learn-ends tells of a session that another instance has ended, once', async () => {
+test('sync-ended-sessions tells of a session that another instance has ended, once', async () => {
   const app = await testApp([login, me])
   const { db, secrets, services } = app
   const [bob, other] = [await signIn(app), await signIn(app)]
@@ -127,8 +127,8 @@ test('learn-ends tells of a session that another instance has ended, once', asyn
 
   await elsewhere.end({ userId: bob.userId, id: bob.sid })
   expect(told).toEqual([])
-  await learnEnds.run(services)
-  await learnEnds.run(services)
+  await syncEndedSessions.run(services)
+  await syncEndedSessions.run(services)
 
   expect(told).toEqual([bob.sid])
   expect(await services.sessions.verify(bob.token)).toBeUndefined()
@@ -140,7 +140,7 @@ test('the tasks leave what is in use alone', async () => {
   const app = await testApp([login, me, refresh])
   const bob = await signIn(app)
 
-  for (const task of [forgetAttempts, forgetSessions, learnEnds]) await task.run(app.services)
+  for (const task of [pruneAttempts, pruneSessions, syncEndedSessions]) await task.run(app.services)
 
   expect(await refreshStatus(app, bob)).toBe(200)
 })

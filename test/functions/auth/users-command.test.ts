@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addSession } from '../../../db/sessions.ts'
 import { saveUser } from '../../../db/users.ts'
-import { UsageError } from '../../../runtime/command-line.ts'
+import { UsageError } from '../../../runtime/command.ts'
 import { testApp } from '../../app.ts'
 import { NOW } from '../../db/database.ts'
 import { audited, rows } from '../answers.ts'
@@ -57,7 +57,7 @@ test('a name that a terminal would obey is written out, on its own line, in user
   expect(ended).toBe(`${shown} n’a aucune session.`)
 })
 
-test('users takes no word more', async () => {
+test('users accepts no arguments', async () => {
   const { type } = await start()
 
   expect(() => type('users', 'alice')).toThrow(UsageError)

@@ -3,17 +3,17 @@ import { copyFile, open as openFile, readdir, readFile, rm, stat, symlink, write
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../db/client.ts'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import { migrate, SCHEMA_VERSION } from '../../../db/migrate.ts'
 import { sql as first } from '../../../db/migrations/0001-first.ts'
 import { writeSettings } from '../../../db/settings.ts'
-import { createSecrets, decodeKey } from '../../../runtime/secrets.ts'
+import { createSecrets, decodeKey } from '../../../platform/secrets.ts'
 import { NOW, open } from '../../db/database.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { type Canary, canary, password, search, token } from '../../property/canaries.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { runProgram } from '../../runtime/program.ts'
-import { startService } from '../../runtime/service.ts'
+import { runProgram, STARTING_FAST } from '../../serve/program.ts'
+import { startService } from '../../serve/service.ts'
 import {
   contents,
   copyOf,
@@ -25,7 +25,6 @@ import {
   PROGRAM_MS,
   refusal,
   runLimited,
-  startingFast,
   type,
   withCopy,
   withFile,
@@ -35,10 +34,8 @@ import {
 const SOON = { timeout: 20_000 }
 
 let data: Data
-let fast: Record<string, string>
 beforeAll(async () => {
   data = await makeData('pve.test', afterAll)
-  fast = await startingFast(afterAll)
 })
 
 /** A folder with that data, an empty one for the backup, and the command. */
@@ -80,7 +77,7 @@ test(
 
     const from = round
     const names = ['one.db', 'two.db']
-    const answers = names.map((name) => runProgram({ ...fast, PANEL_DATA_DIR: folder }, 'backup', join(away, name)))
+    const answers = names.map((name) => runProgram({ PANEL_DATA_DIR: folder }, 'backup', join(away, name)))
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ code: 0, stderr: '' })
     const until = round
     for (const name of names) {
@@ -234,7 +231,7 @@ test(
     const { folder, away } = await place()
     const before = await contents(folder)
 
-    const answer = await runProgram({ ...fast, PANEL_DATA_DIR: folder }, 'backup', join(away, 'no/b.db'))
+    const answer = await runProgram({ PANEL_DATA_DIR: folder }, 'backup', join(away, 'no/b.db'))
 
     expect(answer).toEqual(refusal(`il n’y a pas de dossier ${away}/no.`))
     expect(answer.stderr).not.toContain('démarrer')
@@ -252,7 +249,7 @@ test(
     // Too little for a copy: 200 KB, or twice that where a block is 1 KB.
     expect((await stat(join(folder, 'panel.db'))).size).toBeGreaterThan(400 * 1024)
 
-    expect(await runLimited(400, { ...fast, PANEL_DATA_DIR: folder }, 'backup', file)).toEqual({
+    expect(await runLimited(400, { ...STARTING_FAST, PANEL_DATA_DIR: folder }, 'backup', file)).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^ops-panel : « backup » a échoué : .+\n$/),
@@ -274,7 +271,7 @@ test('a database that is damaged is not taken for a backup, and nothing is left 
   const { code, stdout, stderr } = await backup()
 
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^ops-panel : la base de données est abîmée \(.*SQLITE_CORRUPT.*\)\. .*« restore ».*\n$/)
+  expect(stderr).toMatch(/^ops-panel : la base de données est endommagée \(.*SQLITE_CORRUPT.*\)\. .*« restore ».*\n$/)
   expect(await readdir(away)).toEqual([])
 })
 

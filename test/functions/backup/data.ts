@@ -8,26 +8,26 @@ import { text } from 'node:stream/consumers'
 import { createClient } from '@libsql/client'
 import { expect, inject } from 'vitest'
 import { addAuditEntry } from '../../../db/audit.ts'
-import { openDatabase } from '../../../db/client.ts'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import { saveLayout } from '../../../db/dashboard-layouts.ts'
 import { addJob, endJob } from '../../../db/jobs.ts'
 import { admitHit } from '../../../db/rate-hits.ts'
 import { addSession, endSessions } from '../../../db/sessions.ts'
 import { saveUser } from '../../../db/users.ts'
-import { readConfig } from '../../../runtime/config.ts'
-import { createLog } from '../../../runtime/log.ts'
-import { createSecrets } from '../../../runtime/secrets.ts'
-import { createSessions } from '../../../runtime/session.ts'
-import { createSettings } from '../../../runtime/settings.ts'
-import { openExisting, openStorage } from '../../../runtime/storage.ts'
-import { explain } from '../../../runtime/terminal.ts'
-import { isCode } from '../../../runtime/whole-file.ts'
+import { readConfig } from '../../../platform/config.ts'
+import { createLog } from '../../../platform/log.ts'
+import { createSecrets } from '../../../platform/secrets.ts'
+import { createSessions } from '../../../sessions/sessions.ts'
+import { createSettings } from '../../../settings/settings.ts'
+import { openExisting, openStorage } from '../../../db/storage.ts'
+import { explain } from '../../../cli/terminal.ts'
+import { isCode } from '../../../platform/files.ts'
 import { NOW } from '../../db/database.ts'
 import { type OnTestFinished, temporaryFolder } from '../../db/folder.ts'
 import { appendOutput } from '../../db/job.ts'
 import { typeCommand } from '../console.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../../runtime/main.ts')
+const PROGRAM = join(import.meta.dirname, '../../../serve/main.ts')
 /** The job whose output is in the data. */
 const JOB = '11111111-2222-4333-8444-555555555555'
 
@@ -111,11 +111,6 @@ export async function type(env: Record<string, string>, ...words: string[]) {
   } finally {
     await db.close()
   }
-}
-
-/** The environment of programs that keep for each other what they have compiled: a start then takes half as long. */
-export async function startingFast(onFinished: OnTestFinished): Promise<Record<string, string>> {
-  return { NODE_COMPILE_CACHE: await temporaryFolder(onFinished) }
 }
 
 /** For tests that start it: on a busy machine each start takes seconds. */

@@ -4,15 +4,15 @@ import { chmod, chown, copyFile, readdir, readFile, rm, stat, truncate, writeFil
 import { join } from 'node:path'
 import { createClient } from '@libsql/client'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../db/client.ts'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import { migrate, SCHEMA_VERSION } from '../../../db/migrate.ts'
 import { sql as first } from '../../../db/migrations/0001-first.ts'
-import { readConfig } from '../../../runtime/config.ts'
-import { openStorage } from '../../../runtime/storage.ts'
-import { makeFolder } from '../../../runtime/whole-file.ts'
+import { openStorage } from '../../../db/storage.ts'
+import { readConfig } from '../../../platform/config.ts'
+import { makeFolder } from '../../../platform/files.ts'
 import { NOW } from '../../db/database.ts'
 import { temporaryFolder } from '../../db/folder.ts'
-import { runProgram, startProgram } from '../../runtime/program.ts'
+import { runProgram, STARTING_FAST, startProgram } from '../../serve/program.ts'
 import {
   contents,
   copyOf,
@@ -26,7 +26,6 @@ import {
   PROGRAM_MS,
   refusal,
   runLimited,
-  startingFast,
   type,
   withFile,
 } from './data.ts'
@@ -46,7 +45,6 @@ let saved: { data: Data; rows: Everything }
 let other: { data: Data; rows: Everything }
 /** The folder with the backup and its key. */
 let backups: string
-let fast: Record<string, string>
 
 beforeAll(async () => {
   const made = async (host: string) => {
@@ -54,7 +52,6 @@ beforeAll(async () => {
     return { data, rows: await everything(join(data.folder, 'panel.db')) }
   }
   ;[saved, other] = [await made('saved.test'), await made('other.test')]
-  fast = await startingFast(afterAll)
   backups = await temporaryFolder(afterAll)
   expect((await type({ PANEL_DATA_DIR: saved.data.folder }, 'backup', join(backups, 'b.db'))).code).toBe(0)
 })
@@ -81,7 +78,7 @@ test(
     const { away, file } = await place()
     const [folder, before] = [await noFolder(), await contents(away)]
 
-    const answer = await runProgram({ ...fast, PANEL_DATA_DIR: folder }, 'restore', file)
+    const answer = await runProgram({ PANEL_DATA_DIR: folder }, 'restore', file)
 
     expect(answer).toEqual({ code: 0, stdout: `Restauré : ${folder}/panel.db\n${SESSIONS}`, stderr: '' })
     expect((await readdir(folder)).sort()).toEqual(['panel.db', 'secret.key'])
@@ -150,7 +147,6 @@ test(
     const { file } = await place()
     const folder = await temporaryFolder()
     const env = {
-      ...fast,
       PANEL_DATA_DIR: folder,
       PANEL_JWT_KEY: inject('signingKey').pem,
       PANEL_SSH_HOST: 'killed.test',
@@ -180,14 +176,14 @@ test(
   async () => {
     const { file } = await place()
     const folder = await copyOf(other.data.folder)
-    const service = startProgram({ ...fast, PANEL_DATA_DIR: folder, PANEL_JWT_KEY: inject('signingKey').pem })
+    const service = startProgram({ PANEL_DATA_DIR: folder, PANEL_JWT_KEY: inject('signingKey').pem })
     await service.said('"ready"')
     const url = /"url":"([^"]+)"/.exec(service.stdout())?.[1] ?? ''
     // It has tasks that write.
     service.kill('SIGSTOP')
     const before = await contents(folder)
 
-    expect(await runProgram({ ...fast, PANEL_DATA_DIR: folder }, 'restore', file)).toEqual(
+    expect(await runProgram({ PANEL_DATA_DIR: folder }, 'restore', file)).toEqual(
       refusal('un service utilise cette base : arrêtez-le, puis recommencez.'),
     )
 
@@ -613,7 +609,7 @@ test(
   async () => {
     const rounds = STEPS.map(async ([step, what]) => {
       const { file, folder, database, restore } = await place()
-      const program = startProgram({ ...fast, PANEL_DATA_DIR: folder }, 'restore', file)
+      const program = startProgram({ PANEL_DATA_DIR: folder }, 'restore', file)
       const watcher = watch(folder, (event, name) => {
         if (event === step && what.test(name ?? '')) program.kill('SIGKILL')
       })
@@ -650,7 +646,7 @@ test(
     // Too little for the backup: 200 KB, or twice that where a block is 1 KB.
     expect((await stat(file)).size).toBeGreaterThan(400 * 1024)
 
-    expect(await runLimited(400, { ...fast, PANEL_DATA_DIR: folder }, 'restore', file)).toEqual({
+    expect(await runLimited(400, { ...STARTING_FAST, PANEL_DATA_DIR: folder }, 'restore', file)).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^ops-panel : « restore » a échoué : .+\n$/),

@@ -21,7 +21,7 @@ const sized = (bytes: number, char = 'x') => {
   return { a: text + 'x'.repeat(room - Buffer.byteLength(text)) }
 }
 
-test('who has stored nothing gets the default, and nothing is stored by asking', async () => {
+test('a user without a stored layout gets the default, and reading stores nothing', async () => {
   const app = await start()
 
   expect(await get(app)).toEqual({
@@ -44,7 +44,7 @@ test.each([
   expect(await audited(app.db)).toEqual([])
 })
 
-test('each user has one, and the newest of it', async () => {
+test('each user has one layout, and the newest version replaces the others', async () => {
   const app = await start()
   await answered(await put(app, { of: 'bob' }), 200)
   await answered(await put(app, { of: 'alice' }, 'admin'), 200)
@@ -102,7 +102,7 @@ test('32 levels are stored as they are; more are refused, however deep, and leav
   expect(await get(app)).toEqual(JSON.parse(nested(32)))
 })
 
-test('blanks between the words do not count', async () => {
+test('white space between JSON tokens does not count', async () => {
   const app = await start()
 
   await answered(await put(app, `{"a":${' '.repeat(LIMIT)}1}`), 200)

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { functions } from '../../../functions/index.ts'
-import { ASSET_FILES } from '../../../runtime/asset-files.ts'
+import { ASSET_FILES } from '../../../platform/asset-files.ts'
 import { testApp } from '../../app.ts'
 import { refused } from '../answers.ts'
 

@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { areas, functions } from '../../../functions/index.ts'
-import { TRANSPORT_CODES } from '../../../runtime/error-codes.ts'
-import { type ErrorCode, errorTable, Failure } from '../../../runtime/errors.ts'
-import { createHost } from '../../../runtime/host.ts'
+import { type ErrorCode, ERRORS, fail } from '../../../functions/services.ts'
+import { TRANSPORT_CODES } from '../../../runtime/function.ts'
+import { createHost } from '../../../ssh/host.ts'
 import { mount, testApp } from '../../app.ts'
 import { answered } from '../answers.ts'
 import { codesIn, componentOf, OpenApi, type Operation, operationsOf } from './document.ts'
 
 const title = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 const named = functions.filter((fn) => fn.document !== false).map((fn) => [title(fn), fn] as const)
-const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable)
+const codes = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS)
 
 const app = await testApp(functions)
 const served = await answered(await app.request('GET', '/api/openapi.json'), 200)
@@ -32,7 +32,7 @@ test('what is for browsers alone is the panel and a way to a page, and the docum
   expect([...operations.keys()].sort()).toEqual(named.map(([name]) => name).sort())
 })
 
-test('it is the same each time, and is made once', async () => {
+test('the document is built once and is the same each time', async () => {
   const again = await app.services.documents.openApi()
 
   expect(await answered(await app.request('GET', '/api/openapi.json'), 200)).toEqual(served)
@@ -57,7 +57,7 @@ test.each(named)('%s has exactly the codes that the pipeline lets through', asyn
   const throwing = {
     ...fn,
     async precondition() {
-      throw new Failure(thrown)
+      throw fail(thrown)
     },
   }
   const { request } = mount([throwing], app.services)
@@ -72,7 +72,7 @@ test.each(named)('%s has exactly the codes that the pipeline lets through', asyn
 
   const documented = codesIn(operationOf(name))
   expect([...documented.keys()].sort()).toEqual([...new Set([...passed, ...TRANSPORT_CODES])].sort())
-  for (const [code, status] of documented) expect([code, status]).toEqual([code, errorTable[OneOf(code)][0]])
+  for (const [code, status] of documented) expect([code, status]).toEqual([code, ERRORS[OneOf(code)][0]])
 })
 
 function OneOf(code: string): ErrorCode {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import actionOf from '../../../functions/hypervisor/action.post.ts'
-import type { Command } from '../../../runtime/command.ts'
-import { START as BEGIN } from '../../../runtime/job-script.ts'
+import type { Command } from '../../../ssh/command.ts'
+import { START as BEGIN } from '../../../jobs/script.ts'
 import { START, testApp } from '../../app.ts'
 import { testHypervisor } from '../../hypervisor.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
-import { jobHost } from '../updates/job-host.ts'
+import { jobHost } from '../jobs/job-host.ts'
 import { action, CONTAINERS, hypervisorApp } from './app.ts'
 
 const ACTIONS = ['start', 'stop', 'shutdown', 'reboot'] as const
@@ -66,7 +66,7 @@ test.each(['destroy', 'START', 'suspend', '..', ''])('no action %j: nothing is a
   expect([hypervisor.connections(), app.ran]).toEqual([0, []])
 })
 
-test('who is no administrator may not: 403', async () => {
+test('a user who is not an administrator gets 403', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
 
@@ -89,7 +89,7 @@ test('a locked container is refused by the name of its lock, and that is audited
   ])
 })
 
-test('one that is locked in between is refused by the same name', async () => {
+test('a container that is locked after the check is refused with the same lock name', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.behave = ({ method }, response) => {
     if (method !== 'POST') return false
@@ -211,7 +211,7 @@ test('without a token, too, a locked container is refused before anything starts
   expect(await audited(app.db)).toMatchObject([{ action: 'container_stop', details: { refused: error } }])
 })
 
-test('one that somebody has mounted is left to the hypervisor to judge', async () => {
+test('a mounted container is left to the hypervisor', async () => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
 
   await answered(await app.act(104, 'start'), 202)

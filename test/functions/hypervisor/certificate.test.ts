@@ -20,7 +20,7 @@ test('a certificate that no authority vouches for is refused, with its fingerpri
   expect([hypervisor.requests, hypervisor.authorizations]).toEqual([[], []])
 })
 
-test('once it is agreed to, all is well; however its digits are written', async () => {
+test('a trusted certificate is accepted, in any notation of its fingerprint', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
   const { error } = await refused(await app.list(), 502, 'hypervisor_certificate')
@@ -58,7 +58,7 @@ test('a certificate that changes is refused from then on', async () => {
   expect(after.authorizations).toEqual([])
 })
 
-test('one that an authority vouches for needs no agreement, at the address that it is for', async () => {
+test('a certificate of an authority is accepted without confirmation at its own address', async () => {
   const hypervisor = await testHypervisor()
   const before = getCACertificates('default')
   setDefaultCACertificates([...before, hypervisor.certificate])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { testHypervisor } from '../../hypervisor.ts'
 import { answered, audited, refused } from '../answers.ts'
 import { CONTAINERS, hypervisorApp } from './app.ts'
@@ -108,7 +108,7 @@ test('a token that can no longer be decrypted is 503, and nobody is asked', asyn
   expect([hypervisor.connections(), app.ran]).toEqual([0, []])
 })
 
-test('who is not signed in is told nothing', async () => {
+test('a client without a session gets nothing', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
 

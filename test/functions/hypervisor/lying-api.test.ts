@@ -90,7 +90,7 @@ test('a redirect to another address is not followed, and no token goes there', a
   expect(other.connections()).toBe(0)
 })
 
-test('nobody at the address is 502 at once', async () => {
+test('a closed port gives 502 at once', async () => {
   const app = await hypervisorApp(undefined, {
     hypervisor_url: `https://127.0.0.1:${await freePort()}`,
     hypervisor_token: (await testHypervisor()).token,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { endJob, findJob } from '../../../db/jobs.ts'
-import forgetOutput from '../../../functions/updates/forget-output.task.ts'
+import pruneOutput from '../../../functions/jobs/prune-output.task.ts'
 import { testApp } from '../../app.ts'
 import { NOW } from '../../db/database.ts'
 import { recordJob, storeOutput } from '../../db/job.ts'
 import { parseExposition, sampleOf } from '../../exposition.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { issue, openSocket, startService } from '../../runtime/service.ts'
+import { issue, openSocket, startService } from '../../serve/service.ts'
 import { controlledOutput } from '../../runtime/upgrade-output.ts'
 
 const Started = z.object({ task: z.string() })
@@ -58,7 +58,7 @@ test('the whole way: what is started and stopped is told by its task, and by the
   }
 })
 
-test('what the tool refuses is the end of the task', async () => {
+test('a refusal of the container tool ends the task', async () => {
   const { act, ended } = await start()
 
   expect(await ended(await act(101, 'start'))).toEqual({
@@ -160,7 +160,7 @@ test('their output does not count among that of the newest upgrades that is kept
     await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now: NOW })
   }
 
-  await forgetOutput.run({ ...services, config: { ...services.config, keepJobs: 1 } })
+  await pruneOutput.run({ ...services, config: { ...services.config, keepJobs: 1 } })
 
   const kept = async (id: string) => (await findJob(db, id))?.output_from === 0
   expect(await Promise.all(['upgrade 1', 'upgrade 2', 'task 1', 'task 2'].map(kept))).toEqual([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { answered, refused } from '../answers.ts'
-import { jobHost } from '../updates/job-host.ts'
+import { jobHost } from '../jobs/job-host.ts'
 import { hypervisorApp, task } from './app.ts'
 
 const Started = z.object({ task: z.string() })
@@ -118,7 +118,7 @@ test('a job that was started without a token is still told once there is one', a
   expect(hypervisor.connections()).toBe(0)
 })
 
-test('what a job lacked to begin is its end', async () => {
+test('a job that cannot begin ends with the reason', async () => {
   const fake = jobHost({ list: { stdout: '101 running web\n' } })
   const app = await hypervisorApp(
     undefined,

@@ -77,7 +77,7 @@ test('an account without rights is told the rule it needs; what needs none is fi
   expect(message('elevation')).toContain('none ALL=(root) NOPASSWD: /usr/sbin/ops-panel-host')
 })
 
-test('an account whose shell runs nothing is fit for nothing', async () => {
+test('an account whose shell runs no commands fails every later step', async () => {
   const users = { nologin: { password: 'pw-of-nologin', uid: 1300, groups: ['nologin'], shell: 'nologin' as const } }
   const demo = await startDemo({ users })
 
@@ -238,7 +238,7 @@ test('once installed the token opens nothing any more, and the host is not touch
   expect(host.connections()).toBe(0)
 })
 
-test('who guesses on is held up: the 31st try within a minute is 429', async () => {
+test('the 31st guess within a minute is 429', async () => {
   const app = await notInstalled()
   const body = { setup_token: 'guess', ssh_host: '127.0.0.1:1', ssh_username: 'panel', ssh_password: 'service' }
   const ask = (from: string) => app.request('POST', PATH, { body, from })

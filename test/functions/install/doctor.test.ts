@@ -5,16 +5,16 @@ import { SCHEMA_VERSION, schemaVersion } from '../../../db/migrate.ts'
 import { readSettings } from '../../../db/settings.ts'
 import type { DemoHost } from '../../../demo/host.ts'
 import type { Process } from '../../../demo/process.ts'
-import { readConfig } from '../../../runtime/config.ts'
-import { createLog } from '../../../runtime/log.ts'
-import type { SettingValues } from '../../../runtime/setting-keys.ts'
-import { createSettings } from '../../../runtime/settings.ts'
-import { openStorage } from '../../../runtime/storage.ts'
+import { readConfig } from '../../../platform/config.ts'
+import { createLog } from '../../../platform/log.ts'
+import type { SettingValues } from '../../../settings/keys.ts'
+import { createSettings } from '../../../settings/settings.ts'
+import { openStorage } from '../../../db/storage.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { freePort } from '../../free-port.ts'
 import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { runProgram } from '../../runtime/program.ts'
+import { runProgram } from '../../serve/program.ts'
 import { selfSigned } from '../../spec/certificate.ts'
 import { audited, sealWithAnotherKey } from '../answers.ts'
 import { typeCommand } from '../console.ts'
@@ -86,7 +86,7 @@ test('where all is well, each thing has its line, and nothing is changed: no key
   expect(await readSettings(db)).toEqual(before)
 })
 
-test('it lets go of the host when it is done', async () => {
+test('it closes its connection to the host at the end', async () => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
 
@@ -317,7 +317,7 @@ test('a damaged database is told', async () => {
   const { ok, wrong } = await doctor()
 
   expect(ok).toBe(false)
-  expect(wrong[0]).toMatch(/^✗ La base de données (est abîmée|ne répond pas|ne s’ouvre pas) \(.+\)\./)
+  expect(wrong[0]).toMatch(/^✗ La base de données (est endommagée|ne répond pas|ne s’ouvre pas) \(.+\)\./)
 })
 
 /** What doctor says of the hypervisor, last of all. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../db/folder.ts'
-import { runProgram } from '../../runtime/program.ts'
+import { runProgram } from '../../serve/program.ts'
 
 // Engines that answer, or refuse an account, are tried in test/docker.
 test.each([

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../../../db/settings.ts'
 import type { DemoHost } from '../../../demo/host.ts'
-import { createHost } from '../../../runtime/host.ts'
+import { createHost } from '../../../ssh/host.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { answered, audited, refused } from '../answers.ts'
 import { startRecordingHost } from './recording-host.ts'
@@ -96,7 +96,7 @@ test('the values of the hypervisor are stored with the rest, the token sealed', 
   expect(app.secrets.open('hypervisor_token', hypervisor_token)).toBe(TOKEN)
 })
 
-test('empty ones are none', async () => {
+test('empty values of the hypervisor count as absent', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
 

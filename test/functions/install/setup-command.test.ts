@@ -2,16 +2,16 @@ import { readdir } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { openDatabase } from '../../../db/client.ts'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import { readSettings } from '../../../db/settings.ts'
-import { createLog } from '../../../runtime/log.ts'
-import { createSecrets, loadSecretKey } from '../../../runtime/secrets.ts'
-import { createSettings } from '../../../runtime/settings.ts'
-import { createSetupToken } from '../../../runtime/setup-token.ts'
+import { createLog } from '../../../platform/log.ts'
+import { createSecrets, loadSecretKey } from '../../../platform/secrets.ts'
+import { createSettings } from '../../../settings/settings.ts'
+import { createSetupToken } from '../../../functions/install/setup-token.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { freePort } from '../../free-port.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startAtTerminal, startProgram } from '../../runtime/program.ts'
+import { startAtTerminal, startProgram } from '../../serve/program.ts'
 import { audited } from '../answers.ts'
 
 beforeAll(() => {
@@ -169,7 +169,7 @@ test('a host that does not answer is told, stores nothing and ends with 1', asyn
   expect(await stored(folder)).toEqual(NOTHING)
 })
 
-test('what is no host is asked for again, with what it should be, until it is one', async () => {
+test('an invalid host is asked for again, with an explanation, until it is valid', async () => {
   const { folder, env, answers } = await prepare()
   const wrong = ['', 'pve:0', 'a b', '[::1']
 

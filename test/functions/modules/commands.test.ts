@@ -1,9 +1,10 @@
+import { AUDIT_ACTIONS, ERRORS } from '../../../functions/services.ts'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CommandError } from '../../../runtime/command-line.ts'
-import { startModules } from '../../../runtime/modules.ts'
+import { CommandError } from '../../../runtime/command.ts'
+import { startModules } from '../../../modules/modules.ts'
 import { mount } from '../../app.ts'
 import { answered, audited } from '../answers.ts'
 import { typeCommand } from '../console.ts'
@@ -37,7 +38,12 @@ test('a module is installed from a folder, and its code is there at the next sta
   expect(await readFile(join(app.folder, 'wordy/backend.mjs'), 'utf8')).toBe(saying('wordy', 'bonjour'))
   expect(existsSync(join(app.folder, 'wordy/other.txt'))).toBe(false)
   expect(await app.type('modules', 'list')).toBe('wordy  activé     2.1.0  avec du code')
-  const again = await startModules({ db: app.db, folder: app.folder, log: app.services.log })
+  const again = await startModules({
+    db: app.db,
+    folder: app.folder,
+    log: app.services.log,
+    known: { errors: ERRORS, actions: AUDIT_ACTIONS },
+  })
   const services = { ...app.services, modules: again }
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
   const response = await mount([], services).request('/api/modules/wordy/word', { headers })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { functions } from '../../../functions/index.ts'
 import { buildPanel } from '../../../packaging/panel.ts'
 import { ROUTES } from '../../../panel/routes.ts'
-import { PANEL_PAGE } from '../../../runtime/asset-files.ts'
+import { PANEL_PAGE } from '../../../platform/asset-files.ts'
 import { testApp } from '../../app.ts'
 import { refused } from '../answers.ts'
 

@@ -15,7 +15,7 @@ test('an id, a name and a version are enough; there is no code unless it says so
   expect(parse({})).toEqual({ descriptor: { ...SMALLEST, has_backend: false, backend: 'backend.mjs' } })
 })
 
-test('all of it is read, and what it says besides is passed over', () => {
+test('every field is read, and unknown fields are ignored', () => {
   const all = {
     ...SMALLEST,
     description: 'Sauvegarde\n\tles conteneurs.',

@@ -305,7 +305,7 @@ test.each([301, 302, 303, 307, 308])(
     forge.behave = away
     expect(await failed(client.list())).toEqual({
       reason: 'unreachable',
-      message: `${forge.url} renvoie vers ${other.url}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
+      message: `${forge.url} redirige vers ${other.url}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
     })
     expect(await failed(client.find('backups'))).toMatchObject({ reason: 'unreachable' })
     forge.behave = (request, response) => request.url?.includes('/raw/') === true && away(request, response)
@@ -404,7 +404,7 @@ test.each([
   await expect.poll(() => open.size).toBe(0)
 })
 
-test('when a page fails, no part is given for the whole', async () => {
+test('when a page fails, no partial list is returned', async () => {
   const forge = await forgeWith(names(4))
   forge.pageSize = 2
   forge.behave = where('page=2', (response) => json(response, { message: 'broken' }, 500))
@@ -419,7 +419,7 @@ test.each<[string, (response: ServerResponse) => void, string]>([
   [
     'a page of HTML',
     (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Welcome</html>'),
-    'une page HTML est venue, et non la liste des dépôts',
+    'une page HTML a été reçue au lieu de la liste des dépôts',
   ],
   ['HTML without saying so', (response) => response.end('<html>'), 'la réponse n’est pas celle d’une forge'],
   ['half a list', (response) => response.end('[{"name": "a"'), 'la réponse n’est pas celle d’une forge'],
@@ -445,7 +445,7 @@ test.each<[string, string, (response: ServerResponse) => void, string]>([
     'a descriptor of HTML',
     '/raw/',
     (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
-    'une page HTML est venue, et non module.json de « liar »',
+    'une page HTML a été reçue au lieu de module.json de « liar »',
   ],
   ['one that is HTML in disguise', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
   ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
@@ -494,7 +494,7 @@ test('a forge that gives the same page for ever is asked no further', async () =
 
   expect(await listed(forge)).toEqual({
     ids: ['backups'],
-    left: [{ repository: '*', reason: 'la forge redonne la même page' }],
+    left: [{ repository: '*', reason: 'la forge renvoie toujours la même page' }],
   })
 
   expect(forge.requests.filter((request) => request.includes('/orgs/'))).toHaveLength(2)
@@ -525,7 +525,7 @@ test('of a page of many thousands, 2000 are taken', async () => {
   expect((await listed(forge)).left).toHaveLength(2_001)
 })
 
-test('links and dates that are none are left empty', async () => {
+test('invalid links and dates are left empty', async () => {
   const forge = await forgeWith(['backups'])
   const owner = { login: forge.org }
   const odd = { name: 'backups', owner, description: null, html_url: 'javascript:alert(1)', updated_at: 'yesterday' }
@@ -539,7 +539,7 @@ test('links and dates that are none are left empty', async () => {
   })
 })
 
-test('one that was given to somebody else is not found at its former address', async () => {
+test('a transferred repository is not found at its former address', async () => {
   const forge = await forgeWith(['backups'])
   const given = { name: 'backups', owner: { login: 'mallory' }, html_url: 'https://forge.example/mallory/backups' }
   forge.behave = (request, response) => request.url === '/api/v1/repos/modules/backups' && json(response, given)
@@ -547,7 +547,7 @@ test('one that was given to somebody else is not found at its former address', a
   expect(await failed(createForge(forge).find('backups'))).toMatchObject({ reason: 'missing' })
 })
 
-test('where nobody answers, it is unreachable', async () => {
+test('a forge that does not answer is unreachable', async () => {
   const forge = await forgeWith(['backups'])
   const commit = forge.tip('backups')
   await forge.close()

@@ -1,9 +1,9 @@
+import { fail } from '../../../functions/services.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { functions } from '../../../functions/index.ts'
-import type { Deployer } from '../../../runtime/deployer.ts'
-import { Failure } from '../../../runtime/errors.ts'
+import type { Deployer } from '../../../modules/deploy/deployer.ts'
 import { mount } from '../../app.ts'
 import { type Behaviour, type TestForge, testForge } from '../../forge.ts'
 import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
@@ -103,7 +103,7 @@ test('a forge that is away is told in words, has removed nothing, and is no reas
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('what a half-dead forge does not let be read has not gone, and is told', async () => {
+test('repositories that the forge fails to return stay listed, with the error', async () => {
   const app = await start()
   app.forge.put(repository('a'))
   app.forge.put(repository('b'))
@@ -115,7 +115,7 @@ test('what a half-dead forge does not let be read has not gone, and is told', as
 
   expect(list).toMatchObject({
     modules: [{ id: 'b' }, { id: 'a', version: '1.2.0' }],
-    error: 'La forge n’a pas laissé lire 1 dépôt : a',
+    error: 'La forge a refusé la lecture de 1 dépôt : a',
   })
 })
 
@@ -260,7 +260,7 @@ test('a module with code is handed to the deployer, with its files at the commit
   const changes: Parameters<Deployer['begin']>[0][] = []
   const deployer: Deployer = {
     async begin(change) {
-      if (changes.length > 0) throw new Failure('deployment_busy')
+      if (changes.length > 0) throw fail('deployment_busy')
       changes.push(change)
       // As it is written with the deployment's own record.
       await app.db.batch(change.announce ? [change.announce] : [])

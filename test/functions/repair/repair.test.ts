@@ -14,7 +14,7 @@ const start = () =>
     files: { 'good/backend.mjs': saying('good', 'oui'), 'broken/backend.mjs': 'throw new Error("does not begin")' },
   })
 
-test('the list tells what is wrong with each module that is not the panel’s own, and the others work', async () => {
+test('the list reports the problem of each installed module, and the other modules work', async () => {
   const app = await start()
 
   const list = await answered(await app.request('GET', PATH, { as: 'admin' }), 200)
@@ -64,7 +64,7 @@ test('a broken module, and one without files, can be removed', async () => {
   ])
 })
 
-test('not the panel’s own, not what is not there, not by everybody', async () => {
+test('removal is refused for built-in modules, unknown modules and users without the role', async () => {
   const app = await start()
 
   await refused(await app.request('DELETE', `${PATH}/settings`, { as: 'admin' }), 409, 'core_module')

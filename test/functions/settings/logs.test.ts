@@ -34,7 +34,7 @@ test('fewer lines are all there, those of a moment ago too', async () => {
   expect(lines.at(-1)).toContain('just now')
 })
 
-test('of a password nothing is told, not its length either', async () => {
+test('a password is not logged, and neither is its length', async () => {
   const app = await start()
   await answered(await app.request('PATCH', '/api/settings', { as: 'admin', body: { ssh_password: 'a new one' } }), 200)
   app.services.log.info({ password: 'hunter2!', ssh: { password: 'hunter2!' } }, 'someone tells too much')
@@ -46,7 +46,7 @@ test('of a password nothing is told, not its length either', async () => {
   for (const secret of ['service-password', 'a new one', 'hunter2!']) expect(text).not.toContain(secret)
 })
 
-test('it is for administrators alone', async () => {
+test('only administrators have access', async () => {
   const app = await start()
 
   await refused(await app.request('GET', PATH), 401, 'unauthenticated')

@@ -57,7 +57,7 @@ test('a password that another key has sealed is there, though nobody can read it
   expect(shown).toMatchObject({ ssh_password_set: true })
 })
 
-test('it is for administrators alone', async () => {
+test('only administrators have access', async () => {
   const app = await testApp([settings])
 
   await refused(await app.request('GET', PATH), 401, 'unauthenticated')

@@ -5,8 +5,8 @@ import settings from '../../../functions/settings/settings.get.ts'
 import change from '../../../functions/settings/settings.patch.ts'
 import packages from '../../../functions/updates/packages.get.ts'
 import run from '../../../functions/updates/run.post.ts'
-import type { Identity } from '../../../runtime/identity.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import type { Identity } from '../../../ssh/identity.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { START, testApp } from '../../app.ts'
 import { PADDED_LINKS, SAFE_LINKS, UNSAFE_LINKS } from '../../links.ts'
 import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
@@ -280,7 +280,7 @@ test('a long list of shortcuts is noted by its beginning', async () => {
   expect(Object((await details(app))[0]).dashboard_shortcuts_after).toBe(`${list.slice(0, 500)}…`)
 })
 
-test('only what has become another value is named', async () => {
+test('only changed values are named', async () => {
   const app = await start()
 
   await answered(
@@ -534,7 +534,7 @@ test('a password that another key has sealed: 503, the log says what to do, and 
   expect(await details(app)).toEqual([{ keys: 'ssh_password' }])
 })
 
-test('it is for administrators alone', async () => {
+test('only administrators have access', async () => {
   const app = await start()
   const before = await stored(app)
   const body = { ssh_host: 'evil.example' }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { openDatabase } from '../../../db/client.ts'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import type { DemoHost } from '../../../demo/host.ts'
 import terminalSocket from '../../../functions/terminal/terminal.ws.ts'
-import type { Config } from '../../../runtime/config.ts'
+import type { Config } from '../../../platform/config.ts'
 import { testApp } from '../../app.ts'
 import { hostOf, startDemo } from '../../runtime/demo.ts'
-import { listening } from '../../runtime/listening.ts'
-import { issue, openSocket, startService } from '../../runtime/service.ts'
+import { listening } from '../../serve/listening.ts'
+import { issue, openSocket, startService } from '../../serve/service.ts'
 import { openTerminal, type Terminal } from '../../terminal-client.ts'
 
 const Row = z.object({ action: z.string(), username: z.string(), target: z.string(), details: z.string().nullable() })
@@ -321,7 +321,7 @@ test('when the service stops it closes with 1001, and its end is in the audit lo
   await db.close()
 })
 
-test('shells run beside each other', async () => {
+test('shells run concurrently', async () => {
   const { open } = await start()
   const [one, two] = [await open('host'), await open('lxc:101')]
   await prompt(one)

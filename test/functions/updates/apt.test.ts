@@ -35,7 +35,7 @@ test.each([
   ])
 })
 
-test('no such line is an empty list', async () => {
+test('output without a package line is an empty list', async () => {
   expect(await parseUpgradable('')).toEqual([])
   expect(await parseUpgradable('Listing... Done\n')).toEqual([])
 })

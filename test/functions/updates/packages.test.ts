@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import packages from '../../../functions/updates/packages.get.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { testApp } from '../../app.ts'
 import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
 

@@ -1,7 +1,7 @@
+import { fail } from '../../../functions/services.ts'
 import { expect, test } from 'vitest'
 import targets from '../../../functions/updates/targets.get.ts'
-import { Failure } from '../../../runtime/errors.ts'
-import { SshError } from '../../../runtime/ssh-connection.ts'
+import { SshError } from '../../../ssh/connection.ts'
 import { testApp } from '../../app.ts'
 import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
 
@@ -88,7 +88,7 @@ test('settings that go missing meanwhile are 503, not a host alone', async () =>
   const app = await testApp([targets], {
     fake: {
       exec() {
-        throw new Failure('ssh_incomplete')
+        throw fail('ssh_incomplete')
       },
     },
   })

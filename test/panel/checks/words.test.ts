@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { ClientCode } from '../../../client/operation.ts'
+import { ERRORS } from '../../../functions/services.ts'
 import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
-import { errorTable } from '../../../runtime/errors.ts'
 import { literalsIn } from './literals.ts'
 
 /** Every word, by its way: `updates.title`. A function is one too. */
@@ -17,16 +17,16 @@ function texts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
 }
 
-test('what is said in French is said in English, and the other way round', () => {
+test('French and English have the same keys', () => {
   expect(ways(en).sort()).toEqual(ways(fr).sort())
   expect(ways(fr).length).toBeGreaterThan(300)
 })
 
-test('a word that is missing in one language would be found', () => {
+test('the check finds a key missing in one language', () => {
   expect(ways({ a: { b: 'x' } })).not.toEqual(ways({ a: { b: 'x', c: 'y' } }))
 })
 
-test('French has its spaces before its signs, and its apostrophe', () => {
+test('French texts use no-break spaces before punctuation and typographic apostrophes', () => {
   const wrong = texts(fr).filter((text) => /[ \u00a0][;?!]| [:»]|« |\w'\w/.test(text))
 
   expect(wrong).toEqual([])
@@ -35,32 +35,32 @@ test('French has its spaces before its signs, and its apostrophe', () => {
 
 /** Those that the client itself fails with. */
 const OF_CLIENT: Readonly<Record<ClientCode, true>> = { network_failed: true, unexpected_answer: true }
-const CODES = [...Object.keys(errorTable), ...Object.keys(OF_CLIENT)]
+const CODES = [...Object.keys(ERRORS), ...Object.keys(OF_CLIENT)]
 const untold = (codes: readonly string[], errors: object) =>
   codes.filter((code) => !texts({ [code]: Reflect.get(errors, code) }).some((text) => text.trim() !== ''))
 
 test.each([
   ['French', fr.errors],
   ['English', en.errors],
-])('every code that the service and its client can fail with has a sentence in %s', (_, errors) => {
+])('every error code of the service and the client has a sentence in %s', (_, errors) => {
   expect(CODES.length).toBeGreaterThan(50)
   expect(untold(CODES, errors)).toEqual([])
 })
 
-test('a code without a sentence is found', () => {
+test('the check finds a code without a sentence', () => {
   const errors = { ...fr.errors, network_failed: ' ' }
 
   expect(untold([...CODES, 'planted'], errors)).toEqual(['network_failed', 'planted'])
 })
 
-test('components have no words for people', () => {
+test('components contain no UI text', () => {
   const paths = globSync('panel/**/*.tsx')
 
   expect(paths.length).toBeGreaterThan(30)
   expect(paths.flatMap((path) => literalsIn(path, readFileSync(path, 'utf8')))).toEqual([])
 })
 
-test('words for people in a component are found, and nothing else', () => {
+test('the check finds UI text in a component, and nothing else', () => {
   const source = `const a = <p title="Bonjour" class="dim">Salut <b>{1}</b> · {x ? 'code' : y}<i aria-label={z ? 'Oui' : w} /></p>`
 
   expect(literalsIn('a.tsx', source)).toEqual(['a.tsx: Bonjour', 'a.tsx: Salut', 'a.tsx: Oui'])

@@ -14,7 +14,7 @@ async function opened(expected?: RegExp) {
 const language = (page: Page) => page.evaluate(() => document.documentElement.lang)
 const theme = (page: Page) => page.evaluate(() => document.documentElement.dataset.theme)
 
-test('language, theme and side are shown at once, and kept by the service', async () => {
+test('language, theme and sidebar change at once, and the service stores them', async () => {
   const { page } = await opened()
   await page.getByText('Clair', { exact: true }).click()
   await page.getByText('À droite', { exact: true }).click()
@@ -33,7 +33,7 @@ test('language, theme and side are shown at once, and kept by the service', asyn
   expect(await shown()).toEqual(['en', 'light', 'right'])
 })
 
-test('a preference that is refused is put back, and that is said', async () => {
+test('a rejected preference is restored, with an error', async () => {
   const { page } = await opened(/status of 503/)
   await page.getByText('Clair', { exact: true }).click()
   await expect.poll(() => theme(page)).toBe('light')
@@ -47,7 +47,7 @@ test('a preference that is refused is put back, and that is said', async () => {
   expect(await page.getByRole('radio', { name: 'Clair' }).isChecked()).toBe(true)
 })
 
-test('a session of another device is told by its device, and ends when it is revoked', async () => {
+test('a session shows its device, and ends when it is revoked', async () => {
   const { service, page } = await opened()
   const other = createPanel({ url: service.url })
   await other.signIn('demo', 'demo')
@@ -56,13 +56,13 @@ test('a session of another device is told by its device, and ends when it is rev
   await page.getByText('Chrome sur Linux').waitFor()
   await page.getByRole('button', { name: /^Révoquer la session de Node\.js/ }).click()
 
-  await page.getByText('La session est révoquée').waitFor()
+  await page.getByText('Session révoquée\u00a0: elle n’est plus acceptée nulle part.').waitFor()
   await page.getByRole('button', { name: /^Révoquer/ }).waitFor({ state: 'detached' })
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
   await expect(other.api('GET /api/auth/me')).rejects.toMatchObject({ code: 'unauthenticated' })
 })
 
-test('all other sessions are revoked once that is confirmed, this one stays', async () => {
+test('all other sessions are revoked after a confirmation, and this one stays', async () => {
   const { service, page } = await opened()
   const others = [createPanel({ url: service.url }), createPanel({ url: service.url })]
   for (const other of others) await other.signIn('demo', 'demo')
@@ -81,7 +81,7 @@ test('all other sessions are revoked once that is confirmed, this one stays', as
   await page.getByText('Cet appareil').waitFor()
 })
 
-test('the own session ends by signing out', async () => {
+test('signing out ends the own session', async () => {
   const { page } = await opened()
   await page.getByText('Cet appareil').waitFor()
   await page.locator('main').getByRole('button', { name: 'Se déconnecter' }).click()

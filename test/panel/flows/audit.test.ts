@@ -16,7 +16,7 @@ async function opened(busy?: (panel: ReturnType<typeof createPanel>) => Promise<
 
 const sentences = '.audit-entries li .grow > p'
 
-test('what was done is told in sentences, newest first, with the names of the containers', async () => {
+test('entries are sentences with container names, newest first', async () => {
   const page = await opened((panel) => panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } }))
   await page.getByText('guest a lancé une mise à jour sur le conteneur web').waitFor()
   expect(await page.locator(sentences).allInnerTexts()).toEqual([
@@ -26,7 +26,7 @@ test('what was done is told in sentences, newest first, with the names of the co
   ])
 })
 
-test('filters leave what one looks for, and can be taken away', async () => {
+test('filters narrow the list and can be cleared', async () => {
   const page = await opened()
   await page.getByRole('textbox', { name: 'Utilisateur' }).fill('guest')
   await page.getByRole('button', { name: 'Filtrer' }).click()
@@ -34,12 +34,12 @@ test('filters leave what one looks for, and can be taken away', async () => {
   expect(await page.locator(sentences).allInnerTexts()).toEqual(['guest s’est connecté'])
   await page.getByRole('combobox').selectOption({ label: 'Déconnexion' })
   await page.getByRole('button', { name: 'Filtrer' }).click()
-  await page.getByText('Rien ne correspond à ces filtres.').waitFor()
+  await page.getByText('Aucune entrée ne correspond à ces filtres.').waitFor()
   await page.getByRole('button', { name: 'Tout afficher' }).click()
   await page.getByText('demo s’est connecté').waitFor()
 })
 
-test('older entries are fetched on demand, each once', async () => {
+test('older entries load on demand, each once', async () => {
   const page = await opened(async (panel) => {
     for (let n = 0; n < 55; n += 1) {
       const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
@@ -49,10 +49,10 @@ test('older entries are fetched on demand, each once', async () => {
     }
   })
   const first = await page.locator(sentences).count()
-  await page.getByRole('button', { name: 'Plus anciennes' }).click()
+  await page.getByRole('button', { name: 'Afficher les plus anciennes' }).click()
   await page.getByText('guest s’est connecté').waitFor()
   const all = await page.locator(sentences).allInnerTexts()
   expect(first).toBe(50)
   expect(new Set(all).size).toBe(all.length)
-  await page.getByRole('button', { name: 'Plus anciennes' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Afficher les plus anciennes' }).waitFor({ state: 'detached' })
 })

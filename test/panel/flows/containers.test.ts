@@ -34,7 +34,7 @@ const rowOf = (page: Page, name: string) =>
 const acts = ({ requests }: TestHypervisor) =>
   requests.filter((each) => each.startsWith('POST')).map((each) => each.split('/').slice(-3).join('/'))
 
-test('a container is started, with its log, and put away without losing the focus', { timeout: LONG }, async () => {
+test('starting a container shows its log, and hiding the log keeps the focus', { timeout: LONG }, async () => {
   const { hypervisor, page } = await shownContainers()
   const task: TestHypervisor['nextTask'] = { lines: ['starting CT 102'], exitstatus: undefined }
   hypervisor.nextTask = task
@@ -58,7 +58,7 @@ test('a container is started, with its log, and put away without losing the focu
   expect(acts(hypervisor)).toEqual(['102/status/start'])
 })
 
-test('an action that is under way is followed on when the page is loaded anew, by who asked for it', {
+test('a running action is followed after a reload, by the user who started it', {
   timeout: LONG,
 }, async () => {
   const { hypervisor, page } = await shownContainers()
@@ -81,7 +81,7 @@ test('an action that is under way is followed on when the page is loaded anew, b
   expect(await page.getByText('Démarré', { exact: true }).count()).toBe(0)
 })
 
-test('what cuts people off is asked about first, and says of what', { timeout: LONG }, async () => {
+test('an action that interrupts services asks first and names the container', { timeout: LONG }, async () => {
   const { hypervisor, page } = await shownContainers()
   const stop = page.getByRole('button', { name: 'Arrêter web' })
 
@@ -99,7 +99,7 @@ test('what cuts people off is asked about first, and says of what', { timeout: L
   expect(acts(hypervisor)).toEqual(['101/status/shutdown'])
 })
 
-test('a task that fails says why where it was asked for', { timeout: LONG }, async () => {
+test('a failed task shows its reason in the row', { timeout: LONG }, async () => {
   const { page } = await shownContainers((hypervisor) => {
     hypervisor.nextTask = { lines: ['no space left'], exitstatus: 'startup failed' }
   })
@@ -110,7 +110,7 @@ test('a task that fails says why where it was asked for', { timeout: LONG }, asy
   await page.getByText('no space left').waitFor(WAIT)
 })
 
-test('what is refused is told in its row, and can be tried again', { timeout: LONG }, async () => {
+test('a refused action shows an error in its row and can be retried', { timeout: LONG }, async () => {
   const { hypervisor, page } = await shownContainers((each) => {
     each.permissions = { '/': { 'VM.Audit': 1 } }
   })
@@ -124,7 +124,7 @@ test('what is refused is told in its row, and can be tried again', { timeout: LO
   await page.getByText('Démarré', { exact: true }).waitFor(WAIT)
 })
 
-test('an upgrade that cannot be started says so in the row of its container', { timeout: LONG }, async () => {
+test('an upgrade that cannot start shows an error in the row of its container', { timeout: LONG }, async () => {
   const { page } = await shownContainers()
   await page.route('**/api/updates/run', (route) =>
     route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),
@@ -139,7 +139,7 @@ test('an upgrade that cannot be started says so in the row of its container', { 
   await page.waitForURL(/\/updates\/\w+/, WAIT)
 })
 
-test('with the host away nothing is offered that needs it; what the hypervisor can do without it is', {
+test('with the host away, only actions of the hypervisor are offered', {
   timeout: LONG,
 }, async () => {
   const { hypervisor, page } = await shownContainers()
@@ -165,7 +165,7 @@ test('with the host away nothing is offered that needs it; what the hypervisor c
   expect(started).toBe(0)
 })
 
-test('sorted by a column they stay so while figures change, and the focus stays where it is', {
+test('a sorted list stays sorted while figures change, and keeps the focus', {
   timeout: LONG,
 }, async () => {
   const { hypervisor, page } = await shownContainers()
@@ -185,7 +185,7 @@ test('sorted by a column they stay so while figures change, and the focus stays 
   expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Arrêter web')
 })
 
-test('on a phone each is a card with all of its figures, and nothing is cut off', { timeout: LONG }, async () => {
+test('on a phone each container is a card with all figures, and nothing is clipped', { timeout: LONG }, async () => {
   const { page } = await shownContainers()
 
   await page.setViewportSize({ width: 320, height: 700 })

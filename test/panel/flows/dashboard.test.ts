@@ -25,7 +25,7 @@ async function shownDashboard(options: Parameters<typeof openPage>[1] = {}) {
   return { ...world, page }
 }
 
-test('packages that wait lead to where they are upgraded', { timeout: LONG }, async () => {
+test('the dashboard entry for updates links to the updates page', { timeout: LONG }, async () => {
   const { page } = await shownDashboard()
 
   await attention(page).getByRole('link', { name: 'Mettre à jour' }).click()
@@ -34,7 +34,7 @@ test('packages that wait lead to where they are upgraded', { timeout: LONG }, as
   await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
 })
 
-test('an upgrade that ended with an exit code is told as failed, and leads to its output', {
+test('an upgrade with a non-zero exit code is listed as failed and links to its output', {
   timeout: LONG,
 }, async () => {
   const { demo, panel, page } = await shownDashboard()
@@ -53,7 +53,7 @@ test('an upgrade that ended with an exit code is told as failed, and leads to it
   await page.locator('.output').getByText('Échec').first().waitFor(WAIT)
 })
 
-test('a container that stops while one looks is told, and can be started from there', { timeout: LONG }, async () => {
+test('a container that stops while the page is open is listed and can be started', { timeout: LONG }, async () => {
   const hypervisor = await testHypervisor()
   const { panel, service } = await signedIn()
   const { url: hypervisor_url, token: hypervisor_token, fingerprint: hypervisor_fingerprint } = hypervisor
@@ -71,7 +71,7 @@ test('a container that stops while one looks is told, and can be started from th
   await expect.poll(() => web?.status, WAIT).toBe('running')
 })
 
-test('a host that shows another key is told as that, and leads to the settings; once nobody can be confirmed, to the console', {
+test('a changed host key is listed with a link to the settings, or to the server’s console once no administrator can be confirmed', {
   timeout: LONG,
 }, async () => {
   const { demo, page } = await shownDashboard({ expected: REFUSED })
@@ -82,7 +82,7 @@ test('a host that shows another key is told as that, and leads to the settings; 
   await page.getByRole('link', { name: 'Tableau de bord' }).click()
 
   const item = attention(page).getByRole('listitem').filter({ hasText: 'La clé de l’hôte a changé' })
-  await item.getByRole('link', { name: 'Comparer la clé' }).click(WAIT)
+  await item.getByRole('link', { name: 'Comparer les clés' }).click(WAIT)
 
   await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
   await page.getByText(demo.hostKey).waitFor(WAIT)
@@ -93,7 +93,7 @@ test('a host that shows another key is told as that, and leads to the settings; 
   expect(await item.getByRole('link').count()).toBe(0)
 })
 
-test('an administrator whom a host that is away cannot confirm is told so, and is one again as soon as it answers', {
+test('an administrator sees that an absent host cannot confirm them, and regains their rights once it answers', {
   timeout: LONG,
 }, async () => {
   const { page } = await shownDashboard({ expected: REFUSED })
@@ -114,7 +114,7 @@ test('an administrator whom a host that is away cannot confirm is told so, and i
   await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
 })
 
-test('cards are moved and hidden by keyboard, and stay so after a reload; what others keep is left alone', {
+test('cards can be moved and hidden by keyboard; the arrangement survives a reload and leaves foreign keys alone', {
   timeout: LONG,
 }, async () => {
   const { panel, page } = await shownDashboard()
@@ -142,7 +142,7 @@ test('cards are moved and hidden by keyboard, and stay so after a reload; what o
   await expect.poll(() => cards(page), WAIT).toEqual(['Conteneurs', 'Mises à jour récentes', 'Hôte', 'Raccourcis'])
 })
 
-test('a card that cannot be read fails alone', { timeout: LONG }, async () => {
+test('a card that fails to load does not affect the others', { timeout: LONG }, async () => {
   const { page } = await shownDashboard({ expected: REFUSED })
   await page.route('**/api/settings/public', (route) =>
     route.fulfill({ status: 500, json: { error: 'La base de données ne répond pas.', code: 'storage_failed' } }),
@@ -156,7 +156,7 @@ test('a card that cannot be read fails alone', { timeout: LONG }, async () => {
   await page.getByText('Gardez ici les adresses').waitFor(WAIT)
 })
 
-test('nothing moves once it is painted', { timeout: LONG }, async () => {
+test('nothing moves after the first paint', { timeout: LONG }, async () => {
   const { page } = await shownDashboard()
   await page.addInitScript(() => {
     let sum = 0

@@ -5,7 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { FOR_ADMINS } from '../../../panel/navigation.ts'
 import { ROUTES } from '../../../panel/routes.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
+import { isLong } from '../../rounds.ts'
 import { follow, openPage, signIn } from '../browser.ts'
 import { findingsOf, readable, smallTargets, stores, withToken } from './page-findings.ts'
 
@@ -14,6 +15,13 @@ const WIDTHS = [320, 390, 820, 1440]
 /** All of a page at once: what is scrolled below the bar of a phone is not too small. */
 const TALL = 4_000
 const LONG = 240_000
+/** Languages and themes: one of each in the gate, all of them in the long run. */
+const LOOKS = [
+  ['fr', 'dark'],
+  ['fr', 'light'],
+  ['en', 'dark'],
+  ['en', 'light'],
+].slice(0, isLong ? 4 : 1)
 
 /** Where each page is looked at; a job has to exist first. */
 function addresses(job: string): string[] {
@@ -48,13 +56,8 @@ afterAll(() => {
   console.info(`${counted.pages} views without a finding`)
 })
 
-test.each([
-  ['fr', 'dark'],
-  ['fr', 'light'],
-  ['en', 'dark'],
-  ['en', 'light'],
-])(
-  '%s, %s: every page at every width, without a finding of axe, without scrolling sideways, nothing too small to be hit',
+test.each(LOOKS)(
+  '%s, %s: every page at every width has no axe violation, no horizontal scroll and no small target',
   { timeout: LONG },
   async (lang, theme) => {
     const { page, job } = await world({ reducedMotion: 'reduce' })
@@ -82,14 +85,16 @@ test.each([
   },
 )
 
-test('before somebody is signed in, too: the sign-in and the wizard', { timeout: LONG }, async () => {
+test('sign-in and setup have no axe violation, no horizontal scroll and no small target', {
+  timeout: LONG,
+}, async () => {
   const demo = await startDemo()
   const installed = await startService(demo)
   const empty = await startService(demo, { PANEL_SSH_HOST: '' })
   const found: string[] = []
   for (const url of [installed.url, empty.url])
-    for (const colorScheme of ['dark', 'light'] as const)
-      for (const locale of ['fr-FR', 'en-GB']) {
+    for (const colorScheme of isLong ? (['dark', 'light'] as const) : (['dark'] as const))
+      for (const locale of isLong ? ['fr-FR', 'en-GB'] : ['fr-FR']) {
         const page = await openPage(url, { colorScheme, locale })
         await page.locator('form').waitFor()
         for (const width of WIDTHS) {
@@ -101,7 +106,7 @@ test('before somebody is signed in, too: the sign-in and the wizard', { timeout:
   expect(found).toEqual([])
 })
 
-test('on a phone, what is pressed is large enough for a finger', { timeout: LONG }, async () => {
+test('touch targets on a phone are large enough', { timeout: LONG }, async () => {
   const { page, job } = await world({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
   const found: string[] = []
   for (const path of addresses(job)) {
@@ -111,7 +116,7 @@ test('on a phone, what is pressed is large enough for a finger', { timeout: LONG
   expect(found).toEqual([])
 })
 
-test('of who is no administrator, what he cannot do is not shown', { timeout: LONG }, async () => {
+test('users without administrator rights see no administrator actions', { timeout: LONG }, async () => {
   const demo = await startDemo()
   const service = await startService(demo)
   const page = await openPage(service.url)
@@ -129,7 +134,7 @@ test('of who is no administrator, what he cannot do is not shown', { timeout: LO
   await page.getByText('Cette page est réservée aux administrateurs').waitFor()
 })
 
-test('no token is where a script could read it later, nor in an address', { timeout: LONG }, async () => {
+test('no token is in storage or in an address', { timeout: LONG }, async () => {
   const { page, job } = await world()
   const asked: string[] = []
   const tokens = new Set<string>()
@@ -153,7 +158,7 @@ test('no token is where a script could read it later, nor in an address', { time
 
 // --- The checks can fail.
 
-test('what is wrong with a page is found', { timeout: LONG }, async () => {
+test('the check finds faults in a page', { timeout: LONG }, async () => {
   const { page } = await world()
   await page.setViewportSize({ width: 320, height: 844 })
   expect(await findingsOf(page, AXE)).toEqual([])
@@ -179,7 +184,7 @@ test('what is wrong with a page is found', { timeout: LONG }, async () => {
   expect(await smallTargets(page, 44)).not.toEqual([])
 })
 
-test('a status that is told by its colour alone is found', { timeout: LONG }, async () => {
+test('the check finds a status shown by colour alone', { timeout: LONG }, async () => {
   const { page } = await world()
   await page.evaluate(() => {
     const add = (kind: string, inside: string) => {
@@ -202,7 +207,7 @@ test('a status that is told by its colour alone is found', { timeout: LONG }, as
   ])
 })
 
-test('a token is found wherever it is left', { timeout: LONG }, async () => {
+test('the check finds a leaked token', { timeout: LONG }, async () => {
   const { page } = await world()
   const token = 'one-that-was-handed-out'
   const where = async () => withToken(await readable(page), [token])

@@ -6,10 +6,10 @@ import { createPanel } from '../../../client/index.ts'
 import { startDemoHypervisor } from '../../../demo/hypervisor.ts'
 import { LONG_USER, longNames } from '../../../demo/long-names.ts'
 import { prepare } from '../../../demo/prepare.ts'
-import { CHECK } from '../../../functions/updates/check-script.ts'
+import { CHECK } from '../../../functions/checks/check-script.ts'
 import { testForge } from '../../forge.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { follow, openPage } from '../browser.ts'
 import { armClipping, clippingAt, WIDTHS } from './clipping.ts'
 
@@ -99,41 +99,37 @@ async function goTo(page: Page, path: string): Promise<void> {
   await page.locator('h1').waitFor()
 }
 
-test.each(LANGUAGES)(
-  '%s: whatever the page and its width, all can be read and pressed',
-  { timeout: LONG },
-  async (lang, locale) => {
-    const { page, job } = await world(locale)
-    await armClipping(page)
-    const found: string[] = []
-    await look(page, 'sign-in', found)
-    await page.locator('input[name=username]').fill(LONG_USER)
-    await page.locator('input[name=password]').fill('wrong')
-    await page.keyboard.press('Enter')
-    await page.locator('.problem').waitFor()
-    await look(page, 'a sign-in that is refused', found)
-    await signedIn(page)
-    await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(lang)
+test.each(LANGUAGES)('%s: no page is clipped or blocked at any width', { timeout: LONG }, async (lang, locale) => {
+  const { page, job } = await world(locale)
+  await armClipping(page)
+  const found: string[] = []
+  await look(page, 'sign-in', found)
+  await page.locator('input[name=username]').fill(LONG_USER)
+  await page.locator('input[name=password]').fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.locator('.problem').waitFor()
+  await look(page, 'a sign-in that is refused', found)
+  await signedIn(page)
+  await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(lang)
 
-    await page.locator('.cards tbody tr').first().waitFor()
-    await look(page, '/', found)
-    await goTo(page, '/updates')
-    await page.locator('button.opener').first().click()
-    await page.locator('.history td').first().waitFor()
-    await look(page, '/updates', found)
-    await page.route('**/api/settings/logs', (route) => route.fulfill({ json: { lines: [LOG_LINE] } }))
-    for (const [path, there] of Object.entries(THERE)) {
-      await goTo(page, path.replace(':job', job))
-      await page.locator(there).first().waitFor()
-      await look(page, path, found)
-    }
+  await page.locator('.cards tbody tr').first().waitFor()
+  await look(page, '/', found)
+  await goTo(page, '/updates')
+  await page.locator('button.opener').first().click()
+  await page.locator('.history td').first().waitFor()
+  await look(page, '/updates', found)
+  await page.route('**/api/settings/logs', (route) => route.fulfill({ json: { lines: [LOG_LINE] } }))
+  for (const [path, there] of Object.entries(THERE)) {
+    await goTo(page, path.replace(':job', job))
+    await page.locator(there).first().waitFor()
+    await look(page, path, found)
+  }
 
-    expect(found).toEqual([])
-  },
-)
+  expect(found).toEqual([])
+})
 
 test.each(LANGUAGES)(
-  '%s: and whatever is open, under way, or has gone wrong',
+  '%s: no open dialog, running job or error is clipped or blocked at any width',
   { timeout: LONG },
   async (lang, locale) => {
     const { demo, panel, page } = await world(locale)
@@ -230,7 +226,7 @@ test.each(LANGUAGES)(
   },
 )
 
-test.each(LANGUAGES)('%s: before anything is installed, too', { timeout: LONG }, async (_, locale) => {
+test.each(LANGUAGES)('%s: setup is not clipped or blocked at any width', { timeout: LONG }, async (_, locale) => {
   const demo = await startDemo(longNames())
   const service = await startService(demo, { PANEL_SSH_HOST: '', PANEL_SSH_USERNAME: '', PANEL_SSH_PASSWORD: '' })
   const token = (await readFile(join(service.folder, 'setup-token'), 'utf8')).trim()
@@ -254,7 +250,7 @@ test.each(LANGUAGES)('%s: before anything is installed, too', { timeout: LONG },
 
 // --- The check can fail.
 
-test('what cannot be read or pressed is found, and nothing else', { timeout: LONG }, async () => {
+test('the check finds clipped and blocked elements, and nothing else', { timeout: LONG }, async () => {
   const demo = await startDemo()
   const service = await startService(demo)
   const page = await openPage(service.url)

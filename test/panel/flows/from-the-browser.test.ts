@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 import { started } from './started.ts'
 
@@ -18,7 +18,7 @@ function shown(page: Page) {
   })
 }
 
-test('a first sign-in takes language and theme from the browser, and has them wherever it is next', async () => {
+test('a first sign-in takes language and theme from the browser, and stores them for other browsers', async () => {
   const { service } = await started()
   const page = await openPage(service.url, ENGLISH)
   await page.getByLabel('Password', { exact: true }).waitFor()
@@ -36,7 +36,7 @@ test('a first sign-in takes language and theme from the browser, and has them wh
   await expect.poll(() => shown(elsewhere)).toBe('en light Dashboard')
 })
 
-test('who has chosen before keeps that; a program that signs in has chosen nothing', async () => {
+test('a user who has chosen preferences keeps them; a program’s sign-in chooses nothing', async () => {
   const { service } = await started()
   const panel = createPanel({ url: service.url, WebSocket: false })
   await panel.signIn('guest', 'guest')
@@ -52,7 +52,7 @@ test('who has chosen before keeps that; a program that signs in has chosen nothi
   await expect.poll(() => shown(unchosen)).toBe('en light Dashboard')
 })
 
-test('a browser that reads neither first gets what it reads next', async () => {
+test('the first supported language of the browser is used', async () => {
   const { service } = await started()
   const page = await openPage(service.url, { locale: 'de-DE' })
   await page.getByLabel('Password', { exact: true }).waitFor()
@@ -64,7 +64,7 @@ test('a browser that reads neither first gets what it reads next', async () => {
   await page.getByLabel('Mot de passe', { exact: true }).waitFor()
 })
 
-test('in English the wizard has no French sentence, whatever it finds', async () => {
+test('the English setup page contains no French sentence', async () => {
   const demo = await startDemo()
   const service = await startService(demo, { PANEL_SSH_HOST: '', PANEL_SSH_USERNAME: '', PANEL_SSH_PASSWORD: '' })
   const token = (await readFile(join(service.folder, 'setup-token'), 'utf8')).trim()
@@ -76,14 +76,14 @@ test('in English the wizard has no French sentence, whatever it finds', async ()
     await page.keyboard.press('Enter')
     await page.locator('.setup .list > li').last().waitFor()
     const text = await page.locator('main').innerText()
-    await page.getByRole('button', { name: 'Correct' }).click()
+    await page.getByRole('button', { name: 'Back' }).click()
     return text
   }
   const found = [await check('root', 'wrong'), await check('demo', 'demo'), await check('guest', 'guest')]
   const { username, password } = demo.service
   found.push(await check(username, password))
 
-  expect(found.join('\n')).toContain('The host refuses root with this password; sshd has to let root in')
+  expect(found.join('\n')).toContain('The host rejects root with this password; sshd must allow root')
   expect(found.join('\n')).toContain('pct answers: 3 containers.')
   const french = /\b(le|la|les|de|du|des|est|pas|avec|mot)\b|[éèêàùô]/i
   expect(found.flatMap((text) => text.split('\n').filter((line) => french.test(line) && line !== 'Français'))).toEqual(
@@ -91,7 +91,7 @@ test('in English the wizard has no French sentence, whatever it finds', async ()
   )
 })
 
-test('an address that there is not is a page with the way home, before a sign-in and after it', async () => {
+test('an unknown address shows a page with a link home, before and after sign-in', async () => {
   const { service } = await started()
   const page = await openPage(`${service.url}/nothing/here`, { ...ENGLISH, expected: /status of 404/ })
   await page.getByRole('heading', { name: 'This page does not exist' }).waitFor()

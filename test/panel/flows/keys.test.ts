@@ -15,11 +15,11 @@ async function opened(name: 'demo' | 'guest' = 'demo') {
   return page
 }
 
-test('g and a letter lead to a page; until the letter comes, the letters are shown', async () => {
+test('g and a letter open a page; the letters are shown until then', async () => {
   const page = await opened()
   await page.keyboard.press('g')
   await page.locator('.letters').getByText('Audit').waitFor()
-  await page.getByText('Aller à… Tapez la lettre').waitFor()
+  await page.getByText('Aller à… Appuyez sur la lettre').waitFor()
   await page.keyboard.press('a')
   await page.waitForURL('**/audit')
   expect(await page.locator('.letters').count()).toBe(0)
@@ -31,7 +31,7 @@ test('g and a letter lead to a page; until the letter comes, the letters are sho
   expect(new URL(page.url()).pathname).toBe('/audit')
 })
 
-test('/ leads into the filter, where letters are letters again', async () => {
+test('/ focuses the filter, where letters are typed normally', async () => {
   const page = await opened()
   await page.goto(`${new URL(page.url()).origin}/logs`)
   await page.getByRole('heading', { name: 'Journaux' }).waitFor()
@@ -42,7 +42,7 @@ test('/ leads into the filter, where letters are letters again', async () => {
   expect(await page.locator('dialog').count()).toBe(0)
 })
 
-test('? shows the map, and the focus goes back to where it was', async () => {
+test('? shows the shortcuts, and closing them returns the focus', async () => {
   const page = await opened()
   await page.getByRole('link', { name: 'Modules' }).focus()
   await page.keyboard.press('?')
@@ -56,7 +56,7 @@ test('? shows the map, and the focus goes back to where it was', async () => {
   expect(new URL(page.url()).pathname).toBe('/')
 })
 
-test('in a terminal every key is the terminal’s', async () => {
+test('a terminal receives every key', async () => {
   const page = await opened()
   await follow(page, '/terminal?target=lxc:101')
   await expect.poll(() => page.locator('.xterm-rows').innerText(), WAIT).toMatch(/[#$]\s*$/)
@@ -68,7 +68,7 @@ test('in a terminal every key is the terminal’s', async () => {
   expect(await page.locator('dialog, .letters').count()).toBe(0)
 })
 
-test('f pauses the output of an upgrade, and follows it again', async () => {
+test('f pauses and resumes following an output', async () => {
   const { demo, service } = await started()
   // Slower than a sign-in, on any machine.
   demo.lineMs = 1_000
@@ -82,7 +82,7 @@ test('f pauses the output of an upgrade, and follows it again', async () => {
   await follow.waitFor()
 })
 
-test('single keys can be switched off for good, Ctrl K stays', async () => {
+test('single keys can be switched off permanently, and Ctrl K stays', async () => {
   const page = await opened()
   await page.keyboard.press('g')
   await page.keyboard.press('p')
@@ -98,7 +98,7 @@ test('single keys can be switched off for good, Ctrl K stays', async () => {
   expect(await page.locator('dialog').count()).toBe(1)
 })
 
-test.each([320, 1280])('the map and the letters have no finding of axe at %s px', async (width) => {
+test.each([320, 1280])('the shortcut list and the letters have no axe violation at %s px', async (width) => {
   const page = await opened()
   await page.setViewportSize({ width, height: 800 })
   await page.keyboard.press('g')
@@ -110,7 +110,7 @@ test.each([320, 1280])('the map and the letters have no finding of axe at %s px'
   expect([...found, ...(await findingsOf(page, AXE))]).toEqual([])
 })
 
-test('letters of pages that one may not see lead nowhere, and are not shown', async () => {
+test('letters of forbidden pages do nothing and are not shown', async () => {
   const page = await opened('guest')
   await page.keyboard.press('g')
   await page.locator('.letters').getByText('Conteneurs').waitFor()

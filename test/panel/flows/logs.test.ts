@@ -10,30 +10,30 @@ async function opened(expected?: RegExp) {
   return { service, page }
 }
 
-test('the newest line is at the bottom and in sight; a word and a request leave only their lines', async () => {
+test('the newest line is visible at the bottom; a word or a request id filters the lines', async () => {
   const { service, page } = await opened()
   const missing = await fetch(`${service.url}/api/updates/jobs/nothing-like-it`)
   const id = missing.headers.get('x-request-id') ?? ''
   await page.getByRole('button', { name: 'Actualiser' }).click()
-  await page.getByRole('button', { name: `Ne montrer que la requête ${id}` }).waitFor()
+  await page.getByRole('button', { name: `N’afficher que la requête ${id}` }).waitFor()
   await page.locator('.log-lines li').last().waitFor()
   expect(
     await page.locator('.log-lines').evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop),
   ).toBeLessThan(2)
 
-  await page.getByRole('button', { name: `Ne montrer que la requête ${id}` }).click()
+  await page.getByRole('button', { name: `N’afficher que la requête ${id}` }).click()
   expect(await page.locator('.log-lines li').allInnerTexts()).toEqual([expect.stringContaining(id)])
   await page.getByRole('searchbox').fill('nothing-like-it absent')
   await page.getByText('Aucune ligne ne correspond.').waitFor()
 })
 
-test('lines that are less grave can be left out', async () => {
+test('lines of a lower level can be hidden', async () => {
   const { page } = await opened()
   await page.getByRole('combobox').selectOption({ label: 'Erreur ou plus' })
   await page.getByText(/^0 ligne sur \d+$/).waitFor()
 })
 
-test('when the service fails, the old lines stay beside the reason, and a retry helps', async () => {
+test('when the service fails, old lines stay beside the error, and a retry works', async () => {
   const { page } = await opened(/status of 503/)
   await page.route('**/api/settings/logs', (route) =>
     route.fulfill({ status: 503, json: { error: '', code: 'storage_failed' } }),
@@ -46,7 +46,7 @@ test('when the service fails, the old lines stay beside the reason, and a retry 
   await page.getByText('La base de données du panneau ne répond pas').waitFor({ state: 'detached' })
 })
 
-test('it is read again by itself while that is wanted', async () => {
+test('the log refreshes automatically while that is switched on', async () => {
   const { service, page } = await opened()
   await page.getByRole('checkbox', { name: 'Actualiser toutes les 5 s' }).check()
   const { headers } = await fetch(`${service.url}/api/updates/jobs/nothing-like-it`)

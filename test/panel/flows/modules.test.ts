@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { testForge } from '../../forge.ts'
 import { repository, saying } from '../../functions/modules/module.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startReplaceable } from '../../runtime/replaceable.ts'
+import { startReplaceable } from '../../serve/replaceable.ts'
 import { openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
@@ -33,7 +33,7 @@ async function opened(code?: string) {
   return { forge, service, page, section }
 }
 
-test('a module is installed over a restart, brought up to date, and removed by its name', {
+test('a module is installed across a restart, updated, and removed after typing its name', {
   timeout: LONG,
 }, async () => {
   const { forge, service, page, section } = await opened()
@@ -49,7 +49,7 @@ test('a module is installed over a restart, brought up to date, and removed by i
   expect(first).toContain((await dialog.locator('code').textContent()) ?? 'nothing')
   forge.put(repository('wordy', '1.0.0', `// Another commit.\n${saying('wordy', '1.0.0')}`))
   await agree.click()
-  await page.getByText('Ce module a changé depuis que la liste a été lue.').waitFor(WAIT)
+  await page.getByText('Ce module a changé depuis la lecture de la liste.').waitFor(WAIT)
   await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
   expect(await dialog.locator('code').getAttribute('title')).toBe(forge.tip('wordy', 'main'))
   await agree.click()
@@ -69,7 +69,7 @@ test('a module is installed over a restart, brought up to date, and removed by i
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
   await agree.click()
-  await page.getByText('la version précédente sert toujours').waitFor(WAIT)
+  await page.getByText('la version précédente reste en service').waitFor(WAIT)
   expect((await deployment.locator('.err-text').textContent()) ?? '').not.toBe('')
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
 
@@ -90,7 +90,7 @@ test('a module is installed over a restart, brought up to date, and removed by i
   await page.getByRole('button', { name: 'Installer wordy' }).waitFor(WAIT)
 })
 
-test('a forge that does not answer is told in its place, with what is installed beside it', async () => {
+test('an unreachable forge shows an error beside the installed modules', async () => {
   const forge = await testForge()
   forge.behave = (_, response) => {
     response.writeHead(500).end()
@@ -109,7 +109,7 @@ test('a forge that does not answer is told in its place, with what is installed 
   expect(await page.getByText('La forge n’a pas pu être lue').count()).toBe(0)
 })
 
-test('without the right to it, modules are a list', async () => {
+test('without administrator rights, modules are a read-only list', async () => {
   const { service } = await started()
   const page = await openPage(`${service.url}/modules`)
   await page.locator('input[name=username]').fill('guest')

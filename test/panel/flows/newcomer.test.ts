@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { openPage } from '../browser.ts'
 
-test('from the first page to an upgrade that is followed: six clicks at most, and what to press is said', async () => {
+test('a newcomer reaches a followed upgrade in at most six clicks, each of them labelled', async () => {
   const demo = await startDemo()
   demo.lineMs = 20
   const service = await startService(demo)

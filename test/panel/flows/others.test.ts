@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
-import { manyContainers } from '../../../demo/place.ts'
+import { expect, test } from 'vitest'
 import type { DemoHost } from '../../../demo/host.ts'
-import { CHECK } from '../../../functions/updates/check-script.ts'
-import { REPAIR } from '../../../functions/updates/remedy-job.ts'
+import { CHECK } from '../../../functions/checks/check-script.ts'
+import { REPAIR } from '../../../functions/checks/remedy-job.ts'
+import { manyContainers } from '../../../demo/place.ts'
 import { signedIn } from '../../client/signed-in.ts'
 import { follow, openPage, signIn } from '../browser.ts'
 
@@ -46,13 +46,13 @@ test.each([
   ['the updates page', '/updates', '.history tbody tr'],
   ['the dashboard', '/', '.list a[href^="/updates/"]'],
 ])(
-  'on %s a job that somebody else starts is seen within two seconds, with who has started it',
+  'on %s another user’s job appears within two seconds, with its owner',
   {
     timeout: LONG,
   },
   async (_, path, selector) => {
     const { panel, printed, one } = await two(path)
-    await one.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+    await one.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
 
     const took: number[] = []
     // A busy machine may be late once.
@@ -70,13 +70,13 @@ test.each([
   },
 )
 
-test('one started by clicks in one browser is followed in another, and by who has started it in another tab', {
+test('an upgrade started in one browser is followed in another browser and in another tab', {
   timeout: LONG,
 }, async () => {
   const { printed, one, other } = await two('/updates')
   const tab = await other.context().newPage()
   await tab.goto(other.url())
-  await tab.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+  await tab.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
   await other.getByRole('button', { name: 'Mettre à jour web' }).click(WAIT)
   printed.print('for everybody\n')
 
@@ -91,9 +91,9 @@ test('one started by clicks in one browser is followed in another, and by who ha
   printed.end()
 })
 
-test('a page that nobody sees asks for nothing, and knows all as soon as it is seen', { timeout: LONG }, async () => {
+test('a hidden page sends no requests, and updates as soon as it is visible', { timeout: LONG }, async () => {
   const { panel, printed, proxy, one } = await two('/updates')
-  await one.getByText('Aucune mise à jour n’a encore été lancée.').waitFor(WAIT)
+  await one.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
   const asked: string[] = []
   one.on('request', (request) => {
     if (request.url().includes('/api/updates/jobs?')) asked.push(request.url())
@@ -136,7 +136,7 @@ async function checkedOnce() {
   await signIn(other)
   const tab = await other.context().newPage()
   await tab.goto(other.url())
-  for (const page of [one, tab]) await page.getByText(/^La sortie d’une mise à jour s’affiche ici/).waitFor(WAIT)
+  for (const page of [one, tab]) await page.getByText(/^Lancez une mise à jour pour voir sa sortie ici/).waitFor(WAIT)
   return { ...world, one, other, tab }
 }
 
@@ -150,10 +150,10 @@ function lasting(demo: DemoHost): void {
 }
 
 test.each([
-  ['check', 'Vérifier', 'Vérification', 'Vérification · Hôte et conteneurs'],
+  ['check', 'Tout vérifier', 'Vérification', 'Vérification · Hôte et conteneurs'],
   ['repair', 'Réparer les paquets de git', 'Réparation', 'Réparation · git'],
 ])(
-  'a %s that runs is seen by others and in other tabs, with whose it is, and cancelled there by who may',
+  'a running %s appears for other users and in other tabs with its owner, who can cancel it there',
   {
     timeout: LONG,
   },
@@ -188,7 +188,7 @@ test.each([
   },
 )
 
-test('a check that somebody has cancelled is not begun anew by who looks at it elsewhere', {
+test('a cancelled check does not start again in another browser', {
   timeout: LONG,
 }, async () => {
   const { demo, panel, proxy } = await signedIn()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { contrast } from '../checks/contrast.ts'
 import { follow, openPage, signIn } from '../browser.ts'
+import { contrast } from '../checks/contrast.ts'
 import { started } from './started.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `${from + n}`)
@@ -42,7 +42,7 @@ function coloursOf(
 }
 
 test.each(['dark', 'light'] as const)(
-  '%s: what is searched is readable in every colour, as is all else',
+  '%s: search matches and all other text are readable in every colour',
   async (colorScheme) => {
     const { demo, service } = await started()
     demo.upgradeOutput = async function* () {

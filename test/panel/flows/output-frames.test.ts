@@ -69,7 +69,7 @@ const RUNS = 3
 /** Where others keep the machine busy, frames are late whatever is in them. */
 const isQuiet = () => (loadavg()[0] ?? 0) < availableParallelism()
 
-test('of 50,000 lines, 500 more in each frame, the rows in sight are in the page, and frames are hardly late', {
+test('50,000 lines at 500 a frame render only visible rows, with hardly a late frame', {
   timeout: LONG,
 }, async () => {
   const isSmooth = ({ idle, busy }: { idle: number; busy: number }) => busy <= Math.max(25, 1.4 * idle)

@@ -38,7 +38,7 @@ async function search(page: Page, text: string): Promise<string[]> {
   return page.locator('[role=option] > .grow').allInnerTexts()
 }
 
-test('a page is found by a few letters, and its heading has the focus', async () => {
+test('a few letters find a page, and its heading gets the focus', async () => {
   const page = await opened()
   await page.keyboard.type('cntn')
   await page.keyboard.press('Enter')
@@ -48,7 +48,7 @@ test('a page is found by a few letters, and its heading has the focus', async ()
   expect(await page.locator('dialog').count()).toBe(0)
 })
 
-test('what is dangerous asks first; saying no leads back to the search, yes to where it is told', async () => {
+test('a dangerous command asks first; no returns to the search, yes opens the page with the progress', async () => {
   const page = await opened()
   expect(await search(page, 'redem web')).toEqual([expect.stringMatching(/^Redémarrer web/)])
   await page.keyboard.press('Enter')
@@ -67,7 +67,7 @@ test('what is dangerous asks first; saying no leads back to the search, yes to w
   await page.getByText(/^Redémarr(age…|é)$/).waitFor()
 })
 
-test('an upgrade asks too, and leads to its output', async () => {
+test('an upgrade asks first and opens its output', async () => {
   const page = await opened()
   await search(page, 'maj web')
   await page.keyboard.press('Enter')
@@ -75,7 +75,7 @@ test('an upgrade asks too, and leads to its output', async () => {
   await page.waitForURL('**/updates/*')
 })
 
-test('what the service refuses is said in the palette, which stays', async () => {
+test('an error keeps the palette open and appears there', async () => {
   const { service } = await started()
   const page = await openPage(service.url, { expected: /status of 429/ })
   await signIn(page)
@@ -87,10 +87,10 @@ test('what the service refuses is said in the palette, which stays', async () =>
   await page.getByRole('option', { name: 'Mettre à jour web' }).click()
   await page.locator('dialog.question').getByRole('button', { name: 'Mettre à jour' }).click()
 
-  await page.locator('dialog.palette').getByText('Trop de demandes').waitFor()
+  await page.locator('dialog.palette').getByText('Trop de requêtes').waitFor()
 })
 
-test('arrows move a choice that the search tells of; Escape gives the focus back to what had it', async () => {
+test('arrows move the announced selection; Escape returns the focus', async () => {
   const page = await opened()
   await page.keyboard.press('Escape')
   await page.locator('dialog').waitFor({ state: 'detached' })
@@ -110,7 +110,7 @@ test('arrows move a choice that the search tells of; Escape gives the focus back
   expect(await focused(page)).toBe('Modules')
 })
 
-test.each([320, 1280])('what is shown has no finding of axe at %s px, with results and without', async (width) => {
+test.each([320, 1280])('the palette has no axe violation at %s px, with and without results', async (width) => {
   const page = await opened()
   await page.setViewportSize({ width, height: 800 })
   const found: string[] = []
@@ -121,7 +121,7 @@ test.each([320, 1280])('what is shown has no finding of axe at %s px, with resul
   expect(found).toEqual([])
 })
 
-test('on a phone it is in the menu', async () => {
+test('the palette is in the menu on a phone', async () => {
   const page = await opened()
   await page.keyboard.press('Escape')
   await page.setViewportSize({ width: 390, height: 800 })
@@ -132,7 +132,7 @@ test('on a phone it is in the menu', async () => {
   await page.waitForURL('**/modules')
 })
 
-test('what was chosen last stands first the next time, and is forgotten with the session', async () => {
+test('recent commands come first, and are cleared at sign-out', async () => {
   const page = await opened()
   await page.keyboard.type('modules')
   await page.keyboard.press('Enter')
@@ -147,7 +147,7 @@ test('what was chosen last stands first the next time, and is forgotten with the
   expect(await page.evaluate(() => Object.keys(localStorage))).not.toContain('ops-panel.recent')
 })
 
-test('links lead only where links may lead', async () => {
+test('unsafe links are not offered', async () => {
   const page = await opened()
   expect(await search(page, 'Piège')).toEqual([])
   expect(await search(page, 'Supervision')).toEqual([expect.stringContaining('Supervision')])
@@ -156,7 +156,7 @@ test('links lead only where links may lead', async () => {
   await page.waitForURL('**/updates')
 })
 
-test('who is no administrator finds nothing that only administrators may do', async () => {
+test('users without administrator rights find no administrator commands', async () => {
   const page = await opened('guest')
   expect(await search(page, 'web')).toEqual([expect.stringMatching(/^Mettre à jour web/)])
   for (const name of ['Audit', 'Journaux', 'Réglages', 'Terminal', 'Démarrer'])
@@ -164,7 +164,7 @@ test('who is no administrator finds nothing that only administrators may do', as
   expect(await search(page, 'Conteneurs')).toEqual(['Conteneurs'])
 })
 
-test('no upgrade is offered where none can be made, and nothing of the host’s while that is away', async () => {
+test('no upgrade is offered for a target that cannot be upgraded, and no target command while the host is away', async () => {
   const page = await opened('demo', { expected: /status of 502/ })
   let away = false
   const Listed = z.object({ checks: z.array(z.looseObject({ target: z.string(), state: z.string() })) })

@@ -20,7 +20,7 @@ async function opened(expected?: RegExp) {
   return { panel, page, section, bodies, demo, read: () => panel.api('GET /api/settings') }
 }
 
-test('a section stores what was changed in it, and what is typed in another stays', async () => {
+test('saving a section stores only its changes and keeps values typed in another section', async () => {
   const { page, section, bodies, read } = await opened()
   const { ssh_username } = await read()
   await section('Hyperviseur').getByLabel('Adresse de l’API').fill('https://pve1.example:8006')
@@ -28,7 +28,7 @@ test('a section stores what was changed in it, and what is typed in another stay
   await section('Clé de l’hôte').getByLabel('Nouvelle empreinte').fill('SHA256:')
   await section('Hôte').getByLabel('Compte de service', { exact: true }).fill(`${ssh_username}2`)
   await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
-  await page.getByText('Les réglages sont enregistrés').waitFor()
+  await page.getByText('Réglages enregistrés.').waitFor()
 
   await expect.poll(async () => (await read()).ssh_username).toBe(`${ssh_username}2`)
   expect(bodies).toEqual([{ ssh_username: `${ssh_username}2` }])
@@ -44,7 +44,7 @@ test('a section stores what was changed in it, and what is typed in another stay
   await page.getByText('Modifications non enregistrées').waitFor()
 })
 
-test('another host is shown by its key, and taken with one’s own password; until then it is given none', async () => {
+test('a new host shows its key and needs the user’s password; before that it receives no password', async () => {
   const { page, section, bodies, read } = await opened(/status of 403/)
   const other = await startDemo()
   const before = await read()
@@ -55,7 +55,7 @@ test('another host is shown by its key, and taken with one’s own password; unt
   await section('Hôte').getByLabel('Adresse').fill(ssh_host)
   await page.keyboard.press('Enter')
   await dialog.getByText(other.hostKey).waitFor()
-  await dialog.getByText('Une autre clé que celle acceptée').waitFor()
+  await dialog.getByText('Cette adresse répond avec une autre clé que celle acceptée').waitFor()
   expect(await verb.isDisabled()).toBe(true)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
@@ -71,13 +71,13 @@ test('another host is shown by its key, and taken with one’s own password; unt
   await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
   await password.fill('demo')
   await verb.click()
-  await page.getByText('Les réglages sont enregistrés').waitFor()
+  await page.getByText('Réglages enregistrés.').waitFor()
   expect(await read()).toMatchObject({ ssh_host, ssh_host_key: other.hostKey })
   expect(bodies.at(-1)).toEqual({ ssh_host, ssh_host_key: other.hostKey, current_password: 'demo' })
   expect(await page.content()).not.toContain('not mine')
 })
 
-test('a host that does not answer cannot be changed to: its key cannot be read', async () => {
+test('a host that does not answer cannot be chosen, because its key cannot be read', async () => {
   const { page, section, read } = await opened(/status of 502/)
   const before = await read()
   await section('Hôte').getByLabel('Adresse').fill('127.0.0.1:1')
@@ -88,7 +88,7 @@ test('a host that does not answer cannot be changed to: its key cannot be read',
   expect(await read()).toEqual(before)
 })
 
-test('another certificate for the stored token takes one’s own password, another address the token', async () => {
+test('a new certificate for the stored token needs the user’s password, a new address needs the token', async () => {
   const { panel, page, section, read } = await opened(/status of 409/)
   const hypervisor_token = 'panel@pve!ops=01234567-89ab-cdef-0123-456789abcdef'
   await panel.api('PATCH /api/settings', { body: { hypervisor_url: 'https://pve1.example:8006', hypervisor_token } })
@@ -105,30 +105,30 @@ test('another certificate for the stored token takes one’s own password, anoth
   await page.locator('dialog').getByLabel('Votre mot de passe').fill('demo')
   await page.keyboard.press('Enter')
 
-  await page.getByText('Les réglages sont enregistrés').waitFor()
+  await page.getByText('Réglages enregistrés.').waitFor()
   expect(await read()).toMatchObject({
     hypervisor_url: 'https://pve1.example:8006',
     hypervisor_fingerprint: fingerprint,
   })
 })
 
-test('what is rejected is said at its field, which has the focus, and nothing is stored', async () => {
+test('a rejected value shows an error at its field, which has the focus, and nothing is stored', async () => {
   const { page, section, read } = await opened(/status of 400/)
   const before = await read()
   await section('Hôte').getByLabel('Adresse').fill('two words')
   await section('Hôte').getByRole('button', { name: 'Enregistrer' }).click()
 
-  await page.getByText('Un hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
+  await page.getByText('Saisissez hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
   expect(await section('Hôte').getByLabel('Adresse').inputValue()).toBe('two words')
   expect(await read()).toEqual(before)
 })
 
-test('a page with changes is left only when somebody says so', async () => {
+test('leaving a page with unsaved changes asks first', async () => {
   const { page, section } = await opened()
   await section('Hôte').getByLabel('Adresse').fill('elsewhere.example')
   await page.getByRole('link', { name: 'Modules' }).click()
-  await page.locator('dialog').getByText('Vos modifications de cette page seront perdues.').waitFor()
+  await page.locator('dialog').getByText('Vos modifications sur cette page seront perdues.').waitFor()
   await page.keyboard.press('Escape')
   await page.locator('dialog').waitFor({ state: 'detached' })
   expect(page.url()).toMatch(/\/settings$/)
@@ -139,7 +139,7 @@ test('a page with changes is left only when somebody says so', async () => {
   await page.waitForURL(/\/modules$/)
 })
 
-test('the host key is changed by who types the name of the host and their own password', async () => {
+test('changing the host key needs the host’s name and the user’s password', async () => {
   const { page, section, read } = await opened()
   const { ssh_host, ssh_host_key } = await read()
   const next = `SHA256:${'A'.repeat(43)}`
@@ -154,11 +154,11 @@ test('the host key is changed by who types the name of the host and their own pa
   await page.locator('dialog').getByLabel('Votre mot de passe').fill('demo')
   await verb.click()
 
-  await page.getByText('La clé de l’hôte est changée.').waitFor()
+  await page.getByText('Clé de l’hôte changée.').waitFor()
   expect(await read()).toMatchObject({ ssh_host_key: next })
 })
 
-test('shortcuts are ordered and stored with their icons; one that runs a script is refused', async () => {
+test('shortcuts are stored in order with their icons; a script address is refused', async () => {
   const { page, section, read, panel } = await opened()
   const stored = [
     { label: 'Wiki', href: 'https://wiki.example', icon: 'book' },
@@ -170,17 +170,18 @@ test('shortcuts are ordered and stored with their icons; one that runs a script 
   await shortcuts.getByRole('button', { name: 'Monter Git' }).waitFor()
   expect(await page.getByText('Modifications non enregistrées').count()).toBe(0)
   await shortcuts.getByRole('button', { name: 'Ajouter un raccourci' }).click()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('label-2')
   await page.keyboard.type('Script')
   await shortcuts.getByLabel('Adresse').last().fill('javascript:alert(1)')
   await shortcuts.getByRole('button', { name: 'Enregistrer' }).click()
 
-  await page.getByText('Une adresse http:// ou https://, ou un chemin du panneau').waitFor()
+  await page.getByText('Saisissez une adresse http:// ou https://, ou un chemin du panneau').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('href-2')
   expect(JSON.parse((await read()).dashboard_shortcuts)).toEqual(stored)
 
   await shortcuts.getByRole('button', { name: 'Supprimer Script' }).click()
   await shortcuts.getByRole('button', { name: 'Monter Git' }).click()
   await shortcuts.getByRole('button', { name: 'Enregistrer' }).click()
-  await page.getByText('Les raccourcis sont enregistrés.').waitFor()
+  await page.getByText('Raccourcis enregistrés.').waitFor()
   expect(JSON.parse((await read()).dashboard_shortcuts)).toEqual(stored.toReversed())
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { focused, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
@@ -24,7 +24,7 @@ async function firstStart() {
   return { demo, service, token }
 }
 
-test('from nothing to a sign-in: the token of the address, the host, its key, its checks', async () => {
+test('setup leads from the token in the address over the host, its key and its checks to sign-in', async () => {
   const { demo, service, token } = await firstStart()
   const page = await openPage(`${service.url}/#token=${token}`, { expected: /status of 400/ })
   await page.getByText('Étape 1 sur 2').waitFor()
@@ -34,15 +34,15 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
 
   // What is missing is named at its field, and nothing that was typed is lost.
   await page.keyboard.type('two words')
-  await page.getByLabel('Compte de service').fill(demo.service.username)
+  await page.getByLabel('Compte de service', { exact: true }).fill(demo.service.username)
   await page.keyboard.press('Enter')
-  await page.getByText('Saisissez son mot de passe.').waitFor()
+  await page.getByText('Saisissez le mot de passe du compte de service.').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_password')
   await page.keyboard.type(demo.service.password)
   await page.keyboard.press('Enter')
-  await page.getByText('Un hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
+  await page.getByText('Saisissez hôte, hôte:port ou [adresse IPv6]:port.').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
-  expect(await page.getByLabel('Son mot de passe').inputValue()).toBe(demo.service.password)
+  expect(await page.getByLabel('Mot de passe du compte de service').inputValue()).toBe(demo.service.password)
   await page.getByLabel('Hôte', { exact: true }).fill(`127.0.0.1:${demo.port}`)
   await page.keyboard.press('Enter')
 
@@ -55,7 +55,7 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
   await page.getByRole('button', { name: 'Installer' }).click()
   await page.getByText('Comparez l’empreinte').waitFor()
   expect(await (await fetch(`${service.url}/api/install/status`)).json()).toEqual({ installed: false })
-  await page.getByRole('button', { name: 'Corriger' }).click()
+  await page.getByRole('button', { name: 'Revenir' }).click()
   expect(await page.getByLabel('Hôte', { exact: true }).inputValue()).toBe(`127.0.0.1:${demo.port}`)
   await page.getByRole('button', { name: 'Vérifier l’hôte' }).click()
   await page.getByLabel('C’est la clé de mon hôte').check()
@@ -64,7 +64,7 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
   await page.getByText('Hyperviseur (facultatif)').click()
   await page.getByLabel('Jeton de l’API').fill('not a token')
   await page.getByRole('button', { name: 'Installer' }).click()
-  await page.getByText('Un jeton utilisateur@royaume!nom=uuid.').waitFor()
+  await page.getByText('Saisissez un jeton utilisateur@royaume!nom=uuid.').waitFor()
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('hypervisor_token')
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 })
@@ -78,13 +78,13 @@ test('from nothing to a sign-in: the token of the address, the host, its key, it
   await signIn(page)
 })
 
-test('a wrong token and a wrong password are named, with what to do; a second wizard leads to the sign-in', async () => {
+test('setup names a wrong token or password with a remedy; a second setup leads to sign-in', async () => {
   const { demo, service, token } = await firstStart()
   const page = await openPage(service.url, { expected: /status of (403|409)/ })
   await page.getByLabel('Jeton d’installation').fill('guess')
   await page.getByLabel('Hôte', { exact: true }).fill(`127.0.0.1:${demo.port}`)
-  await page.getByLabel('Compte de service').fill(demo.service.username)
-  await page.getByLabel('Son mot de passe').fill('wrong')
+  await page.getByLabel('Compte de service', { exact: true }).fill(demo.service.username)
+  await page.getByLabel('Mot de passe du compte de service').fill('wrong')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').waitFor()
   expect(await page.getByText('Étape 1 sur 2').count()).toBe(1)
@@ -96,8 +96,8 @@ test('a wrong token and a wrong password are named, with what to do; a second wi
   expect(await page.getByRole('button', { name: 'Installer' }).count()).toBe(0)
 
   // Somebody else is sooner.
-  await page.getByRole('button', { name: 'Corriger' }).click()
-  await page.getByLabel('Son mot de passe').fill(demo.service.password)
+  await page.getByRole('button', { name: 'Revenir' }).click()
+  await page.getByLabel('Mot de passe du compte de service').fill(demo.service.password)
   await page.keyboard.press('Enter')
   await page.getByLabel('C’est la clé de mon hôte').check()
   const { username: ssh_username, password: ssh_password } = demo.service

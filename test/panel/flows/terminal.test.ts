@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { focused, follow, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
@@ -33,7 +33,7 @@ async function type(page: Page, line: string) {
   await page.keyboard.type(`${line}\r`)
 }
 
-test('a shell by a link: what is typed and put out, in its colours, its end, and another one', {
+test('a shell opened by a link shows input, coloured output and its end, and can be reopened', {
   timeout: LONG,
 }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
@@ -62,7 +62,7 @@ test('a shell by a link: what is typed and put out, in its colours, its end, and
   await page.getByText(ENDED(0)).waitFor(WAIT)
 })
 
-test('what is typed before the shell is there is not lost', { timeout: LONG }, async () => {
+test('keys typed before the shell is ready are not lost', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal')
   await page.evaluate(() => {
     const listen = WebSocket.prototype.addEventListener
@@ -85,7 +85,7 @@ test('what is typed before the shell is there is not lost', { timeout: LONG }, a
   await expectShown(page, /hostname\s+pve/)
 })
 
-test('the shell is told of the size of the window', { timeout: LONG }, async () => {
+test('the shell receives the size of the window', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=host')
   const sizes = async () => {
     await type(page, 'clear')
@@ -103,7 +103,7 @@ test('the shell is told of the size of the window', { timeout: LONG }, async () 
     .toSatisfy(({ rows, columns }: typeof before) => rows < before.rows && columns < before.columns)
 })
 
-test('xterm.js is fetched by who opens a terminal, and by nobody else', { timeout: LONG }, async () => {
+test('xterm.js loads only when a terminal opens', { timeout: LONG }, async () => {
   const { page, loaded } = await panelAt('/updates')
   await page.getByRole('link', { name: 'Terminal' }).click()
   const open = page.getByRole('button', { name: 'Ouvrir un terminal sur Hôte' })
@@ -117,7 +117,7 @@ test('xterm.js is fetched by who opens a terminal, and by nobody else', { timeou
   expect(isFetched()).toBe(true)
 })
 
-test('a shell goes on while another page is shown, and while another tab is', { timeout: LONG }, async () => {
+test('a shell keeps running while another page or tab is shown', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
   await type(page, 'echo before')
 
@@ -136,7 +136,7 @@ test('a shell goes on while another page is shown, and while another tab is', { 
   await expectShown(page, /^before$[\s\S]*^after$/m)
 })
 
-test('one gets out of a terminal by keys alone, and back', { timeout: LONG }, async () => {
+test('the keyboard alone leaves a terminal and returns to it', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
   await type(page, 'pwd')
   await page.keyboard.press('Tab')
@@ -150,7 +150,7 @@ test('one gets out of a terminal by keys alone, and back', { timeout: LONG }, as
   }
 })
 
-test('a long paste arrives whole', { timeout: LONG }, async () => {
+test('a long paste arrives complete', { timeout: LONG }, async () => {
   const { page, service } = await panelAt('/terminal?target=lxc:101')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url })
   const words = `${'ab '.repeat(23_000)}END`
@@ -163,7 +163,7 @@ test('a long paste arrives whole', { timeout: LONG }, async () => {
   expect(await page.locator('.shell-end').innerText()).toBe('')
 })
 
-test('a shell that would be lost with the window is asked about; one that has ended is not', {
+test('closing the window asks about an open shell, but not about an ended one', {
   timeout: LONG,
 }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
@@ -185,7 +185,7 @@ test('a shell that would be lost with the window is asked about; one that has en
   expect(asked).toEqual(['beforeunload'])
 })
 
-test('on a phone Ctrl is a key that is pressed before another', { timeout: LONG }, async () => {
+test('the Ctrl button on a phone applies to the next key', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
   await page.setViewportSize({ width: 390, height: 844 })
   await type(page, 'yes')
@@ -212,7 +212,7 @@ test('a terminal follows the theme', { timeout: LONG }, async () => {
   }
 })
 
-test('a key ends a flood, and the prompt after it is seen', { timeout: LONG }, async () => {
+test('a key ends a flood, and the prompt appears after it', { timeout: LONG }, async () => {
   const { page } = await panelAt('/terminal?target=lxc:101')
   await type(page, 'yes')
   await expectShown(page, /^y\s+y\s*$/m)
@@ -224,7 +224,7 @@ test('a key ends a flood, and the prompt after it is seen', { timeout: LONG }, a
   await expectShown(page, /^after$/m)
 })
 
-test('of what comes faster than it can be shown the middle is skipped, and that is said', {
+test('output that comes too fast loses its middle, and a note says so', {
   timeout: LONG,
 }, async () => {
   const { page } = await panelAt('/terminal')
@@ -262,7 +262,7 @@ test('of what comes faster than it can be shown the middle is skipped, and that 
     .toMatch(/^… [\d,]+\sMio non affichés.*…\s+y\s/m)
 })
 
-test('a link from elsewhere opens no shell: that takes a press', { timeout: LONG }, async () => {
+test('a foreign link opens no shell without a press', { timeout: LONG }, async () => {
   const { page, service } = await panelAt('/containers')
 
   await page.goto(`${service.url}/terminal?target=lxc:101`)

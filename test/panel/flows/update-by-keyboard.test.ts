@@ -5,7 +5,7 @@ import { focused, openPage, signIn, tabTo } from '../browser.ts'
 const LONG = 120_000
 const WAIT = { timeout: 20_000 }
 
-test('an upgrade from the sign-in to the history, by keyboard alone', { timeout: LONG }, async () => {
+test('the keyboard alone leads from sign-in over an upgrade to the history', { timeout: LONG }, async () => {
   const { printed, proxy, panel } = await signedIn()
   const page = await openPage(`${proxy.url}/updates`)
   await page.locator('input[name=username]').waitFor()
@@ -91,7 +91,7 @@ test('an upgrade from the sign-in to the history, by keyboard alone', { timeout:
   await page.getByText('more 129', { exact: true }).waitFor(WAIT)
 })
 
-test('all targets are upgraded once their names were confirmed', { timeout: LONG }, async () => {
+test('upgrading all targets names them in a confirmation', { timeout: LONG }, async () => {
   const { demo, proxy, panel } = await signedIn()
   demo.upgradeOutput = undefined
   // Until both are seen to run.
@@ -122,7 +122,7 @@ test('all targets are upgraded once their names were confirmed', { timeout: LONG
     .toEqual(['Terminé', 'Terminé', 'Terminé'])
 })
 
-test('a job that ended with a code that is not 0 says so: its record, its page, the history', {
+test('a non-zero exit code shows in the job’s record, on its page and in the history', {
   timeout: LONG,
 }, async () => {
   const { demo, proxy, panel } = await signedIn()
@@ -153,7 +153,7 @@ test('a job that ended with a code that is not 0 says so: its record, its page, 
   await row.getByText('À jour', { exact: true }).waitFor(WAIT)
 })
 
-test('a container that was left behind, and a job that was cancelled, are told as such', {
+test('a skipped container and a cancelled job are shown as such', {
   timeout: LONG,
 }, async () => {
   const { demo, printed, proxy, panel } = await signedIn()
@@ -174,7 +174,7 @@ test('a container that was left behind, and a job that was cancelled, are told a
   await page.getByRole('link', { name: 'Voir la mise à jour de Tous les conteneurs' }).click()
   await expect
     .poll(() => page.locator('.job-results li > :last-child').allTextContents(), WAIT)
-    .toEqual(['En échec\u00a0: db (code 100)', 'Laissés de côté\u00a0: old-backup (arrêté)'])
+    .toEqual(['En échec\u00a0: db (code 100)', 'Écartés\u00a0: old-backup (arrêté)'])
   await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
 
   demo.upgradeOutput = print
@@ -190,7 +190,7 @@ test('a container that was left behind, and a job that was cancelled, are told a
   await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
 })
 
-test('on a phone, an upgrade that is started brings its output into sight, without a question for a container', {
+test('on a phone, starting a container’s upgrade scrolls to its output without a question', {
   timeout: LONG,
 }, async () => {
   const { printed, proxy } = await signedIn()
@@ -214,7 +214,9 @@ test('on a phone, an upgrade that is started brings its output into sight, witho
   printed.end()
 })
 
-test('a target that cannot be checked says so, leads to why, and is checked again', { timeout: LONG }, async () => {
+test('a target that cannot be checked says so, links to the reason, and can be checked again', {
+  timeout: LONG,
+}, async () => {
   const { demo, proxy } = await signedIn()
   demo.override = (words, { place, stderr }) => {
     if (words[0] !== 'sh' || place.id !== '101') return undefined
@@ -223,7 +225,7 @@ test('a target that cannot be checked says so, leads to why, and is checked agai
   const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
   const row = page.locator('.targets > li').filter({ hasText: 'web' })
-  await row.getByText('N’a pas répondu à la dernière vérification').waitFor(WAIT)
+  await row.getByText('Pas de réponse à la dernière vérification').waitFor(WAIT)
   expect(await row.getByRole('link', { name: 'Voir cette vérification' }).getAttribute('href')).toMatch(
     /^\/updates\/\d/,
   )
@@ -231,7 +233,7 @@ test('a target that cannot be checked says so, leads to why, and is checked agai
   await page.getByText('13 paquets sur 2 cibles').waitFor(WAIT)
 
   demo.override = undefined
-  await row.getByRole('button', { name: 'Vérifier web à nouveau' }).press('Enter')
+  await row.getByRole('button', { name: 'Revérifier web' }).press('Enter')
   await row.getByText('5 paquets').waitFor(WAIT)
   await expect.poll(() => focused(page), WAIT).toBe('Mettre à jour web')
 })

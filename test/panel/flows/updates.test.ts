@@ -1,13 +1,13 @@
-import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { openDatabase } from '../../../db/libsql/client.ts'
 import { randomFrom } from '../../client/cutting-proxy.ts'
 import { outputOf, signedIn, upgrade } from '../../client/signed-in.ts'
-import { openDatabase } from '../../../db/client.ts'
 import { freePort } from '../../free-port.ts'
-import { issue, startService } from '../../runtime/service.ts'
+import { rounds, seedOf } from '../../rounds.ts'
+import { issue, startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 import { rowCount, shownLines } from './shown-output.ts'
 
@@ -35,10 +35,8 @@ async function expectWhole({ panel, id, page }: Pick<Awaited<ReturnType<typeof s
   expect(await shownLines(page)).toEqual(whole.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n'))
 }
 
-test('cut at random bytes, what is shown is what the service has', { timeout: LONG }, async () => {
-  const seed = Number(process.env.PANEL_SEED ?? randomInt(2 ** 31))
-  console.info(`PANEL_SEED=${seed}`)
-  const random = randomFrom(seed)
+test('with cuts at random bytes, the shown output matches the service’s', { timeout: LONG }, async () => {
+  const random = randomFrom(seedOf('test/panel/flows/updates.test.ts', 'panel'))
   const job = await shownJob()
   const { proxy, printed, page } = job
   // The first bytes are the handshake's.
@@ -54,7 +52,7 @@ test('cut at random bytes, what is shown is what the service has', { timeout: LO
   await expectWhole(job)
 })
 
-test('a line that is missing, twice there or another one is seen', { timeout: LONG }, async () => {
+test('the comparison finds a missing, repeated or different line', { timeout: LONG }, async () => {
   const job = await shownJob()
   const { printed, page } = job
   await signIn(page)
@@ -71,7 +69,7 @@ test('a line that is missing, twice there or another one is seen', { timeout: LO
   await expect(expectWhole(job)).rejects.toThrow('to deeply equal')
 })
 
-test('a token that expires in the middle costs one refresh, no sign-in and no byte', { timeout: LONG }, async () => {
+test('a token that expires mid-job costs one refresh, no sign-in and no byte', { timeout: LONG }, async () => {
   const job = await shownJob()
   const { printed, service, page } = job
   const { token: expiring } = await issue(service.folder, 12)
@@ -96,7 +94,7 @@ test('a token that expires in the middle costs one refresh, no sign-in and no by
   expect(await page.locator('input[name=password]').count()).toBe(0)
 })
 
-test('a service that is stopped and started in the middle is followed on, and that is said', {
+test('following continues across a restart of the service, and a notice says so', {
   timeout: LONG,
 }, async () => {
   const port = await freePort()
@@ -120,7 +118,10 @@ test('a service that is stopped and started in the middle is followed on, and th
   await expectWhole(job)
 })
 
-test('without a network for half a minute nothing is lost, and that is said', { timeout: LONG }, async () => {
+/** Seconds without a network: past the first turns of reconnecting, and in the long run past the longest one. */
+const AWAY = rounds(5, 30)
+
+test(`${AWAY} seconds without a network lose nothing, and a notice says so`, { timeout: LONG }, async () => {
   const job = await shownJob()
   const { printed, proxy, page } = job
   await signIn(page)
@@ -130,23 +131,24 @@ test('without a network for half a minute nothing is lost, and that is said', { 
   await page.context().setOffline(true)
   proxy.cutNow('')
   await page.getByText('Reconnexion… rien n’est perdu.').first().waitFor(WAIT)
-  for (let n = 2; n < 32; n += 1) {
+  for (let n = 2; n < AWAY + 2; n += 1) {
     printed.print(line(n))
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
-  expect(await page.getByText('paquet-31').count()).toBe(0)
+  const last = `paquet-${AWAY + 1}`
+  expect(await page.getByText(last).count()).toBe(0)
   await page.context().setOffline(false)
   await page
     .getByText(/^Reconnecté/)
     .first()
     .waitFor(WAIT)
-  await page.getByText('paquet-31').waitFor(WAIT)
+  await page.getByText(last).waitFor(WAIT)
   printed.end()
 
   await expectWhole(job)
 })
 
-test('of 50,000 lines the rows in sight alone are in the page', { timeout: LONG }, async () => {
+test('50,000 lines render only the visible rows', { timeout: LONG }, async () => {
   const job = await shownJob()
   const { printed, page } = job
   await signIn(page)
@@ -162,7 +164,7 @@ test('of 50,000 lines the rows in sight alone are in the page', { timeout: LONG 
   expect(await rowCount(page)).toBeLessThan(150)
 })
 
-test('what is saved and copied is the output: the file byte for byte, the copy as it is shown', {
+test('the download is the output byte for byte, and the copy is the text as shown', {
   timeout: LONG,
 }, async () => {
   const { panel, id, page, printed } = await shownJob()
@@ -188,7 +190,7 @@ test('what is saved and copied is the output: the file byte for byte, the copy a
   expect(copied.split('\n')).toHaveLength(30_003)
 })
 
-test('of an output that is too long the end is shown, and that is said', { timeout: LONG }, async () => {
+test('a very long output shows its end, and a notice says so', { timeout: LONG }, async () => {
   const { panel, printed, proxy } = await signedIn()
   const id = await upgrade(panel)
   const piece = Array.from({ length: 10_000 }, (_, n) => `${n} ${'x'.repeat(90)}\n`).join('')
@@ -204,14 +206,14 @@ test('of an output that is too long the end is shown, and that is said', { timeo
   await page.getByText('the last', { exact: true }).waitFor(WAIT)
   await page
     .locator('.notice')
-    .getByText(/^Le début \(.*M.*\) n’est pas montré/)
+    .getByText(/^Le début \(.*M.*\) n’est pas affiché/)
     .waitFor(WAIT)
   await page.locator('.output .log').press('Home')
   // Not a line that was cut.
   await expect.poll(() => page.locator('.output .line').first().textContent(), WAIT).toMatch(/^1\d+ x{90}$/)
 })
 
-test('who selects a text is not scrolled away from it', { timeout: LONG }, async () => {
+test('selecting text stops following', { timeout: LONG }, async () => {
   const { page, printed } = await shownJob()
   await signIn(page)
   printed.print(Array.from({ length: 100 }, (_, n) => line(n)).join(''))
@@ -225,7 +227,7 @@ test('who selects a text is not scrolled away from it', { timeout: LONG }, async
   printed.end()
 })
 
-test('of all containers it is told which of how many is at it; what a container prints cannot make it look otherwise', {
+test('an upgrade of all shows its position, whatever a container prints', {
   timeout: LONG,
 }, async () => {
   const { demo, proxy, panel } = await signedIn()
@@ -251,7 +253,7 @@ test('of all containers it is told which of how many is at it; what a container 
 
   await page.locator('.output .status').getByText('Terminé', { exact: true }).waitFor(WAIT)
   expect(await page.locator('.job-results li > :last-child').allTextContents()).toEqual([
-    'Laissés de côté\u00a0: old-backup (arrêté)',
+    'Écartés\u00a0: old-backup (arrêté)',
   ])
 })
 
@@ -267,7 +269,7 @@ const Told = z.looseObject({ job_id: z.string() })
 test.each([
   ['check', 'Annuler cette vérification', 'Annuler la vérification', 'n’installe rien'],
   ['remedy', 'Annuler cette réparation', 'Annuler la réparation', 'peuvent rester inachevés'],
-])('who cancels a %s is asked about that', { timeout: LONG }, async (kind, title, verb, text) => {
+])('cancelling a %s asks for confirmation', { timeout: LONG }, async (kind, title, verb, text) => {
   const { page, printed } = await shownJob()
   await toldAs(page, { kind })
   await signIn(page)
@@ -287,7 +289,7 @@ test.each([
   printed.end()
 })
 
-test('a check that not every target has answered says how many were not checked, and which', {
+test('a check names the targets that were not checked, and their number', {
   timeout: LONG,
 }, async () => {
   const { page, printed } = await shownJob()
@@ -300,7 +302,7 @@ test('a check that not every target has answered says how many were not checked,
   await page.locator('.output').getByText('Hôte et conteneurs').waitFor(WAIT)
 })
 
-test('where an upgrade fails because the host is gone, nothing else is offered from then on', {
+test('after an upgrade failed because the host is gone, no other action is offered', {
   timeout: LONG,
 }, async () => {
   const { demo, proxy } = await signedIn()
@@ -313,11 +315,11 @@ test('where an upgrade fails because the host is gone, nothing else is offered f
   await upgrade.click()
 
   // Sooner than it would be asked for by itself.
-  await page.getByText('Rien ne peut être lancé tant que l’hôte ne répond pas').waitFor({ timeout: 20_000 })
+  await page.getByText('Vous ne pouvez rien lancer tant que l’hôte ne répond pas').waitFor({ timeout: 20_000 })
   expect(await page.getByRole('button', { name: 'Tout mettre à jour' }).getAttribute('aria-disabled')).toBe('true')
 })
 
-test('a job that the host has lost says what by', { timeout: LONG }, async () => {
+test('a lost job shows the reason', { timeout: LONG }, async () => {
   const { demo, printed, id, page } = await shownJob()
   await signIn(page)
   printed.print('un\n')
@@ -332,7 +334,7 @@ test('a job that the host has lost says what by', { timeout: LONG }, async () =>
   await page.getByText('L’hôte a redémarré avant la fin.').waitFor(WAIT)
 })
 
-test('a database that fails in the middle is told as that, and no line is missing afterwards', {
+test('a database failure mid-job is reported, and no line is missing afterwards', {
   timeout: LONG,
 }, async () => {
   const job = await shownJob()
@@ -357,7 +359,7 @@ test('a database that fails in the middle is told as that, and no line is missin
   await expectWhole(job)
 })
 
-test('screen readers are told how it has ended', { timeout: LONG }, async () => {
+test('screen readers announce the result of a job', { timeout: LONG }, async () => {
   const { page, printed } = await shownJob()
   await signIn(page)
   printed.print('1 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.\nSetting up curl (2) ...\n')

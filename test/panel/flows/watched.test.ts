@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { focused, openPage, tabTo, watched } from '../browser.ts'
 
 /** A page of the panel whose findings do not fail the test. */
@@ -59,7 +59,7 @@ test.each([
   await expectFound(findings, finding)
 })
 
-test('so it is in another page of the same window', async () => {
+test('a finding in another page of the same window counts too', async () => {
   const { page, findings, url } = await opened()
   const other = await page.context().newPage()
   await other.goto(`${url}/account`)
@@ -69,7 +69,7 @@ test('so it is in another page of the same window', async () => {
   await expectFound(findings, 'error: planted')
 })
 
-test('a question that is not answered is a finding; one that was given up is none', async () => {
+test('an unanswered request is a finding; an aborted one is not', async () => {
   const { page, findings, url } = await opened()
   await page.route('**/planted-*', (route) => route.abort(route.request().url().endsWith('cut') ? 'failed' : 'aborted'))
 
@@ -79,7 +79,7 @@ test('a question that is not answered is a finding; one that was given up is non
   expect(findings.filter((each) => each.startsWith('failed'))).toHaveLength(1)
 })
 
-test('what leaves for another origin where no policy holds it back is a finding too', async () => {
+test('a request to another origin is a finding even without a policy', async () => {
   const { page, findings, url } = await opened()
   await page.route('**/bare', (route) => route.fulfill({ contentType: 'text/html', body: '<p>No policy</p>' }))
   await page.goto(`${url}/bare`)
@@ -95,7 +95,7 @@ test('what leaves for another origin where no policy holds it back is a finding 
   await expectFound(findings, 'foreign: http://127.0.0.1:9/gone-to')
 })
 
-test('a focus that nobody sees, or that is lost, is found on the way', async () => {
+test('the keyboard walk finds an invisible or lost focus', async () => {
   const { page } = await opened()
   await page.locator('form').waitFor()
   await page.evaluate(() => {

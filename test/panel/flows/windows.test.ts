@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
-import { startService } from '../../runtime/service.ts'
+import { startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 
 const WAIT = { timeout: 30_000 }
 
-test('the windows of a browser have one session: each is who signed in last, and none after a sign-out', async () => {
+test('all windows of a browser share the last session, and none after a sign-out', async () => {
   const service = await startService(await startDemo())
   const one = await openPage(service.url)
   const other = await one.context().newPage()
@@ -24,7 +24,7 @@ test('the windows of a browser have one session: each is who signed in last, and
   await expect.poll(() => one.locator('.account').innerText(), WAIT).toBe('demo')
 })
 
-test('a language that is chosen before the sign-in stays', async () => {
+test('a language chosen before sign-in stays', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(service.url)
   await page.getByRole('button', { name: 'English' }).click()
@@ -37,7 +37,7 @@ test('a language that is chosen before the sign-in stays', async () => {
   await page.getByRole('heading', { name: 'Dashboard' }).waitFor(WAIT)
 })
 
-test('signed out while the service is away: that is said, and the session is ended once it is back', async () => {
+test('a sign-out while the service is away says so, and ends the session once it is back', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(service.url, { expected: /net::ERR_/ })
   await signIn(page)
@@ -53,7 +53,7 @@ test('signed out while the service is away: that is said, and the session is end
   expect((await page.context().cookies()).filter(({ name }) => name.includes('refresh'))).toEqual([])
 })
 
-test('a question that somebody was asked is not put to who signs in next', async () => {
+test('an open question is not shown to the next user', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(`${service.url}/containers`)
   await signIn(page)
@@ -70,7 +70,7 @@ test('a question that somebody was asked is not put to who signs in next', async
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
 
-test('what was asked for before a sign-out reaches nobody after it', async () => {
+test('requests made before a sign-out have no effect after it', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(`${service.url}/updates`, { expected: /net::ERR_|status of 500/ })
   let release = () => {}
@@ -100,7 +100,7 @@ test('what was asked for before a sign-out reaches nobody after it', async () =>
   expect(await page.locator('.targets > li').count()).toBe(0)
 })
 
-test('where a browser lets nothing be kept one signs in all the same', async () => {
+test('sign-in works without browser storage', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(service.url, { expected: /status of 401/ })
   await page.addInitScript(() => {
@@ -117,7 +117,7 @@ test('where a browser lets nothing be kept one signs in all the same', async () 
   await page.getByText('Vous êtes déconnecté.').waitFor(WAIT)
 })
 
-test('a service that takes what is asked and gives no answer is away; that is said, and over once it answers', async () => {
+test('a service that accepts requests without answering counts as away until it answers', async () => {
   const service = await startService(await startDemo())
   const page = await openPage(service.url, { expected: /net::ERR_/ })
   await signIn(page)

@@ -6,7 +6,7 @@ import { openPage } from '../browser.ts'
 
 const WAIT = { timeout: 60_000 }
 
-test('a person upgrades a real container in the browser: from the sign-in to the history', async () => {
+test('a user upgrades a real container in the browser, from sign-in to the history', async () => {
   await rig('reset')
   const service = await startService()
   try {

@@ -14,7 +14,7 @@ function reading(...lines: string[]) {
 const APT_2 = '23 upgraded, 2 newly installed, 1 to remove and 3 not upgraded.'
 const APT_3 = '  Upgrading: 23, Installing: 2, Removing: 1, Not Upgrading: 3'
 
-test('how much there is to do is unknown until apt says so', () => {
+test('the amount of work is unknown until apt reports it', () => {
   expect(reading('Hit:1 http://deb.debian.org bookworm InRelease').progress).toMatchObject({
     step: 'lists',
     fraction: undefined,
@@ -25,14 +25,14 @@ test.each([APT_2, APT_3])('%s: 25 packages', (summary) => {
   expect(reading(summary).progress).toMatchObject({ step: 'download', total: 25, fraction: 0 })
 })
 
-test('nothing to do is done', () => {
+test('an upgrade with nothing to do is done', () => {
   expect(reading('0 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.').progress).toMatchObject({
     step: 'done',
     fraction: 1,
   })
 })
 
-test('a whole upgrade goes forward only, from nothing to all', () => {
+test('progress only grows, from 0 to 1', () => {
   const place: Place = {
     id: '101',
     name: 'web',
@@ -62,7 +62,7 @@ test('a whole upgrade goes forward only, from nothing to all', () => {
   expect(reader.read().progress).toMatchObject({ done: 2, total: 2 })
 })
 
-test('of a job over all containers, each begins anew; those left behind and errors are told', () => {
+test('each container of a job over all starts from zero; skipped containers and errors are reported', () => {
   const { progress, skipped, errors } = reading(
     '=== LXC 101 ===',
     APT_2,
@@ -82,7 +82,7 @@ const THREE = [
   { vmid: 103, name: '' },
 ]
 
-test('over all containers it is told which of how many it is in, by name, and how much of all is done', () => {
+test('a job over all reports the current container, its position and the overall share', () => {
   const reader = createAptReader(() => THREE.map(({ vmid }) => `${vmid}`))
   const told: [number, string, number][] = []
   const read = (...lines: string[]) => {
@@ -108,7 +108,7 @@ test('over all containers it is told which of how many it is in, by name, and ho
   ])
 })
 
-test('a container that prints what the job prints makes it neither begin anew nor leave others behind', () => {
+test('a container that imitates the job’s lines neither restarts the progress nor skips containers', () => {
   const reader = createAptReader(() => THREE.map(({ vmid }) => `${vmid}`))
   for (const line of ['=== LXC 101 ===', '=== LXC 102 ===', '=== LXC 101 ===', '=== LXC 999 ===', 'SKIP LXC 101'])
     reader.line(line)

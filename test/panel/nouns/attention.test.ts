@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../../../client/index.ts'
-import { arranged, moved } from '../../../panel/nouns/arrange.ts'
 import { attentionOf } from '../../../panel/nouns/attention.ts'
 import { isHostKeyChanged } from '../../../panel/nouns/failure.ts'
+import { arranged, moved } from '../../../panel/nouns/order.ts'
 import { check } from './checks.ts'
 
 const well = { disk: 1, maxdisk: 100, reboot_required: false, dpkg_broken: false }
@@ -22,12 +22,12 @@ const job = (target: string, outcome: 'done' | 'failed' | 'flawed' | 'running', 
   outcome,
 })
 
-test('where all is well there is nothing, and nothing is guessed where nothing is known', () => {
+test('a healthy host has no problems, and unknown facts produce none', () => {
   expect(attentionOf(known)).toEqual([])
   expect(attentionOf({ ...known, host: undefined })).toEqual([])
 })
 
-test('what is urgent comes first', () => {
+test('urgent problems come first', () => {
   const found = attentionOf({
     hasOtherKey: true,
     host: { disk: 98, maxdisk: 100, reboot_required: true, dpkg_broken: true },
@@ -61,13 +61,13 @@ test('what is urgent comes first', () => {
   expect(found.at(-1)).toEqual({ kind: 'packages', level: 'warn', count: 5, targets: 2 })
 })
 
-test('a failure is over once the same target was upgraded again', () => {
+test('a later upgrade of the same target clears a failure', () => {
   expect(attentionOf({ ...known, jobs: [job('host', 'done', 2), job('host', 'failed', 1)] })).toEqual([])
   expect(attentionOf({ ...known, jobs: [job('host', 'running', 2), job('host', 'failed', 1)] })).toEqual([])
   expect(attentionOf({ ...known, jobs: [job('all', 'done', 2), job('host', 'failed', 1)] })).toHaveLength(1)
 })
 
-test('a failure of one container is over once an upgrade of all has come to it, and that of all once each was upgraded again', () => {
+test('an upgrade of all clears a container’s failure, and upgrades of each failed container clear a failure of all', () => {
   const ended = (job_id: string, outcome: 'done' | 'failed', minute: number) => ({
     job_id,
     outcome,
@@ -93,7 +93,7 @@ test('a failure of one container is over once an upgrade of all has come to it, 
   ).toEqual(['job'])
 })
 
-test('of a container whose packages are not apt’s no failure is told: trying again would not help', () => {
+test('a container without apt reports no failure, because a retry would not help', () => {
   const last_upgrade = {
     job_id: 'all-1',
     outcome: 'failed',
@@ -104,7 +104,7 @@ test('of a container whose packages are not apt’s no failure is told: trying a
   expect(attentionOf({ ...known, checks: [check('lxc:101', { state: 'unsupported', last_upgrade })] })).toEqual([])
 })
 
-test('an upgrade that failed is told for as long as nothing came after it, however long the history is', () => {
+test('a failed upgrade stays listed until a later one, whatever the length of the history', () => {
   const failed = { job_id: 'old', outcome: 'failed', exit_code: 100, finished_at: '2026-01-01T00:00:00.000Z' } as const
   const checks = [check('lxc:101', { last_upgrade: failed })]
 
@@ -114,7 +114,7 @@ test('an upgrade that failed is told for as long as nothing came after it, howev
   expect(attentionOf({ ...known, checks, jobs: [job('lxc:101', 'running')] })).toEqual([])
 })
 
-test('what dpkg left unfinished on the host is told once', () => {
+test('unfinished packages on the host are listed once', () => {
   const checks = [check('host', { findings: ['dpkg_interrupted'] })]
   const host = { ...well, dpkg_broken: true }
 
@@ -129,7 +129,7 @@ test('a disk whose size is unknown is not full', () => {
   expect(attentionOf({ ...known, containers })).toEqual([])
 })
 
-test('a changed key is told from any other failure of a connection', () => {
+test('a changed key is distinguished from other connection errors', () => {
   const failure = (message: string) =>
     new ApiError('GET /api/hypervisor/host', { status: 502, code: 'ssh_failed', message })
 
@@ -140,7 +140,7 @@ test('a changed key is told from any other failure of a connection', () => {
   expect(isHostKeyChanged(undefined)).toBe(false)
 })
 
-test('cards stand as they were put, new ones at the end', () => {
+test('cards keep the chosen order, and new ones come last', () => {
   const all = ['a', 'b', 'c', 'd'] as const
 
   expect(arranged(all, ['c', 'gone', 'a', 'c'])).toEqual(['c', 'a', 'b', 'd'])
@@ -149,7 +149,7 @@ test('cards stand as they were put, new ones at the end', () => {
   expect(moved(all, 'd', 9)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('of a container that was upgraded with all of them, its own last upgrade counts, wherever it was', () => {
+test('a container’s own last upgrade counts, whichever job it was part of', () => {
   const last = (job_id: string, outcome: 'done' | 'failed') => ({
     last_upgrade: { job_id, outcome, exit_code: 0, finished_at: '2026-03-01T13:00:00.000Z' },
   })

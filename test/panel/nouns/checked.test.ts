@@ -5,10 +5,10 @@ import {
   isBroken,
   isDue,
   isUnanswered,
-  isUnsure,
+  isUncertain,
+  notUpgradable,
   oldestOf,
   shownOf,
-  triedInVain,
 } from '../../../panel/nouns/checked.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 import { AT, check } from './checks.ts'
@@ -41,11 +41,11 @@ test.each([
     'off',
     'unsupported',
   ],
-] as const)('a target %s is shown as such', (_, target, kind, text) => {
+] as const)('the status shows a target %s', (_, target, kind, text) => {
   expect(shownOf(target)).toEqual({ kind, text })
 })
 
-test('what did not answer is known as such beside what is worse', () => {
+test('a target that did not answer is marked so beside a worse state', () => {
   const failed = { state: 'unknown', last_upgrade: FAILED } as const
 
   expect(isUnanswered(check('lxc:101', failed))).toBe(true)
@@ -54,7 +54,7 @@ test('what did not answer is known as such beside what is worse', () => {
   expect(isUnanswered(check('lxc:101', { state: 'unknown', checked_at: null }))).toBe(false)
 })
 
-test('what failed, is unfinished or is blocked is broken wherever it stands', () => {
+test('failed, unfinished and blocked targets count as broken', () => {
   expect(isBroken(check('lxc:101'))).toBe(false)
   expect(isBroken(check('lxc:101', { last_upgrade: FAILED }))).toBe(true)
   expect(isBroken(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
@@ -62,7 +62,7 @@ test('what failed, is unfinished or is blocked is broken wherever it stands', ()
   expect(isBroken(check('lxc:101', { state: 'unsupported', last_upgrade: FAILED }))).toBe(false)
 })
 
-test('what was never looked at, was changed since, or is old is looked at again by itself', () => {
+test('unchecked, changed and old targets are due for a check', () => {
   expect(isDue(check('host'), NOW + HOUR)).toBe(false)
   expect(isDue(check('host'), NOW + 7 * HOUR)).toBe(true)
   expect(isDue(check('host', { checked_at: null }), NOW)).toBe(true)
@@ -71,7 +71,7 @@ test('what was never looked at, was changed since, or is old is looked at again 
   expect(isDue(check('lxc:103', { state: 'stopped', checked_at: null }), NOW)).toBe(false)
 })
 
-test('the age of several is that of the oldest', () => {
+test('the age of several results is that of the oldest', () => {
   const later = check('lxc:101', { checked_at: '2026-03-01T13:00:00.000Z', lists_at: null })
   expect(oldestOf([check('host'), later])).toEqual({ checked: NOW, lists: NOW })
   const stopped = check('lxc:103', { state: 'stopped', checked_at: null, lists_at: null })
@@ -87,8 +87,8 @@ test.each([
   ['up_to_date', false],
   ['stopped', false],
   ['unsupported', false],
-] as const)('what waits at a target that is %s is not certain: %s', (state, expected) => {
-  expect(isUnsure(check('host', { state }))).toBe(expected)
+] as const)('the updates of a target that is %s are uncertain: %s', (state, expected) => {
+  expect(isUncertain(check('host', { state }))).toBe(expected)
 })
 
 test.each([
@@ -98,11 +98,11 @@ test.each([
   ['unknown', true],
   ['attention', true],
   ['up_to_date', true],
-] as const)('an upgrade of a target that is %s is offered: %s', (state, expected) => {
+] as const)('a target that is %s can be upgraded: %s', (state, expected) => {
   expect(canBeUpgraded({ state })).toBe(expected)
 })
 
-test('what an upgrade of all tries in vain is named: not the host, nor what is stopped', () => {
+test('containers that an upgrade of all cannot upgrade are named, without the host and stopped ones', () => {
   const checks = [
     check('host', { state: 'blocked' }),
     check('lxc:101'),
@@ -111,15 +111,15 @@ test('what an upgrade of all tries in vain is named: not the host, nor what is s
     check('lxc:104', { state: 'blocked' }),
   ]
 
-  expect(triedInVain(checks)).toEqual(['lxc:102', 'lxc:104'])
+  expect(notUpgradable(checks)).toEqual(['lxc:102', 'lxc:104'])
 })
 
-test('nothing is repaired where nothing runs', () => {
+test('a stopped target cannot be repaired', () => {
   expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'] }))).toBe(true)
   expect(canBeRepaired(check('lxc:101', { findings: ['dpkg_interrupted'], state: 'stopped' }))).toBe(false)
 })
 
-test('an exit code is a failure; what was left behind with code 0 is a flaw', () => {
+test('a non-zero exit code is a failure; skipped containers with code 0 are a flaw', () => {
   expect(outcomeOf({ status: 'success', exitCode: 100 })).toBe('failed')
   expect(outcomeOf({ status: 'success', exitCode: 0, errors: 1 })).toBe('flawed')
   expect(outcomeOf({ status: 'success', exitCode: 0 })).toBe('done')

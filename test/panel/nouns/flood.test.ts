@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFlood, MOST_WAITING, TAIL } from '../../../panel/nouns/flood.ts'
+import { createFlood, MAX_WAITING, TAIL } from '../../../panel/nouns/flood.ts'
 
 /** A screen that shows what it was given when it is told to, and what it has been given. */
 function screen() {
@@ -25,7 +25,7 @@ function screen() {
 
 const LOT = 'y\n'.repeat(1024 * 1024)
 
-test('what comes no faster than it is shown is shown as it comes', () => {
+test('slow output is shown as it comes', () => {
   const { given, write, catchUp } = screen()
 
   for (let n = 0; n < 10; n += 1) {
@@ -36,7 +36,7 @@ test('what comes no faster than it is shown is shown as it comes', () => {
   expect(given.join('') === LOT.repeat(10)).toBe(true)
 })
 
-test('of what comes faster the middle is skipped and counted; the end, with the prompt, is shown by itself', () => {
+test('fast output loses its middle, which is counted; its end with the prompt is shown', () => {
   const { given, write, catchUp } = screen()
   for (let n = 0; n < 10; n += 1) write(LOT)
   write('^C\r\nroot@web:~# ')
@@ -52,7 +52,7 @@ test('of what comes faster the middle is skipped and counted; the end, with the 
   expect(gap).toBe(`[${7 * LOT.length + '^C\r\nroot@web:~# '.length - tail.length}]`)
 })
 
-test('little that has to wait is not skipped, and nothing comes before what came before it', () => {
+test('a short backlog is not skipped, and the order stays', () => {
   const { given, write, catchUp, showOne } = screen()
   for (let n = 0; n < 3; n += 1) write(LOT)
   write('a')
@@ -66,9 +66,9 @@ test('little that has to wait is not skipped, and nothing comes before what came
   expect(given.slice(3).join('|')).toBe('ab|c')
 })
 
-test('a line without an end is cut to its end, too', () => {
+test('a line without an end is cut to its last part too', () => {
   const { given, write, catchUp } = screen()
-  write('x'.repeat(MOST_WAITING + 1))
+  write('x'.repeat(MAX_WAITING + 1))
   write('y'.repeat(3 * TAIL))
 
   catchUp()
@@ -76,10 +76,10 @@ test('a line without an end is cut to its end, too', () => {
   expect(given.slice(1)).toEqual([`[${2 * TAIL}]`, 'y'.repeat(TAIL)])
 })
 
-test('it goes on after a flood as before it, and counts the next gap by itself', () => {
+test('output after a flood is shown normally, and the next gap is counted separately', () => {
   const { given, write, catchUp } = screen()
   const flood = () => {
-    write('x'.repeat(MOST_WAITING + 1))
+    write('x'.repeat(MAX_WAITING + 1))
     write('y'.repeat(2 * TAIL))
     catchUp()
   }

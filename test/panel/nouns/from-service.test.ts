@@ -3,7 +3,7 @@ import { createTranslation, saidIn } from '../../../panel/nouns/from-service.ts'
 import { createLines } from '../../../panel/nouns/lines.ts'
 import { sentences } from '../../../panel/words/en/sentences.ts'
 
-test('what the service has added to an output is English for who reads English; the host’s own lines stay', () => {
+test('service lines in an output are translated, and the host’s own lines stay', () => {
   const lines = createLines()
   lines.feed(
     [
@@ -31,8 +31,8 @@ test('what the service has added to an output is English for who reads English; 
     'dpkg was interrupted (LXC 101): web, db, and 3 more. The next upgrade repairs first.',
     'dpkg was interrupted (host): web. The next upgrade repairs first.',
     'The state of dpkg could not be read (LXC 101, LXC 102).',
-    'dpkg has left nothing unfinished.',
-    'dpkg has not finished: web, db.',
+    'dpkg left nothing unfinished.',
+    'dpkg did not finish: web, db.',
     'Cancelled by alice',
     'le disque de l’hôte est plein',
   ])

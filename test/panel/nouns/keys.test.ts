@@ -24,7 +24,7 @@ function keyboard(always: Given = {}): (key: string, given?: Given) => Command |
   }
 }
 
-test('g and a letter go to a page; g and another one go nowhere', () => {
+test('g and a letter open a page; g and an unknown letter do nothing', () => {
   const press = keyboard()
   expect(press('g')).toEqual({ do: 'wait' })
   expect(press('u')).toEqual({ do: 'go', page: 'updates' })
@@ -34,13 +34,13 @@ test('g and a letter go to a page; g and another one go nowhere', () => {
   expect(press('u')).toBeUndefined()
 })
 
-test('a g that was forgotten does not lead away later', () => {
+test('a forgotten g has no effect later', () => {
   const press = keyboard()
   press('g', { now: 1_000 })
   expect(press('u', { now: 1_001 + WAIT_MS })).toBeUndefined()
 })
 
-test('Escape takes a g back, and so does leaving for a field', () => {
+test('Escape cancels g, and so does focusing a field', () => {
   const press = keyboard()
   press('g')
   expect(press('Escape')).toEqual({ do: 'stopWaiting' })
@@ -49,26 +49,26 @@ test('Escape takes a g back, and so does leaving for a field', () => {
   expect(press('u')).toBeUndefined()
 })
 
-test('capitals count as their letter, and Shift on the way to one is no answer', () => {
+test('capital letters count, and Shift alone is ignored', () => {
   const press = keyboard()
   press('G')
   expect(press('Shift')).toBeUndefined()
   expect(press('T')).toEqual({ do: 'go', page: 'terminal' })
 })
 
-test('/ and f press what the page has under them, ? shows the map', () => {
+test('/ and f press the elements of the page, and ? shows the shortcuts', () => {
   const press = keyboard()
   expect(press('/')).toEqual({ do: 'press', key: '/' })
   expect(press('f')).toEqual({ do: 'press', key: 'f' })
   expect(press('?')).toEqual({ do: 'help' })
 })
 
-test.each(['field', 'closed'] as const)('no single key counts in a %s', (where) => {
+test.each(['field', 'closed'] as const)('single-key shortcuts do nothing in a %s', (where) => {
   const press = keyboard({ where })
   for (const key of ['g', 'u', '/', 'f', '?']) expect(press(key)).toBeUndefined()
 })
 
-test('keys of the browser and keys that are held down are left alone', () => {
+test('browser shortcuts and repeated keys are ignored', () => {
   const press = keyboard()
   expect(press('f', { ctrlKey: true })).toBeUndefined()
   expect(press('f', { metaKey: true })).toBeUndefined()
@@ -82,14 +82,14 @@ test('single keys can be switched off, and Ctrl K stays', () => {
   expect(press('k', { ctrlKey: true })).toEqual({ do: 'palette' })
 })
 
-test('Ctrl K works in fields, and not where it erases to the end of the line', () => {
+test('Ctrl K works in fields, except on a Mac, where it deletes to the end of the line', () => {
   const press = keyboard({ ctrlKey: true })
   expect(press('k', { where: 'field' })).toEqual({ do: 'palette' })
   expect(press('k', { where: 'closed' })).toBeUndefined()
   expect(press('k', { where: 'field', isMac: true })).toBeUndefined()
 })
 
-test('on a Mac it is Cmd K, everywhere but over a question', () => {
+test('on a Mac, Cmd K opens the palette everywhere except over a dialog', () => {
   const press = keyboard({ metaKey: true, isMac: true })
   expect(press('k', { where: 'field' })).toEqual({ do: 'palette' })
   expect(press('K')).toEqual({ do: 'palette' })

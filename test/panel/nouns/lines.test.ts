@@ -15,24 +15,24 @@ function spans(...chunks: string[]) {
   return lines.at(0).spans?.map(({ text, style }) => [text, classesOf(style)])
 }
 
-test('lines end with \\n or \\r\\n; the last one needs no end', () => {
+test('lines end with \\n or \\r\\n; the last one may have no end', () => {
   expect(shown('one\ntwo\r\n\nfour')).toEqual(['one', 'two', '', 'four'])
 })
 
-test('a return begins the line again, as dpkg does to tell how far it reads', () => {
+test('a carriage return starts the line again, as in dpkg’s progress', () => {
   expect(
     shown('(Reading database ... \r(Reading ', 'database ... 5%\r(Reading database ... 100%\r\nUnpacking'),
   ).toEqual(['(Reading database ... 100%', 'Unpacking'])
 })
 
-test('what is written over a longer line leaves its end, unless that is erased', () => {
+test('overwriting a longer line keeps its end, unless it is erased', () => {
   expect(shown('abcdef\rXY')).toEqual(['XYcdef'])
   expect(shown('abcdef\rXY\u001b[K')).toEqual(['XY'])
   expect(shown('abc\b\bX')).toEqual(['aXc'])
   expect(shown('a\tb')).toEqual(['a       b'])
 })
 
-test('colours become classes, across chunks and lines; what is no colour is left out', () => {
+test('colours become classes across chunks and lines; other sequences are dropped', () => {
   expect(spans('a\u001b[1;3', '1mred\u001b[0m b')).toEqual([
     ['a', ''],
     ['red', 'hue-1 bold'],
@@ -57,7 +57,7 @@ test.each([
   expect(spans(`\u001b[${parameters}mx`)).toEqual([['x', classes]])
 })
 
-test('wherever an output is cut, it reads the same', () => {
+test('chunk boundaries do not change the lines', () => {
   const piece = constantFrom(
     '\u001b[31m',
     '\u001b[0m',
@@ -86,7 +86,7 @@ test('wherever an output is cut, it reads the same', () => {
   )
 })
 
-test('of a very long output the oldest lines are let go, and counted', () => {
+test('a very long output drops its oldest lines and counts them', () => {
   const lines = createLines({ mostLines: 1000 })
   for (let n = 0; n < 5000; n += 1) lines.feed(`line ${n}\n`)
   lines.feed('the last')
@@ -96,7 +96,7 @@ test('of a very long output the oldest lines are let go, and counted', () => {
   expect(lines.text().split('\n')).toHaveLength(1001)
 })
 
-test('characters are bounded too: of all lines, and of one without an end', () => {
+test('the number of characters is limited, in total and in a line without an end', () => {
   const lines = createLines({ mostCharacters: 100_000 })
   for (let n = 0; n < 100; n += 1) lines.feed(`${'x'.repeat(10_000)}\n`)
   expect(lines.text().length).toBeLessThanOrEqual(100_100)
@@ -105,7 +105,7 @@ test('characters are bounded too: of all lines, and of one without an end', () =
   expect(one.at(0).text).toHaveLength(16_384)
 })
 
-test('a sequence without an end holds back no more than its length', () => {
+test('an unfinished sequence holds back a limited number of characters', () => {
   const lines = createLines()
   lines.feed(`\u001b]0;${'t'.repeat(5_000)}\nnext`)
   expect(lines.at(lines.count() - 1).text).toBe('next')

@@ -28,13 +28,13 @@ test('accents and capitals do not matter, on either side', () => {
   expect(shown('straße', 'STRASSE')).toBeUndefined()
 })
 
-test('each word is looked for by itself, in any order, and must be found', () => {
+test('every word must match, in any order', () => {
   expect(shown('web dem', 'Démarrer web-01')).toBe('[Dém]arrer [web]-01')
   expect(shown('web stop', 'Démarrer web-01')).toBeUndefined()
   expect(shown('  ', 'Démarrer')).toBe('Démarrer')
 })
 
-test('letters in order are enough when the first begins a word and they are not from all over', () => {
+test('letters in order match when the first one starts a word and they are close together', () => {
   expect(shown('maj', 'Mettre à jour web-01')).toBe('[M]ettre [à] [j]our web-01')
   expect(shown('cntnr', 'Conteneurs')).toBe('[C]o[nt]e[n]eu[r]s')
   expect(shown('ctn', 'Conteneur de titi')).toBe('[C]on[t]e[n]eur de titi')
@@ -43,17 +43,17 @@ test('letters in order are enough when the first begins a word and they are not 
   expect(shown('ettj', 'Mettre à jour')).toBeUndefined()
 })
 
-test('the start of a word comes before its middle, a whole word before a part', () => {
+test('the start of a word ranks above its middle, and a whole word above a part', () => {
   expect(best('mod', 'Accommoder', 'Modules')).toBe('Modules')
   expect(best('web-0', 'Terminal de web-01', 'Terminal de web-0')).toBe('Terminal de web-0')
   expect(best('maj', 'Mettre à jour', 'Projet majeur')).toBe('Projet majeur')
 })
 
-test('the best place in a text is the one that is marked', () => {
+test('the best match in a text is marked', () => {
   expect(shown('er', 'Serveur er')).toBe('Serveur [er]')
 })
 
-test('a text is found by itself, and its pieces are the text again', () => {
+test('a text matches itself, and its pieces join to the text', () => {
   assert(
     property(array(string()), string(), (words, text) => {
       const search = words.join(' ')

@@ -12,12 +12,12 @@ function ids(search: string, recent: string[] = []): string[] {
   return ranked(search, ALL, recent).map(({ of }) => of.id)
 }
 
-test('of what matches as well the first stays first, unless another was chosen lately', () => {
+test('equal matches keep their order, unless one was chosen recently', () => {
   expect(ids('web')).toEqual(['open', 'stop'])
   expect(ids('web', ['stop'])).toEqual(['stop', 'open'])
 })
 
-test('what was chosen lately does not win over what matches better', () => {
+test('a recent choice does not outrank a better match', () => {
   const all = [
     { id: 'part', title: 'Accommoder' },
     { id: 'start', title: 'Modules' },
@@ -25,11 +25,11 @@ test('what was chosen lately does not win over what matches better', () => {
   expect(ranked('mod', all, ['part']).map(({ of }) => of.id)).toEqual(['start', 'part'])
 })
 
-test('also found by other words, after those that have them in their title', () => {
+test('additional words match too, but rank below titles', () => {
   expect(ids('101')).toEqual(['open', 'stop'])
   expect(ids('prod')).toEqual(['start', 'open', 'stop'])
 })
 
-test('what matched is told for the title and for the other words, each from its own beginning', () => {
+test('ranges are reported separately for the title and the additional words', () => {
   expect(ranked('arr pro', ALL, [])[0]).toMatchObject({ of: { id: 'stop' }, inTitle: [[0, 3]], inMore: [[4, 7]] })
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createLines } from '../../../panel/nouns/lines.ts'
 import { createFinder, segmentsOf } from '../../../panel/nouns/search.ts'
 
-test('what is found so far grows with the output, the line that has no end yet included', () => {
+test('matches grow with the output, including the incomplete last line', () => {
   const lines = createLines()
   const find = createFinder(lines)
   lines.feed('openssl\ncurl\nOpen')
@@ -16,7 +16,7 @@ test('what is found so far grows with the output, the line that has no end yet i
   expect(find('')).toEqual([])
 })
 
-test('lines that are let go are not found any more, and the others keep their numbers', () => {
+test('dropped lines no longer match, and the others keep their numbers', () => {
   const lines = createLines({ mostLines: 10 })
   const find = createFinder(lines)
   lines.feed('x\n'.repeat(8))
@@ -25,7 +25,7 @@ test('lines that are let go are not found any more, and the others keep their nu
   expect(find('x')).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 })
 
-test('whenever one looks, one finds what a look at the end finds', () => {
+test('an incremental search finds the same as a search at the end', () => {
   assert(
     property(array(constantFrom('a', 'b', '\n', '\r', 'ab\n', '\b'), { maxLength: 60 }), (pieces) => {
       const lines = createLines({ mostLines: 6 })
@@ -39,7 +39,7 @@ test('whenever one looks, one finds what a look at the end finds', () => {
   )
 })
 
-test('what is found is marked, across colours', () => {
+test('matches are marked across colours', () => {
   expect(
     segmentsOf(
       {
@@ -60,7 +60,7 @@ test('what is found is marked, across colours', () => {
   ])
 })
 
-test('a line is all of its parts, even where a small letter is longer than the great one', () => {
+test('the parts of a line join to the line, even when lower case is longer than upper case', () => {
   for (const text of ['İstanbul ist', 'aaa', 'x'.repeat(16_384), '']) {
     for (const query of ['ist', 'aa', 'x', '']) {
       const parts = segmentsOf({ text }, query)
@@ -69,7 +69,7 @@ test('a line is all of its parts, even where a small letter is longer than the g
   }
 })
 
-test('what is found all over a long line is marked at its beginning', () => {
+test('marks in a long line are limited to its beginning', () => {
   const parts = segmentsOf({ text: 'xy'.repeat(8_000) }, 'x')
   expect(parts.filter(({ isFound }) => isFound)).toHaveLength(200)
   expect(parts.length).toBeLessThan(500)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endOf, exitOf } from '../../../panel/nouns/shell-end.ts'
+import { endOf, exitOf } from '../../../panel/nouns/shell.ts'
 
 const exit = (frame: object) => exitOf(JSON.stringify({ type: 'exit', ...frame }))
 
@@ -19,17 +19,17 @@ test.each([
   expect(endOf(last, closed, true)).toEqual(expected)
 })
 
-test('a socket that never opened is told apart from one that was cut', () => {
+test('a socket that never opened is distinguished from a cut one', () => {
   expect(endOf(undefined, 1006, false)).toEqual({ why: 'unanswered' })
 })
 
 test.each(['', '[]', 'null', '"exit"', '{"type":"resize","cols":80,"rows":24}', '{"type":"exit"'])(
-  'a frame that is not the last word is none: %s',
+  'a frame that is not an exit message is ignored: %s',
   (frame) => {
     expect(exitOf(frame)).toBeUndefined()
   },
 )
 
-test('of a last word from a later service, what is known is taken', () => {
+test('known fields of a later service’s exit message are used', () => {
   expect(exit({ code: 'three', reason: 4, more: true })).toEqual({ code: null })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { pieces, typedBy, withCtrl } from '../../../panel/nouns/typing.ts'
+import { pieces, typedBy, withCtrl } from '../../../panel/nouns/shell.ts'
 
 const FRAME = 65_536
 
 test.each([0, 1, FRAME, FRAME + 1, 3 * FRAME, 3 * FRAME + 5])(
-  'a paste of %i bytes goes in frames that the service takes, all of it in its order',
+  'a paste of %i bytes is split into accepted frames in order',
   (length) => {
     const bytes = Uint8Array.from({ length }, (_, n) => (n * 31) % 251)
 
@@ -29,12 +29,12 @@ test.each([
   expect(String.fromCharCode(withCtrl(character.charCodeAt(0)))).toBe(typed)
 })
 
-test('arrows are typed as the program asks for them', () => {
+test('arrow keys follow the mode of the program', () => {
   expect(typedBy('up', false)).toBe('\x1b[A')
   expect(typedBy('up', true)).toBe('\x1bOA')
   expect(typedBy('left', true)).toBe('\x1bOD')
 })
 
-test('Escape and Tab are what they are', () => {
+test('Escape and Tab type their control characters', () => {
   expect([typedBy('escape', true), typedBy('tab', true)]).toEqual(['\x1b', '\t'])
 })

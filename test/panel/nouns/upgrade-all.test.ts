@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { upgradeAll } from '../../../panel/nouns/upgrade-all.ts'
+import { upgradeAll } from '../../../panel/nouns/checked.ts'
 
 const target = (id: string, packages?: number) => ({ id, name: id, packages })
 
-test('a few containers have a job each, and those that are up to date none', () => {
+test('a few containers get one job each, and up-to-date ones get none', () => {
   const web = target('lxc:101', 3)
   const unknown = target('lxc:103')
 
@@ -15,7 +15,7 @@ test('a few containers have a job each, and those that are up to date none', () 
   expect(upgradeAll([])).toEqual({ jobs: [], touched: [] })
 })
 
-test('many are upgraded one after another, and all that the job touches are named', () => {
+test('many containers share one job, and every target that it touches is named', () => {
   const many = Array.from({ length: 6 }, (_, n) => target(`lxc:${101 + n}`, n === 0 ? 0 : 1))
 
   const { jobs, touched } = upgradeAll([target('host', 1), ...many])

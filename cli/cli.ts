@@ -1,0 +1,82 @@
+/*
+ * The command line: finds the command that was typed, opens the data that it needs, runs it and prints what it returns. Names
+ * and texts of others are escaped before a terminal shows them. The room must not know any single command.
+ */
+
+import { userInfo } from 'node:os'
+import { openExisting, openStorage } from '../db/storage.ts'
+import type { Clock } from '../platform/clock.ts'
+import { readConfig } from '../platform/config.ts'
+import { escapeControlLines } from '../platform/escape-control.ts'
+import { createLog } from '../platform/log.ts'
+import { type CliCommand, type Prompt, type Report, type Typed, UsageError } from '../runtime/command.ts'
+import { parseCommandLine, runCommand } from './command-line.ts'
+import { createPrompt } from './prompt.ts'
+import { complain, explain, print } from './terminal.ts'
+
+export { describeCommands, helpFor } from './command-line.ts'
+export { complain, explain, print } from './terminal.ts'
+
+interface Surroundings {
+  environment: Record<string, string | undefined>
+  clock: Clock
+}
+
+/** Runs the command that was typed, and ends the process with its exit code: 1 for a failure, 2 for what is no command. */
+export async function typeCommand(
+  commands: readonly CliCommand[],
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<void> {
+  try {
+    const { command, typed } = parseCommandLine(commands, args)
+    try {
+      const { text, ok } = await runTyped(command, typed, surroundings)
+      print(`${text}\n`)
+      if (!ok) process.exitCode = 1
+    } catch (error) {
+      complain(1, explain(error, `« ${command.name} » a échoué`))
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    complain(2, `${error.message} Voir ops-panel --help.`)
+  }
+}
+
+async function runTyped(command: CliCommand, typed: Typed, { environment, clock }: Surroundings): Promise<Report> {
+  const config = readConfig(environment)
+  const { log } = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
+  const prompt = lazyPrompt()
+  const { data = 'existing' } = command
+  const storage =
+    data === 'none' ? undefined : await (data === 'made' ? openStorage(config, clock) : openExisting(config))
+  try {
+    return await runCommand(command, typed, { config, clock, log, prompt, operator: operator(), ...storage })
+  } finally {
+    prompt.close()
+    await storage?.db.close()
+  }
+}
+
+/** Reads nothing from the terminal until a command asks. */
+function lazyPrompt(): Prompt {
+  let made: Prompt | undefined
+  const prompt = () => (made ??= createPrompt(process.stdin, process.stderr))
+  return {
+    interactive: process.stdin.isTTY === true,
+    ask: (question) => prompt().ask(escapeControlLines(question)),
+    askSecret: (question) => prompt().askSecret(escapeControlLines(question)),
+    say: (text) => prompt().say(escapeControlLines(text)),
+    startOver: (text) => prompt().startOver(escapeControlLines(text)),
+    close: () => made?.close(),
+  }
+}
+
+/** Who types; an account without an entry in passwd by its number. */
+function operator(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? '?'}`
+  }
+}

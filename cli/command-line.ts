@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import type { Storage } from '../db/storage.ts'
+import { type BareContext, type CliCommand, type Report, type Typed, UsageError } from '../runtime/command.ts'
+
+/** Finds the command that the words name, with its arguments and flags. Throws a UsageError. */
+export function parseCommandLine(
+  commands: readonly CliCommand[],
+  typed: readonly string[],
+): { command: CliCommand; typed: Typed } {
+  // Behind `--` everything is a word, whatever it begins with.
+  const end = typed.includes('--') ? typed.indexOf('--') : typed.length
+  const before = typed.slice(0, end)
+  const words = [...before.filter((word) => !word.startsWith('-')), ...typed.slice(end + 1)]
+  const command = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  if (!command) throw new UsageError(suggestion(commands, words))
+  const args = words.slice(command.name.split(' ').length)
+  const wanted = command.args ?? []
+  const least = wanted.filter((arg) => !arg.endsWith('?')).length
+  if (args.length < least || args.length > wanted.length) throw new UsageError(`il faut : ${usage(command)}.`)
+  const options = Object.fromEntries(
+    Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'boolean' as const }]),
+  )
+  try {
+    const { values } = parseArgs({ args: before.filter((word) => word.startsWith('-')), options, strict: true })
+    return { command, typed: { args, flags: new Set(Object.keys(values)) } }
+  } catch {
+    const known = Object.keys(options).map((flag) => `--${flag}`)
+    throw new UsageError(
+      `« ${command.name} » ${known.length === 0 ? 'n’a pas d’option' : `n’accepte que ${known.join(', ')}`}.`,
+    )
+  }
+}
+
+function suggestion(commands: readonly CliCommand[], words: readonly string[]): string {
+  const [first] = words
+  if (first === undefined) return 'une option seule n’est pas une commande.'
+  const near = commands.filter(({ name }) => name.split(' ')[0] === first)
+  const typed = words.join(' ')
+  if (near.length === 0) return `commande inconnue « ${typed} ».`
+  return `commande inconnue « ${typed} ». Possibles : ${near.map(usage).join(', ')}.`
+}
+
+function usage({ name, args = [] }: CliCommand): string {
+  return [name, ...args.map((arg) => (arg.endsWith('?') ? `[${arg.slice(0, -1)}]` : `<${arg}>`))].join(' ')
+}
+
+/** Help about the command that the words name, or about those that begin with the first; undefined when that is none. */
+export function helpFor(commands: readonly CliCommand[], words: readonly string[]): string | undefined {
+  const named = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  const [first] = words
+  const meant = named ? [named] : commands.filter(({ name }) => name.split(' ')[0] === first)
+  if (meant.length === 0) return undefined
+  const how = named ? `${usage(named)}${named.flags ? ' [options]' : ''}` : `${first} …`
+  const all = 'Toutes les commandes et les variables : ops-panel --help'
+  return `Usage : ops-panel ${how}\n\n${describeCommands(meant)}\n\n${all}\n`
+}
+
+/** The commands with their flags, a line each, for `--help`. */
+export function describeCommands(commands: readonly CliCommand[]): string {
+  const lines = commands.flatMap((command) => [
+    [usage(command), command.summary],
+    ...Object.entries(command.flags ?? {}).map(([flag, text]) => [`  --${flag}`, text]),
+  ])
+  const width = Math.max(...lines.map(([left = '']) => left.length)) + 2
+  return lines.map(([left = '', right = '']) => `  ${left.padEnd(width)}${right}`).join('\n')
+}
+
+/** Runs a command. The one place where it is taken on trust that the context has what the command declares to need. */
+export async function runCommand(
+  command: CliCommand,
+  typed: Typed,
+  context: BareContext & Partial<Storage>,
+): Promise<Report> {
+  const result = await command.run(typed, context as never)
+  return typeof result === 'string' ? { text: result, ok: true } : result
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import { JobRow } from './jobs.ts'
+import type { Database } from './libsql/database.ts'
+
+/** Those of one kind, the newest first. */
+export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
+  return db.query(JobRow, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [
+    kind,
+    limit,
+  ])
+}
+
+/** So many of the latest jobs are looked through for those of a rare kind. */
+const LOOKED_AT = 500
+
+const Listed = JobRow.pick({
+  id: true,
+  kind: true,
+  target: true,
+  status: true,
+  error_code: true,
+  exit_code: true,
+  started_at: true,
+  finished_at: true,
+  parts: true,
+}).extend({ started_by_name: z.string() })
+
+/** A job as lists show it, with the name of who has started it. */
+export type ListedJob = z.infer<typeof Listed>
+
+/** So many of the newest jobs of a kind; of a rare one, among the latest jobs alone, as all would be looked through for it. */
+export interface NewestOfKind {
+  kind: string
+  limit: number
+  isRare?: boolean
+}
+
+/** Of each of these kinds the newest, and whatever runs, as lists show them, the newest first. */
+export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
+  const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT}`
+  const newest = ({ isRare = false }: NewestOfKind) =>
+    `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
+  return db.query(
+    Listed,
+    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts,
+       username AS started_by_name
+     FROM jobs JOIN users ON users.id = started_by
+     WHERE jobs.id IN (
+       ${kinds.map((each) => `${newest(each)} UNION `).join('')}
+       SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
+     ORDER BY started_at DESC, jobs.rowid DESC`,
+    [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],
+  )
+}
+
+const Version = z.object({ newest: z.number().nullable(), running: z.number() })
+
+/** A text that is another one as soon as a job has begun or ended: until another begins, fewer and fewer are running. */
+export async function jobsVersion(db: Database): Promise<string> {
+  const [found] = await db.query(
+    Version,
+    `SELECT (SELECT max(rowid) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'running') AS running`,
+  )
+  return `${found?.newest ?? 0}.${found?.running ?? 0}`
+}
+
+const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })
+
+/** How many jobs there are of a kind in a status. */
+export type JobCount = z.infer<typeof JobCount>
+
+/** How many jobs there are of each of these kinds and each status, those of which there are none too. */
+export async function countJobs(db: Database, kinds: readonly string[]): Promise<JobCount[]> {
+  const rows = await db.query(JobCount, 'SELECT kind, status, count(*) AS count FROM jobs GROUP BY kind, status')
+  const counted = new Map(rows.map(({ kind, status, count }) => [`${kind} ${status}`, count]))
+  return kinds.flatMap((kind) =>
+    JobRow.shape.status.options.map((status) => ({ kind, status, count: counted.get(`${kind} ${status}`) ?? 0 })),
+  )
+}

@@ -1,0 +1,46 @@
+import type { ErrorTable } from '../../runtime/errors.ts'
+
+/** Errors of signing in, sessions and accounts: the stable code, its HTTP status, its French sentence. */
+export const AUTH_ERRORS = {
+  credentials_missing: [400, 'Le nom d’utilisateur et le mot de passe sont obligatoires.'],
+  preference_invalid: [400, 'Préférence invalide : {field}'],
+  bad_credentials: [401, 'Nom d’utilisateur ou mot de passe incorrect.'],
+  ssh_unreachable: [401, 'Connexion impossible : l’hôte SSH ne répond pas.'],
+  ssh_throttled: [
+    401,
+    'Connexion impossible : l’hôte SSH refuse pour l’instant les connexions de ce service, après des mots de passe incorrects ou trop de connexions à la fois. Réessayez dans une minute.',
+  ],
+  host_key_changed: [401, 'Connexion refusée : la clé de l’hôte SSH a changé. Prévenez un administrateur.'],
+  account_kept_out: [
+    403,
+    'Ce compte ne peut pas travailler sur l’hôte (shell sans commandes, mot de passe à changer, compte expiré) : corrigez cela sur l’hôte, puis reconnectez-vous.',
+  ],
+  login_rate_limited: [429, 'Trop de tentatives de connexion. Réessayez dans {seconds} s.', { retryAfter: true }],
+  login_busy: [503, 'Trop de connexions en cours. Réessayez dans {seconds} s.', { retryAfter: true }],
+  refresh_missing: [401, 'Aucune session : connectez-vous.'],
+  refresh_invalid: [401, 'Votre session est invalide ou a expiré. Reconnectez-vous.', { badToken: true }],
+  session_ended: [401, 'Votre session est terminée. Reconnectez-vous.', { badToken: true }],
+  user_missing: [401, 'Ce compte n’existe plus.', { badToken: true }],
+  session_missing: [404, 'Cette session n’existe pas.'],
+  profile_missing: [404, 'Ce profil n’existe plus.'],
+  proof_required: [403, 'Confirmez ce changement avec votre mot de passe (current_password).'],
+  proof_wrong: [403, 'L’hôte n’a pas accepté votre mot de passe : rien n’a changé.'],
+  proof_impossible: [
+    503,
+    'L’hôte actuel ne peut pas vérifier votre mot de passe ({message}). Sur la console du serveur : ops-panel settings set.',
+  ],
+} as const satisfies ErrorTable
+
+/** Audit actions of signing in, sessions and accounts. */
+export const AUTH_ACTIONS = [
+  'login_rate_limited',
+  'login_failed',
+  'login_success',
+  'proof_refused',
+  'logout',
+  'session_revoked',
+  'sessions_ended',
+  'account_ended',
+  'rights_changed',
+  'keys_rotated',
+] as const

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import * as z from 'zod'
+import { type CheckRow, listed, looked, readChecks, runningCheck, unanswered } from '../../db/checks.ts'
+import { type JobPart, noteParts } from '../../db/jobs.ts'
+import type { Database, Statement } from '../../db/libsql/database.ts'
+import { readOutput } from '../../db/output.ts'
+import { defineJob, type EndedJob } from '../../jobs/jobs.ts'
+import { parseContainers } from '../hypervisor/pct.ts'
+import { parseTarget } from '../hypervisor/target.ts'
+import { fail, type Services } from '../services.ts'
+import { sudoFor } from '../updates/apt.ts'
+import { UPDATE_EVENT } from '../updates/upgrade.ts'
+import { readFrames } from './check-frames.ts'
+import { MOST_PACKAGES, readReport, type Report } from './check-report.ts'
+import { type CheckScope, checkCommand } from './check-script.ts'
+import { UNANSWERED } from './check.ts'
+
+/**
+ * The job that inspects one target or all of them. It waits in no queue: a check that meets an upgrade reports that apt
+ * is at work. When the job ends, its findings are read from its stored output and saved in the same transaction as its
+ * end.
+ */
+export const checkJob = defineJob({
+  kind: 'check',
+  event: UPDATE_EVENT,
+  args: z.object({ target: z.string(), mark: z.string() }),
+  queue: () => '',
+  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
+
+  async command({ target, mark }, host) {
+    return checkCommand(scopeOf(target), mark, sudoFor(await host.elevation()))
+  },
+
+  result: ({ target, mark }, ended) => found(target, mark, ended),
+})
+
+/** Starts a check of a target, or returns the check that is already running there. */
+export async function startCheck(
+  { db, jobs }: Pick<Services, 'db' | 'jobs'>,
+  { target, startedBy, announce }: { target: string; startedBy: number; announce(id: string): Statement },
+): Promise<string> {
+  const running = await runningCheck(db, target)
+  if (running !== undefined) return running
+  const mark = `ops-panel-${randomBytes(12).toString('hex')}`
+  try {
+    return await jobs.start({ kind: checkJob.kind, args: { target, mark }, target, startedBy, announce })
+  } catch (error) {
+    // Another instance was faster: the database admits one check of a target.
+    const other = await runningCheck(db, target)
+    if (other === undefined) throw error
+    return other
+  }
+}
+
+function scopeOf(text: string): CheckScope {
+  const target = parseTarget(text)
+  if (!target) throw fail('target_invalid', { values: { target: text } })
+  return target.kind === 'container' ? { scope: 'container', id: target.id } : { scope: target.kind }
+}
+
+/** Most packages of all targets together. Targets beyond this sum count as not responding. */
+const MOST_IN_ALL = 10 * MOST_PACKAGES
+
+/**
+ * Returns the statements that store a check's results: the listed containers, the findings of each target, and the
+ * targets that did not respond.
+ */
+async function found(target: string, mark: string, { db, row, cancelled }: EndedJob): Promise<Statement[]> {
+  let containers: Awaited<ReturnType<typeof parseContainers>> | undefined
+  const reports = new Map<string, Report>()
+  let total = 0
+  await readFrames(pieces(db, row), mark, async ({ name, code, lines }) => {
+    if (name === 'list') {
+      if (code === 0) containers = await parseContainers(lines.join('\n'))
+      return
+    }
+    const report = await readReport(lines, name === 'host' ? 'host' : 'container')
+    total += report?.packages.length ?? 0
+    if (report && total <= MOST_IN_ALL) reports.set(name, report)
+  })
+
+  const at = row.started_at
+  const told = [...reports].map(([name, { summary, packages, refreshed }]) =>
+    looked(row, {
+      target: name,
+      at,
+      listsAt: refreshed ? at : null,
+      summary: JSON.stringify(summary),
+      packages: JSON.stringify(packages),
+    }),
+  )
+  const places = containers ? listed(containers, row) : []
+  // A cancelled check says nothing about targets without a report.
+  const missing = cancelled ? [] : (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
+  return [
+    ...places,
+    ...told,
+    ...missing.map((name) => unanswered(row, name)),
+    ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),
+  ]
+}
+
+/** The part that records a target that did not respond. */
+function unansweredPart(target: string): JobPart {
+  return { id: target, name: '', state: UNANSWERED, code: null }
+}
+
+/**
+ * Returns the targets that a check covers. For `all`, these are the running containers, or the ones known to run when
+ * the host cannot list them.
+ */
+async function coveredTargets(
+  db: Database,
+  target: string,
+  containers: { vmid: number; status: string }[] | undefined,
+) {
+  const running = containers?.filter(({ status }) => status === 'running').map(({ vmid }) => `lxc:${vmid}`)
+  if (target !== 'all') return target === 'host' || !running || running.includes(target) ? [target] : []
+  const isKnown = ({ vmid, status }: CheckRow) => vmid !== null && status === 'running'
+  const known = running ?? (await readChecks(db)).filter(isKnown).map((each) => each.target)
+  return ['host', ...known]
+}
+
+const PIECE = 256 * 1024
+
+async function* pieces(
+  db: Database,
+  { id, output_from, output_size }: EndedJob['row'],
+): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = output_from; at < output_size; ) {
+    const chunks = await readOutput(db, id, at, Math.min(PIECE, output_size - at))
+    const last = chunks.at(-1)
+    if (!last) return
+    at = last.offset + last.bytes.length
+    for (const { bytes } of chunks) yield bytes
+  }
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
+import { READS } from '../../runtime/function.ts'
+import { JsonStream } from '../../runtime/json-stream.ts'
+import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
+import { Check, checkOf, CheckSummary, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
+
+/**
+ * Longest answer, in characters, without a limit on concurrent responses. A thousand packages take less; a target may
+ * report ten times as many, and each response is held in memory.
+ */
+const LONG = 512 * 1024
+const longAnswer = createLongAnswers()
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/updates/checks/:target',
+  summary: 'What the last check found at a target',
+  description: 'With its packages: what is stored, told also while the host is away.',
+  auth: 'user',
+  rateLimit: READS,
+  request: { params: z.object({ target: Target }) },
+  response: Check,
+  example: {
+    response: {
+      ...EXAMPLE_CHECK,
+      packages: [
+        {
+          name: 'librig2',
+          arch: 'amd64',
+          from: '1.4.2-1+b1',
+          to: '1:2.0~rc1-1+deb12u3',
+          action: 'upgrade',
+          origin: 'Debian:12.15/oldstable',
+          security: false,
+          size: null,
+          source: null,
+          cves: [],
+          status: 'planned',
+          reason: null,
+        },
+      ],
+    },
+  },
+  errors: ['check_missing', 'rate_limited'],
+
+  async handler({ params: { target } }, { db, user, jobs, clock, fail }) {
+    await jobs.upToDate()
+    const row = (await readCheck(db, target)) ?? (target === 'host' ? await uncheckedHost(db) : undefined)
+    if (!row) throw fail('check_missing')
+    const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
+    const packages = (await readCheckedPackages(db, target)) ?? '[]'
+    const told = pieces(summary, packages)
+    return packages.length <= LONG ? new JsonStream(told) : longAnswer(db, user.id, told)
+  },
+})
+
+/** Yields the packages in their stored JSON, without parsing megabytes for every client. */
+async function* pieces(summary: CheckSummary, packages: string): AsyncGenerator<string> {
+  yield `${JSON.stringify(summary).slice(0, -1)},"packages":`
+  yield packages
+  yield '}'
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { readChecks, upgradesOfAll } from '../../db/checks.ts'
+import { READS } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
+import { checkOf, CheckSummary, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/updates/checks',
+  summary: 'What the last checks found',
+  description:
+    'The host, then each container that was listed last, without the packages: what is stored, told also while the host is away. What was found before an upgrade, or could not be looked at again, is `unknown`; lists older than a day are never `up_to_date`.',
+  auth: 'user',
+  rateLimit: READS,
+  response: z.object({ checks: z.array(CheckSummary) }),
+  example: {
+    response: { checks: [EXAMPLE_CHECK] },
+  },
+
+  async handler(_, { db, jobs, clock }) {
+    await jobs.upToDate()
+    const rows = await readChecks(db)
+    const ofAll = await upgradesOfAll(db)
+    const now = clock()
+    const host = rows.some(({ target }) => target === 'host') ? [] : [await uncheckedHost(db)]
+    return { checks: [...host, ...rows].map((row) => checkOf(row, ofAll, now)) }
+  },
+})

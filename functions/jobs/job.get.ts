@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import { findUser } from '../../db/users.ts'
+import { JobId, jobPieces } from '../../jobs/jobs.ts'
+import { READS } from '../../runtime/function.ts'
+import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
+import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { uncheckedIn } from '../checks/check.ts'
+import { Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
+import {
+  EXAMPLE_JOB,
+  EXAMPLE_RESULT,
+  findUpdateJob,
+  JobRecord,
+  jobRecord,
+  JobResult,
+  jobResult,
+  UpdateKind,
+  updateKindOf,
+} from './job-record.ts'
+
+const JobAnswer = JobRecord.extend({
+  ...JobResult.shape,
+  kind: UpdateKind.optional(),
+  unchecked: z
+    .array(Target)
+    .optional()
+    .meta({ description: 'Of a check that has ended: the targets that did not answer.' }),
+  output_size: z.int(),
+})
+
+/**
+ * Longest output, in bytes, without a limit on concurrent responses. An output of 4 MiB can be 24 MiB of JSON. A user
+ * reads at most two longer ones at a time.
+ */
+const LONG = 512 * 1024
+const longAnswer = createLongAnswers()
+
+export default defineFunction({
+  method: 'GET',
+  path: '/api/updates/jobs/:id',
+  summary: 'A job',
+  description:
+    'Its record with the exit code of its command, the code of its error, who has started it, the size of its output in bytes, and of one over `all` what became of each container. `output=none` leaves the output out, and with one of more than 512 KiB two at a time are answered for a user; `kind` is told of what is no upgrade, `unchecked` of a check.',
+  auth: 'user',
+  rateLimit: READS,
+  request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
+  response: JobAnswer,
+  example: {
+    query: { output: 'none' },
+    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, output_size: 1834 },
+  },
+  errors: ['job_missing', 'rate_limited'],
+
+  async handler({ params: { id }, query: { output } }, { db, user, jobs, fail }) {
+    await jobs.upToDate(id)
+    const job = await findUpdateJob(db, id)
+    if (!job) throw fail('job_missing')
+    const starter = await findUser(db, job.started_by)
+    const record = {
+      ...jobRecord(job),
+      ...updateKindOf(job),
+      ...jobResult(job),
+      ...(job.kind === 'check' && job.status !== 'running' && { unchecked: uncheckedIn(job), containers: null }),
+      started_by_name: starter?.username ?? '',
+      output_size: job.output_size,
+    }
+    if (output === 'none') return record
+    const told = pieces(JobAnswer.parse(record), jobPieces(db, job))
+    return job.output_size - job.output_from <= LONG ? new JsonStream(told) : longAnswer(db, user.id, told)
+  },
+})
+
+/** Yields the output last, at the speed at which the client reads. */
+async function* pieces(record: z.infer<typeof JobAnswer>, output: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${JSON.stringify(record).slice(0, -1)},"output":"`
+  for await (const piece of output) yield jsonText(piece)
+  yield '"}'
+}

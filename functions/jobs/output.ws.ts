@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { jobEventFrames, JobId, subscribeToJob, subscribeToLiveOutput } from '../../jobs/jobs.ts'
+import { integerText } from '../../runtime/input.ts'
+import { defineSocket } from '../services.ts'
+import { UPDATE_EVENT } from '../updates/upgrade.ts'
+import { findUpdateJob } from './job-record.ts'
+
+export default defineSocket({
+  path: '/ws/updates/:jobId',
+  summary: 'The output of a job, live',
+  description:
+    'From byte `from` on for who is signed in, without a gap or a repeat; from now on for who is not. It ends with the job. A job whose target was none of `host`, `lxc:<id>` and `all` has no event.',
+  auth: 'optional',
+  rateLimit: { limit: 1200, seconds: 60, by: 'address' },
+  request: {
+    params: z.object({ jobId: JobId }),
+    query: z.object({ from: integerText({ min: 0 }).default(0) }),
+  },
+  sends: jobEventFrames(UPDATE_EVENT),
+  closes: {
+    done: 'After the last event.',
+    missing: 'There is no such job.',
+    tooSlow: 'The client reads too slowly: it comes back with `from`.',
+  },
+
+  async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {
+    if (!user && !config.anonymousOutput) socket.close('unauthenticated')
+    else if (!(await findUpdateJob(services.db, jobId))) socket.close('missing')
+    else if (user) await subscribeToJob(services, socket, UPDATE_EVENT, jobId, from)
+    else await subscribeToLiveOutput(services, socket, UPDATE_EVENT, jobId)
+  },
+})

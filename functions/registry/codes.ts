@@ -1,0 +1,16 @@
+import type { ErrorTable } from '../../runtime/errors.ts'
+
+/** Errors of modules from the forge: the stable code, its HTTP status, its French sentence. */
+export const REGISTRY_ERRORS = {
+  module_missing: [404, 'Ce module n’existe pas.'],
+  core_module: [409, 'Ce module fait partie du panneau : il ne peut être ni remplacé, ni désactivé, ni supprimé.'],
+  deployment_missing: [404, 'Cette installation n’existe pas.'],
+  repository_missing: [404, 'Ce dépôt n’existe pas sur la forge, ou n’est pas lisible.'],
+  commit_changed: [
+    409,
+    'Ce module a changé depuis que la liste a été lue : sa branche en est au commit {commit}. Relisez la liste.',
+  ],
+  invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
+  forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
+  forge_missing: [503, 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).'],
+} as const satisfies ErrorTable

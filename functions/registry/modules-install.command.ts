@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { findModule, saveModule } from '../../db/modules.ts'
+import { moduleFiles } from '../../modules/modules.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { expectIdle } from '../modules/console-switch.ts'
+import { auditStatement } from '../services.ts'
+import { parseDescriptor } from './descriptor.ts'
+import { recordOf } from './installation.ts'
+
+/** Installs a module from a folder that holds its repository. The service loads its code at the next start. */
+export default defineCommand({
+  name: 'modules install',
+  summary: 'installer un module depuis un dossier (module.json, backend.mjs)',
+  args: ['dossier'],
+
+  async run({ args: [typed = ''] }, context) {
+    const { db, clock, config } = context
+    const folder = resolve(typed)
+    const text = await contentOf(folder, 'module.json')
+    const parsed = parseDescriptor(text.toString())
+    if ('reasons' in parsed) {
+      const reasons = parsed.reasons.map(({ field, message }) => `  ${escapeControl(`${field} : ${message}`)}`)
+      throw new CommandError(`module.json est invalide :\n${reasons.join('\n')}`)
+    }
+    const record = recordOf(parsed.descriptor, undefined)
+    const { id, name, version, backend } = record
+    if ((await findModule(db, id))?.is_core) throw new CommandError(`« ${id} » est le nom d’un module du panneau.`)
+    await expectIdle(db, id)
+    const files = moduleFiles(config.modulesDir, id)
+    await files.settle()
+    if (backend === null) await files.putAside()
+    else {
+      await files.lay(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))
+      await files.replace()
+    }
+    const note = { target: id, details: { version, folder } }
+    const entry = auditStatement(context, atConsole(context.operator), 'module_installed', note)
+    await db.batch([saveModule(record, timestamp(clock())), entry])
+    await files.settle()
+    const restart = backend === null ? '' : ' Redémarrez le service pour qu’il charge son code.'
+    return `Module « ${name} » ${version} installé.${restart}`
+  },
+})
+
+async function contentOf(folder: string, name: string): Promise<Buffer> {
+  try {
+    return await readFile(join(folder, name))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandError(`${join(folder, name)} ne peut pas être lu (${reason}).`)
+  }
+}

@@ -1,0 +1,90 @@
+import { type Jobs, JOBS_ERRORS } from '../jobs/jobs.ts'
+import { type Deployer, type Modules, MODULES_ACTIONS, MODULES_ERRORS } from '../modules/modules.ts'
+import type { Documents } from '../openapi/openapi.ts'
+import * as audit from '../runtime/audit.ts'
+import type { AuditStatement } from '../runtime/audit.ts'
+import type * as context from '../runtime/context.ts'
+import { failuresOf, RUNTIME_ERRORS } from '../runtime/errors.ts'
+import { functionDeclarations } from '../runtime/function.ts'
+import type { Hub } from '../runtime/hub.ts'
+import { socketDeclarations } from '../runtime/socket.ts'
+import { taskDeclarations } from '../runtime/task.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { type Settings, SETTINGS_ERRORS } from '../settings/settings.ts'
+import { type Host, SSH_ERRORS } from '../ssh/ssh.ts'
+import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
+import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
+import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
+import type { SetupToken } from './install/setup-token.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { REGISTRY_ERRORS } from './registry/codes.ts'
+import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
+import { TERMINAL_ACTIONS } from './terminal/codes.ts'
+import { UPDATES_ACTIONS, UPDATES_ERRORS } from './updates/codes.ts'
+
+/** The services that every handler receives beside its request: those of the runtime, and one of each room. Created once at the start. */
+export interface Services extends context.RuntimeServices {
+  host: Host
+  hub: Hub
+  jobs: Jobs
+  modules: Modules
+  /** Restarts the service with a changed module. */
+  deployer: Deployer
+  settings: Settings
+  documents: Documents
+  setupToken: SetupToken
+  sessions: Sessions
+  /** The newest lines of the log, the oldest of them first. */
+  logLines(): string[]
+  /** Undefined when metrics are off. */
+  metrics: Metrics | undefined
+  /** Names this start of the service: it changes with every one. */
+  boot: { id: string; startedAt: string; version: string }
+}
+
+/** Every error code of the service: each room and each area brings its own. */
+export const ERRORS = {
+  ...RUNTIME_ERRORS,
+  ...SSH_ERRORS,
+  ...SETTINGS_ERRORS,
+  ...JOBS_ERRORS,
+  ...MODULES_ERRORS,
+  ...AUTH_ERRORS,
+  ...SETTINGS_AREA_ERRORS,
+  ...INSTALL_ERRORS,
+  ...UPDATES_ERRORS,
+  ...HYPERVISOR_ERRORS,
+  ...REGISTRY_ERRORS,
+}
+export type ErrorCode = keyof typeof ERRORS
+
+/** Every audit action. Names are stable: people search by them, and entries are never deleted. */
+export const AUDIT_ACTIONS = [
+  ...AUTH_ACTIONS,
+  ...SETTINGS_AREA_ACTIONS,
+  ...INSTALL_ACTIONS,
+  ...UPDATES_ACTIONS,
+  ...HYPERVISOR_ACTIONS,
+  ...TERMINAL_ACTIONS,
+  ...MODULES_ACTIONS,
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+/** The context of one handler. */
+export type Context<user, code extends ErrorCode, action extends AuditAction> = context.Context<
+  Services,
+  user,
+  code,
+  action
+>
+
+/** An audit entry as a statement, for the transaction of the action that it records. */
+export const auditStatement: AuditStatement<AuditAction> = audit.auditStatement
+
+/** Creates a failure of the service, to be thrown. */
+export const fail = failuresOf(ERRORS)
+
+/** Declare an endpoint, a socket and a task of this service. */
+export const defineFunction = functionDeclarations<Services, ErrorCode, AuditAction>()
+export const defineSocket = socketDeclarations<Services, AuditAction>()
+export const defineTask = taskDeclarations<Services>()

@@ -1,0 +1,16 @@
+/*
+ * Jobs: commands that run on the host detached from the SSH connection. A job survives a lost connection, a restart of the
+ * service and a reboot of either side: its output is stored byte by byte, its end is recorded once, and another instance takes
+ * it over when its follower dies. Each kind of job is declared with `defineJob` and stored as `{kind, args}`. The room must not
+ * know what a kind does, and must not know HTTP.
+ */
+
+export { JOBS_ERRORS } from './codes.ts'
+export { jobEventFrames, JobId } from './events.ts'
+export { type AnyJobKind, defineJob, type EndedJob } from './kind.ts'
+export { litter } from './litter.ts'
+export { createJobs, type Jobs } from './manager.ts'
+export { betweenCharacters } from './output-text.ts'
+export { waitingParts } from './record.ts'
+export { subscribeToJob, subscribeToLiveOutput } from './subscription.ts'
+export { jobPieces, jobText } from './text.ts'

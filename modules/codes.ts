@@ -1,0 +1,25 @@
+import { type AuditStatement, auditStatement } from '../runtime/audit.ts'
+import { type ErrorTable, failuresOf } from '../runtime/errors.ts'
+
+/** Error codes of modules and their deployments, each with its HTTP status and French sentence. */
+export const MODULES_ERRORS = {
+  module_busy: [409, 'Ce module est déjà en cours de modification.'],
+  deployment_busy: [409, 'Une autre installation est en cours : attendez qu’elle se termine.'],
+  modules_folder_unusable: [503, 'Le dossier des modules ne peut pas être utilisé ({message}).'],
+  deployer_missing: [503, 'Ce module contient du code, que le service ne charge qu’à son démarrage : {how}'],
+} as const satisfies ErrorTable
+
+/** Creates a failure of this room, to be thrown. */
+export const moduleFailure = failuresOf(MODULES_ERRORS)
+
+/** Audit actions of modules and their deployments. */
+export const MODULES_ACTIONS = [
+  'module_installed',
+  'module_enabled',
+  'module_disabled',
+  'module_removed',
+  'module_taken_back',
+] as const
+
+/** An audit entry of this room as a statement. */
+export const moduleAuditStatement: AuditStatement<(typeof MODULES_ACTIONS)[number]> = auditStatement

@@ -1,0 +1,169 @@
+import * as z from 'zod'
+import type { ErrorTable } from '../runtime/errors.ts'
+import type { AnyFunction } from '../runtime/function.ts'
+
+/** Why a module is not loaded; `message` is French, for administrators. */
+export class ModuleError extends Error {
+  override readonly name = 'ModuleError'
+  readonly problem: 'files_missing' | 'load_failed'
+
+  constructor(
+    message: string,
+    { problem = 'load_failed', cause }: { problem?: ModuleError['problem']; cause?: unknown } = {},
+  ) {
+    super(message, { cause })
+    this.problem = problem
+  }
+}
+
+/**
+ * The functions that a module declares, checked at run time as the compiler checks the service's own: one that is wrong
+ * refuses them all. What is returned are copies, which the module cannot change any more. Throws a ModuleError.
+ */
+export function parseDeclarations(id: string, declared: unknown, known: KnownCodes): AnyFunction[] {
+  if (!Array.isArray(declared)) throw new ModuleError('l’export par défaut ne renvoie pas une liste de déclarations')
+  const list: readonly unknown[] = declared
+  const Declaration = declarationOf(`/api/modules/${id}/`, known)
+  const taken = new Set<string>()
+  return Array.from(list, (each, at) => {
+    const wrong = (what: string) => new ModuleError(`déclaration ${at + 1}${titleOf(each)} : ${what}`)
+    const { success, data, error } = Declaration.safeParse(each)
+    if (!success) throw wrong(error.issues.flatMap((issue) => sentences(issue)).join(' ; '))
+    const title = `${data.method} ${data.path.replace(/:\w+/g, ':')}`
+    if (taken.has(title)) throw wrong('cette méthode à cette adresse est déjà déclarée')
+    taken.add(title)
+    return data
+  })
+}
+
+const Title = z.object({ method: z.string().max(20), path: z.string().max(200) })
+
+function titleOf(declaration: unknown): string {
+  const { success, data } = Title.safeParse(declaration)
+  return success ? ` (${data.method} ${data.path})` : ''
+}
+
+/** The codes of the service that a module may use. */
+export interface KnownCodes {
+  errors: ErrorTable
+  actions: readonly string[]
+}
+
+/** Of a value that is of no variant, what is wrong within the variant that it resembles says more than that. */
+function sentences(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string[] {
+  const path = [...above, ...issue.path]
+  const within = issue.code === 'invalid_union' ? issue.errors.flat().filter((each) => each.path.length > 0) : []
+  if (within.length > 0) return within.flatMap((each) => sentences(each, path))
+  return [path.length === 0 ? issue.message : `« ${path.map(String).join('.')} » ${issue.message}`]
+}
+
+/** What zod says of a value: that it is missing or wrong, and what belongs there. */
+const expected = (what: string) => ({
+  error(issue: z.core.$ZodRawIssue): string {
+    if (issue.code === 'unrecognized_keys') return `a des champs inconnus : ${issue.keys.join(', ')}`
+    return `${issue.input === undefined ? 'manque' : 'est invalide'} (attendu : ${what})`
+  },
+})
+
+const Schema = z.custom<z.ZodType>((value) => value instanceof z.ZodType, expected('un schéma zod'))
+const ObjectSchema = z.custom<z.ZodObject>((value) => value instanceof z.ZodObject, expected('un schéma z.object'))
+
+const Positive = z.int(expected('un entier positif')).positive(expected('un entier positif'))
+const Text = z.string(expected('un texte'))
+
+const Example = z.looseObject({ response: z.unknown() }, expected('un objet { query?, body?, response }'))
+
+/** The one place where a module is taken at its word: of a function, only that it is one can be seen. */
+const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'function', expected('une fonction'))
+
+/**
+ * A declaration below `root`, which ends in a slash. Without `precondition`: the panel puts its own there, so that a
+ * module's would be lost without a word.
+ */
+function declarationOf(root: string, { errors, actions }: KnownCodes) {
+  const Code = z.custom<string>(
+    (value) => typeof value === 'string' && Object.hasOwn(errors, value),
+    expected('un code d’erreur du service'),
+  )
+  const Action = z.enum(actions, expected('une action du journal d’audit'))
+  const Limit = z.strictObject(
+    {
+      limit: Positive,
+      seconds: Positive,
+      by: z.enum(['address', 'user'], expected('address ou user')),
+      shared: z.boolean(expected('true ou false')).exactOptional(),
+      refusal: Code.exactOptional(),
+      audit: Action.exactOptional(),
+    },
+    expected('un objet'),
+  )
+
+  const Request = z.strictObject(
+    {
+      params: ObjectSchema.exactOptional(),
+      query: ObjectSchema.exactOptional(),
+      cookies: ObjectSchema.exactOptional(),
+      body: Schema.exactOptional(),
+      refusal: Code.exactOptional(),
+    },
+    expected('un objet { params?, query?, cookies?, body?, refusal? }'),
+  )
+  return z
+    .strictObject(
+      {
+        method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], expected('GET, POST, PUT, PATCH ou DELETE')),
+        path: z.string(expected(`une adresse sous ${root}`)).superRefine((path, { addIssue }) => {
+          const fault = pathFault(root, path)
+          if (fault !== undefined) addIssue(fault)
+        }),
+        area: Text.exactOptional(),
+        summary: Text.exactOptional(),
+        description: Text.exactOptional(),
+        auth: z.enum(['none', 'optional', 'user', 'admin'], expected('none, optional, user ou admin')),
+        rateLimit: z.union([z.literal(false), Limit], expected('{ limit, seconds, by }, ou false')),
+        audit: z
+          .union([z.literal(false), z.array(Action, expected('une liste'))], expected('une liste d’actions, ou false'))
+          .exactOptional(),
+        request: Request.exactOptional(),
+        status: z.literal([200, 201, 202], expected('200, 201 ou 202')).exactOptional(),
+        response: Schema,
+        headers: z.record(z.string(), Text, expected('un objet de textes')).exactOptional(),
+        example: Example.exactOptional(),
+        // A header's value: anything else in it would fail each request.
+        contentType: z
+          .string(expected('un texte'))
+          .regex(/^[\x20-\x7e]+$/, expected('un type MIME'))
+          .exactOptional(),
+        errors: z.array(Code, expected('une liste de codes d’erreur du service')).exactOptional(),
+        handler: Handler,
+      },
+      expected('un objet'),
+    )
+    .superRefine(({ method, path, audit, request = {} }, { addIssue }) => {
+      const wrong = (field: string, message: string) => addIssue({ code: 'custom', path: field.split('.'), message })
+      if (method !== 'GET' && audit === undefined) wrong('audit', 'manque (attendu : une liste d’actions, ou false)')
+      if (method === 'GET' && request.body) wrong('request.body', 'n’est pas possible avec GET')
+      const names = paramsOf(path)
+      const described = request.params ? Object.keys(request.params.shape) : []
+      const missing = names.filter((name) => !described.includes(name))
+      const extra = described.filter((name) => !names.includes(name))
+      if (missing.length > 0) wrong('request.params', `ne décrit pas ${missing.join(', ')}`)
+      if (extra.length > 0) wrong('request.params', `décrit ${extra.join(', ')}, absent de l’adresse`)
+    })
+}
+
+function pathFault(root: string, path: string): string | undefined {
+  if (!path.startsWith(root) || path === root) return `doit être sous ${root}, avec une suite`
+  const segments = path.slice(root.length).split('/')
+  const odd = segments.find((segment) => !isSegment(segment))
+  if (odd !== undefined) return `contient un segment inadmissible : « ${odd} »`
+  // The panel switches the module on and off there.
+  if (segments[0] === 'enable' || segments[0] === 'disable') return `est réservée au panneau : ${root}${segments[0]}`
+  const names = paramsOf(path)
+  if (new Set(names).size < names.length) return 'contient deux fois le même paramètre'
+  return undefined
+}
+
+const isSegment = (text: string) => /^(?:[\w.-]+|:[a-z_]\w*)$/i.test(text) && text !== '.' && text !== '..'
+
+const paramsOf = (path: string) => Array.from(path.matchAll(/\/:(\w+)/g), ([, name = '']) => name)

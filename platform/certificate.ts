@@ -1,0 +1,213 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import type { Server } from 'node:https'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { Clock } from './clock.ts'
+import { type Config, ConfigError } from './config.ts'
+import type { Log } from './log.ts'
+
+type Files = NonNullable<Config['tls']>
+
+/** A certificate, with those that vouch for it, and its key; the texts of the files. */
+export interface Pair {
+  cert: string
+  key: string
+  /** The first of the file, which is the server's own. */
+  leaf: X509Certificate
+}
+
+/**
+ * Two short reads, less than a millisecond. By content, because nothing else shows every renewal: a watched file misses the
+ * link in its path that is made to lead elsewhere (certbot, Kubernetes), and times can be set.
+ */
+const LOOK_MS = 5_000
+
+/** A chain has a few KiB. */
+const MOST_BYTES = 256 * 1024
+
+const DAY_MS = 86_400_000
+/** Whoever renews has done so by then: certbot begins thirty days before the end. */
+const SOON_MS = 7 * DAY_MS
+/** Of one that is made for a few days, so much of its life. */
+const SOON_SHARE = 1 / 4
+
+/** Not left to the machine's settings: nothing older is safe. */
+const PROTOCOLS: SecureContextOptions = { minVersion: 'TLSv1.2' }
+
+/** How `look` is called again and again; gives what ends it. */
+export type Repeat = (look: () => Promise<void>) => () => void
+
+export function every(ms: number): Repeat {
+  return (look) => {
+    let looking = false
+    const timer = setInterval(() => {
+      // A network's file system may take its time.
+      if (looking) return
+      looking = true
+      void look().finally(() => {
+        looking = false
+      })
+    }, ms)
+    timer.unref()
+    return () => clearInterval(timer)
+  }
+}
+
+/** What a server is made with. Rejects with a ConfigError that says which file is not good, and why. */
+export async function readPair(files: Files): Promise<Pair> {
+  return judge(await readTexts(files), files)
+}
+
+export function contextOf({ cert, key }: Pair): SecureContextOptions {
+  return { ...PROTOCOLS, cert, key }
+}
+
+/** Whole days until a certificate ends, negative afterwards, and whether it should have been renewed by now. */
+export function lifeOf({ validFrom, validTo }: X509Certificate, now: Date) {
+  const end = Date.parse(validTo)
+  const leftMs = end - now.getTime()
+  const soonMs = Math.min(SOON_MS, (end - Date.parse(validFrom)) * SOON_SHARE)
+  const state: 'well' | 'soon' | 'over' = leftMs <= 0 ? 'over' : leftMs < soonMs ? 'soon' : 'well'
+  return { days: Math.floor(leftMs / DAY_MS), until: new Date(end).toISOString(), state }
+}
+
+/** The log line for each state of a certificate's lifetime; a renewed certificate begins with `well` again. */
+const END_NEWS = {
+  well: undefined,
+  soon: { level: 'warn', text: 'the TLS certificate ends soon, and has not been renewed' },
+  over: { level: 'error', text: 'the TLS certificate has expired' },
+} as const
+
+type Texts = Pick<Pair, 'cert' | 'key'>
+const textOf = ({ cert, key }: Texts) => `${cert}\n${key}`
+
+/** The result of a look, and the reaction to it; the first line that is true counts. */
+const REACTIONS = {
+  /** Other than the look before: the files may be half written, or of two renewals. */
+  changing: 'wait',
+  /** The files that were taken or refused last: nothing new. */
+  known: 'wait',
+  /** The certificate in use, after files that were refused. */
+  restored: 'remember',
+  /** A good pair. */
+  renewed: 'take',
+  /** Files that cannot be read, or that TLS cannot be served with. */
+  bad: 'refuse',
+} as const
+
+/**
+ * Gives a server, while it listens, the certificate that is in the files by then; open connections are left alone. What changes is
+ * taken or refused once two looks in a row have found the same. A refusal is logged once, and the certificate in use stays.
+ */
+export function keepRenewed(
+  server: Server,
+  first: Pair,
+  { files, log, clock, repeat = every(LOOK_MS) }: { files: Files; log: Log; clock: Clock; repeat?: Repeat | undefined },
+): void {
+  let inUse = first
+  let told: keyof typeof END_NEWS = 'well'
+  /** Texts, or why there are none: what the last look found, and what was last taken, refused or remembered. */
+  let [seen, judged] = [textOf(first), textOf(first)]
+
+  const tellOfEnd = () => {
+    const { state, until } = lifeOf(inUse.leaf, clock())
+    if (state === told) return
+    told = state
+    const news = END_NEWS[state]
+    if (news) log[news.level]({ until }, news.text)
+  }
+
+  const find = (
+    found: Texts | ConfigError,
+    text: string,
+  ): { as: keyof typeof REACTIONS; pair?: Pair; error?: string } => {
+    if (text !== seen) return { as: 'changing' }
+    if (text === judged) return { as: 'known' }
+    if (found instanceof ConfigError) return { as: 'bad', error: found.message }
+    if (text === textOf(inUse)) return { as: 'restored' }
+    try {
+      return { as: 'renewed', pair: judge(found, files) }
+    } catch (error) {
+      return { as: 'bad', error: asConfigError(error).message }
+    }
+  }
+
+  const take = (pair: Pair) => {
+    // New tickets with it: a session that began with the former one is not taken up again.
+    server.setSecureContext(contextOf(pair))
+    inUse = pair
+    told = 'well'
+    const { subject, fingerprint256 } = pair.leaf
+    log.info({ subject, fingerprint256, until: lifeOf(pair.leaf, clock()).until }, 'TLS certificate renewed')
+  }
+
+  const look = async () => {
+    const found = await readTexts(files).catch((error: unknown) => asConfigError(error))
+    const text = found instanceof ConfigError ? found.message : textOf(found)
+    const { as, pair, error } = find(found, text)
+    seen = text
+    const reaction = REACTIONS[as]
+    if (reaction !== 'wait') judged = text
+    if (pair) take(pair)
+    if (reaction === 'refuse') log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
+    tellOfEnd()
+  }
+
+  server.once('listening', () => {
+    tellOfEnd()
+    server.once('close', repeat(look))
+  })
+}
+
+async function readTexts({ cert, key }: Files): Promise<Pick<Pair, 'cert' | 'key'>> {
+  const read = async (name: string, file: string) => {
+    try {
+      // A pipe would never end, and a device might not: neither can be read again and again.
+      const found = await stat(file)
+      if (!found.isFile()) throw new Error('ce n’est pas un fichier ordinaire')
+      if (found.size > MOST_BYTES) throw new Error(`il dépasse ${MOST_BYTES / 1024} Kio`)
+      return await readFile(file, 'utf8')
+    } catch (cause) {
+      throw new ConfigError(`${name} : ${file} ne peut pas être lu (${messageOf(cause)})`, { cause })
+    }
+  }
+  return { cert: await read('PANEL_TLS_CERT', cert), key: await read('PANEL_TLS_KEY', key) }
+}
+
+/** Throws a ConfigError for what TLS cannot be served with. */
+function judge({ cert, key }: Pick<Pair, 'cert' | 'key'>, files: Files): Pair {
+  const leaf = parsed(`PANEL_TLS_CERT : un certificat en PEM est attendu dans ${files.cert}`, () => {
+    return new X509Certificate(cert)
+  })
+  if (/^(-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(key))
+    throw new ConfigError(
+      `PANEL_TLS_KEY : ${files.key} est protégée par un mot de passe, que le service ne demande pas : ôtez-le (openssl pkey)`,
+    )
+  const own = parsed(`PANEL_TLS_KEY : une clé privée en PEM est attendue dans ${files.key}`, () =>
+    createPrivateKey(key),
+  )
+  // OpenSSL itself does not compare keys of two kinds.
+  if (!leaf.checkPrivateKey(own))
+    throw new ConfigError(
+      `PANEL_TLS_CERT, PANEL_TLS_KEY : ${files.key} n’est pas la clé du certificat de ${files.cert}`,
+    )
+  const pair = { cert, key, leaf }
+  parsed(`PANEL_TLS_CERT : ${files.cert} ne convient pas`, () => createSecureContext(contextOf(pair)))
+  return pair
+}
+
+function parsed<value>(expected: string, parse: () => value): value {
+  try {
+    return parse()
+  } catch (cause) {
+    throw new ConfigError(`${expected} (${messageOf(cause)})`, { cause })
+  }
+}
+
+function asConfigError(error: unknown): ConfigError {
+  return error instanceof ConfigError ? error : new ConfigError(messageOf(error), { cause: error })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,244 @@
+/**
+ * The platform holds what every room needs of its surroundings: configuration, files, secrets, log, clock and small
+ * data structures. It promises checked values: a wrong setting stops the start with a ConfigError that names the
+ * variable. It must not know requests, sessions, jobs or any other room.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
+import { blockList, isNetwork, parseAddress } from './addresses.ts'
+import { fileUrl, namesFile } from './files.ts'
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+
+const onOff = z.enum(['on', 'off'], 'on ou off').transform((value) => value === 'on')
+
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text)
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+const ADMIN_GROUPS = ['sudo', 'admin']
+/** On some systems `wheel` has all rights, on others it is a leftover without any. */
+const SUDO_GROUPS = ['wheel']
+
+const Environment = z.object({
+  // IPv6 as in an address too.
+  PANEL_HOST: z
+    .string()
+    .transform((text) => /^\[(.*)\]$/.exec(text)?.[1] ?? text)
+    .default('127.0.0.1'),
+  PANEL_PORT: integerText(0, 65_535).default(8080),
+  PANEL_DATA_DIR: z.string().default('./data'),
+  PANEL_DATABASE_URL: z
+    .string()
+    .regex(/^(file:|https?:|libsql:|wss?:)/, 'une adresse file:, http:, https:, libsql:, ws: ou wss:')
+    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_DATABASE_TOKEN')
+    .refine(
+      (text) => !text.startsWith('file:') || namesFile(text),
+      'le chemin d’un fichier après file:, où %, ? et # s’écrivent %25, %3F et %23',
+    )
+    .optional(),
+  PANEL_DATABASE_TOKEN: z.string().optional(),
+  PANEL_SECRET_KEY: z
+    .string()
+    .refine((text) => Buffer.from(text, 'base64').length === 32, '32 octets en base64 (openssl rand -base64 32)')
+    .optional(),
+  PANEL_JWT_KEY: z
+    .string()
+    .transform((text) => text.replaceAll('\\n', '\n'))
+    .refine(isRsaKey, 'une clé privée RSA d’au moins 2048 bits, PEM PKCS #8')
+    .optional(),
+  PANEL_SSH_HOST: z
+    .string()
+    .refine((text) => parseAddress(text) !== undefined, 'hôte, hôte:port ou [adresse IPv6]:port')
+    .optional(),
+  PANEL_SSH_USERNAME: z.string().optional(),
+  PANEL_SSH_PASSWORD: z.string().optional(),
+  PANEL_SSH_HOST_KEY: z
+    .string()
+    .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
+    .optional(),
+  PANEL_ADMIN_GROUPS: list.optional(),
+  PANEL_UNCONFIRMED_ADMINISTRATORS: onOff.default(false),
+  PANEL_REFRESH_DAYS: integerText(1, 400).default(7),
+  PANEL_KEEP_JOBS: integerText(50, 1_000_000).default(500),
+  PANEL_JOB_OUTPUT_MIB: integerText(1, 4096).default(64),
+  PANEL_TERMINAL_IDLE_MINUTES: integerText(1, 1440).default(30),
+  PANEL_TRUSTED_PROXIES: list
+    .refine((items) => items.every(isNetwork), 'des adresses ou des réseaux (10.0.0.0/8), séparés par des virgules')
+    .default([]),
+  PANEL_ORIGINS: list
+    .refine(
+      (items) => items.every((item) => origin.safeParse(item).success),
+      'des origines (https://panel.example, sans barre oblique à la fin), séparées par des virgules',
+    )
+    .default([]),
+  PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
+  PANEL_FORGE_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'une adresse http: ou https:')
+    .refine((text) => URL.canParse(text), 'une adresse http: ou https:')
+    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_FORGE_TOKEN')
+    .optional(),
+  PANEL_FORGE_ORG: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'le nom d’une organisation de la forge')
+    .optional(),
+  PANEL_FORGE_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
+    .optional(),
+  PANEL_MODULES_DIR: z.string().optional(),
+  PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').optional(),
+  PANEL_DOCKER_SOCKET: z.string().default('/var/run/docker.sock'),
+  PANEL_UI: onOff.default(true),
+  PANEL_METRICS: onOff.default(false),
+  PANEL_TLS_CERT: z.string().optional(),
+  PANEL_TLS_KEY: z.string().optional(),
+  PANEL_LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
+})
+
+const Together = Environment.refine(({ PANEL_TLS_CERT, PANEL_TLS_KEY }) => !PANEL_TLS_CERT === !PANEL_TLS_KEY, {
+  path: ['PANEL_TLS_CERT, PANEL_TLS_KEY'],
+  message: 'les deux fichiers PEM ensemble, ou aucun',
+})
+
+/** The name of every variable that the service knows. */
+export const VARIABLES: ReadonlySet<string> = new Set(Object.keys(Environment.shape))
+
+export interface Config {
+  host: string
+  port: number
+  dataDir: string
+  databaseUrl: string
+  databaseToken: string | undefined
+  secretKey: Buffer | undefined
+  jwtKey: string | undefined
+  ssh: { host: string; username: string; password: string; hostKey: string }
+  /** Their members are administrators. */
+  adminGroups: readonly string[]
+  /** Those of these as well, where sudo makes them root on the host. */
+  sudoGroups: readonly string[]
+  /** Where there is no service account, an account's own word makes it an administrator. */
+  unconfirmedAdministrators: boolean
+  refreshDays: number
+  /** Of how many of the newest jobs the output is kept. */
+  keepJobs: number
+  /** So many bytes of what a job prints are kept. */
+  jobOutputBytes: number
+  /** A terminal through which nothing comes or goes for so long is closed. */
+  terminalIdleMs: number
+  isTrustedProxy(address: string): boolean
+  origins: ReadonlySet<string>
+  anonymousOutput: boolean
+  /** From where modules are installed. */
+  forge: { url: string; org: string; token: string | undefined } | undefined
+  /** Where the code of the installed modules lies. */
+  modulesDir: string
+  /** How the service is restarted with a changed module: in another container, by a process that owns its port, or not. */
+  deployer: 'docker' | 'process' | 'none' | undefined
+  /** Where the Docker Engine listens. */
+  dockerSocket: string
+  servesPanel: boolean
+  metrics: boolean
+  /** So many bytes of a job's output are in one answer. */
+  outputBytes: number
+  /** Files in PEM; in clear without them. */
+  tls: { cert: string; key: string } | undefined
+  logLevel: (typeof LEVELS)[number]
+}
+
+/** A wrong value in the environment; the message names each variable and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Reads `PANEL_*`; an empty variable counts as absent. Throws a ConfigError that names every wrong one. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  // Once: to compile a parser for it would take longer.
+  const parsed = Together.safeParse(given, { jitless: true })
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} : attendu ${issue.message}`)
+    throw new ConfigError(`Configuration invalide :\n${lines.join('\n')}`)
+  }
+  const env = parsed.data
+  const { PANEL_TLS_CERT: cert, PANEL_TLS_KEY: key, PANEL_FORGE_URL: forgeUrl, PANEL_FORGE_ORG: forgeOrg } = env
+  const dataDir = resolve(env.PANEL_DATA_DIR)
+  const proxies = blockList(env.PANEL_TRUSTED_PROXIES)
+  return {
+    host: env.PANEL_HOST,
+    port: env.PANEL_PORT,
+    dataDir,
+    databaseUrl: env.PANEL_DATABASE_URL ?? fileUrl(join(dataDir, 'panel.db')),
+    databaseToken: env.PANEL_DATABASE_TOKEN,
+    secretKey: env.PANEL_SECRET_KEY === undefined ? undefined : Buffer.from(env.PANEL_SECRET_KEY, 'base64'),
+    jwtKey: env.PANEL_JWT_KEY,
+    ssh: {
+      host: env.PANEL_SSH_HOST ?? '',
+      username: env.PANEL_SSH_USERNAME ?? '',
+      password: env.PANEL_SSH_PASSWORD ?? '',
+      hostKey: env.PANEL_SSH_HOST_KEY ?? '',
+    },
+    adminGroups: env.PANEL_ADMIN_GROUPS ?? ADMIN_GROUPS,
+    sudoGroups: env.PANEL_ADMIN_GROUPS === undefined ? SUDO_GROUPS : [],
+    unconfirmedAdministrators: env.PANEL_UNCONFIRMED_ADMINISTRATORS,
+    refreshDays: env.PANEL_REFRESH_DAYS,
+    keepJobs: env.PANEL_KEEP_JOBS,
+    jobOutputBytes: env.PANEL_JOB_OUTPUT_MIB * 1024 * 1024,
+    terminalIdleMs: env.PANEL_TERMINAL_IDLE_MINUTES * 60_000,
+    isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    origins: new Set(env.PANEL_ORIGINS),
+    anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
+    forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
+    modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
+    deployer: env.PANEL_DEPLOYER,
+    dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
+    servesPanel: env.PANEL_UI,
+    metrics: env.PANEL_METRICS,
+    outputBytes: 1024 * 1024,
+    tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
+    logLevel: env.PANEL_LOG_LEVEL,
+  }
+}
+
+/** Variables that begin like the service's own but are not known to it: most likely misspelt. */
+export function unknownVariables(environment: Record<string, string | undefined>): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('PANEL_') && !VARIABLES.has(name))
+    .sort()
+}
+
+function integerText(min: number, max: number) {
+  const expected = `un nombre entier de ${min} à ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, expected)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, expected)
+}
+
+/** An address that holds a secret shows it wherever it is named. */
+function hasCredentials(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { username, password, searchParams } = new URL(address)
+  return username !== '' || password !== '' || searchParams.has('authToken')
+}
+
+function isRsaKey(pem: string): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
+    const bits = asymmetricKeyDetails?.modulusLength ?? 0
+    return asymmetricKeyType === 'rsa' && bits >= 2048 && pem.includes('-----BEGIN PRIVATE KEY-----')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,94 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { chmod, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError } from './config.ts'
+import { createFileAtomically, exists, isCode, makeFolder } from './files.ts'
+
+/** A sealed value that this key cannot open: another key made it, or it was changed. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError'
+}
+
+export interface Secrets {
+  /** AES-256-GCM with a fresh nonce; `name` is bound in, so that a value cannot stand in for another. */
+  seal(name: string, text: string): string
+  /** Throws a SecretError when the value was not sealed under this name with this key. */
+  open(name: string, sealed: string): string
+  /** A word that nobody without the key can make for a text, in microseconds; `name` is bound in. */
+  mark(name: string, text: string): string
+}
+
+const FORM = 'v1'
+const NONCE = 12
+const TAG = 16
+/** Bytes of a mark. */
+const MARK = 16
+
+/** `key` has 32 bytes. A sealed value is `v1.<base64url of nonce, tag and ciphertext>`. */
+export function createSecrets(key: Buffer): Secrets {
+  const hmac = (secret: Buffer, text: string) => createHmac('sha256', secret).update(text).digest()
+  // The key itself is for sealing alone.
+  const marking = hmac(key, 'ops-panel/mark')
+  return {
+    mark: (name, text) => hmac(marking, `${name}\0${text}`).toString('base64url', 0, MARK),
+    seal(name, text) {
+      const nonce = randomBytes(NONCE)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG }).setAAD(Buffer.from(name))
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return `${FORM}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`
+    },
+    open(name, sealed) {
+      try {
+        const [form, text = ''] = sealed.split('.')
+        if (form !== FORM) throw new Error('unknown form')
+        const bytes = Buffer.from(text, 'base64url')
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE), { authTagLength: TAG })
+        decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
+        return decipher.update(bytes.subarray(NONCE + TAG), undefined, 'utf8') + decipher.final('utf8')
+      } catch (cause) {
+        throw new SecretError(`${name} cannot be decrypted`, { cause })
+      }
+    },
+  }
+}
+
+/** The file of the key in the data folder. */
+export function secretKeyFile(folder: string): string {
+  return join(folder, 'secret.key')
+}
+
+/** A key as it is written in files and variables: 32 bytes in base64. */
+export function encodeKey(key: Buffer): string {
+  return `${key.toString('base64')}\n`
+}
+
+/** The key of `<folder>/secret.key`, made once, readable by its owner alone. */
+export async function loadSecretKey(folder: string): Promise<Buffer> {
+  await makeFolder(folder)
+  const file = secretKeyFile(folder)
+  if (!(await exists(file))) await makeKey(file)
+  const key = await readSecretKey(folder)
+  await chmod(file, 0o600)
+  return key
+}
+
+/** The same key where there must be one. */
+export async function readSecretKey(folder: string): Promise<Buffer> {
+  const file = secretKeyFile(folder)
+  const key = decodeKey(await readFile(file, 'utf8'))
+  if (key.length !== 32) throw new ConfigError(`${file} ne contient pas 32 octets en base64.`)
+  return key
+}
+
+/** Of two who start at once, the first one's key stays. */
+async function makeKey(file: string): Promise<void> {
+  try {
+    await createFileAtomically(file, encodeKey(randomBytes(32)))
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
+  }
+}
+
+export function decodeKey(text: string): Buffer {
+  return Buffer.from(text.trim(), 'base64')
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../platform/clock.ts'
+import { createRepeatCounter } from '../platform/recent-cache.ts'
+import { limitKey } from './caller.ts'
+import { type Failure, isFault } from './errors.ts'
+
+/**
+ * Full logging of refusals up to these counts, per address and code and for all clients without a session together;
+ * after that each power of two.
+ */
+const OF_ADDRESS = 10
+const OF_ALL = 100
+
+/**
+ * Decides which refusals are logged. Refusals of signed-in users and faults of the service always are. Refusals of
+ * other clients are sampled; without that a flood of requests would fill the log.
+ */
+export interface LogSampler {
+  /** The fields to add to the log line; undefined when the refusal is not logged. */
+  fieldsFor(failure: Failure, address: string, user?: { username: string }): Record<string, string | number> | undefined
+}
+
+export function createLogSampler(clock: Clock): LogSampler {
+  const ofAddress = createRepeatCounter(clock, { allUpTo: OF_ADDRESS })
+  const ofAll = createRepeatCounter(clock, { allUpTo: OF_ALL })
+  return {
+    fieldsFor(failure, address, user) {
+      const { code } = failure
+      if (user) return { address, user: user.username }
+      // Only signed-in users can receive `forbidden`.
+      if (isFault(failure) || code === 'forbidden') return { address }
+      const times = ofAddress.count(`${limitKey(address)} ${code}`)
+      if (times === undefined || ofAll.count('') === undefined) return undefined
+      return { address, ...(times > OF_ADDRESS && { times }) }
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod'
+import type { Access } from './access.ts'
+import type { RuntimeServices, User } from './context.ts'
+import { translate } from './errors.ts'
+import { type Auth, EXAMPLE_TOKEN } from './function.ts'
+import { type Message, type Socket, textFrame } from './socket.ts'
+
+const Renewal = z.object({ type: z.literal('auth'), token: z.string() })
+
+/** A frame whose token is not a string counts as a frame with an invalid token. */
+const Given = Renewal.extend({ token: Renewal.shape.token.catch('') })
+
+/** `Access.authenticate`, bound to the address of this socket. */
+type Authenticate = (auth: Auth, token: string) => ReturnType<Access['authenticate']>
+
+/** The frame that a client sends to replace the token of its socket. */
+export const renewalFrame = textFrame(
+  'From now on this token counts, which is the same user’s. There is no answer.',
+  Renewal,
+  { type: 'auth', token: EXAMPLE_TOKEN },
+)
+
+/**
+ * Closes a socket when the token that opened it expires or its session ends. Without it a socket would outlive the
+ * session of its user.\nReturns a function that handles `{"type":"auth","token":"…"}`: from then on the new token
+ * counts. It must belong to the same user and satisfy `auth`; otherwise the socket is closed. The function returns
+ * undefined for any other message.
+ */
+export function superviseToken(
+  socket: Socket,
+  first: User,
+  auth: Auth,
+  { sessions, clock, authenticate }: Pick<RuntimeServices, 'sessions' | 'clock'> & { authenticate: Authenticate },
+): (message: Message) => Promise<void> | undefined {
+  const close = () => socket.close('unauthenticated')
+
+  const watch = ({ expires, sid }: User): (() => void) => {
+    const timer = setTimeout(close, expires * 1000 - clock().getTime())
+    timer.unref()
+    const forget = sessions.onEnd(sid, close)
+    return () => {
+      clearTimeout(timer)
+      forget()
+    }
+  }
+  let forget = watch(first)
+  if (socket.closed.aborted) forget()
+  else socket.closed.addEventListener('abort', () => forget(), { once: true })
+
+  const renew = async (token: string): Promise<void> => {
+    const user = await identified(() => authenticate(auth, token))
+    if (socket.closed.aborted) return
+    if (user === 'forbidden' || (user && user.id !== first.id)) return socket.close('forbidden')
+    if (!user) return close()
+    forget()
+    forget = watch(user)
+    // The new session may have ended meanwhile as well.
+    if (socket.closed.aborted) forget()
+  }
+  return (message) => {
+    if (message.binary || !message.text.includes('"auth"')) return undefined
+    const { data } = Given.safeParse(parsed(message.text))
+    return data && renew(data.token)
+  }
+}
+
+/** Returns undefined when the token is not valid. Throws failures of the service (5xx). */
+async function identified(
+  identify: () => User | undefined | Promise<User | undefined>,
+): Promise<User | 'forbidden' | undefined> {
+  try {
+    return await identify()
+  } catch (error) {
+    const { code, status } = translate(error)
+    if (status >= 500) throw error
+    return code === 'forbidden' ? code : undefined
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { Worker } from 'node:worker_threads'
+import type { Deployment } from '../db/deployments.ts'
+import { AUDIT_ACTIONS, ERRORS } from '../functions/services.ts'
+import {
+  AFTER_CRASHES,
+  type DeploymentServices,
+  giveUp,
+  isLost,
+  type Modules,
+  resumeDeployment,
+  startModules,
+} from '../modules/modules.ts'
+import type { Handoff } from './handoff.ts'
+
+/**
+ * Goes on with what the start before has left, and loads the modules. `trial` is the deployment that is done when this start
+ * serves. Rejects when that module cannot be loaded, and another service serves on or another start is to follow.
+ */
+export async function startWithModules(
+  services: DeploymentServices,
+  handoff: Handoff | undefined,
+): Promise<{ modules: Modules; trial: Deployment | undefined }> {
+  const { db, folder, log } = services
+  // What is in the way is for who installs the next one.
+  const { trial, failed } = await resumeDeployment(services).then(
+    (found) => ({ trial: found, failed: false }),
+    (error: unknown) => {
+      log.error({ err: error }, 'an installation could not be taken back')
+      return { trial: undefined, failed: true }
+    },
+  )
+  if (trial) handoff?.tell('trying')
+  else if (!failed && (await isLost(services)))
+    throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
+  const watch = handoff && exitWithParent()
+  const without = handoff?.withoutModules ? AFTER_CRASHES : undefined
+  const modules = await startModules({
+    db,
+    folder,
+    log,
+    known: { errors: ERRORS, actions: AUDIT_ACTIONS },
+    without,
+  }).finally(() => watch?.stop())
+  const broken = trial && modules.problem(trial.module)
+  if (!trial || !broken) return { modules, trial }
+  try {
+    await giveUp(services, trial, broken.detail, handoff !== undefined)
+  } catch (error) {
+    modules.stop()
+    throw error
+  }
+  return { modules, trial: undefined }
+}
+
+const LOOK_MS = 500
+
+/**
+ * Ends this process when the one that started it is gone, also while its own thread is busy for ever, as a module's code can
+ * make it. `stop` ends the watch.
+ */
+export function exitWithParent(): { stop(): Promise<void> } {
+  const watch = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL') }, ${LOOK_MS})`
+  const watcher = new Worker(watch, { eval: true })
+  // Without it the service serves all the same.
+  watcher.on('error', () => {})
+  return {
+    async stop() {
+      await watcher.terminate()
+    },
+  }
+}

@@ -1,0 +1,170 @@
+/*
+ * Sessions: signs and verifies access and refresh tokens, and revokes them when a session ends. An ended session is
+ * refused at once on this instance and within a minute on every other instance of the database. The room must not
+ * know HTTP, cookies, passwords or SSH. Without it, a user who signed out could go on with the old token until it
+ * expires.
+ */
+
+import type { Database } from '../db/libsql/database.ts'
+import { type AnnounceEnd, endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
+import { type Clock, timestamp } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { createRecentCache } from '../platform/recent-cache.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { User } from '../runtime/context.ts'
+import { createSigningKeys, type PublicKey } from './signing-keys.ts'
+import { createTokens, tokenHash } from './tokens.ts'
+
+export { isSealedBy, PublicKey, rotateSigningKey, signingKeyOf } from './signing-keys.ts'
+export { ACCESS_SECONDS, tokenHash } from './tokens.ts'
+
+/** Number of verified tokens kept in memory. */
+const CACHED = 10_000
+/**
+ * Half of the minute within which every instance must know of an ended session, so that one failed read is harmless.
+ */
+const STALE_MS = 30_000
+/** A login signs two tokens: the second signature reuses the read of the first. */
+const SIGN_STALE_MS = 1_000
+/** Number of ended sessions kept in memory: far more than can end while one of their tokens is valid. */
+const REMEMBERED = 100_000
+
+/** Issues, verifies and revokes tokens. A method that reads the database may throw a StorageError. */
+export interface Sessions {
+  accessToken(user: Omit<User, 'expires'>): Promise<string>
+  /** Signs a refresh token and returns it with its stored form. */
+  refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
+  /** Returns the user of a valid access token. Every call checks expiry and session; the signature is checked once. */
+  verify(token: string): User | undefined | Promise<User | undefined>
+  /**
+   * Says whether a token deserves verification while its address is being refused: it was verified before, or its
+   * mark shows that this service most likely signed it.
+   */
+  isPlausible(token: string): boolean
+  /** Returns the user id of a valid refresh token, whether or not its session still exists. */
+  verifyRefresh(token: string): Promise<number | undefined>
+  /**
+   * Ends sessions and returns their number. Their tokens are refused from now on, and their sockets close. The audit
+   * entry that `announce` makes is stored in the same transaction.
+   */
+  end(choice: SessionChoice | 'all', announce?: AnnounceEnd): Promise<number>
+  /** Ends a session on this instance only, for the case that its end cannot be stored. */
+  endHere(sid: string): void
+  /** Calls `listener` when the session ends, or at once if it has ended. Returns a function that unsubscribes. */
+  onEnd(sid: string, listener: () => void): () => void
+  /** Reads the sessions that other instances ended, and the signing keys. */
+  refresh(): Promise<void>
+  publishedKeys(): Promise<PublicKey[]>
+}
+
+/** Creates the view of the sessions that all instances on this database share; see `docs/decisions/0004`. */
+export async function createSessions(services: {
+  db: Database
+  secrets: Secrets
+  clock: Clock
+  log: Log
+  jwtKey: string | undefined
+  refreshDays: number
+}): Promise<Sessions> {
+  const { db, secrets, clock, log, refreshDays } = services
+  const keys = await createSigningKeys(services)
+  const tokens = createTokens({ keys, secrets, clock, refreshDays })
+  let verified = createRecentCache<User>(CACHED)
+  /** Keyed by session id. */
+  const ended = createRecentCache<true>(REMEMBERED)
+  const listeners = new Map<string, Set<() => void>>()
+  let lastSeq = 0
+  let refreshedAt = clock().getTime()
+  let refreshing: Promise<void> | undefined
+
+  const endHere = (sid: string) => {
+    ended.set(sid, true)
+    for (const listener of listeners.get(sid) ?? []) listener()
+    listeners.delete(sid)
+  }
+
+  const readEnded = async () => {
+    for (const { seq, session_id } of await endedSince(db, lastSeq)) {
+      lastSeq = Math.max(lastSeq, seq)
+      endHere(String(session_id))
+    }
+  }
+
+  const readAgain = async () => {
+    const at = clock().getTime()
+    await readEnded()
+    // Tokens of a removed key are no longer valid, even if they were verified before.
+    if (await keys.reload()) verified = createRecentCache(CACHED)
+    refreshedAt = at
+  }
+
+  const refresh = (): Promise<void> => {
+    refreshing ??= readAgain().finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  const isStale = (afterMs = STALE_MS) => Math.abs(clock().getTime() - refreshedAt) > afterMs
+  /** Reads the keys before a signature, which is rare and must not use a key that was just revoked. */
+  const fresh = () => (isStale(SIGN_STALE_MS) ? refresh() : undefined)
+
+  const verify = (token: string): User | undefined | Promise<User | undefined> => {
+    const cache = verified
+    const known = cache.get(token)
+    if (known) return alive(known)
+    return tokens.readAccess(token).then((user) => {
+      // A key was removed meanwhile, perhaps the one that signed this token.
+      if (cache !== verified) return verify(token)
+      if (user) cache.set(token, user)
+      return user && alive(user)
+    })
+  }
+
+  const alive = (user: User): User | undefined =>
+    user.expires * 1000 > clock().getTime() && !ended.get(user.sid) ? user : undefined
+
+  await readEnded()
+
+  return {
+    async accessToken(user) {
+      await fresh()
+      return tokens.signAccess(user)
+    },
+    async refreshToken(userId) {
+      await fresh()
+      const { token, expires } = await tokens.signRefresh(userId)
+      return { token, hash: tokenHash(token), expires }
+    },
+    verify: (token) => (isStale() ? refresh().then(() => verify(token)) : verify(token)),
+    isPlausible: (token) => verified.get(token) !== undefined || tokens.isMarked(token),
+    verifyRefresh: (token) => tokens.readRefresh(token),
+    async end(choice, announce) {
+      const count = await endSessions(db, choice, timestamp(clock()), announce)
+      await readEnded().catch((error: unknown) => {
+        // The sessions have ended in the database. The next verification must read that first.
+        refreshedAt = Number.NEGATIVE_INFINITY
+        log.error({ err: error }, 'the end of sessions is not read yet')
+      })
+      return count
+    },
+    endHere,
+    onEnd(sid, listener) {
+      if (ended.get(sid)) {
+        listener()
+        return () => {}
+      }
+      const own = listeners.get(sid) ?? new Set()
+      listeners.set(sid, own.add(listener))
+      return () => {
+        own.delete(listener)
+        if (own.size === 0 && listeners.get(sid) === own) listeners.delete(sid)
+      }
+    },
+    refresh,
+    async publishedKeys() {
+      await fresh()
+      return keys.published()
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { createRequire } from 'node:module'
+import { Socket } from 'node:net'
+import type { AnyAuthMethod, AuthenticationType } from 'ssh2'
+
+/** Room for several packets of 32 KiB: a packet that lies whole in one read is decrypted without another copy. */
+const A_READ = 512 * 1024
+
+/** Shared by the reads of all sockets: each read is consumed before the next one begins. */
+const space = Buffer.allocUnsafeSlow(A_READ)
+
+/** Whether ssh2 has its native addon: only where npm ran its install script, never in the bundle. */
+const hasAddon = exists('ssh2/lib/protocol/crypto/build/Release/sshcrypto.node')
+
+/** A socket for ssh2 that is not connected yet. */
+export interface SshSocket {
+  socket: Socket
+  /** Called with the SSH name of the cipher when it is known; from then on the socket copies as little as it allows. */
+  ciphered(name: string): void
+  /** The plain-text lines that the server has sent so far, up to its identification. */
+  greeting(): readonly string[]
+}
+
+/** Maximum text kept of the lines before the identification. */
+const A_GREETING = 4_096
+
+/**
+ * Node allocates memory for every read, and a gigabyte of output fills the memory outside of V8’s heap with garbage.
+ * Here all reads share one buffer. Consumers that keep the bytes receive a copy: ssh2 during the key exchange, with a
+ * cipher other than AES-GCM (which is decrypted at once into new memory), and with its native addon, which decrypts
+ * in place.
+ */
+export function createSshSocket(): SshSocket {
+  let shared = false
+  let said = ''
+  let greeted = false
+  const listen = (bytes: Buffer) => {
+    said = (said + bytes.toString('latin1')).slice(0, A_GREETING)
+    greeted = said.length === A_GREETING || /^SSH-.*\n/m.test(said)
+  }
+  const socket = new Socket({
+    onread: {
+      buffer: space,
+      callback(size) {
+        const bytes = space.subarray(0, size)
+        if (!greeted) listen(bytes)
+        socket.emit('data', shared ? bytes : Buffer.from(bytes))
+        return true
+      },
+    },
+  })
+  return {
+    socket,
+    ciphered(name) {
+      shared = !hasAddon && /-gcm(@openssh\.com)?$/.test(name)
+    },
+    greeting: () => said.split(/\r?\n/),
+  }
+}
+
+function exists(file: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(file)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Tries the password once. Uses keyboard-interactive only when the host then offers it without password
+ * authentication, so that a wrong password is not tried twice.
+ */
+export function passwordMethods({ username, password }: { username: string; password: string }, began: () => void) {
+  let tried: 'nothing' | 'password' | 'keyboard' = 'nothing'
+  return (left: AuthenticationType[] | null): AnyAuthMethod | false => {
+    began()
+    if (tried === 'nothing') {
+      tried = 'password'
+      return { type: 'password', username, password }
+    }
+    if (tried === 'password' && left?.includes('keyboard-interactive') && !left.includes('password')) {
+      tried = 'keyboard'
+      return { type: 'keyboard-interactive', username, prompt: answerOnce(password) }
+    }
+    return false
+  }
+}
+
+/** Answers the first hidden question with the password; later questions (a code, a new password) stay unanswered. */
+function answerOnce(password: string) {
+  let answered = false
+  return (
+    _name: string,
+    _text: string,
+    _lang: string,
+    prompts: { echo?: boolean }[],
+    finish: (answers: string[]) => void,
+  ) => {
+    finish(
+      prompts.map(({ echo }) => {
+        if (echo || answered) return ''
+        answered = true
+        return password
+      }),
+    )
+  }
+}

@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { HELPER_VERSION, HOST_HELPER_PROGRAM } from '../../../functions/install/host-helper.ts'
+import { testApp } from '../../app.ts'
+import { temporaryFolder } from '../../db/folder.ts'
+import { typeCommand } from '../console.ts'
+
+// What root's account may do with it is tried in test/host/host-helper.test.ts.
+
+test('the program is one that the shell can read, and its first line is not cut off by older kernels', async () => {
+  const file = join(await temporaryFolder(), 'ops-panel-host')
+  await writeFile(file, HOST_HELPER_PROGRAM)
+
+  expect(String(execFileSync('sh', ['-n', file], { stdio: 'pipe' }))).toBe('')
+  expect(HOST_HELPER_PROGRAM.split('\n')[0]?.length).toBeLessThan(127)
+  expect(HOST_HELPER_PROGRAM).toContain(`\nVERSION=${HELPER_VERSION}\n`)
+})
+
+test('the console prints it as it is, and says what its checksum is there', async () => {
+  const { services: bare, secrets } = await testApp([])
+  const services = { ...bare, secrets }
+  const { text } = await typeCommand(services, ['host', 'helper'])
+  const printed = await typeCommand(services, ['host', 'helper', '--print'])
+
+  expect(`${printed.text}\n`).toBe(HOST_HELPER_PROGRAM)
+  expect(text).toContain(createHash('sha256').update(HOST_HELPER_PROGRAM).digest('hex'))
+})

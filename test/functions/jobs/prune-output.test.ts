@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { endJob, findJob } from '../../../db/jobs.ts'
+import { readOutput, removeOldOutput } from '../../../db/output.ts'
+import pruneOutput from '../../../functions/jobs/prune-output.task.ts'
+import { testApp } from '../../app.ts'
+import { recordJob, storeOutput } from '../../db/job.ts'
+import { rows } from '../answers.ts'
+
+const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+
+/** The app with so many jobs, the first the oldest, each of which has put out its number and has ended. */
+async function withJobs(count: number, keep = 50) {
+  const app = await testApp([], { env: { PANEL_KEEP_JOBS: String(keep) } })
+  const add = async (id: string, { pieces = [id], ended = true } = {}) => {
+    const job = await recordJob(app.db, id)
+    await storeOutput(app.db, job, pieces)
+    if (ended) await endJob(app.db, job, SUCCESS, { now: '' })
+  }
+  for (let at = 0; at < count; at += 1) await add(`job ${at}`)
+  const withOutput = async () => (await rows(app.db, 'SELECT DISTINCT job_id FROM job_output')).map((row) => row.job_id)
+  return { ...app, add, withOutput, forget: () => pruneOutput.run(app.services) }
+}
+
+test('the newest keep their output; of the others the record stays, and says that its output is gone', async () => {
+  const { forget, db, withOutput } = await withJobs(53)
+  const before = await rows(db, 'SELECT id, status, target, exit_code, output_size FROM jobs ORDER BY rowid')
+
+  await forget()
+
+  expect((await withOutput()).sort()).toEqual(Array.from({ length: 50 }, (_, at) => `job ${at + 3}`).sort())
+  expect(await rows(db, 'SELECT id, status, target, exit_code, output_size FROM jobs ORDER BY rowid')).toEqual(before)
+  expect(await findJob(db, 'job 2')).toMatchObject({ output_size: 5, output_from: 5 })
+  expect(await findJob(db, 'job 3')).toMatchObject({ output_size: 5, output_from: 0 })
+  expect(await readOutput(db, 'job 2', 0, 100)).toEqual([])
+})
+
+test('as long as there are no more than are kept nothing is removed', async () => {
+  const { forget, withOutput } = await withJobs(50)
+
+  await forget()
+
+  expect(await withOutput()).toHaveLength(50)
+})
+
+test('a job that runs keeps its output, however many came after it', async () => {
+  const { add, forget, db, withOutput } = await withJobs(1)
+  await add('runs', { ended: false })
+  for (let at = 0; at < 50; at += 1) await add(`later ${at}`)
+
+  await forget()
+
+  expect(await withOutput()).toContain('runs')
+  expect(await withOutput()).not.toContain('job 0')
+  await endJob(db, { id: 'runs', epoch: 1 }, SUCCESS, { now: '' })
+  await forget()
+  expect(await withOutput()).not.toContain('runs')
+})
+
+test('a huge output goes in pieces, and what is left can be read to the last', async () => {
+  const { add, db, services } = await withJobs(0)
+  await add('huge', { pieces: Array.from({ length: 300 }, (_, at) => `${String(at).padStart(3, '0')}\n`) })
+  await add('new')
+  const left: number[] = []
+
+  for (;;) {
+    const { output_from } = (await findJob(db, 'huge')) ?? { output_from: -1 }
+    const chunks = await readOutput(db, 'huge', output_from, 1e6)
+    left.push(chunks.length)
+    expect(chunks[0]?.offset ?? 1200).toBe(output_from)
+    if (!(await removeOldOutput(db, { kind: 'upgrade', keep: 1 }))) break
+  }
+
+  expect(left).toEqual([300, 172, 44, 0])
+  await pruneOutput.run(services)
+  expect(await readOutput(db, 'new', 0, 10)).toEqual([{ offset: 0, bytes: Buffer.from('new') }])
+})
+
+test('other writes get their turn between two deletions', async () => {
+  const { add, forget, db } = await withJobs(0)
+  await add('huge', { pieces: Array.from({ length: 1_000 }, () => 'x') })
+  for (let at = 0; at < 50; at += 1) await add(`later ${at}`)
+  let done = false
+  const forgetting = forget().then(() => {
+    done = true
+  })
+
+  let between = 0
+  while (!done) {
+    await db.run(`UPDATE settings SET value = value`)
+    between += 1
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await forgetting
+
+  expect(between).toBeGreaterThan(3)
+  expect(await readOutput(db, 'huge', 0, 1)).toEqual([])
+})
+
+test('of checks the newest thousand are kept, and those from which the state of a target is known', async () => {
+  const { db, add, forget } = await withJobs(3)
+  const check = async (id: string, target = 'lxc:999') => {
+    const job = await recordJob(db, id, { kind: 'check', queue: '', target })
+    await endJob(db, job, SUCCESS, { now: '' })
+  }
+  await check('of the host', 'host')
+  await db.run("INSERT INTO checks (target, name, status, job_id) VALUES ('host', '', '', 'of the host')")
+  for (let at = 0; at < 1_150; at += 1) await check(`check ${at}`)
+  await add('job 3')
+
+  await forget()
+
+  const ids = (await rows(db, 'SELECT id FROM jobs ORDER BY rowid')).map(({ id }) => id)
+  const kept = Array.from({ length: 1_000 }, (_, at) => `check ${at + 150}`)
+  expect(ids).toEqual(['job 0', 'job 1', 'job 2', 'of the host', ...kept, 'job 3'])
+})

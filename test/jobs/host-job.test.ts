@@ -1,0 +1,77 @@
+import { beforeEach, expect, test } from 'vitest'
+import { createHost, type Host } from '../../ssh/host.ts'
+import { createHostJob, NotBegun } from '../../jobs/host-job.ts'
+import type { AnyJobKind } from '../../jobs/kind.ts'
+import { createLog } from '../../platform/log.ts'
+import { SshError } from '../../ssh/connection.ts'
+
+const kind: AnyJobKind = {
+  kind: 'test',
+  event: 'test',
+  queue: () => '',
+  prepare: async () => ({ command: ['true'] }),
+  leftovers: async () => [],
+  result: async () => [],
+}
+
+let now = 0
+beforeEach(() => {
+  now = 0
+})
+
+/** A job at a host that answers each call in its turn, and goes on as the last one. */
+function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
+  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  let calls = 0
+  const exec: Host['exec'] = async () => {
+    const answer = answers[Math.min(calls, answers.length - 1)]
+    calls += 1
+    now += 60_000
+    if (answer instanceof SshError || answer === undefined) throw answer
+    return { stdout: '', ...answer }
+  }
+  const unasked = () => Promise.reject(new Error('not asked for'))
+  const settings = { sshServer: unasked, sshAccount: unasked, pinHostKey: unasked }
+  const host = { ...createHost({ settings, log }), exec }
+  const { signal } = new AbortController()
+  const job = createHostJob({ host, log, signal, clock: () => now }, kind, {
+    id: '1-abcdefgh',
+    name: 'abcdefgh',
+    args: {},
+    mostOutput: 1024,
+  })
+  return { start: () => job.start(async () => {}, { askedBefore: false }), calls: () => calls }
+}
+
+const BEGUN = { code: 0, stderr: '' }
+
+test.each(['lost', 'unanswered'] as const)(
+  'a host that may have heard of a job (%s) is asked until it says that it has begun it',
+  async (reason) => {
+    const { start, calls } = jobAt(new SshError(reason, 'silence'), new SshError('unreachable', 'personne'), BEGUN)
+
+    await start()
+
+    expect(calls()).toBe(3)
+  },
+)
+
+test.each(['unreachable', 'refused', 'bad_credentials', 'host_key_changed'] as const)(
+  'a host that has not been asked to begin a job (%s) has not begun it',
+  async (reason) => {
+    const { start, calls } = jobAt(new SshError(reason, 'non'))
+
+    await expect(start()).rejects.toThrow(NotBegun)
+
+    expect(calls()).toBe(1)
+  },
+)
+
+test('a host that was heard of no more for five minutes may have begun the job all the same', async () => {
+  const { start } = jobAt(new SshError('unanswered', 'silence'))
+
+  const error = await start().catch((thrown: unknown) => thrown)
+
+  expect(error).toBeInstanceOf(SshError)
+  expect(error).not.toBeInstanceOf(NotBegun)
+}, 30_000)

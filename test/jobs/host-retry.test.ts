@@ -1,0 +1,151 @@
+import { fail } from '../../functions/services.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { JobLost } from '../../jobs/follow.ts'
+import { LeaseLost } from '../../jobs/output.ts'
+import { retryHost } from '../../jobs/retry.ts'
+import { createLog } from '../../platform/log.ts'
+import { speakFrench } from '../../runtime/input.ts'
+import { SshError } from '../../ssh/connection.ts'
+
+const lost = () => new SshError('lost', 'la connexion a été perdue')
+const MINUTE = 60_000
+
+beforeEach(() => speakFrench())
+
+/** Does work again and again by a clock that the work itself moves; counts how often. */
+function attempts(signal = new AbortController().signal) {
+  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  let now = 1_000
+  let count = 0
+  return {
+    lines,
+    count: () => count,
+    pass(ms: number) {
+      now += ms
+    },
+    /** `work` is told how many times it was tried before. */
+    begin: <result>(work: (before: number, reached: () => void) => result) =>
+      retryHost({ log, signal, job: 'job', clock: () => now }, async (reached) => work(count++, reached)),
+  }
+}
+
+test('what succeeds is done once', async () => {
+  const { begin, count } = attempts()
+
+  expect(await begin(() => 'done')).toBe('done')
+
+  expect(count()).toBe(1)
+})
+
+test.each(['lost', 'unreachable', 'refused', 'host_key_changed', 'bad_credentials'] as const)(
+  'a connection that fails (%s) is tried once more, and the log says so',
+  async (reason) => {
+    const { begin, count, lines } = attempts()
+
+    const result = await begin((before) => {
+      if (before === 0) throw new SshError(reason, 'fait')
+      return 'done'
+    })
+
+    expect([result, count()]).toEqual(['done', 2])
+    expect(lines().filter((line) => line.includes('fait'))).toHaveLength(1)
+  },
+)
+
+test('settings that are unfit for a while are waited for', async () => {
+  const { begin } = attempts()
+
+  expect(
+    await begin((before) => {
+      if (before === 0) throw fail('ssh_incomplete')
+      return 'done'
+    }),
+  ).toBe('done')
+})
+
+test.each([
+  ['a job that the host has lost', new JobLost('job_folder_missing')],
+  ['a job that is followed elsewhere', new LeaseLost('elsewhere')],
+  ['a failure of the service’s own', new TypeError('wrong')],
+])('%s is not tried again', async (_, error) => {
+  const { begin, count } = attempts()
+
+  await expect(
+    begin(() => {
+      throw error
+    }),
+  ).rejects.toBe(error)
+
+  expect(count()).toBe(1)
+})
+
+test('after five minutes without an answer it gives up with the last error, not before', async () => {
+  const { begin, count, pass } = attempts()
+  const passing = [0, 5 * MINUTE - 1, 1, 0]
+
+  const error = await begin((before) => {
+    pass(passing[before] ?? 0)
+    throw new SshError('unreachable', `essai ${before}`)
+  }).catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ reason: 'unreachable', message: 'essai 2' })
+  expect(count()).toBe(3)
+})
+
+test('once the host was reached the five minutes begin anew', async () => {
+  const { begin, count, pass } = attempts()
+
+  const result = await begin((before, reached) => {
+    if (before === 3) return 'done'
+    pass(4 * MINUTE)
+    reached()
+    throw lost()
+  })
+
+  expect([result, count()]).toEqual(['done', 4])
+})
+
+test('a password that is refused is given up after thirty seconds', async () => {
+  const { begin, count, pass } = attempts()
+  const passing = [0, 29_999, 1, 0]
+
+  const error = await begin((before) => {
+    pass(passing[before] ?? 0)
+    throw new SshError('bad_credentials', 'refusé')
+  }).catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ reason: 'bad_credentials' })
+  expect(count()).toBe(3)
+})
+
+test('the pauses grow, and begin anew once the host was reached', async () => {
+  const { begin } = attempts()
+  const at: number[] = []
+
+  await begin((before, reached) => {
+    at.push(performance.now())
+    if (before === 2) reached()
+    if (before < 3) throw lost()
+  })
+
+  const pauses = at.slice(1).map((time, index) => time - (at[index] ?? 0))
+  // Timers may fire a millisecond early.
+  expect(pauses[0]).toBeGreaterThanOrEqual(248)
+  expect(pauses[1]).toBeGreaterThanOrEqual(498)
+  expect(pauses[2]).toBeGreaterThanOrEqual(248)
+  expect(pauses[2]).toBeLessThan(pauses[1] ?? 0)
+})
+
+test('who lets go of the job does not wait for the pause', async () => {
+  const release = new AbortController()
+  const { begin, count } = attempts(release.signal)
+  const ended = begin(() => {
+    throw lost()
+  }).catch((reason: unknown) => reason)
+  await expect.poll(count).toBe(1)
+
+  release.abort()
+
+  expect(await ended).toMatchObject({ name: 'AbortError' })
+  expect(count()).toBe(1)
+})

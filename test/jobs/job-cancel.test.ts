@@ -1,0 +1,293 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { requestCancel } from '../../db/jobs.ts'
+import { appendOutput } from '../db/job.ts'
+import { startDemo } from '../runtime/demo.ts'
+import { beforeScript, jobService, listen } from './job-service.ts'
+import { controlledOutput } from '../runtime/upgrade-output.ts'
+
+/** What a cancelled upgrade says at its end where dpkg was not interrupted. */
+const NOTHING_LEFT = 'dpkg n’a rien laissé d’inachevé.\nAnnulé par bob'
+
+/** A job that has put out a line and runs on until it is ended. */
+async function running(first = 'un\n') {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const service = await jobService(demo)
+  const id = await service.start(service.jobs, 'lxc:101')
+  output.print(first)
+  await expect.poll(() => service.output(id)).toBe(first)
+  const cancelled = beforeScript(demo, 'cancel')
+  return { ...service, demo, print: output, id, cancelled }
+}
+
+test('a running job is ended at the host; its output stays and ends with who wanted it', async () => {
+  const { jobs, hub, demo, id, ended, output, cancelled } = await running()
+  const told = listen(hub, id)
+  const cleaned = beforeScript(demo, 'clean')
+
+  expect(await jobs.cancel(id, 'bob')).toBe(true)
+
+  const row = await ended(id)
+  expect(row).toMatchObject({
+    status: 'error',
+    error: 'Annulé par bob',
+    error_code: 'cancelled',
+    exit_code: 143,
+    cancelled_by: 'bob',
+    finished_at: expect.any(String),
+  })
+  expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
+  expect(told.text(3)).toBe(NOTHING_LEFT)
+  expect(told.events.at(-1)).toEqual({
+    type: 'update_error',
+    topic: `update:${id}`,
+    seq: row.output_size,
+    data: { error: 'Annulé par bob' },
+  })
+  expect(cancelled()).toBe(1)
+  await expect.poll(cleaned).toBe(1)
+})
+
+test('the last words begin on a line of their own', async () => {
+  const { jobs, id, ended, output } = await running('un demi')
+
+  await jobs.cancel(id, 'bob')
+
+  await ended(id)
+  expect(await output(id)).toBe(`un demi\n${NOTHING_LEFT}`)
+})
+
+test('what dpkg was in the middle of is said before the end', async () => {
+  const { jobs, demo, id, ended, output } = await running()
+  const others = demo.override
+  demo.override = (words, process) => {
+    if (words[0] !== 'dpkg-query' || process.place.id !== '101') return others?.(words, process)
+    return process.stdout('installed base-files\nhalf-configured nginx\nunpacked libssl3:amd64\n').then(() => 0)
+  }
+
+  await jobs.cancel(id, 'bob')
+
+  await ended(id)
+  expect(await output(id)).toBe(
+    'un\ndpkg a été interrompu (LXC 101) : nginx, libssl3:amd64. La prochaine mise à jour répare d’abord.\nAnnulé par bob',
+  )
+})
+
+test('of all containers, one that runs and does not tell is named; of a stopped one nothing is said', async () => {
+  const demo = await startDemo()
+  const print = controlledOutput(demo)
+  const { jobs, start, ended, output } = await jobService(demo)
+  demo.override = (words, { place }) =>
+    words[0] === 'dpkg-query' && place.id === '101' ? Promise.resolve(2) : undefined
+  const id = await start(jobs, 'all')
+  print.print('un\n')
+  await expect.poll(() => output(id)).toContain('un\n')
+
+  await jobs.cancel(id, 'bob')
+
+  await ended(id)
+  expect(await output(id)).toMatch(/un\n(SKIP .*\n)*L’état de dpkg n’a pas pu être lu \(LXC 101\)\.\nAnnulé par bob$/)
+})
+
+test('a job that has been cancelled twice ends by the name of the first', async () => {
+  const { jobs, id, ended, output, cancelled } = await running()
+
+  expect(await jobs.cancel(id, 'bob')).toBe(true)
+  expect(await jobs.cancel(id, 'alice')).toBe(true)
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob' })
+  expect(await output(id)).not.toContain('alice')
+  expect(cancelled()).toBe(1)
+})
+
+test('what has ended, or was never there, cannot be cancelled', async () => {
+  const { jobs, print, id, ended, row } = await running()
+  print.end()
+  await ended(id)
+
+  expect(await jobs.cancel(id, 'bob')).toBe(false)
+  expect(await jobs.cancel('1700000000-abcdefgh', 'bob')).toBe(false)
+
+  expect(await row(id)).toMatchObject({ status: 'success', cancelled_by: null })
+})
+
+test('a job that waits ends at once, without a word to the host', async () => {
+  const { jobs, hub, start, demo, id: first, output, ended, row } = await running()
+  const id = await start(jobs, 'lxc:101')
+  const told = listen(hub, id)
+  await expect.poll(() => output(id)).toContain('En attente')
+  const before = demo.commands.length
+
+  await jobs.cancel(id, 'bob')
+
+  expect(await ended(id)).toMatchObject({ status: 'error', error: 'Annulé par bob', launched: false, exit_code: null })
+  expect(await output(id)).toBe(`En attente de la fin de la tâche ${first} (lxc:101)…\nAnnulé par bob`)
+  expect(told.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
+  expect(demo.commands).toHaveLength(before)
+  expect(await row(first)).toMatchObject({ status: 'running' })
+})
+
+test('a job that is just being begun is ended as soon as it has', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, start, ended, output: stored } = await jobService(demo)
+  let wanted: Promise<boolean> | undefined
+  const ids: string[] = []
+  beforeScript(demo, 'start', () => {
+    wanted = jobs.cancel(ids[0] ?? '', 'bob')
+    return undefined
+  })
+  ids.push(await start(jobs, 'lxc:101'))
+  const [id = ''] = ids
+
+  expect(await ended(id)).toMatchObject({ status: 'error', error: 'Annulé par bob', exit_code: 143 })
+  expect(await wanted).toBe(true)
+  expect(await stored(id)).toBe(NOTHING_LEFT)
+  output.end()
+})
+
+test('a job is cancelled at another instance than the one that sees to it', async () => {
+  const { jobs, again, id, ended, output } = await running()
+  const other = again()
+  const told = listen(other.hub, id)
+  other.jobs.tell('update', id, 3)
+
+  expect(await other.jobs.cancel(id, 'bob')).toBe(true)
+  await other.jobs.maintain()
+  await jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143, epoch: 1 })
+  expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
+  await expect.poll(() => told.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
+  expect(told.text(3)).toBe(NOTHING_LEFT)
+})
+
+test('what somebody wanted to end before a restart is ended after it', async () => {
+  const { jobs, again, db, id, ended, output, cancelled } = await running()
+  await requestCancel(db, id, 'bob')
+  await jobs.stop()
+  expect(cancelled()).toBe(0)
+
+  await again().jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143, epoch: 2 })
+  expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
+})
+
+test('a job that waited and was to end before a restart is not begun after it', async () => {
+  const { jobs, again, db, start, demo, id: first, ended, output } = await running()
+  const id = await start(jobs, 'lxc:101')
+  await expect.poll(() => output(id)).toContain('En attente')
+  await jobs.stop()
+  await requestCancel(db, id, 'bob')
+  const begun = beforeScript(demo, 'start')
+
+  await again().jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', launched: false })
+  expect(await output(id)).toBe(`En attente de la fin de la tâche ${first} (lxc:101)…\nAnnulé par bob`)
+  expect(begun()).toBe(0)
+})
+
+test('a job that was begun, but whose instance died before it could say so, is ended at the host', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, again, db, start, ended, output: stored } = await jobService(demo)
+  const begun = beforeScript(demo, 'start', (_, machine) => {
+    // The job is there, and its instance is not told.
+    setImmediate(() => lost.push(...machine.jobs.values()))
+    return undefined
+  })
+  const lost: { code: number | undefined }[] = []
+  const id = await start(jobs, 'lxc:101')
+  output.print('un\n')
+  await expect.poll(() => stored(id)).toBe('un\n')
+  await jobs.stop()
+  await db.run('UPDATE jobs SET launched = 0')
+  await requestCancel(db, id, 'bob')
+
+  await again().jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: null })
+  expect(lost.map(({ code }) => code)).toEqual([143])
+  expect(begun()).toBe(1)
+})
+
+test('a connection that is lost while a job is being ended is taken up again', async () => {
+  const { jobs, demo, id, ended, output } = await running()
+  const asked = beforeScript(demo, 'cancel', (times) => {
+    if (times === 0) {
+      demo.cut()
+      return new Promise(() => {})
+    }
+    return undefined
+  })
+
+  await jobs.cancel(id, 'bob')
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143 })
+  expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
+  expect(asked()).toBe(2)
+})
+
+test('what could not be ended at the first try is tried again by who asks again, and at each renewal of the lease', async () => {
+  const { jobs, demo, id, row, ended } = await running()
+  const asked = beforeScript(demo, 'cancel', (times) => (times < 2 ? Promise.resolve(1) : undefined))
+
+  await jobs.cancel(id, 'bob')
+  await expect.poll(asked).toBe(1)
+  await pause(100)
+  expect(await row(id)).toMatchObject({ status: 'running' })
+
+  await jobs.cancel(id, 'bob')
+  await expect.poll(asked).toBe(2)
+  await pause(100)
+  expect(await row(id)).toMatchObject({ status: 'running' })
+
+  await jobs.maintain()
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143 })
+  expect(asked()).toBe(3)
+})
+
+test('a job whose command ended by itself in the meantime is cancelled all the same, with its exit code', async () => {
+  const { jobs, print, demo, id, ended, output } = await running()
+  beforeScript(demo, 'cancel', () => {
+    print.print('deux\n')
+    print.end()
+    return Promise.resolve(0)
+  })
+
+  await jobs.cancel(id, 'bob')
+
+  expect(await ended(id)).toMatchObject({ status: 'error', error: 'Annulé par bob', exit_code: 0 })
+  expect(await output(id)).toBe(`un\ndeux\n${NOTHING_LEFT}`)
+})
+
+test('a cancelled job that the host has lost says that too', async () => {
+  const { jobs, demo, id, ended, output } = await running()
+  beforeScript(demo, 'cancel', () => {
+    demo.reboot()
+    return Promise.resolve(0)
+  })
+
+  await jobs.cancel(id, 'bob')
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', error_code: 'cancelled', exit_code: null })
+  // Whether dpkg can be asked depends on whether the host is back.
+  expect(await output(id)).toMatch(/^un\nErreur SSH : l’hôte a redémarré .*\n(dpkg .*\n)?Annulé par bob$/)
+})
+
+test('an end that was said before a restart, but not recorded, is not said again', async () => {
+  const { jobs, again, db, row, id, ended, output } = await running()
+  await jobs.stop()
+  await requestCancel(db, id, 'bob')
+  const { output_size, host_offset } = await row(id)
+  const words = { offset: output_size, bytes: Buffer.from(NOTHING_LEFT) }
+  await appendOutput(db, { id, epoch: 1 }, words, host_offset)
+
+  await again().jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', output_size: 3 + words.bytes.length })
+  expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
+})

@@ -1,0 +1,298 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { endJob, findJob } from '../../db/jobs.ts'
+import type { Database } from '../../db/libsql/database.ts'
+import { removeOldOutput } from '../../db/output.ts'
+import { finalEvent, outputEvent } from '../../jobs/events.ts'
+import { subscribeToJob, subscribeToLiveOutput } from '../../jobs/subscription.ts'
+import { createHub } from '../../runtime/hub.ts'
+import type { Socket } from '../../runtime/socket.ts'
+import { openMigrated } from '../db/database.ts'
+import { appendOutput, recordJob } from '../db/job.ts'
+import { startDemo } from '../runtime/demo.ts'
+import { controlledOutput } from '../runtime/upgrade-output.ts'
+import { jobService } from './job-service.ts'
+
+const TOPIC = 'update:job'
+const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+const Event = z.object({ type: z.string(), seq: z.number(), data: z.object({ chunk: z.string().optional() }) })
+
+/** A socket that keeps what it is sent; a test may let frames wait. */
+function recordingSocket() {
+  const closed = new AbortController()
+  const events: z.infer<typeof Event>[] = []
+  let reason: string | undefined
+  let waiting = 0
+  const socket: Socket = {
+    async send({ bytes }) {
+      events.push(Event.parse(JSON.parse(bytes.toString())))
+    },
+    waiting: () => waiting,
+    receive() {},
+    close(why) {
+      reason ??= why
+      closed.abort()
+    },
+    fail() {
+      reason ??= 'failed'
+      closed.abort()
+    },
+    closed: closed.signal,
+  }
+  return {
+    socket,
+    events,
+    reason: () => reason,
+    wait(bytes: number) {
+      waiting = bytes
+    },
+    /** The output it was sent, which begins at that byte, each piece where the one before has ended. */
+    text(from = 0) {
+      let text = ''
+      for (const { type, seq, data } of events) {
+        if (type !== 'update_output') continue
+        text += data.chunk ?? ''
+        expect(seq).toBe(from + Buffer.byteLength(text))
+      }
+      return text
+    },
+  }
+}
+
+/** A job that is stored and told as the test says, be it by whom it may. */
+async function storedJob() {
+  const db = await openMigrated()
+  const hub = createHub()
+  const job = await recordJob(db, 'job')
+  const asked: number[] = []
+  let size = 0
+  const store = async (text: string, by: Database = db) => {
+    const chunk = { offset: size, bytes: Buffer.from(text) }
+    await appendOutput(by, job, chunk, 0)
+    size += chunk.bytes.length
+    return chunk
+  }
+  const tell = (chunk: { offset: number; bytes: Buffer }) => hub.publish(TOPIC, outputEvent('update', chunk))
+  const jobs = { tell: (_event: string, _id: string, from: number) => void asked.push(from) }
+  return {
+    db,
+    hub,
+    job,
+    asked,
+    store,
+    tell,
+    async end() {
+      await endJob(db, job, SUCCESS, { now: '' })
+      const row = await findJob(db, 'job')
+      return () => hub.finish(TOPIC, row && finalEvent('update', row))
+    },
+    async subscribe(from = 0, query: Database = db) {
+      const client = recordingSocket()
+      const done = subscribeToJob({ db: query, hub, jobs }, client.socket, 'update', 'job', from)
+      return { ...client, done }
+    },
+  }
+}
+
+test('who is told of a piece behind a gap gets what lies between first', async () => {
+  const { store, tell, subscribe, asked } = await storedJob()
+  tell(await store('un, '))
+  const { done, text } = await subscribe()
+  await done
+  // Stored by an instance that nobody here heard of any more.
+  await store('deux, ')
+  tell(await store('trois'))
+
+  await expect.poll(() => text()).toBe('un, deux, trois')
+  expect(asked).toEqual([4, 15])
+})
+
+test('what is told twice is sent once', async () => {
+  const { store, tell, subscribe } = await storedJob()
+  const { done, text } = await subscribe()
+  await done
+  const one = await store('un, ')
+  tell(one)
+  tell(one)
+  const two = await store('deux')
+  tell(two)
+  tell(one)
+  tell(two)
+
+  expect(text()).toBe('un, deux')
+})
+
+test('a piece of which a part was sent already is not sent twice', async () => {
+  const { store, tell, subscribe } = await storedJob()
+  await store('un, ')
+  const { done, text } = await subscribe(2)
+  await done
+  await store('deux, ')
+  tell({ offset: 0, bytes: Buffer.from('un, deux, ') })
+  tell(await store('trois'))
+
+  await expect.poll(() => text(2)).toBe(', deux, trois')
+})
+
+test('an end that comes before the last of the output does not come before it at the subscriber', async () => {
+  const { store, subscribe, end } = await storedJob()
+  const { done, text, events, reason } = await subscribe()
+  await done
+  await store('nobody tells of this')
+  const tellEnd = await end()
+  tellEnd()
+
+  await expect.poll(reason).toBe('done')
+  expect(text()).toBe('nobody tells of this')
+  expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 20 })
+  expect(events.filter(({ type }) => type === 'update_done')).toHaveLength(1)
+})
+
+test('what comes while a gap is being closed is sent after it, in order, and once', async () => {
+  const { db, store, tell, subscribe, end } = await storedJob()
+  let hold = Promise.resolve()
+  let release = () => {}
+  const slow: Database = {
+    ...db,
+    async query(row, sql, args) {
+      await hold
+      return db.query(row, sql, args)
+    },
+  }
+  const { done, text, events, reason } = await subscribe(0, slow)
+  await done
+  hold = new Promise((resolve) => {
+    release = resolve
+  })
+  await store('a')
+  tell(await store('b'))
+  tell(await store('c'))
+  await store('d')
+  tell(await store('e'))
+  const tellEnd = await end()
+  tellEnd()
+  expect(events).toEqual([])
+  release()
+
+  await expect.poll(reason).toBe('done')
+  expect(text()).toBe('abcde')
+  expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 5 })
+})
+
+test('what is told between the last look and the first live frame is neither lost nor doubled', async () => {
+  const { db, store, tell, subscribe } = await storedJob()
+  await store('un, ')
+  let looks = 0
+  const busy: Database = {
+    ...db,
+    async query(row, sql, args) {
+      const rows = await db.query(row, sql, args)
+      looks += 1
+      // After each of the first looks, which no longer see it, and after the tenth, which has found nothing more.
+      if (looks <= 6 || looks === 10) tell(await store(`${looks}, `))
+      return rows
+    },
+  }
+  const { done, text } = await subscribe(0, busy)
+  await done
+
+  expect(text()).toBe('un, 1, 2, 3, 4, 5, 6, 10, ')
+  tell(await store('fin'))
+  expect(text()).toBe('un, 1, 2, 3, 4, 5, 6, 10, fin')
+})
+
+test('what retention has removed is passed over, in the middle of a job too', async () => {
+  const { db, store, subscribe, end } = await storedJob()
+  for (let at = 0; at < 130; at += 1) await store('0123456789')
+  await end()
+  await removeOldOutput(db, { kind: 'upgrade', keep: 0 })
+
+  const { done, events, reason, text } = await subscribe(3)
+  await done
+
+  expect(reason()).toBe('done')
+  expect(text(1280)).toBe('01234567890123456789')
+  expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 1300 })
+})
+
+test('a subscriber that lets a mebibyte wait is closed as too slow, and no other', async () => {
+  const { store, tell, subscribe } = await storedJob()
+  const [slow, quick] = [await subscribe(), await subscribe()]
+  await Promise.all([slow.done, quick.done])
+  slow.wait(1024 * 1024 + 1)
+  quick.wait(1024 * 1024)
+
+  tell(await store('un'))
+
+  expect([slow.reason(), quick.reason()]).toEqual(['tooSlow', undefined])
+  expect([slow.text(), quick.text()]).toEqual(['', 'un'])
+})
+
+test('a database that fails while a gap is being closed has the subscriber come back', async () => {
+  const { db, store, tell, subscribe } = await storedJob()
+  let failing = false
+  const flaky: Database = {
+    ...db,
+    query: (row, sql, args) => (failing ? Promise.reject(new Error('away')) : db.query(row, sql, args)),
+  }
+  const { done, reason, text } = await subscribe(0, flaky)
+  await done
+  failing = true
+  await store('un')
+  tell(await store('deux'))
+
+  await expect.poll(reason).toBe('failed')
+  expect(text()).toBe('')
+})
+
+test('who sees only what is live is told nothing twice when a job changes hands', async () => {
+  const { db, hub, store, tell } = await storedJob()
+  await store('avant, ')
+  const client = recordingSocket()
+  const asked: number[] = []
+  const jobs = { tell: (_event: string, _id: string, from: number) => void asked.push(from) }
+  await subscribeToLiveOutput({ db, hub, jobs }, client.socket, 'update', 'job')
+  const one = await store('un, ')
+  tell(one)
+  tell(one)
+  tell(await store('deux'))
+
+  expect(client.text(7)).toBe('un, deux')
+  expect(asked).toEqual([7])
+})
+
+test('subscribers at every instance get the whole output and the end while the job changes hands twice', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, hub, again, start, db, ended } = await jobService(demo)
+  const two = again()
+  const three = again()
+  const places = [{ jobs, hub }, two, three]
+  const id = await start(jobs, 'lxc:101')
+  const clients = places.map(() => recordingSocket())
+  for (const [at, place] of places.entries())
+    await subscribeToJob({ db, ...place }, clients[at]?.socket ?? recordingSocket().socket, 'update', id, 0)
+  const everywhere = (text: string) =>
+    expect.poll(() => clients.map((client) => client.text() === text), { timeout: 5_000 }).toEqual([true, true, true])
+
+  for (let line = 0; line < 50; line += 1) output.print(`un ${line} é€🦊\n`)
+  await everywhere(output.text())
+  await db.run('UPDATE jobs SET lease_until = 0')
+  await two.jobs.maintain()
+  for (let line = 0; line < 50; line += 1) output.print(`deux ${line} é€🦊\n`)
+  await jobs.maintain()
+  await everywhere(output.text())
+  await two.jobs.stop()
+  for (let line = 0; line < 50; line += 1) output.print(`trois ${line} é€🦊\n`)
+  await three.jobs.maintain()
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 3 })
+  // The second one has stopped; its subscribers come back elsewhere.
+  const left = [clients[0], clients[2]]
+  await expect.poll(() => left.map((client) => client?.reason()), { timeout: 5_000 }).toEqual(['done', 'done'])
+  for (const client of left) {
+    expect(client?.text() === output.text()).toBe(true)
+    expect(client?.events.at(-1)).toMatchObject({ type: 'update_done', seq: Buffer.byteLength(output.text()) })
+  }
+})

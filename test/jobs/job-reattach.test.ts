@@ -1,0 +1,237 @@
+import { expect, test } from 'vitest'
+import { startDemo } from '../runtime/demo.ts'
+import { beforeScript, jobService, listen, starts } from './job-service.ts'
+import { controlledOutput } from '../runtime/upgrade-output.ts'
+
+/** A clock that a test moves. */
+function movedClock() {
+  let now = 0
+  return {
+    elapsed: () => now,
+    pass(ms: number) {
+      now += ms
+    },
+  }
+}
+
+const FIVE_MINUTES = 300_000
+
+test('a connection that is cut five times costs no byte, doubles none, and is nothing that subscribers see', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, hub, start, ended, output: stored } = await jobService(demo)
+  const id = await start(jobs, 'lxc:101')
+  const told = listen(hub, id)
+
+  for (let round = 0; round < 5; round += 1) {
+    output.print(`avant la coupure ${round} `)
+    // A character that lies on both sides of it.
+    output.print(Buffer.from([0xe2, 0x82]))
+    await expect.poll(() => stored(id), { timeout: 5_000 }).toMatch(new RegExp(`coupure ${round} $`))
+    demo.cut()
+    output.print(Buffer.from([0xac]))
+    output.print(' pendant, ')
+  }
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0, error: null })
+  expect(await stored(id)).toBe(output.text())
+  expect(output.text().match(/€/g)).toHaveLength(5)
+  expect(starts(demo)).toHaveLength(1)
+  expect(told.text()).toBe(output.text())
+  expect(told.events.at(-1)).toMatchObject({ type: 'update_done', data: { job_id: id } })
+})
+
+test('cuts in the middle of a flood cost no byte either', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, hub, row, start, ended, output: stored } = await jobService(demo)
+  const id = await start(jobs, 'lxc:101')
+  const told = listen(hub, id)
+
+  for (let round = 0; round < 5; round += 1) {
+    const { output_size } = await row(id)
+    for (let line = 0; line < 3_000; line += 1) output.print(`ligne ${round}.${line} ${'é'.repeat(line % 60)}\n`)
+    await expect
+      .poll(async () => (await row(id)).output_size, { interval: 1, timeout: 5_000 })
+      .toBeGreaterThan(output_size)
+    demo.cut()
+  }
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
+  expect((await stored(id)) === output.text()).toBe(true)
+  expect(told.text() === output.text()).toBe(true)
+})
+
+test('a host that stays away for five minutes ends the job in an error that names it; what had come stays', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { elapsed, pass } = movedClock()
+  const { jobs, hub, start, row, ended, output: stored, lines } = await jobService(demo, { elapsed })
+  const cleaned = beforeScript(demo, 'clean')
+  const id = await start(jobs, 'lxc:101')
+  const { events } = listen(hub, id)
+  output.print('avant la coupure\n')
+  await expect.poll(() => stored(id)).toBe('avant la coupure\n')
+
+  demo.accepting = false
+  demo.cut()
+  const missed = () => lines().filter((line) => line.includes('the host is not reached')).length
+  await expect.poll(missed).toBe(2)
+  pass(FIVE_MINUTES - 1)
+  await expect.poll(missed).toBe(3)
+  expect(await row(id)).toMatchObject({ status: 'running', error: null })
+  pass(1)
+
+  const { error, error_code, exit_code, output_size } = await ended(id)
+  expect({ error_code, exit_code }).toEqual({ error_code: 'ssh_failed', exit_code: null })
+  expect(error).toMatch(/^Erreur SSH : ./)
+  expect(await stored(id)).toBe('avant la coupure\n')
+  expect(events.at(-1)).toEqual({
+    type: 'update_error',
+    topic: `update:${id}`,
+    seq: output_size,
+    data: { error },
+  })
+  // It may run on at the host, and who wants to know can look there.
+  demo.accepting = true
+  expect(cleaned()).toBe(0)
+})
+
+test('a host that comes back in time is followed on', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { elapsed, pass } = movedClock()
+  const { jobs, start, ended, output: stored, lines } = await jobService(demo, { elapsed })
+  const id = await start(jobs, 'lxc:101')
+  output.print('avant, ')
+  await expect.poll(() => stored(id)).toBe('avant, ')
+
+  demo.accepting = false
+  demo.cut()
+  await expect.poll(() => lines().filter((line) => line.includes('the host is not reached')).length).toBe(2)
+  pass(FIVE_MINUTES - 1)
+  output.print('pendant, ')
+  demo.accepting = true
+  await expect.poll(() => stored(id), { timeout: 5_000 }).toBe('avant, pendant, ')
+  // From here the five minutes count anew.
+  demo.cut()
+  pass(FIVE_MINUTES - 1)
+  output.print('après')
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
+  expect(await stored(id)).toBe('avant, pendant, après')
+})
+
+test('a job whose folder is gone ends at once in an error that says so; what had come stays', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, start, ended, output: stored } = await jobService(demo)
+  const followed = beforeScript(demo, 'follow', (times, machine) => {
+    if (times === 1) machine.jobs.clear()
+  })
+  const id = await start(jobs, 'lxc:101')
+  output.print('avant')
+  await expect.poll(() => stored(id)).toBe('avant')
+
+  demo.cut()
+
+  expect(await ended(id)).toMatchObject({
+    status: 'error',
+    error: 'Erreur SSH : le dossier de la tâche a disparu de l’hôte',
+    error_code: 'job_folder_missing',
+    exit_code: null,
+  })
+  expect(await stored(id)).toBe('avant')
+  expect(followed()).toBe(2)
+})
+
+test('a job that a reboot of the host ended is in error as soon as the host is back; what had come stays', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, start, ended, output: stored } = await jobService(demo)
+  const followed = beforeScript(demo, 'follow')
+  const id = await start(jobs, 'lxc:101')
+  output.print('avant')
+  await expect.poll(() => stored(id)).toBe('avant')
+
+  demo.reboot()
+
+  expect(await ended(id)).toMatchObject({
+    status: 'error',
+    error: 'Erreur SSH : l’hôte a redémarré avant la fin de la tâche',
+    error_code: 'host_rebooted',
+    exit_code: null,
+  })
+  expect(await stored(id)).toBe('avant')
+  expect(followed()).toBe(2)
+})
+
+test('a host that is not there when the job is to begin is tried once', async () => {
+  const demo = await startDemo()
+  const { jobs, start, ended, lines } = await jobService(demo)
+  demo.accepting = false
+
+  expect(await ended(await start(jobs, 'lxc:101'))).toMatchObject({ status: 'error', error_code: 'ssh_failed' })
+
+  expect(lines().join('')).not.toContain('the host is not reached')
+})
+
+test('a start whose answer is lost is asked for again, and the job runs once', async () => {
+  const demo = await startDemo()
+  let runs = 0
+  demo.upgradeOutput = async function* () {
+    runs += 1
+    yield `passage ${runs}\n`
+  }
+  const asked = beforeScript(demo, 'start', (times) => {
+    // The host does what it was told and cannot tell it any more.
+    if (times < 2) demo.cut()
+  })
+  const { jobs, start, ended, output } = await jobService(demo)
+
+  const id = await start(jobs, 'lxc:101')
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0, launched: true })
+  expect(await output(id)).toBe('passage 1\n')
+  expect(asked()).toBe(3)
+  expect(runs).toBe(1)
+})
+
+test('once a start’s answer is lost, a host that is away is waited for, as the job may run there', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { elapsed, pass } = movedClock()
+  beforeScript(demo, 'start', (times) => {
+    if (times > 0) return
+    demo.accepting = false
+    demo.cut()
+  })
+  const { jobs, start, row, ended, lines, output: stored } = await jobService(demo, { elapsed })
+  const id = await start(jobs, 'lxc:101')
+  await expect.poll(() => lines().filter((line) => line.includes('the host is not reached')).length).toBe(2)
+  pass(FIVE_MINUTES - 1)
+  expect(await row(id)).toMatchObject({ status: 'running', launched: false })
+
+  demo.accepting = true
+  output.print('fait')
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
+  expect(await stored(id)).toBe('fait')
+})
+
+test('a start that the host refuses ends the job at once, with the host’s words', async () => {
+  const demo = await startDemo()
+  const asked = beforeScript(demo, 'start', () => Promise.resolve(73))
+  const { jobs, start, ended } = await jobService(demo)
+
+  expect(await ended(await start(jobs, 'lxc:101'))).toMatchObject({
+    status: 'error',
+    error: 'Erreur SSH : la tâche n’a pas démarré (code 73)',
+    launched: false,
+  })
+  expect(asked()).toBe(1)
+})

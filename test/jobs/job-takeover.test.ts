@@ -1,0 +1,336 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { queuedJobs } from '../../db/jobs.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
+import { startDemo } from '../runtime/demo.ts'
+import { controlledOutput } from '../runtime/upgrade-output.ts'
+import { beforeScript, jobService, listen, starts } from './job-service.ts'
+
+/** An instance with a job that has put out `avant, `, and what the job is told to put out. */
+async function running(options: Parameters<typeof jobService>[1] = {}) {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const service = await jobService(demo, options)
+  const id = await service.start(service.jobs, 'lxc:101')
+  output.print('avant, ')
+  await expect.poll(() => service.output(id)).toBe('avant, ')
+  return { ...service, demo, print: output, id }
+}
+
+/** The database of an instance that can be cut off from it, to write: what it says from then on nobody hears. */
+function cutOff() {
+  let away = false
+  const refused = () => Promise.reject(new StorageError('away'))
+  return {
+    cut() {
+      away = true
+    },
+    mend() {
+      away = false
+    },
+    wrap: (db: Database): Database => ({
+      ...db,
+      batch: (statements) => (away ? refused() : db.batch(statements)),
+      run: (sql, args) => (away ? refused() : db.run(sql, args)),
+    }),
+  }
+}
+
+test('a job whose lease holds is left to its instance', async () => {
+  const { again, demo, jobs, id, row } = await running()
+  const followed = beforeScript(demo, 'follow')
+
+  await again().jobs.maintain()
+  await jobs.maintain()
+
+  expect(await row(id)).toMatchObject({ epoch: 1, status: 'running' })
+  expect(followed()).toBe(0)
+})
+
+test('tending keeps the lease of what is seen to here', async () => {
+  const { again, jobs, lapse, id, row } = await running()
+  await lapse()
+
+  await jobs.maintain()
+  await again().jobs.maintain()
+
+  expect(await row(id)).toMatchObject({ epoch: 1 })
+})
+
+test('a job whose lease has lapsed is taken by another instance, which goes on from the stored byte', async () => {
+  const { again, lapse, print, id, row, ended, output, demo } = await running()
+  await lapse()
+
+  const other = again()
+  const told = listen(other.hub, id)
+  await other.jobs.maintain()
+  print.print('après')
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0, epoch: 2 })
+  expect(await output(id)).toBe('avant, après')
+  expect(starts(demo)).toHaveLength(1)
+  expect(told.events.at(-1)).toMatchObject({ type: 'update_done' })
+  expect(await row(id)).toMatchObject({ output_size: print.text().length + 1 })
+})
+
+test('a job whose instance’s process is gone is taken at once, though its lease holds', async () => {
+  const { again, print, id, ended, row } = await running()
+
+  await again({ gone: ['instance 7'] }).jobs.maintain()
+  expect(await row(id)).toMatchObject({ epoch: 1 })
+  await again({ gone: ['instance 1'] }).jobs.maintain()
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+})
+
+test('what stops gives its jobs up, so that another instance takes them at once; they run on', async () => {
+  const { again, jobs, print, id, row, ended, output, demo } = await running()
+
+  await jobs.stop()
+  expect(await row(id)).toMatchObject({ status: 'running', error: null, epoch: 1 })
+  await again().jobs.maintain()
+  print.print('après')
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+  expect(await output(id)).toBe('avant, après')
+  expect(starts(demo)).toHaveLength(1)
+})
+
+test('what has stopped takes nothing any more', async () => {
+  const { jobs, lapse, id, row } = await running()
+  await jobs.stop()
+  await lapse()
+
+  await jobs.maintain()
+
+  expect(await row(id)).toMatchObject({ epoch: 1, status: 'running' })
+})
+
+test('of several instances that find a lapsed job at once, one follows it', async () => {
+  const { again, lapse, print, id, ended, output, demo } = await running()
+  const followed = beforeScript(demo, 'follow')
+  await lapse()
+
+  const others = Array.from({ length: 5 }, () => again())
+  await Promise.all(others.map(({ jobs }) => jobs.maintain()))
+  print.print('après')
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+  expect(await output(id)).toBe('avant, après')
+  expect(followed()).toBe(1)
+})
+
+test('who has lost a job notices when it writes, and writes no byte, no end and no event', async () => {
+  const { again, hub, lapse, print, id, ended, output, lines } = await running()
+  const former = listen(hub, id)
+  await lapse()
+  const other = again()
+  await other.jobs.maintain()
+
+  // Both read it from the host by now.
+  print.print('pendant, ')
+  await expect.poll(() => output(id)).toBe('avant, pendant, ')
+  await expect.poll(() => lines().some((line) => line.includes('job let go'))).toBe(true)
+  print.print('après')
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+  expect(await output(id)).toBe('avant, pendant, après')
+  // It is told of what the other one stores, and by nobody twice.
+  await expect.poll(() => former.events.at(-1)?.type).toBe('update_done')
+  expect(former.text(7)).toBe('pendant, après')
+})
+
+test('who has lost a job and has nothing to write lets go of it when it tends', async () => {
+  const { again, jobs, print, id, ended, lines } = await running()
+  await again({ gone: ['instance 1'] }).jobs.maintain()
+  expect(lines().join('')).not.toContain('job let go')
+
+  await jobs.maintain()
+
+  await expect.poll(() => lines().filter((line) => line.includes('job let go'))).toHaveLength(1)
+  print.end()
+  expect(await ended(id)).toMatchObject({ epoch: 2, status: 'success' })
+})
+
+test('an instance that was cut off from the database while another took its job does no harm once it is back', async () => {
+  const { cut, mend, wrap } = cutOff()
+  const { again, lapse, print, id, ended, output, lines } = await running({ wrap })
+  cut()
+  print.print('un, ')
+  await expect.poll(() => lines().some((line) => line.includes('the database failed'))).toBe(true)
+  await lapse()
+  await again().jobs.maintain()
+  await expect.poll(() => output(id)).toBe('avant, un, ')
+
+  mend()
+  await expect.poll(() => lines().some((line) => line.includes('job let go')), { timeout: 5_000 }).toBe(true)
+  print.print('deux')
+  print.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+  expect(await output(id)).toBe('avant, un, deux')
+})
+
+test('a job that was begun, but whose instance died before it could say so, is not begun twice', async () => {
+  const demo = await startDemo()
+  let runs = 0
+  const { cut, wrap } = cutOff()
+  demo.upgradeOutput = async function* () {
+    runs += 1
+    yield `passage ${runs}`
+  }
+  const { again, jobs, start, row, ended, output } = await jobService(demo, { wrap })
+  beforeScript(demo, 'start', (times) => {
+    if (times === 0) cut()
+    return undefined
+  })
+  const id = await start(jobs, 'lxc:101')
+  await expect.poll(() => runs).toBe(1)
+
+  await again({ gone: ['instance 1'] }).jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', launched: true, epoch: 2 })
+  expect(await output(id)).toBe('passage 1')
+  expect(runs).toBe(1)
+  expect(await row(id)).toMatchObject({ exit_code: 0 })
+})
+
+test('a job that an instance has recorded and not begun is begun by the one that takes it', async () => {
+  const demo = await startDemo()
+  const { cut, wrap } = cutOff()
+  beforeScript(demo, 'start', (times) => (times === 0 ? new Promise(() => {}) : undefined))
+  const { again, jobs, start, ended, output } = await jobService(demo, { wrap })
+  const id = await start(jobs, 'lxc:101')
+  await expect.poll(() => starts(demo)).toHaveLength(1)
+  cut()
+
+  await again({ gone: ['instance 1'] }).jobs.maintain()
+
+  expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
+  expect(await output(id)).toContain('5 upgraded')
+})
+
+test('a job that may have been begun by an instance that is gone is waited for while the host is away', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { cut, wrap } = cutOff()
+  beforeScript(demo, 'start', (times) => {
+    if (times === 0) cut()
+    return undefined
+  })
+  const { again, jobs, start, row, ended, output: stored, lines } = await jobService(demo, { wrap })
+  const id = await start(jobs, 'lxc:101')
+  await expect.poll(() => starts(demo)).toHaveLength(1)
+  demo.accepting = false
+  demo.cut()
+
+  await again({ gone: ['instance 1'] }).jobs.maintain()
+  await expect.poll(() => lines().some((line) => line.includes('the host is not reached'))).toBe(true)
+  expect(await row(id)).toMatchObject({ status: 'running', error: null })
+  demo.accepting = true
+  output.print('fait')
+  output.end()
+
+  expect(await ended(id)).toMatchObject({ status: 'success' })
+  expect(await stored(id)).toBe('fait')
+})
+
+test('a job whose audit entry cannot be written is neither recorded nor begun, not later either', async () => {
+  const demo = await startDemo()
+  const { jobs, db } = await jobService(demo)
+  const announce = () => ({ sql: 'INSERT INTO nowhere VALUES (1)' })
+
+  const started = jobs.start({ kind: 'upgrade', args: { target: 'host' }, target: 'host', startedBy: 1, announce })
+
+  await expect(started).rejects.toThrow(StorageError)
+  await jobs.maintain()
+  expect(await queuedJobs(db)).toEqual([])
+  expect(starts(demo)).toEqual([])
+})
+
+test('who listens at another instance is told all that comes after the byte it has, at once, and the end', async () => {
+  const { again, print, id, output } = await running()
+  const other = again()
+  const told = listen(other.hub, id)
+  // Stored between what the listener has read and when it is told of.
+  print.print('entre-temps, ')
+  await expect.poll(() => output(id)).toBe('avant, entre-temps, ')
+
+  other.jobs.tell('update', id, 7)
+
+  await expect.poll(() => told.text(7)).toBe('entre-temps, ')
+  print.print('pendant, ')
+  await expect.poll(() => told.text(7)).toBe('entre-temps, pendant, ')
+  print.print('après')
+  print.end()
+  await expect.poll(() => told.events.at(-1)).toMatchObject({ type: 'update_done', seq: 35, data: { job_id: id } })
+  expect(told.text(7)).toBe('entre-temps, pendant, après')
+})
+
+test('who listens at the instance that loses a job is told what the other one had stored by then', async () => {
+  const { again, hub, jobs, print, id, output } = await running()
+  const told = listen(hub, id)
+  const other = again({ gone: ['instance 1'] })
+  await other.jobs.maintain()
+  // The former one is not told of it before it tends, and writes nothing.
+  await jobs.maintain()
+  print.print('pendant, ')
+  await expect.poll(() => output(id)).toBe('avant, pendant, ')
+
+  await expect.poll(() => told.text(7)).toBe('pendant, ')
+  print.end()
+  await expect.poll(() => told.events.at(-1)?.type).toBe('update_done')
+})
+
+test('who listens at the instance that takes a job is told what the former one had stored to the last', async () => {
+  const { again, jobs, print, id, output } = await running()
+  const other = again()
+  const told = listen(other.hub, id)
+  other.jobs.tell('update', id, 0)
+  await expect.poll(() => told.text()).toBe('avant, ')
+
+  print.print('un dernier mot')
+  await expect.poll(() => output(id), { interval: 1 }).toBe('avant, un dernier mot')
+  await jobs.stop()
+  await other.jobs.maintain()
+
+  // Nothing more is printed.
+  await expect.poll(() => told.text()).toBe('avant, un dernier mot')
+  print.end()
+  await expect.poll(() => told.events.at(-1)?.type).toBe('update_done')
+})
+
+test('what a job of another instance puts out is asked for while somebody listens, not longer', async () => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { jobs, again, start } = await jobService(demo)
+  const id = await start(jobs, 'lxc:101')
+  let asked = 0
+  const count = (db: Database): Database => ({
+    ...db,
+    query(row, sql, args) {
+      asked += 1
+      return db.query(row, sql, args)
+    },
+  })
+  const other = again({ wrap: count })
+  const leave = other.hub.subscribe(`update:${id}`, { deliver() {}, finish() {} })
+  for (let round = 0; round < 5; round += 1) other.jobs.tell('update', id, 0)
+  // However many have asked for it, it is looked at four times a second.
+  await expect.poll(() => asked).toBeGreaterThanOrEqual(2)
+  const before = asked
+  await pause(600)
+  expect(asked - before).toBeLessThanOrEqual(3)
+
+  leave()
+  await pause(300)
+  const after = asked
+  await pause(600)
+  expect(asked).toBe(after)
+  output.end()
+})

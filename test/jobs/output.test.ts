@@ -1,0 +1,320 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { findJob } from '../../db/jobs.ts'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
+import { readOutput } from '../../db/output.ts'
+import { createOutputWriter, type JobOutput, type JobText, LeaseLost } from '../../jobs/output.ts'
+import { openMigrated } from '../db/database.ts'
+import { recordJob } from '../db/job.ts'
+
+let real: Database
+let db: Database
+/** How many batches reached the database. */
+let batches: number
+/** What each batch is preceded by; a test makes it fail. */
+let before: () => Promise<void>
+let told: { jobId: string; text: JobText; at: number }[]
+
+beforeEach(async () => {
+  real = await openMigrated()
+  batches = 0
+  before = async () => {}
+  told = []
+  db = {
+    ...real,
+    async batch(statements) {
+      batches += 1
+      await before()
+      return real.batch(statements)
+    },
+  }
+  for (let at = 0; at < 60; at += 1) await recordJob(real, `job ${at}`)
+})
+
+const writer = () =>
+  createOutputWriter(db, (jobId, { bytes, ...where }) => {
+    // They are good for the call alone.
+    const text = { bytes: Buffer.from(bytes), ...where }
+    told.push({ jobId, text, at: performance.now() })
+    return true
+  })
+
+/** A job as it was recorded, which begins now. */
+const begun = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offset: 0 })
+
+/** Appends text; the host's offsets are ten times as far. */
+function appender(output: JobOutput, from = 0) {
+  let offset = from
+  return async (text: string) => {
+    const bytes = Buffer.from(text)
+    offset += bytes.length
+    await output.append(bytes, offset * 10)
+  }
+}
+
+async function stored(id: string): Promise<string> {
+  const chunks = await readOutput(db, id, 0, 1e9)
+  return Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
+}
+
+test('stores what several jobs write, each in its order, and tells of each row after it is safe', async () => {
+  const { open } = writer()
+  const expected = new Map<string, string>()
+  const follow = async (id: string) => {
+    const output = open(begun(id))
+    const append = appender(output)
+    for (let line = 0; line < 40; line += 1) {
+      const text = `${id}: line ${line} ${'é'.repeat(randomInt(200))}\n`
+      expected.set(id, (expected.get(id) ?? '') + text)
+      await append(text)
+      if (line % 7 === 0) await pause(randomInt(15))
+    }
+    await output.flush()
+    expect(await stored(id)).toBe(expected.get(id))
+  }
+
+  await Promise.all(['job 1', 'job 2', 'job 3'].map(follow))
+
+  for (const [id, text] of expected) {
+    const mine = told.filter(({ jobId }) => jobId === id)
+    expect(Buffer.concat(mine.map(({ text: { bytes } }) => bytes)).toString()).toBe(text)
+    let at = 0
+    for (const { text: row } of mine) {
+      expect(row.offset).toBe(at)
+      at += row.bytes.length
+      expect(row.hostOffset).toBe(at * 10)
+    }
+    expect(await findJob(db, id)).toMatchObject({ output_size: at, host_offset: at * 10 })
+  }
+})
+
+test('what sixty jobs write at the same time is one batch', async () => {
+  const { open } = writer()
+  const outputs = Array.from({ length: 60 }, (_, at) => open(begun(`job ${at}`)))
+
+  const writes = outputs.map((output, at) => appender(output)(`text of ${at}`))
+  await Promise.all([...writes, ...outputs.map((output) => output.flush())])
+
+  expect(batches).toBe(1)
+  expect(told).toHaveLength(60)
+  expect(await stored('job 59')).toBe('text of 59')
+})
+
+test('what one job writes in small pieces goes into one row, and is told in few', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const append = appender(output)
+
+  for (let line = 0; line < 2000; line += 1) void append('a short line of some thirty bytes\n')
+  await output.flush()
+
+  expect(await readOutput(db, 'job 1', 0, 1e9)).toHaveLength(1)
+  expect(told).toHaveLength(3)
+  expect(await stored('job 1')).toBe('a short line of some thirty bytes\n'.repeat(2000))
+})
+
+test('the first piece after a pause is stored at once, and a steady stream fifty times a second', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const append = appender(output)
+  const delays: number[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const written = performance.now()
+    await append('x')
+    await output.flush()
+    delays.push((told.at(-1)?.at ?? Number.POSITIVE_INFINITY) - written)
+    await pause(30)
+  }
+  // One that is held back for others waits for twenty milliseconds, each time.
+  expect(Math.min(...delays)).toBeLessThan(10)
+
+  batches = 0
+  const started = performance.now()
+  while (performance.now() - started < 300) {
+    await append('y')
+    await pause(1)
+  }
+  await output.flush()
+  expect(batches).toBeGreaterThan(3)
+  expect(batches).toBeLessThanOrEqual((performance.now() - started) / 20 + 2)
+})
+
+test('a reader waits while much text does', async () => {
+  const { open } = writer()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  before = () => held
+  const append = appender(open(begun('job 1')))
+  let settled = 0
+  const big = 'x'.repeat(640 * 1024)
+  for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
+
+  await pause(50)
+  expect(settled).toBeLessThan(6)
+
+  release()
+  await expect.poll(() => settled).toBe(10)
+  expect(await stored('job 1')).toBe(big.repeat(10))
+})
+
+test('text that could not be stored is told to nobody, and its job takes no more', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const append = appender(output)
+  await append('stored, ')
+  await output.flush()
+
+  before = () => Promise.reject(new StorageError('disk full'))
+  await append('lost')
+  expect(output.failed.aborted).toBe(false)
+  await expect(output.flush()).rejects.toThrow('disk full')
+  expect(output.failed.aborted).toBe(true)
+  before = async () => {}
+
+  await expect(append('behind a gap')).rejects.toThrow('disk full')
+  await expect(output.flush()).rejects.toThrow('disk full')
+  expect(told.map(({ text }) => text.bytes.toString())).toEqual(['stored, '])
+  expect(await stored('job 1')).toBe('stored, ')
+})
+
+test('what was written while a store failed is not stored behind the gap', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const append = appender(output)
+  let fail = (_: Error) => {}
+  before = () =>
+    new Promise((_, reject) => {
+      fail = reject
+    })
+  await append('first ')
+  await expect.poll(() => batches).toBe(1)
+  await append('second ')
+
+  before = async () => {}
+  fail(new StorageError('busy'))
+  await expect(output.flush()).rejects.toThrow('busy')
+
+  expect(await stored('job 1')).toBe('')
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 0, host_offset: 0 })
+})
+
+test('the same job, opened again, goes on from what is stored; other jobs were not harmed', async () => {
+  const { open } = writer()
+  const [first, other] = [open(begun('job 1')), open(begun('job 2'))]
+  before = () => Promise.reject(new StorageError('busy'))
+  await appender(first)('lost')
+  await expect(first.flush()).rejects.toThrow('busy')
+  before = async () => {}
+
+  const again = open(begun('job 1'))
+  await appender(again)('whole')
+  await appender(other)('other')
+  await Promise.all([again.flush(), other.flush()])
+
+  expect([await stored('job 1'), await stored('job 2')]).toEqual(['whole', 'other'])
+  await expect(first.flush()).rejects.toThrow('busy')
+})
+
+test('nothing written is nothing stored', async () => {
+  const output = writer().open(begun('job 1'))
+
+  await output.append(Buffer.alloc(0), 0)
+  await output.flush()
+
+  expect(batches).toBe(0)
+  expect(told).toEqual([])
+})
+
+test('who follows a job in an epoch that has passed stores nothing, is told nothing, and learns it at once', async () => {
+  const { open } = writer()
+  const [former, other] = [open(begun('job 1')), open(begun('job 2'))]
+  await appender(former)('before')
+  await former.flush()
+  await real.run('UPDATE jobs SET epoch = 2 WHERE id = ?', ['job 1'])
+
+  const append = appender(former, 6)
+  await append(' late')
+  await appender(other)('other')
+
+  await expect.poll(() => former.failed.aborted).toBe(true)
+  await expect(former.flush()).rejects.toThrow(LeaseLost)
+  await expect(append(' later')).rejects.toThrow(LeaseLost)
+  await other.flush()
+  expect([await stored('job 1'), await stored('job 2')]).toEqual(['before', 'other'])
+  expect(other.failed.aborted).toBe(false)
+  expect(told.map(({ jobId, text }) => [jobId, text.bytes.toString()])).toEqual([
+    ['job 1', 'before'],
+    ['job 2', 'other'],
+  ])
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 6, host_offset: 60 })
+  const mine = open({ ...begun('job 1', 2), output_size: 6, host_offset: 60 })
+  await mine.append(Buffer.from(' mine'), 70)
+  await mine.flush()
+  expect(await stored('job 1')).toBe('before mine')
+})
+
+test('the service’s own words reach no further into the host’s file', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  await output.append(Buffer.from('host'), 4)
+  await output.append(Buffer.from(', service'))
+  await output.flush()
+
+  expect(await stored('job 1')).toBe('host, service')
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 13, host_offset: 4 })
+})
+
+test('a piece of any length goes into rows of 256 KiB and is told in 32 KiB, cut between characters', async () => {
+  const { open } = writer()
+  const output = open(begun('job 1'))
+  const text = `x${'é€🦊'.repeat(120_000)}`
+  await output.append(Buffer.from(text), 17)
+  await output.append(Buffer.from('end'), 20)
+  await output.flush()
+
+  const rows = await readOutput(db, 'job 1', 0, 1e9)
+  expect(Math.max(...rows.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(256 * 1024)
+  expect(Math.max(...told.map(({ text: { bytes } }) => bytes.length))).toBeLessThanOrEqual(32 * 1024)
+  expect(rows.map(({ bytes }) => bytes.toString()).join('')).toBe(`${text}end`)
+  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(`${text}end`)
+  expect(await findJob(db, 'job 1')).toMatchObject({ output_size: Buffer.byteLength(text) + 3, host_offset: 20 })
+})
+
+test('what waits while a slow database writes changes nothing of what is being written, however late it is read', async () => {
+  const given: { chunk: unknown; written: string }[] = []
+  const { open } = createOutputWriter(
+    {
+      ...real,
+      async batch(statements) {
+        const chunk = statements[0]?.args?.[1]
+        if (chunk instanceof Buffer) given.push({ chunk, written: chunk.toString('latin1') })
+        await pause(30)
+        return real.batch(statements)
+      },
+    },
+    (jobId, { bytes, ...where }) => {
+      told.push({ jobId, text: { bytes: Buffer.from(bytes), ...where }, at: performance.now() })
+      return true
+    },
+  )
+  const output = open(begun('job 1'))
+  let all = ''
+  for (let round = 0; round < 40; round += 1) {
+    // Short lines, and what nothing makes shorter, of which no two are alike.
+    const text = round % 3 === 0 ? randomBytes(6_000).toString('hex') : `line ${round} of forty\n`
+    all += text
+    const bytes = Buffer.from(text)
+    await output.append(bytes)
+    bytes.fill('!')
+    await pause(5)
+  }
+  await output.flush()
+
+  expect(await stored('job 1')).toBe(all)
+  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
+  expect(given.length).toBeGreaterThan(3)
+  for (const { chunk, written } of given) expect((chunk as Buffer).toString('latin1')).toBe(written)
+})

@@ -1,0 +1,500 @@
+import { AUDIT_ACTIONS, ERRORS } from '../../functions/services.ts'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { parseDescriptor } from '../../functions/registry/descriptor.ts'
+import { loadModules } from '../../modules/loader.ts'
+import { createLog } from '../../platform/log.ts'
+import { type FakeHost, mount, testApp } from '../app.ts'
+import { answered, audited, auditedActions, refused } from '../functions/answers.ts'
+
+const EXAMPLE = join(import.meta.dirname, '../../examples/module-hello')
+
+let parent: string
+/** The folder of all modules; vitest leaves what lies in one of this name to Node's own import, which is in use later. */
+let folder: string
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'ops-panel-modules-'))
+  folder = join(parent, 'node_modules')
+  await mkdir(folder)
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(parent, { recursive: true })
+})
+
+async function write(id: string, source: string): Promise<void> {
+  await mkdir(join(folder, id))
+  await writeFile(join(folder, id, 'backend.mjs'), source)
+}
+
+/** A module whose default export returns these declarations. */
+const declaring = (...declarations: string[]) =>
+  `export default ({ z, defineFunction }) => [${declarations.join(',\n')}]\n`
+
+/** A declaration of the module `probe`, of which single fields are replaced, left out (`''`) or added. */
+const declaration = (fields: Record<string, string> = {}) =>
+  `defineFunction({ ${Object.entries({
+    method: `'GET'`,
+    path: `'/api/modules/probe/thing'`,
+    auth: `'none'`,
+    rateLimit: 'false',
+    response: 'z.object({ id: z.number() })',
+    handler: '() => ({ id: 1 })',
+    ...fields,
+  })
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ')} })`
+
+const probe = (fields: Record<string, string>) => write('probe', declaring(declaration(fields)))
+
+const GOOD = declaring(declaration({ path: `'/api/modules/good/thing'` }))
+
+const KNOWN = { errors: ERRORS, actions: AUDIT_ACTIONS }
+
+/** Loads modules, each from its `backend.mjs`. */
+async function load(ids: readonly string[], file = 'backend.mjs') {
+  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const loaded = await loadModules(
+    folder,
+    ids.map((id) => ({ id, file })),
+    KNOWN,
+    log,
+  )
+  const { functions, problems } = loaded
+  const paths = functions.map(({ method, path }) => `${method} ${path}`)
+  // That a module is about to be loaded is said of each.
+  const said = lines().filter((line) => !line.includes('"loading module"'))
+  return { functions, problems, paths, lines: said }
+}
+
+async function service(ids: readonly string[], fake: FakeHost = {}) {
+  const { functions, problems } = await load(ids)
+  expect(problems).toEqual(new Map())
+  return testApp(functions, { fake })
+}
+
+/** That `probe` is left out with this detail and one warning, and that the module beside it is served all the same. */
+async function leftOut(detail: unknown, problem = 'load_failed') {
+  await write('good', GOOD)
+  const { functions, problems, paths, lines } = await load(['probe', 'good'])
+
+  expect(problems).toEqual(new Map([['probe', { problem, detail }]]))
+  expect(paths).toEqual(['GET /api/modules/good/thing'])
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'warn',
+    module: 'probe',
+    err: expect.anything(),
+  })
+  const { request } = await testApp(functions)
+  expect(await answered(await request('GET', '/api/modules/good/thing'), 200)).toEqual({ id: 1 })
+  await refused(await request('GET', '/api/modules/probe/thing'), 404, 'not_found')
+}
+
+test('the example describes itself as the registry expects it', async () => {
+  const parsed = parseDescriptor(await readFile(join(EXAMPLE, 'module.json'), 'utf8'))
+
+  expect(parsed).toMatchObject({ descriptor: { id: 'hello', has_backend: true, backend: 'backend.mjs' } })
+})
+
+test('the example greets who is signed in, and nobody else', async () => {
+  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
+  const { request } = await service(['hello'])
+
+  await refused(await request('GET', '/api/modules/hello/greeting'), 401, 'unauthenticated')
+  expect(await answered(await request('GET', '/api/modules/hello/greeting', { as: 'user' }), 200)).toEqual({
+    message: 'Bonjour bob.',
+  })
+})
+
+test('the example counts greetings, checks their names, and audits nothing', async () => {
+  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
+  const { request, db } = await service(['hello'])
+  const greet = (body: unknown) => request('POST', '/api/modules/hello/greetings', { as: 'user', body })
+
+  const { details } = await refused(await greet({ name: ' ' }), 400, 'invalid_request')
+  expect(details).toMatchObject([{ field: 'name' }])
+  expect(await answered(await greet({ name: 'Zoé' }), 201)).toEqual({ message: 'Bonjour Zoé.', count: 1 })
+  expect(await answered(await greet({ name: 'Max' }), 201)).toEqual({ message: 'Bonjour Max.', count: 2 })
+  expect(await audited(db)).toEqual([])
+})
+
+test('the example asks the host since when it is up, for administrators only', async () => {
+  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
+  const { request, ran } = await service(['hello'], { exec: () => ({ stdout: 'up 2 days\n' }) })
+  const path = '/api/modules/hello/uptime'
+
+  await refused(await request('GET', path), 401, 'unauthenticated')
+  await refused(await request('GET', path, { as: 'user' }), 403, 'forbidden')
+  expect(ran).toEqual([])
+  expect(await answered(await request('GET', path, { as: 'admin' }), 200)).toEqual({ uptime: 'up 2 days' })
+  expect(ran).toEqual([{ command: ['uptime', '-p'], rights: 'none' }])
+})
+
+test('the example says what the host said when a command fails there', async () => {
+  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
+  const { request } = await service(['hello'], { exec: () => ({ code: 127, stderr: 'not found\n' }) })
+
+  const answer = await request('GET', '/api/modules/hello/uptime', { as: 'admin' })
+
+  expect((await refused(answer, 502, 'ssh_failed')).error).toBe('Erreur SSH : not found')
+})
+
+test('a declaration with everything is mounted, with its parameters, its limit and its audit', async () => {
+  await probe({
+    method: `'POST'`,
+    path: `'/api/modules/probe/:kind/items.v1/:item_id'`,
+    auth: `'admin'`,
+    rateLimit: `{ limit: 2, seconds: 60, by: 'user', shared: true, refusal: 'login_busy', audit: 'login_failed' }`,
+    audit: `['update_start']`,
+    request: `{
+      params: z.object({ kind: z.string(), item_id: z.coerce.number() }),
+      query: z.object({ deep: z.string() }),
+      cookies: z.object({}),
+      body: z.object({ name: z.string() }),
+      refusal: 'target_missing',
+    }`,
+    status: '202',
+    response: 'z.string()',
+    contentType: `'text/plain; charset=utf-8'`,
+    errors: `['job_missing']`,
+    handler: `async ({ params: { kind, item_id }, query: { deep }, body: { name } }, { audit, fail }) => {
+      if (item_id === 0) throw fail('job_missing')
+      await audit('update_start', { target: kind })
+      return [kind, item_id + 1, deep, name].join()
+    }`,
+  })
+  const { request, db } = await service(['probe'])
+  const post = (path: string, body: unknown) =>
+    request('POST', `/api/modules/probe/${path}`, { as: 'admin', body, headers: { cookie: 'a=b' } })
+
+  await refused(await post('a/items.v1/x?deep=1', {}), 404, 'not_found')
+  const answer = await post('a/items.v1/4?deep=1', { name: 'n' })
+  expect({ status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }).toEqual({
+    status: 202,
+    type: 'text/plain; charset=utf-8',
+    text: 'a,5,1,n',
+  })
+  expect(await auditedActions(db)).toEqual(['update_start'])
+  await refused(await post('a/items.v1/0?deep=1', { name: 'n' }), 503, 'login_busy')
+})
+
+test('a module that keeps its declarations changes nothing of what is mounted', async () => {
+  await write(
+    'probe',
+    `export default ({ z, defineFunction }) => {
+      const limit = { limit: 1, seconds: 60, by: 'address' }
+      const kept = { method: 'GET', path: '/api/modules/probe/thing', auth: 'admin', rateLimit: limit, response: z.null(),
+        handler: () => {
+          Object.assign(limit, { limit: 1000 })
+          Object.assign(kept, { auth: 'none', rateLimit: false })
+          return null
+        } }
+      return [kept]
+    }`,
+  )
+  const { functions } = await load(['probe'])
+  const { request, services, tokenFor } = await testApp(functions)
+
+  await answered(await request('GET', '/api/modules/probe/thing', { as: 'admin' }), 200)
+
+  await refused(await request('GET', '/api/modules/probe/thing', { as: 'admin' }), 429, 'rate_limited')
+  const again = mount(functions, { ...services, limiter: { admit: () => 0, wait: () => 0 } })
+  await refused(await again.request('/api/modules/probe/thing'), 401, 'unauthenticated')
+  const headers = { authorization: `Bearer ${await tokenFor('user')}` }
+  await refused(await again.request('/api/modules/probe/thing', { headers }), 403, 'forbidden')
+})
+
+test('a module may declare nothing, and may have its code in a file of another name', async () => {
+  await mkdir(join(folder, 'probe/dist'), { recursive: true })
+  await writeFile(join(folder, 'probe/dist/server.mjs'), 'export default () => []')
+
+  expect(await load(['probe'], 'dist/server.mjs')).toEqual({ functions: [], problems: new Map(), paths: [], lines: [] })
+})
+
+test('the folder of the modules may be a link, and so may a file within a module', async () => {
+  await write('good', GOOD)
+  await symlink('backend.mjs', join(folder, 'good/other.mjs'))
+  const link = join(parent, 'link')
+  await symlink(folder, link)
+  const { log } = createLog({ level: 'debug', pretty: false, write: () => {} })
+
+  const { functions, problems } = await loadModules(link, [{ id: 'good', file: 'other.mjs' }], KNOWN, log)
+
+  expect(problems).toEqual(new Map())
+  expect(functions).toHaveLength(1)
+})
+
+const POST = { method: `'POST'`, audit: 'false' }
+const ITEM = `'/api/modules/probe/items/:id'`
+
+test.each<[what: string, fields: Record<string, string>, complaint: string]>([
+  ['without a method', { method: '' }, '« method » manque'],
+  ['with an unknown method', { method: `'FETCH'` }, '« method » est invalide'],
+  ['without a path', { path: '' }, '« path » manque'],
+  ['with a path of the service', { path: `'/api/auth/login'` }, 'doit être sous /api/modules/probe/'],
+  ['with a path of another module', { path: `'/api/modules/probed/x'` }, 'doit être sous /api/modules/probe/'],
+  ['with nothing behind its id', { path: `'/api/modules/probe/'` }, 'avec une suite'],
+  ['with a path that leads up', { path: `'/api/modules/probe/../other'` }, 'segment inadmissible : « .. »'],
+  ['with a double slash', { path: `'/api/modules/probe//x'` }, 'segment inadmissible : «  »'],
+  ['with a slash at the end', { path: `'/api/modules/probe/x/'` }, 'segment inadmissible : «  »'],
+  ['with a wildcard', { path: `'/api/modules/probe/*'` }, 'segment inadmissible : « * »'],
+  ['with an optional parameter', { path: `'/api/modules/probe/:id?'` }, 'segment inadmissible : « :id? »'],
+  ['with a pattern', { path: `'/api/modules/probe/:id{.+}'` }, 'segment inadmissible : « :id{.+} »'],
+  ['with a line break', { path: `'/api/modules/probe/x\\n'` }, 'segment inadmissible'],
+  ['in place of enable', { ...POST, path: `'/api/modules/probe/enable'` }, 'réservée au panneau'],
+  ['in place of disable', { ...POST, path: `'/api/modules/probe/disable'` }, 'réservée au panneau'],
+  ['with a parameter twice', { path: `'/api/modules/probe/:id/:id'` }, 'deux fois le même paramètre'],
+  ['without auth', { auth: '' }, '« auth » manque'],
+  ['with an unknown role', { auth: `'owner'` }, '« auth » est invalide'],
+  ['without rateLimit', { rateLimit: '' }, '« rateLimit » manque'],
+  ['with rateLimit: true', { rateLimit: 'true' }, '« rateLimit » est invalide'],
+  [
+    'with a limit of nothing',
+    { rateLimit: `{ limit: 0, seconds: 1, by: 'user' }` },
+    '« rateLimit.limit » est invalide',
+  ],
+  ['with half a second', { rateLimit: `{ limit: 1, seconds: 0.5, by: 'user' }` }, '« rateLimit.seconds » est invalide'],
+  ['with a limit for whom', { rateLimit: '{ limit: 1, seconds: 1 }' }, '« rateLimit.by » manque'],
+  [
+    'with a misspelt field of the limit',
+    { rateLimit: `{ limit: 1, seconds: 1, by: 'user', share: true }` },
+    '« rateLimit » a des champs inconnus : share',
+  ],
+  [
+    'with an unknown code of the limit',
+    { rateLimit: `{ limit: 1, seconds: 1, by: 'user', refusal: 'no_coffee' }` },
+    '« rateLimit.refusal » est invalide',
+  ],
+  ['that changes something, without audit', { method: `'DELETE'` }, '« audit » manque'],
+  ['with an unknown audit action', { ...POST, audit: `['coffee_made']` }, '« audit.0 » est invalide'],
+  ['with audit: true', { ...POST, audit: 'true' }, '« audit » est invalide'],
+  ['with a request that is no object', { request: 'false' }, '« request » est invalide'],
+  ['with a query that is no schema', { request: '{ query: {} }' }, '« request.query » est invalide'],
+  [
+    'with a body that is no schema',
+    { ...POST, request: '{ body: { parse: () => 1 } }' },
+    '« request.body » est invalide',
+  ],
+  ['with an unknown part of the request', { request: '{ header: z.object({}) }' }, '« request » a des champs inconnus'],
+  ['that reads, with a body', { request: '{ body: z.object({}) }' }, '« request.body » n’est pas possible avec GET'],
+  ['with :id, without a request', { path: ITEM }, '« request.params » ne décrit pas id'],
+  [
+    'with :id and other params',
+    { path: ITEM, request: '{ params: z.object({ name: z.string() }) }' },
+    '« request.params » ne décrit pas id ; « request.params » décrit name',
+  ],
+  ['with params that the path lacks', { request: '{ params: z.object({ id: z.string() }) }' }, 'absent de l’adresse'],
+  ['without a response', { response: '' }, '« response » manque'],
+  [
+    'with a response that is no schema',
+    { response: '{ id: 1 }' },
+    '« response » est invalide (attendu : un schéma zod)',
+  ],
+  ['with another status', { status: '204' }, '« status » est invalide'],
+  ['with a content type that is no text', { contentType: '1' }, '« contentType » est invalide'],
+  ['with a content type that is no header', { contentType: `'a\\nb'` }, '« contentType » est invalide'],
+  ['with an unknown code', { errors: `['job_missing', 'no_coffee']` }, '« errors.1 » est invalide'],
+  ['with the name of a method as a code', { errors: `['toString']` }, '« errors.0 » est invalide'],
+  ['with errors that are no list', { errors: `'job_missing'` }, '« errors » est invalide'],
+  ['without a handler', { handler: '' }, '« handler » manque'],
+  ['with a handler that is no function', { handler: '{}' }, '« handler » est invalide'],
+  ['with a misspelt field', { ratelimit: '5' }, 'a des champs inconnus : ratelimit'],
+  [
+    'with a precondition, which the panel would replace',
+    { precondition: '() => {}' },
+    'champs inconnus : precondition',
+  ],
+  ['with a field that throws when it is read', { get: '0, get status() { throw new Error("read") }' }, 'read'],
+])('a declaration %s leaves the whole module out, and says so', async (_, fields, complaint) => {
+  await write('probe', declaring(declaration({ path: `'/api/modules/probe/fine'` }), declaration(fields)))
+
+  await leftOut(expect.stringContaining(complaint))
+})
+
+test('what is wrong is told with the number, the method and the path of the declaration', async () => {
+  await write('probe', declaring(declaration({ path: `'/api/modules/probe/fine'` }), declaration({ rateLimit: '' })))
+
+  await leftOut(
+    'déclaration 2 (GET /api/modules/probe/thing) : « rateLimit » manque (attendu : { limit, seconds, by }, ou false)',
+  )
+})
+
+test.each(['null', '"GET"', '[]', '() => {}', ''])(
+  'a declaration that is none (%j) is told by its number',
+  async (text) => {
+    await write('probe', declaring(declaration(), `${text}, ${declaration()}`))
+
+    await leftOut(expect.stringMatching(/^déclaration 2 : (est invalide|manque|« method » manque)/))
+  },
+)
+
+test.each([
+  ['the same', `'/api/modules/probe/items/:id'`],
+  ['with another name of its parameter', `'/api/modules/probe/items/:name'`],
+])('a path that is declared twice for a method, %s, leaves the module out', async (_, path) => {
+  const request = '{ params: z.object({ id: z.string() }) }'
+  await write(
+    'probe',
+    declaring(
+      declaration({ path: ITEM, request }),
+      declaration({ path: ITEM, request, ...POST }),
+      declaration({ path, request: request.replace('id', path.includes(':name') ? 'name' : 'id') }),
+    ),
+  )
+
+  await leftOut(expect.stringMatching(/^déclaration 3 .* : cette méthode à cette adresse est déjà déclarée$/))
+})
+
+test.each([
+  ['that throws while it is imported', 'throw new Error("no coffee")', 'backend.mjs : no coffee'],
+  ['that throws what is no error', 'throw { coffee: 0 }', 'backend.mjs : { coffee: 0 }'],
+  ['with a syntax error', 'export default (=>', 'backend.mjs : Unexpected token'],
+  ['that imports a package', `import 'no-such-package'`, `backend.mjs : Cannot find package 'no-such-package'`],
+  ['that misses a file at its import', `import 'node:fs'; import './gone.mjs'`, 'backend.mjs : Cannot find module'],
+  ['without a default export', 'export const list = []', 'l’export par défaut n’est pas une fonction'],
+  ['whose default export is a list', 'export default []', 'l’export par défaut n’est pas une fonction'],
+  ['whose default export throws', 'export default () => { throw new Error("no tea") }', 'backend.mjs : no tea'],
+  ['whose default export is asynchronous', 'export default async () => []', 'renvoie une promesse'],
+  ['that rejects asynchronously', 'export default async () => { throw new Error("x") }', 'renvoie une promesse'],
+  ['whose default export returns one declaration', 'export default () => ({})', 'ne renvoie pas une liste'],
+  ['whose default export returns nothing', 'export default () => {}', 'ne renvoie pas une liste'],
+])('a module %s is left out', async (_, source, complaint) => {
+  await write('probe', source)
+
+  await leftOut(expect.stringContaining(complaint))
+})
+
+test('the log tells where in the module it was thrown', async () => {
+  await write('probe', 'throw new Error("no coffee")')
+
+  const { lines } = await load(['probe'])
+
+  expect(lines[0]).toContain('no coffee')
+  expect(lines[0]).toContain('probe/backend.mjs:1:7')
+})
+
+test('a module whose import never ends is left out after five seconds', async () => {
+  await write('probe', 'await new Promise(() => {})\nexport default () => []')
+  await write('good', GOOD)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const loading = load(['probe', 'good'])
+  while (vi.getTimerCount() === 0) await turn()
+  await vi.advanceTimersByTimeAsync(4_999)
+  expect(vi.getTimerCount()).toBe(1)
+
+  await vi.advanceTimersByTimeAsync(1)
+
+  const { problems, paths } = await loading
+  expect(problems.get('probe')).toEqual({
+    problem: 'load_failed',
+    detail: 'le chargement ne s’est pas terminé en 5 s (await hors d’une fonction ?)',
+  })
+  expect(paths).toEqual(['GET /api/modules/good/thing'])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+const GONE = 'backend.mjs n’existe pas dans le dossier du module'
+
+test('a module whose folder is gone is reported as having no files', async () => {
+  await leftOut(GONE, 'files_missing')
+})
+
+test('a module whose file is gone is reported as having no files', async () => {
+  await mkdir(join(folder, 'probe'))
+
+  await leftOut(GONE, 'files_missing')
+})
+
+test('when the folder of all modules is gone, all of them are reported and nothing is loaded', async () => {
+  await rm(folder, { recursive: true })
+
+  const { problems, functions } = await load(['probe', 'good'])
+
+  expect([...problems.values()].map(({ problem }) => problem)).toEqual(['files_missing', 'files_missing'])
+  expect(functions).toEqual([])
+})
+
+test('a folder in the place of the file is refused', async () => {
+  await mkdir(join(folder, 'probe/backend.mjs'), { recursive: true })
+
+  await leftOut('backend.mjs n’est pas un fichier')
+})
+
+/** Code that would be served if it were loaded. */
+const elsewhere = () => write('elsewhere', declaring(declaration()))
+
+test('a link to a file outside of the module is refused, be it one of another module', async () => {
+  await elsewhere()
+  await mkdir(join(folder, 'probe'))
+  await symlink('../elsewhere/backend.mjs', join(folder, 'probe/backend.mjs'))
+
+  await leftOut('backend.mjs mène hors du dossier du module')
+})
+
+test('a module whose folder is a link is refused', async () => {
+  await elsewhere()
+  await symlink('elsewhere', join(folder, 'probe'))
+
+  await leftOut('backend.mjs mène hors du dossier du module')
+})
+
+test('a name that leads out of the folder is refused', async () => {
+  await elsewhere()
+  await mkdir(join(folder, 'probe'))
+
+  const { problems, functions } = await load(['probe'], '../elsewhere/backend.mjs')
+
+  expect(problems.get('probe')?.detail).toBe('../elsewhere/backend.mjs mène hors du dossier du module')
+  expect(functions).toEqual([])
+})
+
+test('a file over 5 MiB is refused, and one of exactly 5 MiB is loaded', async () => {
+  const limit = 5 * 1024 * 1024
+  const source = declaring(declaration())
+  await write('fits', `${declaring().trim()}\n`.padEnd(limit))
+  await write('probe', source.padEnd(limit + 1))
+
+  expect((await load(['fits'])).problems).toEqual(new Map())
+  await leftOut('backend.mjs dépasse 5 Mio')
+})
+
+test.each([
+  ['throws', '() => { throw new Error("secret cause") }'],
+  ['rejects', 'async () => { throw new Error("secret cause") }'],
+  ['answers what it does not declare', '() => ({ id: "secret cause" })'],
+  ['asks for a code that does not exist', `(_, { fail }) => { throw fail('no_coffee', { cause: 'secret cause' }) }`],
+])('a handler that %s is 500 with nothing of its cause, and the service goes on', async (_, handler) => {
+  await probe({ handler })
+  await write('good', GOOD)
+  const { request } = await service(['probe', 'good'])
+
+  const response = await request('GET', '/api/modules/probe/thing')
+
+  expect(await response.clone().text()).not.toContain('secret cause')
+  await refused(response, 500, 'internal')
+  expect(await answered(await request('GET', '/api/modules/good/thing'), 200)).toEqual({ id: 1 })
+})
+
+test('a field that a module’s response does not declare does not leak', async () => {
+  await probe({ handler: '() => ({ id: 1, password: "secret" })' })
+  const { request } = await service(['probe'])
+
+  expect(await answered(await request('GET', '/api/modules/probe/thing'), 200)).toEqual({ id: 1 })
+})
+
+test('a code that a module does not declare is 500 under strict, and goes out otherwise', async () => {
+  await probe({ handler: `(_, { fail }) => { throw fail('job_missing') }` })
+  const { functions } = await load(['probe'])
+  const { request, services } = await testApp(functions)
+  const lenient = mount(functions, services, { strict: false })
+
+  await refused(await request('GET', '/api/modules/probe/thing'), 500, 'internal')
+  await refused(await lenient.request('/api/modules/probe/thing'), 404, 'job_missing')
+})

@@ -1,0 +1,326 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { connect as connectInClear } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import health from '../../functions/health/health.get.ts'
+import { every } from '../../platform/certificate.ts'
+import { testApp } from '../app.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { selfSigned } from '../spec/certificate.ts'
+import { listening } from '../serve/listening.ts'
+
+type Pair = ReturnType<typeof selfSigned>
+
+const KEPT = 'the TLS files are not good, the former certificate stays in use'
+const RENEWED = 'TLS certificate renewed'
+
+/** The service's server with a certificate by the name of `first`, which looks at its files when the test says so. */
+async function serve(first: Pair = selfSigned('first'), lay = layFiles) {
+  const folder = await temporaryFolder()
+  const tls = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') }
+  await lay(folder, first)
+  const { services, lines, advance } = await testApp([health])
+  let lookOnce: (() => Promise<void>) | undefined
+  const repeat = (look: () => Promise<void>) => {
+    lookOnce = look
+    return () => {
+      lookOnce = undefined
+    }
+  }
+  const { url, server } = await listening(services, { functions: [health], tls, repeat })
+  const port = Number(new URL(url).port)
+  return {
+    folder,
+    tls,
+    port,
+    server,
+    advance,
+    isLooking: () => lookOnce !== undefined,
+    async look(times = 1) {
+      for (let time = 0; time < times; time += 1) await lookOnce?.()
+    },
+    /** Whose certificate a new connection is shown. */
+    shown: () => shown(port),
+    logged: () => lines().flatMap((line) => /"msg":"([^"]*TLS[^"]*)"/.exec(line)?.[1] ?? []),
+    lines,
+  }
+}
+
+/** As an administrator copies them. */
+async function layFiles(folder: string, { cert, key }: Pair): Promise<void> {
+  await writeFile(join(folder, 'tls.crt'), cert)
+  await writeFile(join(folder, 'tls.key'), key)
+}
+
+async function open(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+async function shown(port: number): Promise<string> {
+  const socket = await open(port)
+  const subject = socket.getPeerX509Certificate()?.subject ?? ''
+  socket.destroy()
+  return subject.replace('CN=', '')
+}
+
+/** A request on a connection that stays open; gives the status line. */
+async function ask(socket: TLSSocket): Promise<string> {
+  socket.write('GET /api/health HTTP/1.1\r\nHost: panel.test\r\n\r\n')
+  const [bytes] = await once(socket, 'data')
+  return String(bytes).split('\r\n', 1)[0] ?? ''
+}
+
+/** certbot: two links, each of them replaced. */
+async function layAsCertbot(folder: string, { commonName, cert, key }: Pair): Promise<void> {
+  for (const [name, content] of [
+    ['tls.crt', cert],
+    ['tls.key', key],
+  ] as const) {
+    await writeFile(join(folder, `${name}.${commonName}`), content)
+    await rm(join(folder, name), { force: true })
+    await symlink(`${name}.${commonName}`, join(folder, name))
+  }
+}
+
+/** Kubernetes: links through a folder that is itself a link. */
+async function layAsKubernetes(folder: string, pair: Pair): Promise<void> {
+  await mkdir(join(folder, pair.commonName))
+  await layFiles(join(folder, pair.commonName), pair)
+  await symlink(pair.commonName, join(folder, '..fresh'))
+  await rename(join(folder, '..fresh'), join(folder, '..data'))
+  for (const name of ['tls.crt', 'tls.key']) await symlink(`..data/${name}`, join(folder, name)).catch(() => {})
+}
+
+async function layByRename(folder: string, pair: Pair): Promise<void> {
+  await mkdir(join(folder, 'fresh'), { recursive: true })
+  await layFiles(join(folder, 'fresh'), pair)
+  for (const name of ['tls.crt', 'tls.key']) await rename(join(folder, 'fresh', name), join(folder, name))
+}
+
+test.each([
+  ['rewritten in place', layFiles],
+  ['replaced by a rename', layByRename],
+  ['links that certbot makes to lead elsewhere', layAsCertbot],
+  ['links through a folder that Kubernetes exchanges', layAsKubernetes],
+])('a renewal is served to who comes next: %s', async (_, lay) => {
+  const { folder, look, shown, logged } = await serve(selfSigned('first'), lay)
+  expect(await shown()).toBe('first')
+
+  await lay(folder, selfSigned('second'))
+  await look(2)
+
+  expect(await shown()).toBe('second')
+  await look(2)
+  expect(logged()).toEqual([RENEWED])
+})
+
+test('a connection that stands outlives a renewal with the certificate it began with', async () => {
+  const { folder, port, look, shown } = await serve()
+  const standing = await open(port)
+  expect(await ask(standing)).toBe('HTTP/1.1 200 OK')
+
+  await layFiles(folder, selfSigned('second'))
+  await look(2)
+
+  expect(await shown()).toBe('second')
+  expect(await ask(standing)).toBe('HTTP/1.1 200 OK')
+  expect(standing.getPeerX509Certificate()?.subject).toBe('CN=first')
+})
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('a %s session of the former certificate is not resumed', async (version) => {
+  const { folder, port, look } = await serve()
+  const options = { minVersion: version, maxVersion: version }
+  const first = await open(port, options)
+  await ask(first)
+  const session = first.getSession()
+  const again = await open(port, { ...options, session })
+  expect(again.isSessionReused()).toBe(true)
+
+  await layFiles(folder, selfSigned('second'))
+  await look(2)
+
+  const after = await open(port, { ...options, session })
+  expect(after.isSessionReused()).toBe(false)
+  expect(after.getPeerX509Certificate()?.subject).toBe('CN=second')
+})
+
+test('of a renewal that is half done nothing is served or told, and the whole of it is', async () => {
+  const { tls, look, shown, logged } = await serve()
+  const second = selfSigned('second')
+
+  await writeFile(tls.cert, second.cert.slice(0, 300))
+  await look()
+  await writeFile(tls.cert, second.cert)
+  await look()
+  expect(await shown()).toBe('first')
+  await writeFile(tls.key, second.key)
+  await look(2)
+
+  expect(await shown()).toBe('second')
+  expect(logged()).toEqual([RENEWED])
+})
+
+test.each([
+  ['another key', { key: selfSigned().key }, 'n’est pas la clé du certificat'],
+  ['a key of another kind', { key: selfSigned('other', { kind: 'rsa' }).key }, 'n’est pas la clé du certificat'],
+  ['half a certificate', { cert: selfSigned().cert.slice(0, 300) }, 'un certificat en PEM est attendu dans'],
+  ['an empty key', { key: '' }, 'une clé privée en PEM est attendue dans'],
+  ['no files', undefined, 'tls.crt ne peut pas être lu (ENOENT'],
+])('%s: the former certificate stays, it is told once, and the next good one is taken', async (_, wrong, why) => {
+  const { folder, tls, look, shown, logged, lines } = await serve()
+
+  if (wrong) await layFiles(folder, { ...selfSigned('wrong'), ...wrong })
+  else for (const file of Object.values(tls)) await rm(file)
+  await look(4)
+  expect(await shown()).toBe('first')
+  expect(logged()).toEqual([KEPT])
+  expect(lines().join('\n')).toContain(why)
+
+  await layFiles(folder, selfSigned('second'))
+  await look(2)
+  expect(await shown()).toBe('second')
+  expect(logged()).toEqual([KEPT, RENEWED])
+})
+
+test.each([
+  ['a pipe', async (file: string) => void execFileSync('mkfifo', [file]), 'ce n’est pas un fichier ordinaire'],
+  ['a device', (file: string) => symlink('/dev/zero', file), 'ce n’est pas un fichier ordinaire'],
+  ['a very long file', (file: string) => writeFile(file, 'x'.repeat(300_000)), 'il dépasse 256 Kio'],
+])('%s in the place of the key is not read, and told once', async (_, lay, why) => {
+  const { tls, look, shown, logged, lines } = await serve()
+
+  await rm(tls.key)
+  await lay(tls.key)
+  await look(3)
+
+  expect(await shown()).toBe('first')
+  expect(logged()).toEqual([KEPT])
+  expect(lines().join('\n')).toContain(why)
+})
+
+test('files that become what they were are no renewal', async () => {
+  const first = selfSigned('first')
+  const { folder, tls, look, logged } = await serve(first)
+
+  await rm(tls.key)
+  await look(2)
+  await layFiles(folder, first)
+  await look(3)
+
+  expect(logged()).toEqual([KEPT])
+})
+
+test('a certificate that nobody renews is told of a week before its end, at its end, and not at each look', async () => {
+  const at = (day: number) => new Date(Date.UTC(2026, 2, 1 + day))
+  const { folder, look, logged, advance } = await serve(selfSigned('first', { from: at(-60), until: at(30) }))
+  const days = 86_400_000
+  const [SOON, OVER] = ['the TLS certificate ends soon, and has not been renewed', 'the TLS certificate has expired']
+
+  advance(22 * days)
+  await look(2)
+  expect(logged()).toEqual([])
+  advance(1 * days)
+  await look(2)
+  expect(logged()).toEqual([SOON])
+  advance(7 * days)
+  await look(2)
+  expect(logged()).toEqual([SOON, OVER])
+  await layFiles(folder, selfSigned('second', { from: at(30), until: at(120) }))
+  await look(3)
+  expect(logged()).toEqual([SOON, OVER, RENEWED])
+})
+
+test('one that is made for six days is told of when a quarter of them is left', async () => {
+  const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour))
+  const { look, logged, advance } = await serve(selfSigned('first', { from: at(0), until: at(144) }))
+
+  advance(90 * 3_600_000)
+  await look()
+  expect(logged()).toEqual([])
+  advance(10 * 3_600_000)
+  await look()
+
+  expect(logged()).toHaveLength(1)
+})
+
+test('one that has expired is served all the same, and told of at the start', async () => {
+  const { shown, logged } = await serve(selfSigned('past', { from: new Date(0), until: new Date(86_400_000) }))
+
+  expect(await shown()).toBe('past')
+  expect(logged()).toEqual(['the TLS certificate has expired'])
+})
+
+test('nothing looks on once the server has closed', async () => {
+  const { server, isLooking } = await serve()
+  expect(isLooking()).toBe(true)
+
+  server.close()
+  await once(server, 'close')
+
+  expect(isLooking()).toBe(false)
+})
+
+test('looks follow one another by themselves, never two at a time, until they are ended', async () => {
+  let [looks, atOnce, most] = [0, 0, 0]
+  const end = every(1)(async () => {
+    looks += 1
+    atOnce += 1
+    most = Math.max(most, atOnce)
+    await pause(10)
+    atOnce -= 1
+  })
+  await expect.poll(() => looks).toBeGreaterThan(3)
+
+  end()
+
+  const last = looks
+  await pause(50)
+  expect({ most, looks }).toEqual({ most: 1, looks: last })
+})
+
+test('a file of several certificates is served whole, with a key of RSA too', async () => {
+  const authority = selfSigned('authority')
+  const leaf = selfSigned('leaf', { kind: 'rsa', by: authority })
+  const { port } = await serve({ ...leaf, cert: leaf.cert + authority.cert })
+
+  const socket = await open(port)
+
+  const own = socket.getPeerX509Certificate()
+  expect([own?.subject, own?.issuerCertificate?.subject]).toEqual(['CN=leaf', 'CN=authority'])
+})
+
+test.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
+  const { port } = await serve()
+
+  const opening = open(port, { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' })
+
+  await expect(opening).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
+})
+
+test('who speaks in clear is shown the door', async () => {
+  const { port, lines } = await serve()
+  const before = lines().length
+  const socket = connectInClear(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+
+  socket.write('GET /api/health HTTP/1.1\r\nHost: panel.test\r\n\r\n')
+
+  expect(await text(socket)).toBe('')
+  expect(lines()).toHaveLength(before)
+})
+
+test('who begins no handshake is let go after ten seconds', async () => {
+  const { port } = await serve()
+  const socket = connectInClear(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+
+  await once(socket, 'close')
+}, 30_000)

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { createLog } from '../../platform/log.ts'
+
+function recorded({ level = 'debug', pretty = false } = {}) {
+  const written: string[] = []
+  return { ...createLog({ level, pretty, write: (line) => written.push(line) }), written }
+}
+
+const SECRET = 'hunter2-hunter2'
+const NAMES = [
+  'password',
+  'current_password',
+  'ssh_password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'authorization',
+  'cookie',
+  'secret',
+  'stdin',
+]
+
+test.each([false, true])(
+  'writes no secret, at the top of an entry or below, nor how long it is (pretty: %s)',
+  (pretty) => {
+    const { log, lines, written } = recorded({ pretty })
+
+    for (const name of NAMES) {
+      log.info({ [name]: SECRET }, 'top')
+      log.error({ body: { [name]: SECRET } }, 'below')
+      log.warn({ [name]: [SECRET] }, 'list')
+    }
+
+    const all = [...written, ...lines()].join('\n')
+    expect(all).not.toContain(SECRET)
+    expect(all).toContain('[masqué]')
+    expect(all).not.toContain('caractères')
+    expect(written).toHaveLength(NAMES.length * 3)
+  },
+)
+
+test('the headers of a request may be logged as they are', () => {
+  const { log, written } = recorded()
+
+  log.info(
+    { headers: { authorization: `Bearer ${SECRET}`, cookie: `svc_refresh=${SECRET}`, host: 'panel' } },
+    'request',
+  )
+
+  expect(written.join('')).not.toContain(SECRET)
+  expect(written.join('')).toContain('"host":"panel"')
+})
+
+test('a line is JSON with level, time and message, and ends with a newline', () => {
+  const { log, written } = recorded()
+
+  log.info({ job: '1' }, 'job ended\nwith a newline')
+
+  expect(written).toHaveLength(1)
+  expect(written[0]).toMatch(/^\{.*\}\n$/)
+  expect(JSON.parse(written[0] ?? '')).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
+    job: '1',
+    msg: 'job ended\nwith a newline',
+  })
+})
+
+test('what lies below the level is neither written nor kept', () => {
+  const { log, lines, written } = recorded({ level: 'warn' })
+
+  log.info('quiet')
+  log.warn('loud')
+
+  expect(written).toHaveLength(1)
+  expect(lines()).toHaveLength(1)
+})
+
+test('keeps the newest 300 lines, the oldest of them first', () => {
+  const { log, lines } = recorded()
+
+  for (let round = 0; round < 1000; round += 1) log.info({ round }, 'line')
+
+  const rounds = lines().map((line) => JSON.parse(line).round)
+  expect(rounds).toEqual(Array.from({ length: 300 }, (_, at) => 700 + at))
+})
+
+test('the lines given out are a copy', () => {
+  const { log, lines } = recorded()
+  log.info('one')
+
+  lines().push('forged')
+
+  expect(lines()).toHaveLength(1)
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { createRepeatCounter } from '../../platform/recent-cache.ts'
+import { NOW } from '../db/database.ts'
+
+function repeats(options: Parameters<typeof createRepeatCounter>[1] = {}) {
+  let now = Date.parse(NOW)
+  const { count } = createRepeatCounter(() => new Date(now), options)
+  return {
+    count,
+    /** What is told of so many repeats. */
+    told: (what: string, times: number) =>
+      Array.from({ length: times }, () => count(what)).filter((each) => each !== undefined),
+    advance(ms: number) {
+      now += ms
+    },
+  }
+}
+
+/** The first hundred counts, and then those. */
+const hundredAnd = (...more: number[]) => [...Array.from({ length: 100 }, (_, at) => at + 1), ...more]
+
+test('each of the first hundred is told, then each doubling', () => {
+  const { told } = repeats()
+
+  expect(told('a', 1_100)).toEqual(hundredAnd(128, 256, 512, 1024))
+})
+
+test('a million leave little more than a hundred traces', () => {
+  const { told } = repeats()
+
+  expect(told('a', 1_000_000)).toHaveLength(113)
+})
+
+test('everything is counted apart', () => {
+  const { told } = repeats()
+  told('a', 127)
+
+  expect(told('b', 101)).toEqual(hundredAnd())
+  expect(told('a', 1)).toEqual([128])
+})
+
+test('after a minute of quiet it is told anew, and not before', () => {
+  const { told, count, advance } = repeats()
+  told('a', 101)
+
+  advance(59_999)
+  expect(count('a')).toBeUndefined()
+  advance(60_000)
+  expect(told('a', 101)).toEqual(hundredAnd())
+})
+
+test('what goes on for hours without a minute of quiet is one flood', () => {
+  const { count, advance } = repeats()
+  const told: number[] = []
+  for (let n = 0; n < 1_000; n += 1) {
+    advance(30_000)
+    const times = count('a')
+    if (times !== undefined) told.push(times)
+  }
+
+  expect(told).toEqual(hundredAnd(128, 256, 512))
+})
+
+test('where the first alone is to be told, each doubling still is', () => {
+  const { told } = repeats({ allUpTo: 1 })
+
+  expect(told('a', 20)).toEqual([1, 2, 4, 8, 16])
+})
+
+test('the quiet after which it is told anew can be longer', () => {
+  const { told, count, advance } = repeats({ allUpTo: 1, quietMs: 3_600_000 })
+  told('a', 4)
+
+  advance(3_599_999)
+  expect(count('a')).toBeUndefined()
+  advance(3_600_000)
+  expect(count('a')).toBe(1)
+})

@@ -1,0 +1,17 @@
+import { randomInt } from 'node:crypto'
+
+/** `npm run test:long`: many rounds, every combination, and another seed each time. */
+export const isLong = process.env.LONG === '1'
+
+/** How often a property is tried: `few` times by `npm test`, `many` times by `npm run test:long`. */
+export const rounds = (few: number, many: number): number => (isLong ? many : few)
+
+/**
+ * The seed of a test file. `npm test` always takes the same one, so that a failure comes from a change and not from chance.
+ * `npm run test:long` takes a random one and prints how to repeat it.
+ */
+export function seedOf(file: string, project: 'unit' | 'panel' = 'unit'): number {
+  const seed = Number(process.env.TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 20_260_301))
+  if (isLong) console.info(`seed ${seed}; again: LONG=1 TEST_SEED=${seed} npx vitest run --project ${project} ${file}`)
+  return seed
+}

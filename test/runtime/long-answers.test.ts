@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createUserLimit } from '../../runtime/long-answers.ts'
+
+const IDLE_MS = 30_000
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+async function* pieces() {
+  for (let n = 0; n < 3; n += 1) yield String(n)
+}
+
+test('a user has so many places, each service and each user its own', () => {
+  const [one, other] = [{}, {}]
+  const { read: enter } = createUserLimit(2, IDLE_MS)
+
+  expect([1, 1, 1].map((user) => enter(one, user, pieces()) !== undefined)).toEqual([true, true, false])
+  expect(enter(one, 2, pieces())).toBeDefined()
+  expect(enter(other, 1, pieces())).toBeDefined()
+})
+
+test('the end makes room, and so does whoever leaves, before the first piece too', async () => {
+  const service = {}
+  const { read: enter } = createUserLimit(1, IDLE_MS)
+
+  const read: string[] = []
+  for await (const piece of enter(service, 1, pieces()) ?? []) read.push(piece)
+  expect(read).toEqual(['0', '1', '2'])
+  for await (const piece of enter(service, 1, pieces()) ?? []) if (piece === '1') break
+  await enter(service, 1, pieces())?.return?.()
+
+  expect(enter(service, 1, pieces())).toBeDefined()
+})
+
+test('what fails makes room', async () => {
+  const service = {}
+  const { read: enter } = createUserLimit(1, IDLE_MS)
+  async function* fails() {
+    yield '0'
+    throw new Error('no database')
+  }
+  const failing = enter(service, 1, fails())
+
+  await failing?.next()
+  await expect(failing?.next()).rejects.toThrow('no database')
+
+  expect(enter(service, 1, pieces())).toBeDefined()
+})
+
+test('one that nobody reads from gives way to another, and goes on as soon as there is room', async () => {
+  const service = {}
+  const { read: enter } = createUserLimit(1, IDLE_MS)
+  const stalled = enter(service, 1, pieces())
+  await stalled?.next()
+
+  vi.advanceTimersByTime(IDLE_MS - 1)
+  expect(enter(service, 1, pieces())).toBeUndefined()
+  vi.advanceTimersByTime(1)
+  const next = enter(service, 1, pieces())
+  expect(next).toBeDefined()
+  await next?.return?.()
+
+  expect(await stalled?.next()).toEqual({ done: false, value: '1' })
+  expect(enter(service, 1, pieces())).toBeUndefined()
+})
+
+test('one that has given way breaks off where there is no room', async () => {
+  const service = {}
+  const { read: enter } = createUserLimit(1, IDLE_MS)
+  const stalled = enter(service, 1, pieces())
+  vi.advanceTimersByTime(IDLE_MS)
+  enter(service, 1, pieces())
+
+  await expect(stalled?.next()).rejects.toThrow('at once')
+})

@@ -1,0 +1,70 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { serviceManager } from '../../serve/service-manager.ts'
+import { temporaryFolder } from '../db/folder.ts'
+import { startProgram } from './program.ts'
+
+/** A folder with a stand-in for systemd's program, and what it has been told. */
+async function standIn(script = '') {
+  const folder = await temporaryFolder()
+  const [program, heard] = [join(folder, 'systemd-notify'), join(folder, 'heard')]
+  await writeFile(program, `#!/bin/sh\nprintf '%s|' "$NOTIFY_SOCKET" "$@" >>'${heard}'\necho >>'${heard}'\n${script}`)
+  await chmod(program, 0o755)
+  return {
+    PATH: `${folder}${delimiter}${process.env.PATH}`,
+    told: async () => (await readFile(heard, 'utf8').catch(() => '')).split('\n').slice(0, -1),
+  }
+}
+
+const READY = '/run/notify|READY=1|STATUS=En service.|'
+const STOPPING = '/run/notify|STOPPING=1|STATUS=Arrêt demandé.|'
+
+test.each([
+  ['one process', 'none'],
+  ['a process that owns the port', 'process'],
+])('started as %s, the program is ready once it serves, and says that it stops', async (_, PANEL_DEPLOYER) => {
+  const { PATH, told } = await standIn()
+  const data = join(await temporaryFolder(), 'data')
+  const program = startProgram({ PATH, NOTIFY_SOCKET: '/run/notify', PANEL_DATA_DIR: data, PANEL_DEPLOYER })
+
+  await vi.waitUntil(async () => (await told()).length > 0, { timeout: 30_000 })
+  expect(program.stdout()).toContain('"msg":"ready"')
+  program.kill('SIGTERM')
+  expect(await program.ended).toBe(0)
+  await vi.waitUntil(async () => (await told()).length > 1)
+
+  expect(await told()).toEqual([READY, STOPPING])
+  expect(program.stderr()).toBe('')
+})
+
+test('a program that does not start is never ready', async () => {
+  const { PATH, told } = await standIn()
+  const program = startProgram({
+    PATH,
+    NOTIFY_SOCKET: '/run/notify',
+    PANEL_DATA_DIR: '/dev/null/data',
+    PANEL_DEPLOYER: 'process',
+  })
+
+  expect(await program.ended).toBe(1)
+  expect(await told()).toEqual([])
+})
+
+test('a command says nothing, nor does anybody where nobody asks', async () => {
+  const { PATH, told } = await standIn()
+
+  await startProgram({ PATH, NOTIFY_SOCKET: '/run/notify' }, 'users').ended
+  await serviceManager({ PATH }, () => {}).ready()
+
+  expect(await told()).toEqual([])
+})
+
+test('what cannot be told is complained about', async () => {
+  const { PATH } = await standIn('echo "no such socket" >&2; exit 1')
+  const complaints: string[] = []
+
+  await serviceManager({ PATH, NOTIFY_SOCKET: '/run/notify' }, (text) => complaints.push(text)).ready()
+
+  expect(complaints).toEqual([expect.stringContaining('no such socket')])
+})

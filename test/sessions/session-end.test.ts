@@ -1,0 +1,317 @@
+import { beforeEach, expect, test } from 'vitest'
+import * as z from 'zod'
+import { type Database, StorageError } from '../../db/libsql/database.ts'
+import { addSession, pruneEndedSessions } from '../../db/sessions.ts'
+import { saveUser } from '../../db/users.ts'
+import { createLog } from '../../platform/log.ts'
+import { createSecrets } from '../../platform/secrets.ts'
+import { createSessions, type Sessions } from '../../sessions/sessions.ts'
+import { NOW, openMigrated } from '../db/database.ts'
+
+const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+
+let db: Database
+let now: number
+let queries: number
+let hashes = 0
+
+beforeEach(async () => {
+  const real = await openMigrated()
+  now = Date.parse(NOW)
+  queries = 0
+  db = {
+    ...real,
+    query(row, sql, args) {
+      queries += 1
+      return real.query(row, sql, args)
+    },
+  }
+})
+
+const instance = ({ on = db } = {}) =>
+  createSessions({
+    db: on,
+    secrets: createSecrets(Buffer.alloc(32, 1)),
+    clock: () => new Date(now),
+    log,
+    jwtKey: undefined,
+    refreshDays: 7,
+  })
+
+interface Client {
+  userId: number
+  sid: string
+  hash: string
+  token: string
+}
+
+/** A stored session of the user with a token of it. */
+async function signIn(sessions: Sessions, username = 'bob'): Promise<Client> {
+  const { id: userId } = await saveUser(db, username, false, NOW)
+  hashes += 1
+  const hash = `hash ${hashes}`
+  const session = { user_id: userId, token_hash: hash, expires_at: '2027-01-01T00:00:00.000Z', user_agent: '', ip: '' }
+  const sid = String(await addSession(db, session, NOW))
+  return { userId, sid, hash, token: await sessions.accessToken({ id: userId, username, isAdmin: false, sid }) }
+}
+
+const believed = async (sessions: Sessions, ...clients: Client[]) =>
+  Promise.all(clients.map(async ({ token }) => (await sessions.verify(token)) !== undefined))
+
+test('one session is ended by its id: its token is refused at once, though it was verified before', async () => {
+  const sessions = await instance()
+  const [one, two, alice] = [await signIn(sessions), await signIn(sessions), await signIn(sessions, 'alice')]
+  expect(await believed(sessions, one, two, alice)).toEqual([true, true, true])
+
+  expect(await sessions.end({ userId: one.userId, id: Number(one.sid) })).toBe(1)
+
+  expect(await believed(sessions, one, two, alice)).toEqual([false, true, true])
+})
+
+test('one session is ended by the hash of its refresh token, if it is the user’s', async () => {
+  const sessions = await instance()
+  const [bob, alice] = [await signIn(sessions), await signIn(sessions, 'alice')]
+
+  expect(await sessions.end({ userId: alice.userId, tokenHash: bob.hash })).toBe(0)
+  expect(await sessions.end({ userId: alice.userId, id: Number(bob.sid) })).toBe(0)
+  expect(await believed(sessions, bob, alice)).toEqual([true, true])
+  expect(await sessions.end({ userId: bob.userId, tokenHash: bob.hash })).toBe(1)
+  expect(await believed(sessions, bob, alice)).toEqual([false, true])
+})
+
+test('all sessions of a user are ended, or everybody’s', async () => {
+  const sessions = await instance()
+  const [one, two, alice] = [await signIn(sessions), await signIn(sessions), await signIn(sessions, 'alice')]
+
+  expect(await sessions.end({ userId: one.userId })).toBe(2)
+  expect(await believed(sessions, one, two, alice)).toEqual([false, false, true])
+  const again = await signIn(sessions)
+  expect(await believed(sessions, again)).toEqual([true])
+  expect(await sessions.end('all')).toBe(2)
+  expect(await believed(sessions, again, alice)).toEqual([false, false])
+  expect(await sessions.end('all')).toBe(0)
+})
+
+test('a token issued in a session after its end is worth nothing', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await sessions.end({ userId: bob.userId })
+
+  const token = await sessions.accessToken({ id: bob.userId, username: 'bob', isAdmin: false, sid: bob.sid })
+
+  expect(await sessions.verify(token)).toBeUndefined()
+})
+
+test('another instance learns of it within 31 s, by verifying alone', async () => {
+  const [here, there] = [await instance(), await instance()]
+  const [bob, alice] = [await signIn(here), await signIn(here, 'alice')]
+  expect(await believed(there, bob, alice)).toEqual([true, true])
+
+  await here.end({ userId: bob.userId })
+  expect(await believed(here, bob, alice)).toEqual([false, true])
+  now += 31_000
+
+  expect(await believed(there, bob, alice)).toEqual([false, true])
+})
+
+test('an instance that starts afterwards knows of it from the start', async () => {
+  const before = await instance()
+  const bob = await signIn(before)
+  await before.end({ userId: bob.userId })
+
+  const after = await instance()
+
+  expect(await believed(after, bob)).toEqual([false])
+})
+
+test('in between the database is not asked, and then once, by however many at the same time', async () => {
+  const sessions = await instance()
+  const [bob, alice] = [await signIn(sessions), await signIn(sessions, 'alice')]
+  await believed(sessions, bob, alice)
+  queries = 0
+
+  now += 30_000
+  await believed(sessions, bob, alice)
+  expect(queries).toBe(0)
+  now += 1
+  expect(await believed(sessions, bob, alice, bob, alice)).toEqual([true, true, true, true])
+  const once = queries
+  expect(once).toBeGreaterThan(0)
+  expect(once).toBeLessThanOrEqual(2)
+  await believed(sessions, bob, alice)
+  expect(queries).toBe(once)
+})
+
+test('a clock that is set back does not keep an instance from learning', async () => {
+  const [here, there] = [await instance(), await instance()]
+  const bob = await signIn(here)
+  await believed(there, bob)
+  await here.end({ userId: bob.userId })
+
+  now -= 31_000
+
+  expect(await believed(there, bob)).toEqual([false])
+})
+
+test('who listens is told once, of the right session, wherever it was ended', async () => {
+  const [here, there] = [await instance(), await instance()]
+  const [bob, alice] = [await signIn(here), await signIn(here, 'alice')]
+  const told: string[] = []
+  here.onEnd(bob.sid, () => told.push('here'))
+  here.onEnd(bob.sid, () => told.push('here as well'))
+  there.onEnd(bob.sid, () => told.push('there'))
+  here.onEnd(alice.sid, () => told.push('alice'))
+
+  await here.end({ userId: bob.userId })
+  expect(told).toEqual(['here', 'here as well'])
+  await there.refresh()
+  expect(told).toEqual(['here', 'here as well', 'there'])
+  now += 31_000
+  await Promise.all([here.refresh(), there.refresh(), here.end('all')])
+
+  expect(told).toEqual(['here', 'here as well', 'there', 'alice'])
+})
+
+test('who asks too late is told at once', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await sessions.end({ userId: bob.userId })
+  let told = 0
+
+  const leave = sessions.onEnd(bob.sid, () => {
+    told += 1
+  })
+
+  expect(told).toBe(1)
+  leave()
+  await sessions.refresh()
+  expect(told).toBe(1)
+})
+
+test('who has left is not told, and the others still are', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  const told: string[] = []
+  const leave = sessions.onEnd(bob.sid, () => told.push('left'))
+  sessions.onEnd(bob.sid, () => told.push('stayed'))
+
+  leave()
+  leave()
+  await sessions.end({ userId: bob.userId })
+
+  expect(told).toEqual(['stayed'])
+})
+
+test('a way out that is taken late does not silence who came after', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  const told: string[] = []
+  const leave = sessions.onEnd(bob.sid, () => told.push('first'))
+  leave()
+  sessions.onEnd(bob.sid, () => told.push('second'))
+  leave()
+
+  await sessions.end({ userId: bob.userId })
+
+  expect(told).toEqual(['second'])
+})
+
+test('a user whose row is gone has not been signed out', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  let told = 0
+  sessions.onEnd(bob.sid, () => {
+    told += 1
+  })
+
+  await db.run('DELETE FROM users')
+  now += 31_000
+
+  expect(await believed(sessions, bob)).toEqual([true])
+  expect(await db.query(z.unknown(), 'SELECT id FROM sessions')).toEqual([])
+  expect(told).toBe(0)
+})
+
+test('a session that has merely expired has not been signed out either', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await db.run('DELETE FROM sessions')
+  now += 31_000
+
+  expect(await believed(sessions, bob)).toEqual([true])
+})
+
+test('while the database cannot say who was signed out, nobody is told to be nobody: it fails', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await believed(sessions, bob)
+  await db.script('ALTER TABLE ended_sessions RENAME TO gone')
+
+  expect(await believed(sessions, bob)).toEqual([true])
+  now += 31_000
+  for (const token of [bob.token, 'x']) {
+    const verified = Promise.resolve(sessions.verify(token))
+    await expect(verified).rejects.toThrow(StorageError)
+  }
+
+  await db.script('ALTER TABLE gone RENAME TO ended_sessions')
+  expect(await believed(sessions, bob)).toEqual([true])
+})
+
+test('an end that cannot be stored is told as a failure, and nobody is signed out', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await db.script('ALTER TABLE ended_sessions RENAME TO gone')
+
+  await expect(sessions.end({ userId: bob.userId })).rejects.toThrow(StorageError)
+
+  expect(await db.query(z.unknown(), 'SELECT id FROM sessions')).toHaveLength(1)
+  await db.script('ALTER TABLE gone RENAME TO ended_sessions')
+  expect(await believed(sessions, bob)).toEqual([true])
+})
+
+test('an end is not forgotten when the clock runs ahead for a while', async () => {
+  const sessions = await instance()
+  const bob = await signIn(sessions)
+  await sessions.end({ userId: bob.userId })
+
+  now += 20 * 60_000
+  await sessions.refresh()
+  now -= 20 * 60_000
+
+  expect(await believed(sessions, bob)).toEqual([false])
+})
+
+test('an end that is stored but cannot be read is an end: nobody is believed until it is read', async () => {
+  let broken = false
+  const failing: Database = {
+    ...db,
+    query: (row, sql, args) => {
+      if (broken && sql.includes('ended_sessions')) return Promise.reject(new StorageError('cut'))
+      return db.query(row, sql, args)
+    },
+  }
+  const sessions = await instance({ on: failing })
+  const bob = await signIn(sessions)
+  expect(await believed(sessions, bob)).toEqual([true])
+
+  broken = true
+  expect(await sessions.end({ userId: bob.userId })).toBe(1)
+  await expect(believed(sessions, bob)).rejects.toThrow(StorageError)
+  broken = false
+
+  expect(await believed(sessions, bob)).toEqual([false])
+})
+
+test('what the database has forgotten does not come back, and what is new is learnt', async () => {
+  const [here, there] = [await instance(), await instance()]
+  const [one, two] = [await signIn(here), await signIn(here)]
+  await here.end({ userId: one.userId, id: Number(one.sid) })
+  await there.refresh()
+  await pruneEndedSessions(db, '2027-01-01T00:00:00.000Z')
+
+  await here.end({ userId: two.userId, id: Number(two.sid) })
+  await there.refresh()
+
+  expect(await believed(there, one, two)).toEqual([false, false])
+})

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { quote, script } from '../../ssh/command.ts'
+
+/** What a real shell makes of a command line. */
+async function shell(line: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { maxBuffer: 16 * 1024 * 1024 })
+  return stdout
+}
+
+/** Each argument with a mark behind it that no argument here contains. */
+async function through(args: readonly string[]): Promise<string[]> {
+  const stdout = await shell(quote(['printf', '%s<|end|>', ...args]))
+  return stdout.split('<|end|>').slice(0, -1)
+}
+
+const HOSTILE = [
+  '',
+  ' ',
+  "'",
+  "''",
+  "'\\''",
+  '"',
+  '\\',
+  '\\\\',
+  '\\n',
+  'a b',
+  '\n',
+  'a\nb\n',
+  '\r\n',
+  '\t',
+  '$HOME',
+  `$\{HOME}`,
+  '$(id)',
+  '`id`',
+  '$((1+1))',
+  '; id',
+  '| id',
+  '&& id',
+  '& id',
+  '> /tmp/x',
+  '< /etc/passwd',
+  '*',
+  '?',
+  '[a-z]',
+  '{a,b}',
+  '~',
+  '~root',
+  '!',
+  '!!',
+  '#',
+  '# comment',
+  '-n',
+  '--',
+  '-e \\x41',
+  '%s',
+  '=',
+  'A=b',
+  'if',
+  'é',
+  '日本語',
+  '🦊',
+  '\u202e',
+  '\u0001',
+  '\u001b[31m',
+  '\u007f',
+  "101'; touch pwned; '",
+  '101 -- sh -c "touch pwned"',
+  '$(touch pwned)',
+]
+
+test.each(HOSTILE.map((text) => [JSON.stringify(text), text]))('%s reaches the program unchanged', async (_, text) => {
+  expect(await through([text])).toEqual([text])
+})
+
+test('all of them at once stay apart, and nothing of them runs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ops-panel-quote-'))
+
+  const line = quote(['printf', '%s<|end|>', ...HOSTILE])
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { cwd: folder })
+
+  expect(stdout.split('<|end|>').slice(0, -1)).toEqual(HOSTILE)
+  expect(await readdir(folder)).toEqual([])
+  await rm(folder, { recursive: true })
+})
+
+test('five hundred random strings reach the program unchanged, through two shells', async () => {
+  const alphabet = [...'\'"\\$`;|&<>(){}[]*?!#~=%-+ \n\t\rabZ09_@:,./^é🦊']
+  const word = () => Array.from({ length: randomInt(0, 30) }, () => alphabet[randomInt(alphabet.length)]).join('')
+  const words = Array.from({ length: 500 }, word)
+
+  expect(await through(words)).toEqual(words)
+  const inner = quote(['printf', '%s<|end|>', ...words])
+  expect((await shell(quote(['sh', '-c', inner]))).split('<|end|>').slice(0, -1)).toEqual(words)
+})
+
+test('the program’s own name is quoted as well', async () => {
+  await expect(shell(quote(['true; echo pwned']))).rejects.toMatchObject({ code: 127, stdout: '' })
+})
+
+test('a NUL is refused wherever it stands', () => {
+  expect(() => quote(['a\0b'])).toThrow(RangeError)
+  expect(() => quote(['printf', '%s', 'a', '\0'])).toThrow(RangeError)
+})
+
+test('plain words stay readable', () => {
+  expect(quote(['/usr/sbin/pct', 'exec', '101', '--', 'env', 'LC_ALL=C', 'apt'])).toBe(
+    '/usr/sbin/pct exec 101 -- env LC_ALL=C apt',
+  )
+})
+
+test('a script sees its name and its arguments, and none of them is read as code', async () => {
+  const command = script('printf "%s|" "$0" "$#" "$@"', 'my-name', '$(id)', "it's", '')
+
+  expect(await shell(quote(command))).toBe("my-name|3|$(id)|it's||")
+})

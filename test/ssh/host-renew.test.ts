@@ -1,0 +1,253 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { DemoHost } from '../../demo/host.ts'
+import { createHost } from '../../ssh/host.ts'
+import type { SshError } from '../../ssh/connection.ts'
+import { hostOf, startDemo, textOf } from '../runtime/demo.ts'
+
+const asked = ({ commands }: DemoHost) => commands.filter((words) => words[3] === 'ops-panel-elevation').length
+const namesOf = ({ commands }: DemoHost) => commands.map(([name]) => name)
+
+/** The host over its settings, connected; each change of them is taken up, as in the service. */
+async function connected(demo: DemoHost) {
+  const place = await hostOf(demo)
+  place.settings.onChange(() => place.host.renew())
+  await place.host.exec(['before'])
+  expect(demo.connections).toBe(1)
+  return place
+}
+
+const settingsFor = ({ port, service }: DemoHost) => ({
+  ssh_host: `127.0.0.1:${port}`,
+  ssh_username: service.username,
+  ssh_password: service.password,
+  ssh_host_key: '',
+})
+
+test('another host is used at once: the idle connection to the one before ends', async () => {
+  const [one, two] = [await startDemo(), await startDemo()]
+  const { host, settings } = await connected(one)
+
+  await settings.change(settingsFor(two))
+
+  await expect.poll(() => one.connections).toBe(0)
+  await host.exec(['after'])
+  expect(namesOf(two)).toContain('after')
+  expect(namesOf(one)).not.toContain('after')
+  expect((await settings.sshServer()).hostKey).toBe(two.hostKey)
+})
+
+test('how the new account gains its rights is asked at once, before anybody needs it', async () => {
+  const [one, two] = [await startDemo(), await startDemo()]
+  const { settings } = await connected(one)
+
+  await settings.change(settingsFor(two))
+
+  await expect.poll(() => asked(two)).toBe(1)
+  expect(asked(one)).toBe(0)
+})
+
+test('with the same settings the rights are asked anew: they may be other ones by now', async () => {
+  const demo = await startDemo()
+  const { host } = await connected(demo)
+  await host.elevation()
+  await host.elevation()
+  expect(asked(demo)).toBe(1)
+
+  host.renew()
+
+  await expect.poll(() => asked(demo)).toBe(2)
+})
+
+test('a command right after it works, be the settings the same', async () => {
+  const demo = await startDemo()
+  const { host } = await hostOf(demo, { hostKey: demo.hostKey })
+  await host.exec(['before'])
+
+  host.renew()
+
+  expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
+})
+
+test('a refused password is not held against the new one', async () => {
+  const demo = await startDemo()
+  const { host, settings } = await hostOf(demo, { password: 'wrong' })
+  settings.onChange(() => host.renew())
+  await expect(host.exec(['before'])).rejects.toMatchObject({ reason: 'bad_credentials' })
+
+  await settings.change({ ssh_password: demo.service.password })
+
+  expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
+  expect(namesOf(demo)).not.toContain('before')
+})
+
+test('a refused password is not held against the same one either, once somebody says so', async () => {
+  const account = (password: string) => ({ late: { password, uid: 0, groups: ['root'] } })
+  const before = await startDemo({ users: account('not yet') })
+  const { host } = await hostOf(before, { username: 'late', password: 'agreed' })
+  await expect(host.exec(['true'])).rejects.toMatchObject({ reason: 'bad_credentials' })
+  const { port, privateKey } = before
+  await before.close()
+  await startDemo({ port, privateKey, users: account('agreed') })
+  await expect(host.exec(['true'])).rejects.toMatchObject({ reason: 'bad_credentials' })
+
+  host.renew()
+
+  expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
+})
+
+test('what runs goes on over the connection it has, to its end', async () => {
+  const [one, two] = [await startDemo(), await startDemo()]
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  one.override = (words, { stdout }) =>
+    words[0] === 'long'
+      ? stdout('begun\n')
+          .then(() => released)
+          .then(() => stdout('done\n'))
+          .then(() => 0)
+      : undefined
+  const { host, settings } = await connected(one)
+  const running = host.exec(['long'])
+  const stream = await host.stream(['long'])
+  await expect.poll(() => namesOf(one).filter((name) => name === 'long').length).toBe(2)
+
+  await settings.change(settingsFor(two))
+  await host.exec(['after'])
+  expect(namesOf(two)).toContain('after')
+  await expect.poll(() => one.connections).toBe(2)
+  release()
+
+  expect(await running).toEqual({ code: 0, stdout: 'begun\ndone\n', stderr: '' })
+  expect({ text: await textOf(stream.read), ...(await stream.end) }).toMatchObject({ text: 'begun\ndone\n', code: 0 })
+})
+
+test('an account that cannot be used is told in the log, without its password', async () => {
+  const demo = await startDemo()
+  const { settings, lines } = await connected(demo)
+
+  await settings.change({ ssh_password: 'not-this-one' })
+
+  const warned = () => lines().find((line) => line.includes('the service account cannot be used with these settings'))
+  await expect.poll(warned).toContain('"level":"warn"')
+  expect(warned()).toContain('authentification refusée')
+  expect(lines().join()).not.toContain('not-this-one')
+})
+
+test('each time that another key than the pinned one answers it is called back, and for nothing else', async () => {
+  const demo = await startDemo()
+  const { settings, log } = await hostOf(demo)
+  const told: SshError[] = []
+  const host = createHost({ settings, log, onHostKeyChanged: (error) => told.push(error) })
+  onTestFinished(() => host.close())
+  await host.exec(['true'])
+  await expect(host.signIn('demo', 'wrong')).rejects.toMatchObject({ reason: 'bad_credentials' })
+  const { port, hostKey } = demo
+  await demo.close()
+  await expect(host.signIn('demo', 'demo')).rejects.toMatchObject({ reason: 'unreachable' })
+  expect(told).toEqual([])
+  const other = await startDemo({ port })
+
+  await expect(host.signIn('demo', 'demo')).rejects.toMatchObject({ reason: 'host_key_changed' })
+  await expect(host.exec(['true'])).rejects.toMatchObject({ reason: 'host_key_changed' })
+  await expect(host.stream(['true'])).rejects.toMatchObject({ reason: 'host_key_changed' })
+  await expect(host.elevation()).rejects.toMatchObject({ reason: 'host_key_changed' })
+
+  expect(told).toHaveLength(4)
+  for (const { message } of told) {
+    expect(message).toContain(hostKey)
+    expect(message).toContain(other.hostKey)
+  }
+  expect(other.commands).toEqual([])
+})
+
+test('each new connection tells the key that answered', async () => {
+  const demo = await startDemo()
+  const { settings, log } = await hostOf(demo, { hostKey: demo.hostKey })
+  const keys: string[] = []
+  const host = createHost({ settings, log, onConnect: (hostKey) => keys.push(hostKey) })
+  onTestFinished(() => host.close())
+
+  await host.exec(['true'])
+  await host.exec(['true'])
+  await host.signIn('demo', 'demo')
+
+  expect(keys).toEqual([demo.hostKey, demo.hostKey])
+})
+
+test('a connection to the host before, made while the settings change, does not pin its key for the new host', async () => {
+  const [one, two] = [await startDemo(), await startDemo()]
+  const { settings, log } = await hostOf(one)
+  const pinHostKey = async (hostKey: string, address: string) => {
+    // Between the host's answer and the pinning of its key an administrator names another host.
+    await settings.change(settingsFor(two))
+    return settings.pinHostKey(hostKey, address)
+  }
+  const host = createHost({ settings: { ...settings, pinHostKey }, log })
+  onTestFinished(() => host.close())
+
+  await host.signIn('demo', 'demo').catch(() => {})
+
+  expect((await settings.sshServer()).hostKey).not.toBe(one.hostKey)
+})
+
+test('a connection that is being made when the settings change is not used: another one is made', async () => {
+  const demo = await startDemo()
+  const { host, settings } = await hostOf(demo)
+  const asked = host.exec(['before'])
+  await expect.poll(() => demo.connections, { interval: 1 }).toBe(1)
+
+  host.renew()
+
+  expect((await asked).code).toBe(127)
+  expect(namesOf(demo).filter((name) => name === 'before')).toHaveLength(1)
+  expect(demo.signIns.length).toBeGreaterThan(1)
+  // The other one is for what decides about rights, which renewing asks for.
+  await expect.poll(() => demo.connections).toBe(2)
+  expect((await settings.sshServer()).hostKey).toBe(demo.hostKey)
+})
+
+test('a busy connection goes on, takes nothing new, and ends with what runs over it', async () => {
+  const demo = await startDemo()
+  const { host } = await connected(demo)
+  let finish = () => {}
+  const running = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  demo.override = (words) => (words[0] === 'long' ? running.then(() => 0) : undefined)
+  const long = host.exec(['long'])
+  await expect.poll(() => namesOf(demo)).toContain('long')
+
+  host.renew()
+
+  await host.exec(['after'])
+  // The third one is for what decides about rights, which renewing asks for.
+  await expect.poll(() => demo.connections).toBe(3)
+  finish()
+  expect((await long).code).toBe(0)
+  await expect.poll(() => demo.connections).toBe(2)
+})
+
+test('the first key seen is no other one than the one that was set meanwhile without its type', async () => {
+  const demo = await startDemo()
+  const { host, settings } = await hostOf(demo)
+  const first = host.exec(['first'])
+  await settings.change({ ssh_host_key: demo.hostKey.split(' ')[1] ?? '' })
+
+  expect((await first).code).toBe(127)
+})
+
+test('a job’s connection ends with the settings it was made for, as soon as nobody uses it', async () => {
+  const [one, two] = [await startDemo(), await startDemo()]
+  const { host, settings } = await hostOf(one)
+  settings.onChange(() => host.renew())
+  const { read, end } = await host.stream(['id', '-u'])
+  expect(await textOf(read)).toBe('0\n')
+  await end
+  expect(one.connections).toBe(1)
+
+  await settings.change(settingsFor(two))
+
+  await expect.poll(() => one.connections).toBe(0)
+})
