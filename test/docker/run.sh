@@ -33,7 +33,7 @@ finish() {
   done
   # What the engines have mounted goes with them; a mount that is left would be emptied by rm.
   awk -v d="$DATA/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | xargs -r umount -l || true
-  rm -rf "$DATA"
+  rm -rf "$DATA" || echo "test:docker: $DATA could not be removed" >&2
 }
 [ ! -e "$DATA/1/docker.sock" ] || fail "$DATA is in use: another suite runs, or one was killed."
 trap finish EXIT
@@ -64,6 +64,7 @@ result=0
 setsid vitest run --project docker "$@" &
 tests=$!
 wait "$tests" || result=$?
+[ "$result" = 0 ] || echo "test:docker: vitest ended with $result" >&2
 [ -s "$TEST_REPORT" ] || fail 'no test was run: there is no report.'
 node test/host/count.ts "$TEST_REPORT" docker "$@" || result=1
 exit $result
