@@ -38,7 +38,7 @@ const report = process.env.TEST_REPORT
 const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
   'test/demo/jobs.test.ts',
-  'test/**/{account-lookup,channel,escape-control,line-ends,litter,loader,long-answers,pool,slow-client,slow-reader,task}.test.ts',
+  'test/**/{account-lookup,channel,escape-control,line-ends,loader,long-answers,pool,slow-client,slow-reader,task}.test.ts',
 ]
 const NOT_UNIT = ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**']
 const unit = {

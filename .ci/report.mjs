@@ -73,7 +73,10 @@ function countSuite(suite) {
   const again = read(`${suite}.again`)
   const failedAgain = new Set(failedFiles(again))
   const ranAgain = new Set((again?.testResults ?? []).map(({ name }) => relative(process.cwd(), name)))
-  const flaky = failedFiles(report).filter((name) => ranAgain.has(name) && !failedAgain.has(name))
+  const failedFirst = failedFiles(report)
+  const flaky = failedFirst.filter((name) => ranAgain.has(name) && !failedAgain.has(name))
+  // The whole suite, which had failed beside its tests.
+  if (failedFirst.length === 0 && again?.success === true) flaky.push('(all of it)')
   const results = report.testResults.filter(({ name }) => !flaky.includes(relative(process.cwd(), name)))
   if (again) results.push(...again.testResults.filter(({ name }) => flaky.includes(relative(process.cwd(), name))))
   const tests = results.flatMap(({ assertionResults }) => assertionResults)

@@ -1,7 +1,7 @@
-import { brotliDecompressSync } from 'node:zlib'
 import * as z from 'zod'
+import { free } from '../platform/memory.ts'
 import type { Followed } from './jobs.ts'
-import { compress } from './libsql/brotli.ts'
+import { compress, decompress } from './libsql/brotli.ts'
 import type { Database, Statement } from './libsql/database.ts'
 
 const Row = z.object({
@@ -10,21 +10,37 @@ const Row = z.object({
   encoding: z.literal('br').nullable(),
 })
 
-/** A piece of a job's stored text: UTF-8, whole characters, `offset` in bytes from the start of the text. */
+/** A piece of a job's stored text: UTF-8, whole characters; `offset` is in bytes from the start of the text. */
 export interface OutputChunk {
   offset: number
   bytes: Buffer
 }
 
-/** A chunk on its way into a row, in neighbouring pieces. */
-export interface NewChunk {
-  offset: number
-  pieces: readonly Buffer[]
+/** A chunk as its row holds it: in Brotli (`br`, HTTP's name for it) where that makes it shorter. */
+export interface StoredChunk {
+  chunk: Buffer
+  encoding: 'br' | null
+}
+
+/** Shorter chunks are a few lines for a person; compressing them saves next to nothing. */
+const WORTH_COMPRESSING = 4096
+
+/** Joins consecutive pieces to the chunk of one row. A chunk that was not compressed may be the only piece itself. */
+export function encodeChunk(pieces: readonly Buffer[]): StoredChunk {
+  const [first] = pieces
+  const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces)
+  if (bytes.length < WORTH_COMPRESSING) return { chunk: bytes, encoding: null }
+  const chunk = compress(bytes)
+  if (chunk.length >= bytes.length) return { chunk: bytes, encoding: null }
+  if (bytes !== first) free(bytes)
+  return { chunk, encoding: 'br' }
 }
 
 /** Stores one chunk, if the job is still followed in this epoch. */
-export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChunk): Statement {
-  const { chunk, encoding } = encoded(pieces)
+export function insertOutput(
+  { id, epoch }: Followed,
+  { offset, chunk, encoding }: StoredChunk & { offset: number },
+): Statement {
   return {
     sql: `INSERT INTO job_output (job_id, offset, chunk, encoding)
           SELECT id, ?, ?, ? FROM jobs WHERE id = ? AND epoch = ? AND status = 'running'`,
@@ -32,36 +48,9 @@ export function insertOutput({ id, epoch }: Followed, { offset, pieces }: NewChu
   }
 }
 
-/** What is shorter is a few lines for a person, not worth the while. */
-const WORTH_COMPRESSING = 4096
-
-/** The bytes as their row holds them: in Brotli, by the name that HTTP gives it, where that makes them fewer. */
-function encoded(pieces: readonly Buffer[]): { chunk: Buffer; encoding: 'br' | null } {
-  const bytes = joined(pieces)
-  if (bytes.length >= WORTH_COMPRESSING) {
-    const chunk = compress(bytes)
-    if (chunk.length < bytes.length) return { chunk, encoding: 'br' }
-  }
-  // A copy: a remote database may take its time, and the pieces' memory is used again.
-  return { chunk: Buffer.from(bytes), encoding: null }
-}
-
-let space: Buffer = Buffer.alloc(0)
-
-/** The pieces in one, good until the next call: new memory for each is what a flood of output would fill it with. */
-function joined(pieces: readonly Buffer[]): Buffer {
-  const [first] = pieces
-  if (first && pieces.length === 1) return first
-  const size = pieces.reduce((sum, { length }) => sum + length, 0)
-  if (space.length < size) space = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  for (const piece of pieces) at += piece.copy(space, at)
-  return space.subarray(0, size)
-}
-
 /**
- * Records how far a job's output is stored: in bytes of the text, and of the host's file that it was made of. Changes no
- * row when the job is followed in another epoch.
+ * Records how far a job's output is stored: in bytes of the text, and of the host's file that it was made from. Changes
+ * no row when the job is followed in another epoch.
  */
 export function updateSize({ id, epoch }: Followed, outputSize: number, hostOffset: number): Statement {
   return {
@@ -70,7 +59,10 @@ export function updateSize({ id, epoch }: Followed, outputSize: number, hostOffs
   }
 }
 
-/** The stored text from a byte on, at least one chunk if there is one and not many over `limit` bytes. */
+/**
+ * Returns the stored text from byte `from` on: at least one chunk if there is one, and at most one chunk more than
+ * `limit` bytes. The chunks' memory is the caller's, who may `free` it.
+ */
 export async function readOutput(db: Database, jobId: string, from: number, limit: number): Promise<OutputChunk[]> {
   const rows = await db.query(
     Row,
@@ -81,15 +73,16 @@ export async function readOutput(db: Database, jobId: string, from: number, limi
     [jobId, from, limit],
   )
   return rows.flatMap(({ offset, chunk, encoding }) => {
-    const bytes = encoding ? brotliDecompressSync(chunk) : chunk
+    const bytes = encoding ? decompress(chunk) : chunk
+    if (encoding) free(chunk)
     const skip = Math.max(0, from - offset)
     return skip >= bytes.length ? [] : [{ offset: offset + skip, bytes: bytes.subarray(skip) }]
   })
 }
 
 /**
- * Removes a piece of the output of the oldest job of a kind that is not among its newest `keep`; false when there is none
- * left to remove. Its record says from where on there is output.
+ * Removes a piece of the output of the oldest job of a kind that is not among its newest `keep`; false when none is left
+ * to remove. The job's `output_from` records where its remaining output begins.
  */
 export async function removeOldOutput(db: Database, { kind, keep }: { kind: string; keep: number }): Promise<boolean> {
   const [job] = await db.query(
@@ -119,6 +112,6 @@ export async function removeOldOutput(db: Database, { kind, keep }: { kind: stri
 }
 
 const Old = z.object({ id: z.string() })
-/** Few at a time, also of the long ones: others write in between. */
+/** Rows and bytes removed at a time: others write in between. */
 const REMOVED_ROWS = 128
 const REMOVED_BYTES = 4 * 1024 * 1024

@@ -8,7 +8,6 @@
 export { JOBS_ERRORS } from './codes.ts'
 export { jobEventFrames, JobId } from './events.ts'
 export { type AnyJobKind, defineJob, type EndedJob } from './kind.ts'
-export { litter } from './litter.ts'
 export { createJobs, type Jobs } from './manager.ts'
 export { betweenCharacters } from './output-text.ts'
 export { waitingParts } from './record.ts'

@@ -1,10 +1,9 @@
 import type { Followed, JobRow } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
-import { insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
+import { encodeChunk, insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
+import { free } from '../platform/memory.ts'
 import { EVENT_BYTES } from './events.ts'
-import { litter } from './litter.ts'
 import { cutText } from './output-text.ts'
-import { createTurningSpace } from './turning-space.ts'
 
 /** Text of a running job on its way to the database. */
 export interface JobText extends OutputChunk {
@@ -12,39 +11,40 @@ export interface JobText extends OutputChunk {
   hostOffset: number
 }
 
-/** Another instance follows the job by now: what this one has to say of it counts no more. */
+/** Another instance follows the job by now, and refuses what this one stores of it. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
 
-/** The output of one job, written in order by one follower. After a failure it takes nothing more. */
+/** The output of one job, written in order by one follower. After a failure it refuses all further text. */
 export interface JobOutput {
   /**
-   * Appends valid UTF-8 in whole characters, which reaches to `hostOffset` in the host's file; without one it is the
-   * service's own. Undefined while little waits, else a promise that settles when it is stored. It rejects when this or earlier
-   * text was not stored, with a LeaseLost when somebody else follows the job.
+   * Appends valid UTF-8 in whole characters, which reaches to `hostOffset` in the host's file; without `hostOffset` the
+   * text is the service's own. Takes the bytes over: their memory is freed once they are stored and published. Returns
+   * undefined while little waits, otherwise a promise that settles when they are stored. The promise rejects when this or
+   * earlier text was not stored, with a LeaseLost when another instance follows the job.
    */
   append(bytes: Buffer, hostOffset?: number): Promise<void> | undefined
-  /** Settles when all that was written is stored and told; rejects when some of it could not be stored. */
+  /** Settles when all appended text is stored and published; rejects when some of it could not be stored. */
   flush(): Promise<void>
-  /** Aborted as soon as some of it could not be stored. */
+  /** Aborted as soon as some of the text could not be stored. */
   failed: AbortSignal
 }
 
 export interface OutputWriter {
-  /** Goes on where the job's row says that its output ends. */
+  /** Continues at the end of the output that the job's row records. */
   open(job: Followed & Pick<JobRow, 'output_size' | 'host_offset'>): JobOutput
 }
 
-/** Between two writes: a person sees no difference, and 200 jobs together make 50 writes a second, not 10,000. */
+/** Pause between two writes: a person sees no difference, and 200 jobs together cause 50 writes a second, not 10,000. */
 const EVERY_MS = 20
-/** So much is written at once. */
+/** Bytes that are written without waiting for the end of the pause. */
 const ENOUGH = 1024 * 1024
-/** Readers wait once this much does: as much as a host sends before it hears from ssh2, whose buffers stay empty then. */
+/** Readers wait while this many bytes do: the size of ssh2's window, so that its own buffers stay empty. */
 const FULL = 2 * ENOUGH
-/** Size of a row made of several pieces: long ones compress well, and whoever reads one holds all of it. */
+/** Maximum size of a row made of several pieces: long rows compress well, but a reader holds a whole one in memory. */
 const ROW = 256 * 1024
-/** So much is told in one turn of the event loop: a socket may have four times as much waiting. */
+/** Bytes published in one turn of the event loop: a quarter of what may wait in a socket. */
 const A_TURN = 256 * 1024
 
 interface Source {
@@ -59,11 +59,11 @@ interface Piece extends JobText {
 
 /**
  * Stores the text of all jobs, several pieces in one row and all jobs in one batch: the first piece after a pause at
- * once, then every 20 ms. `stored` is called with all of it, in order, after it is safe, and says whether anybody
- * listens; the bytes are good for that call.
+ * once, then every 20 ms. Calls `stored` with all text, in order, after the commit; the bytes are valid during the call,
+ * which returns whether anybody listens. Without the batches each packet of each job would be a transaction of its own,
+ * and a flood of output would stop the event loop.
  */
 export function createOutputWriter(db: Database, stored: (jobId: string, text: JobText) => boolean): OutputWriter {
-  const space = createTurningSpace(FULL + ENOUGH)
   let waiting: Piece[] = []
   let size = 0
   let next: Promise<void> | undefined
@@ -72,12 +72,14 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   /** Ends the pause before the next write. */
   let hurry = () => {}
 
-  /** Writes them in one transaction; whose could not be written has failed. */
+  /** Writes the pieces in one transaction. The sources of pieces that could not be written have failed. */
   const write = async (pieces: readonly Piece[]) => {
     const ends = new Map(pieces.map((piece) => [piece.source, piece]))
     try {
-      const rows = neighbours(pieces, ROW).map((row) => insertOutput(row.source.job, row))
-      const counts = await db.batch([...rows, ...[...ends.values()].map(endOf)])
+      const rows = neighbours(pieces, ROW).map((row) => ({ ...row, ...encodeChunk(row.pieces) }))
+      const inserts = rows.map((row) => insertOutput(row.source.job, row))
+      const counts = await db.batch([...inserts, ...[...ends.values()].map(endOf)])
+      for (const { chunk, pieces: parts } of rows) if (chunk !== parts[0]) free(chunk)
       const sizes = counts.slice(rows.length)
       for (const [at, source] of [...ends.keys()].entries()) {
         if (sizes[at] === 0) source.failure = new LeaseLost(`job ${source.job.id} is followed elsewhere`)
@@ -88,32 +90,33 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     for (const source of ends.keys()) if (source.failure !== undefined) source.failed.abort()
   }
 
-  /** Tells of them, a turn of the event loop at a time: sockets must get rid of them meanwhile. */
-  const tell = async (pieces: readonly Piece[]) => {
-    let told = 0
+  /** Publishes the pieces, some in each turn of the event loop, so that sockets can send them meanwhile. */
+  const publish = async (pieces: readonly Piece[]) => {
+    let published = 0
     for (const { source, offset, size, pieces: parts, hostOffset } of neighbours(pieces, EVENT_BYTES)) {
       if (source.failure !== undefined) continue
-      if (told >= A_TURN) {
+      if (published >= A_TURN) {
         await nextTurn()
-        told = 0
+        published = 0
       }
-      if (stored(source.job.id, { offset, bytes: inOne(parts), hostOffset })) told += size
+      const bytes = inOne(parts)
+      if (stored(source.job.id, { offset, bytes, hostOffset })) published += size
+      if (parts.length > 1) free(bytes)
     }
   }
 
   const store = async () => {
     const pieces = waiting.filter(({ source }) => source.failure === undefined)
-    // What they came in, and what the ones before were stored in.
-    litter(size)
     waiting = []
-    space.turn()
     size = 0
     next = undefined
     await write(pieces)
-    await tell(pieces)
+    await publish(pieces)
+    // A batch that failed may still be on its way to a remote database.
+    for (const { source, bytes } of pieces) if (source.failure === undefined) free(bytes)
   }
 
-  /** The next write of what waits now, in line after the one that is going on. */
+  /** Returns the next write of the waiting pieces, which begins after the current one. */
   const schedule = (): Promise<void> => {
     next ??= (async () => {
       await last
@@ -154,7 +157,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
             waiting.push({
               source,
               offset: offset - piece.length,
-              bytes: space.keep(piece),
+              bytes: piece,
               hostOffset: last ? upTo : hostOffset,
             })
           }
@@ -174,12 +177,12 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
   }
 }
 
-/** Where a job's output ends with this piece. */
+/** Records that a job's output ends with this piece. */
 function endOf({ source, offset, bytes, hostOffset }: Piece): Statement {
   return updateSize(source.job, offset + bytes.length, hostOffset)
 }
 
-/** Neighbouring pieces of one job. */
+/** Consecutive pieces of one job. */
 interface Neighbours {
   source: Source
   offset: number
@@ -188,7 +191,7 @@ interface Neighbours {
   pieces: Buffer[]
 }
 
-/** Puts pieces of one job together, up to that size. */
+/** Joins pieces of one job, up to that size. */
 function neighbours(pieces: readonly Piece[], most: number): Neighbours[] {
   const all: Neighbours[] = []
   const latest = new Map<Source, Neighbours>()

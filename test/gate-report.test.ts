@@ -30,6 +30,14 @@ test('a file that fails and passes when it is run once more is named as flaky, a
   expect(last).toBe('8 passed, 0 failed')
 })
 
+test('a suite that fails beside its tests and passes when it is run once more is named as flaky', () => {
+  report('panel.again', { 'test/a.test.ts': ['passed'] })
+  expect(summary()).toMatchObject({ code: 0, last: '6 passed, 0 failed' })
+  expect(summary().text).toContain('flaky: panel (all of it)')
+  report('panel.again', { 'test/a.test.ts': ['passed'] }, [], false)
+  expect(summary('1')).toMatchObject({ code: 1, last: '6 passed, 1 failed' })
+})
+
 test('more than three of them fail the gate', () => {
   const files = ['b', 'c', 'd', 'e'].map((name) => `test/${name}.test.ts`)
   report('host', Object.fromEntries(files.map((file) => [file, ['failed']])))

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type OutputChunk, readOutput } from '../../db/output.ts'
-import { betweenCharacters, JobId, litter } from '../../jobs/jobs.ts'
+import { betweenCharacters, JobId } from '../../jobs/jobs.ts'
+import { free } from '../../platform/memory.ts'
 import { READS } from '../../runtime/function.ts'
 import { integerText } from '../../runtime/input.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
@@ -52,7 +53,7 @@ async function* pieces(chunks: readonly Buffer[], rest: z.infer<typeof Rest>): A
   yield '{"chunk":"'
   for (const bytes of chunks) {
     yield jsonText(bytes.toString())
-    litter(bytes.length)
+    free(bytes)
   }
   yield `",${JSON.stringify(rest).slice(1)}`
 }

@@ -1,4 +1,3 @@
-import { litter } from '../../jobs/jobs.ts'
 import type { Message, Socket } from '../../runtime/socket.ts'
 import { type HostTerminal, SshError } from '../../ssh/ssh.ts'
 import { parseControl } from './control.ts'
@@ -70,7 +69,6 @@ export function relay(
         const output = opened.read((bytes) => {
           active()
           const sent = socket.send({ bytes, binary: true })
-          litter(bytes.length)
           return socket.waiting() > AHEAD ? sent : undefined
         })
         output

@@ -1,6 +1,6 @@
 import { addJob, type Followed, type NewJob } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
-import { insertOutput, type OutputChunk, updateSize } from '../../db/output.ts'
+import { encodeChunk, insertOutput, type OutputChunk, updateSize } from '../../db/output.ts'
 import { saveUser } from '../../db/users.ts'
 import { NOW } from './database.ts'
 
@@ -26,7 +26,10 @@ export function appendOutput(
   { offset, bytes }: OutputChunk,
   hostOffset: number,
 ): Promise<number[]> {
-  return db.batch([insertOutput(job, { offset, pieces: [bytes] }), updateSize(job, offset + bytes.length, hostOffset)])
+  return db.batch([
+    insertOutput(job, { offset, ...encodeChunk([bytes]) }),
+    updateSize(job, offset + bytes.length, hostOffset),
+  ])
 }
 
 /** Stores pieces one after the other, as many bytes as the host printed; all of it in one. */

@@ -283,16 +283,18 @@ test('a piece of any length goes into rows of 256 KiB and is told in 32 KiB, cut
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: Buffer.byteLength(text) + 3, host_offset: 20 })
 })
 
-test('what waits while a slow database writes changes nothing of what is being written, however late it is read', async () => {
-  const given: { chunk: unknown; written: string }[] = []
+test('a chunk stays as it is until a slow database has written it, whatever is appended meanwhile', async () => {
+  const chunks: { before: string; after: string }[] = []
   const { open } = createOutputWriter(
     {
       ...real,
       async batch(statements) {
         const chunk = statements[0]?.args?.[1]
-        if (chunk instanceof Buffer) given.push({ chunk, written: chunk.toString('latin1') })
+        const before = `${chunk}`
         await pause(30)
-        return real.batch(statements)
+        const counts = await real.batch(statements)
+        chunks.push({ before, after: `${chunk}` })
+        return counts
       },
     },
     (jobId, { bytes, ...where }) => {
@@ -306,15 +308,28 @@ test('what waits while a slow database writes changes nothing of what is being w
     // Short lines, and what nothing makes shorter, of which no two are alike.
     const text = round % 3 === 0 ? randomBytes(6_000).toString('hex') : `line ${round} of forty\n`
     all += text
-    const bytes = Buffer.from(text)
-    await output.append(bytes)
-    bytes.fill('!')
+    await output.append(Buffer.from(text))
     await pause(5)
   }
   await output.flush()
 
   expect(await stored('job 1')).toBe(all)
   expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
-  expect(given.length).toBeGreaterThan(3)
-  for (const { chunk, written } of given) expect((chunk as Buffer).toString('latin1')).toBe(written)
+  expect(chunks.length).toBeGreaterThan(3)
+  for (const { before, after } of chunks) expect(after).toBe(before)
+})
+
+test('appended bytes are freed once they are stored and published, and kept when they could not be stored', async () => {
+  const freed = Buffer.alloc(30_000, 'f')
+  const kept = Buffer.alloc(30_000, 'k')
+  const output = writer().open(begun('job 1'))
+  await output.append(freed)
+  await output.flush()
+  before = () => Promise.reject(new Error('the database is away'))
+  const failing = writer().open(begun('job 2'))
+  failing.append(kept)?.catch(() => {})
+  await expect(failing.flush()).rejects.toThrow('the database is away')
+
+  expect(await stored('job 1')).toBe('f'.repeat(30_000))
+  expect([freed.length, kept.length]).toEqual([0, 30_000])
 })

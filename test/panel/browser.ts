@@ -22,6 +22,8 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   const findings = await watched(context, url, expected)
   const page = await context.newPage()
   onTestFinished(async () => {
+    // A route that still waits for its answer would fail once its window is gone.
+    for (const owner of [context, ...context.pages()]) await owner.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
     expect(findings).toEqual([])
   })
