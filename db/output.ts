@@ -28,12 +28,20 @@ const WORTH_COMPRESSING = 4096
 /** Joins consecutive pieces to the chunk of one row. A chunk that was not compressed may be the only piece itself. */
 export function encodeChunk(pieces: readonly Buffer[]): StoredChunk {
   const [first] = pieces
-  const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces)
+  const bytes = first && pieces.length === 1 ? first : joined(pieces)
   if (bytes.length < WORTH_COMPRESSING) return { chunk: bytes, encoding: null }
   const chunk = compress(bytes)
   if (chunk.length >= bytes.length) return { chunk: bytes, encoding: null }
-  if (bytes !== first) free(bytes)
+  if (bytes !== first) free(bytes.buffer)
   return { chunk, encoding: 'br' }
+}
+
+/** Like `Buffer.concat`, but never in Node's pool, so that the chunk owns its memory. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const all = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) at += piece.copy(all, at)
+  return all
 }
 
 /** Stores one chunk, if the job is still followed in this epoch. */
@@ -61,7 +69,7 @@ export function updateSize({ id, epoch }: Followed, outputSize: number, hostOffs
 
 /**
  * Returns the stored text from byte `from` on: at least one chunk if there is one, and at most one chunk more than
- * `limit` bytes. The chunks' memory is the caller's, who may `free` it.
+ * `limit` bytes. Each chunk owns its memory, which the caller may `free`.
  */
 export async function readOutput(db: Database, jobId: string, from: number, limit: number): Promise<OutputChunk[]> {
   const rows = await db.query(
@@ -74,7 +82,7 @@ export async function readOutput(db: Database, jobId: string, from: number, limi
   )
   return rows.flatMap(({ offset, chunk, encoding }) => {
     const bytes = encoding ? decompress(chunk) : chunk
-    if (encoding) free(chunk)
+    if (encoding) free(chunk.buffer)
     const skip = Math.max(0, from - offset)
     return skip >= bytes.length ? [] : [{ offset: offset + skip, bytes: bytes.subarray(skip) }]
   })

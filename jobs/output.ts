@@ -1,7 +1,7 @@
 import type { Followed, JobRow } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import { encodeChunk, insertOutput, type OutputChunk, updateSize } from '../db/output.ts'
-import { free } from '../platform/memory.ts'
+import { free, freeOwn } from '../platform/memory.ts'
 import { EVENT_BYTES } from './events.ts'
 import { cutText } from './output-text.ts'
 
@@ -79,7 +79,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
       const rows = neighbours(pieces, ROW).map((row) => ({ ...row, ...encodeChunk(row.pieces) }))
       const inserts = rows.map((row) => insertOutput(row.source.job, row))
       const counts = await db.batch([...inserts, ...[...ends.values()].map(endOf)])
-      for (const { chunk, pieces: parts } of rows) if (chunk !== parts[0]) free(chunk)
+      for (const { chunk, pieces: parts } of rows) if (chunk !== parts[0]) free(chunk.buffer)
       const sizes = counts.slice(rows.length)
       for (const [at, source] of [...ends.keys()].entries()) {
         if (sizes[at] === 0) source.failure = new LeaseLost(`job ${source.job.id} is followed elsewhere`)
@@ -101,7 +101,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
       }
       const bytes = inOne(parts)
       if (stored(source.job.id, { offset, bytes, hostOffset })) published += size
-      if (parts.length > 1) free(bytes)
+      if (parts.length > 1) freeOwn(bytes)
     }
   }
 
@@ -113,7 +113,7 @@ export function createOutputWriter(db: Database, stored: (jobId: string, text: J
     await write(pieces)
     await publish(pieces)
     // A batch that failed may still be on its way to a remote database.
-    for (const { source, bytes } of pieces) if (source.failure === undefined) free(bytes)
+    for (const { source, bytes } of pieces) if (source.failure === undefined) freeOwn(bytes)
   }
 
   /** Returns the next write of the waiting pieces, which begins after the current one. */

@@ -1,13 +1,22 @@
-/**
- * Frees the memory of bytes that nobody will read again, now and not when the garbage collector looks: it lies outside of
- * V8's heap, which a stream of such bytes hardly fills, and V8 lets some 60 MB of them gather before it collects. Without
- * this, an output of a gigabyte takes more memory than the goals of `npm run bench` allow (docs/decisions/0003).
- *
- * The caller owns the bytes: no view of their ArrayBuffer is read or written by anybody afterwards, the kernel included
- * (a socket's write that has not ended). Does nothing where the bytes fill less than half of their ArrayBuffer, which may
- * then be Node's pool or hold what others own, and in a Node before 22, which has no `ArrayBuffer.prototype.transfer`.
+/*
+ * Frees memory outside of V8's heap as soon as it has been used. Left to the garbage collector, a stream of packets hardly
+ * fills the heap, so that 60 MB of dead ones gather before V8 looks: without this, an output of a gigabyte takes more memory
+ * than the goals of `npm run bench` allow (docs/decisions/0003).
  */
-export function free({ buffer, byteLength }: Uint8Array): void {
-  if (!(buffer instanceof ArrayBuffer) || 2 * byteLength <= buffer.byteLength) return
-  if (typeof buffer.transfer === 'function') buffer.transfer(0)
+
+/**
+ * Frees the memory now; every view of it has no bytes from then on. The caller owns it: nobody reads or writes it any more,
+ * the kernel included, which reads what a socket is still sending. Does nothing in Node before 22, which lacks
+ * `ArrayBuffer.prototype.transfer`.
+ */
+export function free(memory: ArrayBufferLike): void {
+  if (memory instanceof ArrayBuffer && typeof memory.transfer === 'function') memory.transfer(0)
+}
+
+/**
+ * Frees the memory of bytes that came from elsewhere, if they fill more than half of it. Otherwise it may be Node's pool of
+ * small buffers, or hold several packets.
+ */
+export function freeOwn({ buffer, byteLength }: Uint8Array): void {
+  if (2 * byteLength > buffer.byteLength) free(buffer)
 }

@@ -18,7 +18,7 @@ export function compress(bytes: Buffer): Buffer {
   const space = brotliCompressSync(bytes, { params: FASTEST, chunkSize: Math.max(A_ROW, bytes.length + SPARE) })
   const chunk = Buffer.allocUnsafeSlow(space.length)
   chunk.set(space)
-  free(new Uint8Array(space.buffer))
+  free(space.buffer)
   return chunk
 }
 

@@ -8,8 +8,8 @@ import { replacePostinst } from './postinst.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** What lies in main memory of the service may grow by so much: MiB. */
-const GROWTH = 61
+/** MiB by which the service's main memory may grow: the goal of `npm run bench` for a long job. */
+const GROWTH = 64
 /** Generous: this machine may have other work. */
 const WITHIN_MS = 300_000
 
@@ -44,10 +44,11 @@ beforeAll(async () => {
   await replacePostinst('101', postinst(`yes 'rig-slow: a twentieth of that' | head -c ${SMALLER}`))
   service = await startService({ env: { PANEL_JOB_OUTPUT_MIB: '1024' } })
   bob = await signIn(service, 'bob')
-  // So that everything has been used once: what is asked is how it grows with the length of an output.
+  // Everything has been used, and V8's young generation has most of its size, which it reaches by any work: the test
+  // measures how memory grows with the length of an output.
   const id = await startJob(bob, 'lxc:101')
   await ended(id)
-  await readFlood(id, SMALLER)
+  for (let round = 0; round < 4; round += 1) await readFlood(id, SMALLER)
 }, 120_000)
 afterAll(async () => {
   await service.stop()
@@ -72,8 +73,9 @@ test(
     const read = await readFlood(id, size)
     expect(read).toEqual({ sha256, next: END, ended: output_size })
     expect(await growth()).toBeLessThanOrEqual(GROWTH)
+    const { peak } = await memory(service.pid)
     console.info(
-      `grown by ${written.toFixed(0)} MiB while it was stored, ${(await growth()).toFixed(0)} once it was read`,
+      `grown by ${written.toFixed(0)} MiB while it was stored, ${(await growth()).toFixed(0)} once it was read, to ${peak.toFixed(0)}`,
     )
   },
   2 * WITHIN_MS,
