@@ -11,16 +11,16 @@ export interface AuditEntry {
   details: string | null
 }
 
-/** Appends; entries are never changed or removed. */
+/** Appends an entry. Entries never change and are never removed. */
 export async function addAuditEntry(db: Database, entry: AuditEntry, now: string): Promise<void> {
   const { sql, args } = auditEntry(entry, now)
   await db.run(sql, args)
 }
 
-/** All but the details, which come last. */
+/** The statement without its last value, the details. */
 const ENTRY = 'INSERT INTO audit (at, action, user_id, username, target, ip, details) SELECT ?, ?, ?, ?, ?, ?, '
 
-/** The same for a transaction, with what it tells of. */
+/** Makes the statement that appends an entry, for the transaction of the change that it records. */
 export function auditEntry({ action, user_id, username, target, ip, details }: AuditEntry, now: string): Statement {
   return {
     sql: `${ENTRY}?`,
@@ -28,13 +28,13 @@ export function auditEntry({ action, user_id, username, target, ip, details }: A
   }
 }
 
-/** The entry of what may come to nothing: written where `count`, a query of one number, finds any. */
+/** Makes an entry conditional: it is written if the query `count` returns more than 0. */
 export function onlyIf({ sql, args = [] }: Statement, count: Statement): Statement {
   return { sql: `${sql} WHERE (${count.sql}) > 0`, args: [...args, ...(count.args ?? [])] }
 }
 
-/** The entry with a number among its details that is known only where it is written: what `count` finds. */
-export function noting({ sql, args = [] }: Statement, name: string, count: Statement): Statement {
+/** Adds a number to the details of an entry: the result of the query `count` at the moment of the write. */
+export function withCount({ sql, args = [] }: Statement, name: string, count: Statement): Statement {
   const details = sql.slice(ENTRY.length)
   return {
     sql: `${ENTRY}json_set(coalesce(${details}, '{}'), '$.${name}', (${count.sql}))`,
@@ -53,17 +53,20 @@ const Row = z.object({
 })
 export type AuditRow = z.infer<typeof Row>
 
-/** The newest entries first, those with an id below `before`, of one action or one user where they are named. */
+/**
+ * Reads the newest entries first: those with an id below `before`, and of one action or one user, where these are
+ * given.
+ */
 export function readAudit(
   db: Database,
   { limit, before, action, user }: { limit: number; before?: number; action?: string; user?: string },
 ): Promise<AuditRow[]> {
-  const wanted: [condition: string, value: string | number | undefined][] = [
+  const filters: [condition: string, value: string | number | undefined][] = [
     ['id < ?', before],
     ['action = ?', action],
     ['username = ?', user],
   ]
-  const given = wanted.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
+  const given = filters.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
   const where = given.length === 0 ? '' : `WHERE ${given.map(({ condition }) => condition).join(' AND ')}`
   const sql = `SELECT id, at, action, username, target, ip, details FROM audit ${where} ORDER BY id DESC LIMIT ?`
   return db.query(Row, sql, [...given.map(({ value }) => value), limit])

@@ -1,3 +1,7 @@
+/*
+ * The stored findings of checks, one row a target. Without them, the panel could show no finding without asking the
+ * host and each container again.
+ */
 import * as z from 'zod'
 import { type Followed, JobPart } from './jobs.ts'
 import type { Database, Statement } from './libsql/database.ts'
@@ -22,20 +26,20 @@ const Row = z.object({
 })
 
 /**
- * A target with what the last check found there, as JSON; `unanswered`: a later one could not be made. `own_…` is the last
- * upgrade of the target alone that has ended, `touched_at` the end of the last job of the target alone that may have changed its
- * packages.
+ * A target with the findings of its last check as JSON. `unanswered` means that the target did not answer a later
+ * check. The columns `own_…` describe the last ended upgrade of this target alone. `touched_at` is the end of the last
+ * job of this target alone that may have changed its packages.
  */
 export type CheckRow = z.infer<typeof Row>
 
 /** A container as the host lists it. */
-export interface Listed {
+export interface ListedContainer {
   vmid: number
   name: string
   status: string
 }
 
-/** An upgrade that has ended. One that was cancelled before it began has changed nothing and does not count. */
+/** An ended upgrade. An upgrade that was cancelled before its start changed nothing and does not count. */
 const ENDED = `kind = 'upgrade' AND finished_at IS NOT NULL AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')`
 
 const CHECKS = `
@@ -48,7 +52,7 @@ SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c
 FROM checks c
 LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY finished_at DESC LIMIT 1)`
 
-/** Every target, the host first. */
+/** Reads every target, the host first. */
 export function readChecks(db: Database): Promise<CheckRow[]> {
   return db.query(Row, `${CHECKS} ORDER BY c.vmid IS NOT NULL, c.vmid`)
 }
@@ -71,13 +75,15 @@ const OfAll = z.object({
     .transform((text) => (text === null ? null : z.array(JobPart).parse(JSON.parse(text)))),
 })
 
-/** An upgrade of every container that has ended, with what was noted of each; null of one that noted nothing. */
+/** An ended upgrade of all containers. `parts` is the noted result of each; null when nothing was noted. */
 export type UpgradeOfAll = z.infer<typeof OfAll>
 
-/** A container that as many of them have left out is one of which nobody asks any more. */
+/** The result of a container that so many upgrades have left out is too old to show. */
 const OF_ALL = 10
 
-/** The last of them, newest first. To be read after the checks: what has ended meanwhile makes those old. */
+/**
+ * Reads the last upgrades of all, newest first. Read the checks before: an upgrade that ends in between outdates them.
+ */
 export function upgradesOfAll(db: Database): Promise<UpgradeOfAll[]> {
   return db.query(
     OfAll,
@@ -89,7 +95,7 @@ export function upgradesOfAll(db: Database): Promise<UpgradeOfAll[]> {
 
 const Packages = z.object({ packages: z.string().nullable() })
 
-/** The packages of the last check as JSON; undefined when there are none. */
+/** The packages that the last check found, as JSON; undefined without a check. */
 export async function readCheckedPackages(db: Database, target: string): Promise<string | undefined> {
   const [row] = await db.query(Packages, 'SELECT packages FROM checks WHERE target = ?', [target])
   return row?.packages ?? undefined
@@ -97,7 +103,7 @@ export async function readCheckedPackages(db: Database, target: string): Promise
 
 const Running = z.object({ id: z.string() })
 
-/** The running check that looks at a target: its own, or that of all. */
+/** The id of the running check that covers a target: its own, or the check of all. */
 export async function runningCheck(db: Database, target: string): Promise<string | undefined> {
   const [row] = await db.query(
     Running,
@@ -109,15 +115,15 @@ export async function runningCheck(db: Database, target: string): Promise<string
 
 const Place = z.object({ vmid: z.number(), name: z.string(), status: z.string() })
 
-/** Takes up the containers as they are listed, those that are gone leave; nothing is written where nothing has changed. */
-export async function noteContainers(db: Database, containers: readonly Listed[]): Promise<void> {
+/** Stores the list of containers and removes those that are gone. Writes nothing when the list has not changed. */
+export async function updateContainers(db: Database, containers: readonly ListedContainer[]): Promise<void> {
   const known = await db.query(Place, 'SELECT vmid, name, status FROM checks WHERE vmid IS NOT NULL ORDER BY vmid')
   const found = containers.map(({ vmid, name, status }) => ({ vmid, name, status })).sort((a, b) => a.vmid - b.vmid)
-  if (JSON.stringify(known) !== JSON.stringify(found)) await db.batch(listed(found))
+  if (JSON.stringify(known) !== JSON.stringify(found)) await db.batch(saveContainers(found))
 }
 
-/** The same, as part of the end of a job. */
-export function listed(containers: readonly Listed[], job?: Followed): Statement[] {
+/** Makes the statements that store the list of containers; with `job`, only together with the end of that job. */
+export function saveContainers(containers: readonly ListedContainer[], job?: Followed): Statement[] {
   const [condition, ended] = ifEnded(job)
   const list = JSON.stringify(containers.map(({ vmid, name, status }) => ({ vmid, name, status })))
   const value = (name: string) => `json_extract(value, '$.${name}')`
@@ -137,11 +143,13 @@ export function listed(containers: readonly Listed[], job?: Followed): Statement
   ]
 }
 
-/** The stored findings are of no job that began later. The order of the jobs tells, since a clock may be set back. */
+/**
+ * True unless a later job made the stored findings. Compares the order of the jobs, because a clock may be set back.
+ */
 const NO_LATER = `coalesce((SELECT rowid FROM jobs WHERE id = checks.job_id), 0) <= (SELECT rowid FROM jobs WHERE id = excluded.job_id)`
 
-/** Stores the findings of a job at a target, as part of its end; the findings of a check that began later stay. */
-export function looked(
+/** Makes the statement that stores a target's findings with the end of a job. The findings of a later check stay. */
+export function saveFindings(
   job: Followed,
   {
     target,
@@ -152,7 +160,7 @@ export function looked(
   }: { target: string; at: string; listsAt: string | null; summary: string; packages: string },
 ): Statement {
   const [condition, ended] = ifEnded(job)
-  // Without new lists the age of the old ones goes on.
+  // Without new lists, the old ones keep their age.
   return {
     sql: `INSERT INTO checks (target, name, status, checked_at, lists_at, job_id, summary, packages)
           SELECT ?, '', 'running', ?, ?, ?, ?, ? WHERE ${condition} AND (? = 'host' OR EXISTS (SELECT 1 FROM checks WHERE target = ?))
@@ -164,8 +172,8 @@ export function looked(
   }
 }
 
-/** A target that did not answer a job; what was found before stays, and is told as old. */
-export function unanswered(job: Followed, target: string): Statement {
+/** Makes the statement that marks a target as unanswered with the end of a job. Its earlier findings stay. */
+export function markUnanswered(job: Followed, target: string): Statement {
   const [condition, ended] = ifEnded(job)
   return {
     sql: `INSERT INTO checks (target, name, status, job_id, unanswered)
@@ -176,7 +184,7 @@ export function unanswered(job: Followed, target: string): Statement {
   }
 }
 
-/** Only with the end of the job, and only by who may record that. */
+/** A condition that is true once the job has ended in this epoch, so only for the follower that recorded the end. */
 function ifEnded(job: Followed | undefined): [condition: string, args: (string | number)[]] {
   if (!job) return ['true', []]
   return [`EXISTS (SELECT 1 FROM jobs WHERE id = ? AND epoch = ? AND status <> 'running')`, [job.id, job.epoch]]

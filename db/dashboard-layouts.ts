@@ -3,7 +3,7 @@ import type { Database } from './libsql/database.ts'
 
 const Row = z.object({ layout: z.string() })
 
-/** The user's layout as the JSON text that was stored. */
+/** The user's layout as stored JSON text; undefined when there is none. */
 export async function readLayout(db: Database, userId: number): Promise<string | undefined> {
   const [row] = await db.query(Row, 'SELECT layout FROM dashboard_layouts WHERE user_id = ?', [userId])
   return row?.layout

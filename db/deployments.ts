@@ -3,9 +3,9 @@ import { onlyIf } from './audit.ts'
 import type { Database, Statement } from './libsql/database.ts'
 import { ModuleRow } from './modules.ts'
 
-/** What a deployment goes through, in order. */
+/** The steps of a deployment, in order. */
 export const STEPS = ['building', 'replacing', 'restarting'] as const
-/** How it may end. */
+/** The possible ends of a deployment. */
 export const ENDS = ['done', 'failed', 'rolled_back'] as const
 export type Step = (typeof STEPS)[number]
 export type End = (typeof ENDS)[number]
@@ -14,18 +14,18 @@ const Row = z.object({
   id: z.string(),
   module: z.string(),
   state: z.enum([...STEPS, ...ENDS]),
-  /** The folder of modules that it changes, and its machine. */
+  /** The folder of modules that the deployment changes, and its machine. */
   place: z.string(),
-  /** The instance that began it. */
+  /** The instance that started the deployment. */
   owner: z.string(),
-  /** How many starts have tried the new code. */
+  /** The number of starts that have tried the new code. */
   tries: z.number(),
-  /** The module's record before it; null when there was none. */
+  /** The module's record before the deployment; null when there was none. */
   before: z
     .string()
     .nullable()
     .transform((text) => (text === null ? null : ModuleRow.parse(JSON.parse(text)))),
-  /** Whether the module had files before it. */
+  /** Whether the module had files before the deployment. */
   files_before: z.number().transform(Boolean),
   log: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
   error: z.string().nullable(),
@@ -33,7 +33,7 @@ const Row = z.object({
   finished_at: z.string().nullable(),
 })
 
-/** A change of a module that takes a restart, and how far it has come: the journal that a next start goes on from. */
+/** A change of a module that needs a restart, with its progress: the journal from which the next start continues. */
 export type Deployment = z.infer<typeof Row>
 
 export interface NewDeployment {
@@ -46,7 +46,7 @@ export interface NewDeployment {
   started_at: string
 }
 
-/** Begins a deployment, with the audit entry of it; false, and neither, when another one is under way in that place. */
+/** Starts a deployment with its audit entry. False, without a change, while another one is under way in that place. */
 export async function addDeployment(db: Database, deployment: NewDeployment, entry?: Statement): Promise<boolean> {
   const { id, module, place, owner, before, files_before, started_at } = deployment
   const sql = `INSERT INTO deployments (id, module, state, place, owner, before, files_before, started_at)
@@ -63,19 +63,19 @@ export async function findDeployment(db: Database, id: string): Promise<Deployme
   return row
 }
 
-/** The one that is under way in a place. */
+/** The deployment that is under way in a place. */
 export async function openDeployment(db: Database, place: string): Promise<Deployment | undefined> {
   const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE place = ? AND finished_at IS NULL', [place])
   return row
 }
 
-/** The newest one in a place, which is the one under way if there is any. */
+/** The newest deployment in a place. One that is under way is always the newest. */
 export async function lastDeployment(db: Database, place: string): Promise<Deployment | undefined> {
   const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE place = ? ORDER BY rowid DESC LIMIT 1', [place])
   return row
 }
 
-/** Removes all that have ended but the newest. */
+/** Removes ended deployments except for the newest `kept` deployments. */
 export async function pruneDeployments(db: Database, kept: number): Promise<void> {
   await db.run(
     `DELETE FROM deployments WHERE finished_at IS NOT NULL
@@ -92,13 +92,13 @@ export function enterStep(id: string, step: Step, line: string): Statement {
   }
 }
 
-/** Counts a start that tries the new code; the number of them so far, this one included. */
+/** Counts a start that tries the new code. Returns the number of such starts, including this one. */
 export async function countTry(db: Database, id: string): Promise<number> {
   await db.run('UPDATE deployments SET tries = tries + 1 WHERE id = ?', [id])
   return (await findDeployment(db, id))?.tries ?? 0
 }
 
-/** Records how it ended, with a line for people; changes no row when it has ended already. */
+/** Records the end of a deployment, with a line for people. Changes no row when it has ended already. */
 export function endDeployment(id: string, end: End, line: string, error: string | null, now: string): Statement {
   return {
     sql: `UPDATE deployments SET state = ?2, log = json_insert(log, '$[#]', ?3), error = ?4, finished_at = ?5
@@ -107,7 +107,7 @@ export function endDeployment(id: string, end: End, line: string, error: string 
   }
 }
 
-/** Whether a deployment of a module is under way, wherever. */
+/** Whether a deployment of a module is under way in any place. */
 export async function isBeingDeployed(db: Database, module: string): Promise<boolean> {
   const open = await db.query(z.unknown(), 'SELECT 1 FROM deployments WHERE module = ? AND finished_at IS NULL', [
     module,

@@ -1,31 +1,31 @@
 import * as z from 'zod'
 import type { Database } from './libsql/database.ts'
 
-/** The database's own time in milliseconds: the one clock that all instances share. */
+/** The time of the database in milliseconds, the one clock that all instances share. */
 export const NOW_MS = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
-const Lapsed = z.object({ id: z.string() })
+const Expired = z.object({ id: z.string() })
 const Owned = z.object({ id: z.string(), owner: z.string() })
 const Held = z.object({ id: z.string(), cancelled_by: z.string().nullable() })
 const Epoch = z.object({ epoch: z.number() })
 
-/** Running jobs that nobody follows: their lease has lapsed. */
-export async function lapsedJobs(db: Database): Promise<string[]> {
+/** The ids of running jobs without a follower, or whose lease has expired. */
+export async function jobsWithExpiredLease(db: Database): Promise<string[]> {
   const rows = await db.query(
-    Lapsed,
+    Expired,
     `SELECT id FROM jobs WHERE status = 'running' AND (owner IS NULL OR lease_until < ${NOW_MS}) ORDER BY rowid`,
   )
   return rows.map(({ id }) => id)
 }
 
-/** Running jobs with who follows them. */
+/** Running jobs with the instances that follow them. */
 export function ownedJobs(db: Database): Promise<{ id: string; owner: string }[]> {
   return db.query(Owned, `SELECT id, owner FROM jobs WHERE status = 'running' AND owner IS NOT NULL ORDER BY rowid`)
 }
 
 /**
- * Takes over a running job whose lease has lapsed, or whose follower is `gone`; the new epoch, or undefined when
- * somebody else was first. Whoever followed it before can write no more.
+ * Takes over a running job whose lease has expired, or whose follower is `gone`. Returns the new epoch, or undefined
+ * when another instance was first. The previous follower can no longer write.
  */
 export async function takeJob(
   db: Database,
@@ -42,7 +42,9 @@ export async function takeJob(
   return row?.epoch
 }
 
-/** Prolongs the leases of these jobs; which of them are still this owner's, with who wants them to end. */
+/**
+ * Renews the leases of these jobs. Returns the jobs that this owner still holds, each with the user who cancelled it.
+ */
 export async function renewLeases(
   db: Database,
   ids: readonly string[],
@@ -54,7 +56,7 @@ export async function renewLeases(
   return db.query(Held, `SELECT id, cancelled_by FROM jobs WHERE ${own}`, [owner, list])
 }
 
-/** Gives up the leases of an owner that stops, so that nobody has to wait for them. */
+/** Releases the leases of an owner that stops, so that others take the jobs over without waiting for their expiry. */
 export async function releaseLeases(db: Database, owner: string): Promise<void> {
   await db.run(`UPDATE jobs SET owner = NULL, lease_until = 0 WHERE owner = ? AND status = 'running'`, [owner])
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { JobRow } from './jobs.ts'
 import type { Database } from './libsql/database.ts'
 
-/** Those of one kind, the newest first. */
+/** The newest jobs of one kind, the newest first. */
 export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
   return db.query(JobRow, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [
     kind,
@@ -10,8 +10,8 @@ export function latestJobs(db: Database, { kind, limit }: { kind: string; limit:
   ])
 }
 
-/** So many of the latest jobs are looked through for those of a rare kind. */
-const LOOKED_AT = 500
+/** The number of latest jobs that are searched for jobs of a rare kind. */
+const SEARCHED = 500
 
 const Listed = JobRow.pick({
   id: true,
@@ -25,19 +25,19 @@ const Listed = JobRow.pick({
   parts: true,
 }).extend({ started_by_name: z.string() })
 
-/** A job as lists show it, with the name of who has started it. */
+/** A job as lists show it, with the name of the user who started it. */
 export type ListedJob = z.infer<typeof Listed>
 
-/** So many of the newest jobs of a kind; of a rare one, among the latest jobs alone, as all would be looked through for it. */
+/** Asks for the newest `limit` jobs of a kind. For a rare kind, searches only the latest jobs instead of all. */
 export interface NewestOfKind {
   kind: string
   limit: number
   isRare?: boolean
 }
 
-/** Of each of these kinds the newest, and whatever runs, as lists show them, the newest first. */
+/** The newest jobs of each of these kinds and all their running jobs, the newest first. */
 export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
-  const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT}`
+  const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED}`
   const newest = ({ isRare = false }: NewestOfKind) =>
     `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
   return db.query(
@@ -55,7 +55,9 @@ export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<
 
 const Version = z.object({ newest: z.number().nullable(), running: z.number() })
 
-/** A text that is another one as soon as a job has begun or ended: until another begins, fewer and fewer are running. */
+/**
+ * A text that changes when a job starts or ends: a start raises the newest row id, and an end lowers the running count.
+ */
 export async function jobsVersion(db: Database): Promise<string> {
   const [found] = await db.query(
     Version,
@@ -66,10 +68,10 @@ export async function jobsVersion(db: Database): Promise<string> {
 
 const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })
 
-/** How many jobs there are of a kind in a status. */
+/** The number of jobs of a kind with a status. */
 export type JobCount = z.infer<typeof JobCount>
 
-/** How many jobs there are of each of these kinds and each status, those of which there are none too. */
+/** Counts the jobs of each of these kinds with each status. Includes counts of 0. */
 export async function countJobs(db: Database, kinds: readonly string[]): Promise<JobCount[]> {
   const rows = await db.query(JobCount, 'SELECT kind, status, count(*) AS count FROM jobs GROUP BY kind, status')
   const counted = new Map(rows.map(({ kind, status, count }) => [`${kind} ${status}`, count]))

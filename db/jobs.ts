@@ -1,16 +1,20 @@
+/*
+ * The rows of jobs. A follower's writes are conditional on its epoch. Without this condition, a follower that has lost
+ * its lease would overwrite what the next one records.
+ */
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'
 import { NOW_MS } from './job-leases.ts'
 import type { Database, Statement } from './libsql/database.ts'
 import { StoredText, storedText } from './libsql/text.ts'
 
-/** A thing that a job does among others, and how it ended: `waiting` while it has not, or when the job ended before it. */
+/** A part of a job with its result. Its state stays `waiting` when the job ends before the part. */
 export const JobPart = z.object({
   id: z.string(),
   name: z.string(),
-  /** `waiting`, or a word of the kind of job. */
+  /** `waiting`, or a state that the kind of job defines. */
   state: z.string(),
-  /** Exit code of what was run there. */
+  /** Exit code of the part's command. */
   code: z.number().nullable(),
 })
 export type JobPart = z.infer<typeof JobPart>
@@ -41,12 +45,15 @@ export const JobRow = z.object({
     .transform((text) => (text === null ? null : z.array(JobPart).parse(JSON.parse(text)))),
 })
 /**
- * A job as stored. `folder` names what it has on the host, as its id does not; null for one of version 0.1, where the id is
- * that name. `error` is the text that stands for the output of a failed one, `error_code` its stable word;
- * `output_size` counts the bytes of the text that was stored, of which those before `output_from` are removed, and
- * `host_offset` those of the host's file that it was made of. Of those with the same `queue` one runs at a time. `epoch`
- * counts who has followed it: only the last one may write. `parts` are what it does one after another, of one that does
- * several things and has begun.
+ * A job as stored.
+ *
+ * - `folder`: the name of its folder on the host; null for a job of version 0.1, whose folder has the id as its name.
+ * - `error`: the sentence that replaces the output of a failed job; `error_code` is its stable code.
+ * - `output_size`: bytes of stored text. Retention has removed the bytes before `output_from`.
+ * - `host_offset`: bytes of the host's file that the stored text was made from.
+ * - `queue`: jobs with the same queue run one at a time.
+ * - `epoch`: counts the followers, from 1. Only the follower of the current epoch may write.
+ * - `parts`: the parts of a started job that has several.
  */
 export type JobRow = z.infer<typeof JobRow>
 
@@ -54,53 +61,56 @@ export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 
   folder?: string
 }
 
-/** Who may write of a job. */
+/** A job as its follower in one epoch knows it: the key of all conditional writes. */
 export type Followed = Pick<JobRow, 'id' | 'epoch'>
 
-/** How many jobs of a kind may be running or wait: of one user for one target, of one user, and of all. */
+/** The most jobs of a kind that may run or wait: of one user for one target, of one user, and of all users. */
 export interface JobBounds {
   ofTarget: number
   ofUser: number
   ofAll: number
 }
 
-/** Whether two queues have jobs in common, in SQL: they are the same, or one is `a/*` and the other one of `a/…`. */
-const meets = (one: string, other: string): string =>
+/** The SQL condition that two queues conflict: they are equal, or one is `a/*` and the other is `a/…`. */
+const conflict = (one: string, other: string): string =>
   `${one} <> '' AND (${one} = ${other} OR ${covers(one, other)} OR ${covers(other, one)})`
 const covers = (all: string, one: string): string =>
   `(${all} LIKE '%/*' AND substr(${one}, 1, length(${all}) - 1) = substr(${all}, 1, length(${all}) - 1))`
 
-/** The turns of so many jobs are looked at, beside those of the running ones: older ones are behind everybody. */
-const LOOKED_AT = 500
+/**
+ * The number of latest jobs whose turns count, beside those of running jobs. Older turns are lower than all current
+ * ones.
+ */
+const SEARCHED = 500
 
 /**
- * One user's jobs come one turn after another, and whoever is new to a queue begins at the turn that it has come to: so
- * those of each user alternate with those of the others, whatever one of them has queued.
+ * The turn of a new job. Each job of a user has the turn after the user's previous one, and a user who is new to a
+ * queue starts at its current turn. The users' jobs therefore alternate, however many jobs one of them has queued.
  */
 const TURN = `
   WITH near AS (
     SELECT turn, begun, status, started_by FROM jobs
-    WHERE (status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${LOOKED_AT})
-      AND ${meets('queue', ':queue')}
+    WHERE (status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED})
+      AND ${conflict('queue', ':queue')}
   )
   SELECT max(
     coalesce((SELECT max(turn) FROM near WHERE begun = 1), 0),
     coalesce((SELECT max(turn) + 1 FROM near WHERE started_by = :user AND (begun = 1 OR status = 'running')), 0)
   )`
 
-/** Those that a bound counts; jobs of one queue have one target, however it is written. */
+/** The jobs that each bound counts. Jobs of one queue have the same target, however it is spelt. */
 const OF_KIND = `FROM jobs WHERE status = 'running' AND kind = :kind`
 const OF_USER = `${OF_KIND} AND started_by = :user`
 const OF_TARGET = `${OF_USER} AND queue = :queue AND (queue <> '' OR target = :target)`
 
-/** The bounds allow no more jobs. */
+/** The bounds allow no further job. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }
 
 /**
- * Records a job with its first follower, how long its lease is, and what else belongs to it, `INSERT … SELECT`s; all of it or
- * nothing. Rejects with QueueFull where the bounds allow no more.
+ * Records a job with its first follower and lease, and executes the `INSERT … SELECT`s of `more`, in one transaction.
+ * Rejects with QueueFull when the bounds allow no further job.
  */
 export async function addJob(
   db: Database,
@@ -143,7 +153,7 @@ export async function addJob(
 
 const UNBOUNDED: JobBounds = { ofTarget: 2 ** 31, ofUser: 2 ** 31, ofAll: 2 ** 31 }
 
-/** A statement whose arguments have names, as one whose arguments have places. */
+/** Turns a statement with named arguments into one with positional arguments. */
 function positional(sql: string, given: Record<string, string | number | Buffer | null>): Statement {
   const args: (string | number | Buffer | null)[] = []
   const text = sql.replace(/:(\w+)/g, (_, name: string) => {
@@ -160,10 +170,10 @@ export async function findJob(db: Database, id: string): Promise<JobRow | undefi
 
 const Queued = z.object({ id: z.string(), queue: StoredText, target: StoredText, begun: z.number().transform(Boolean) })
 
-/** A running job and the queue it is in; `begun` once its turn has come. */
+/** A running job with its queue; `begun` is true once the job has had its turn. */
 export type QueuedJob = z.infer<typeof Queued>
 
-/** Every running job, in the order in which those that are in each other's way have their turns. */
+/** All running jobs, in the order of their turns. */
 export function queuedJobs(db: Database): Promise<QueuedJob[]> {
   return db.query(
     Queued,
@@ -171,18 +181,21 @@ export function queuedJobs(db: Database): Promise<QueuedJob[]> {
   )
 }
 
-/** Records that a running job has its turn; false while one that is in its way has. */
+/** Records that a running job has its turn. False while a conflicting job has one. */
 export async function takeTurn(db: Database, id: string): Promise<boolean> {
   const changed = await db.run(
     `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
        SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
-         AND ${meets('other.queue', 'jobs.queue')})`,
+         AND ${conflict('other.queue', 'jobs.queue')})`,
     [id],
   )
   return changed > 0
 }
 
-/** Records that the host has the job, and its parts unless they are known; false when somebody else follows it. */
+/**
+ * Records that the host has the job, and its parts unless they are recorded. False when another instance follows the
+ * job.
+ */
 export async function markLaunched(
   db: Database,
   { id, epoch }: Followed,
@@ -196,7 +209,10 @@ export async function markLaunched(
   return changed > 0
 }
 
-/** Records who wants a running job to end, with the audit entry of it; of several the first. False, and neither, when it is not running. */
+/**
+ * Records the first user who cancels a running job, with the audit entry. Returns false, without a change, when the job
+ * is not running.
+ */
 export async function requestCancel(db: Database, id: string, username: string, entry?: Statement): Promise<boolean> {
   const sql = `UPDATE jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE id = ? AND status = 'running'`
   const isRunning = { sql: `SELECT count(*) FROM jobs WHERE id = ? AND status = 'running'`, args: [id] }
@@ -209,13 +225,14 @@ export interface JobEnd {
   error: string | null
   error_code: string | null
   exit_code: number | null
-  /** How its parts ended; without them they stay as they are. */
+  /** The results of its parts; without this field the stored parts stay. */
   parts?: readonly JobPart[]
 }
 
 /**
- * Ends a running job, as one that was `cancelledBy` somebody or was not, with what else its end changes; false when that is
- * not so, or it has ended, or somebody else follows it. `more` must change nothing then.
+ * Ends a running job and executes `more` in the same transaction. Returns false when the job has ended, when another
+ * instance follows it, or when `cancelledBy` is not the recorded user. The statements of `more` must change nothing
+ * then.
  */
 export async function endJob(
   db: Database,
@@ -232,7 +249,7 @@ export async function endJob(
   return changed > 0
 }
 
-/** Notes parts with the end of a job, by who may record that. */
+/** Makes the statement that stores the parts of a job, as one of the statements of its end. */
 export function noteParts({ id, epoch }: Followed, parts: readonly JobPart[]): Statement {
   return {
     sql: `UPDATE jobs SET parts = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
@@ -241,8 +258,8 @@ export function noteParts({ id, epoch }: Followed, parts: readonly JobPart[]): S
 }
 
 /**
- * Removes some of the jobs of a kind that have ended and are not among its newest `keep`, with their output; those that a
- * target's state is known from stay. False when there is none left to remove.
+ * Removes up to 100 ended jobs of a kind that are not among its newest `keep`, with their output. Jobs whose findings
+ * are stored for a target stay. Returns false when none is left to remove.
  */
 export async function removeOldJobs(db: Database, { kind, keep }: { kind: string; keep: number }): Promise<boolean> {
   const removed = await db.run(
@@ -255,7 +272,7 @@ export async function removeOldJobs(db: Database, { kind, keep }: { kind: string
   return removed > 0
 }
 
-/** Ends those of these jobs that nobody has begun, as errors. */
+/** Ends those of these jobs that were never started, with an error. */
 export async function withdrawJobs(
   db: Database,
   ids: readonly string[],

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Database, Statement } from './libsql/database.ts'
 
-/** A module as it is recorded. `backend` is the name of its file with code, null when it has none. */
+/** The record of a module. `backend` is the name of its code file, null when it has none. */
 export const ModuleRow = z.object({
   id: z.string(),
   name: z.string(),
@@ -21,13 +21,13 @@ export const ModuleRow = z.object({
 })
 export type ModuleRow = z.infer<typeof ModuleRow>
 
-/** What an installation records; whether the module is enabled stays as it was. */
+/** The fields that an installation records. It leaves `is_enabled` of an existing module unchanged. */
 export type NewModule = Omit<ModuleRow, 'is_core' | 'is_enabled' | 'installed_at' | 'updated_at'>
 
 const COLUMNS = `id, name, description, version, is_core, is_enabled, backend, nav_label, nav_icon, nav_href, nav_order,
   repository, "commit", installed_at, updated_at`
 
-/** All of them, the panel's own first, then by their place in the menu. */
+/** All modules, the panel's own first, then by their place in the menu. */
 export function listModules(db: Database): Promise<ModuleRow[]> {
   return db.query(ModuleRow, `SELECT ${COLUMNS} FROM modules ORDER BY is_core DESC, nav_order, id`)
 }
@@ -37,7 +37,7 @@ export async function findModule(db: Database, id: string): Promise<ModuleRow | 
   return row
 }
 
-/** Records a module, enabled if it is new, or what is new of it. Changes no row of the panel's own modules. */
+/** Records a new module as enabled, or updates an existing one. Changes no row of the panel's own modules. */
 export function saveModule(module: NewModule, now: string): Statement {
   return {
     sql: `INSERT INTO modules (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, 0, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
@@ -61,7 +61,7 @@ export function saveModule(module: NewModule, now: string): Statement {
   }
 }
 
-/** Enables or disables a module; changes no row when it is so already, is the panel's own, or is not there. */
+/** Enables or disables a module. Changes no row of a missing module, of one in that state, or of the panel's own. */
 export function enableModule(id: string, enabled: boolean, now: string): Statement {
   return {
     sql: 'UPDATE modules SET is_enabled = ?2, updated_at = ?3 WHERE id = ?1 AND is_core = 0 AND is_enabled <> ?2',
@@ -69,7 +69,7 @@ export function enableModule(id: string, enabled: boolean, now: string): Stateme
   }
 }
 
-/** Puts a record back as it was, word for word. */
+/** Restores a record exactly as it was. */
 export function restoreModule(row: ModuleRow): Statement {
   const { commit, ...columns } = row
   const entries = Object.entries(columns)
@@ -80,7 +80,7 @@ export function restoreModule(row: ModuleRow): Statement {
   }
 }
 
-/** Removes a module's record; none of the panel's own. */
+/** Removes a module's record. Removes none of the panel's own. */
 export function removeModule(id: string): Statement {
   return { sql: 'DELETE FROM modules WHERE id = ? AND is_core = 0', args: [id] }
 }

@@ -4,9 +4,9 @@ import type { Database } from './libsql/database.ts'
 const Oldest = z.object({ at_ms: z.number().nullable() })
 
 /**
- * Counts one hit if fewer than `limit` lie within the window, and says when the next is admitted otherwise: 0 when
- * this one was, else milliseconds to wait, the window at most. A refused hit is not counted, so it does not prolong the
- * wait. A hit from further in the future than a window is of a clock that was wrong, and counts no more.
+ * Counts one hit if the window contains fewer than `limit`. Returns 0 for an admitted hit, else the milliseconds until
+ * the next one is admitted, at most the window. A refused hit is not counted, so it does not prolong the wait. A hit
+ * more than a window in the future comes from a wrong clock and does not count.
  */
 export async function admitHit(
   db: Database,
@@ -26,7 +26,7 @@ export async function admitHit(
   return Math.min(windowMs, Math.max(1, (oldest?.at_ms ?? nowMs) + windowMs - nowMs))
 }
 
-/** Removes hits from outside of those moments, which no window holds any more. */
+/** Removes the hits before `before` and after `after`, which no window contains any more. Returns their number. */
 export function pruneHits(db: Database, { before, after }: { before: number; after: number }): Promise<number> {
   return db.run('DELETE FROM rate_hits WHERE at_ms < ? OR at_ms > ?', [before, after])
 }

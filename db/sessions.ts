@@ -12,7 +12,10 @@ export interface NewSession {
   ip: string
 }
 
-/** Stores a session and the user's last login in one go, with what else belongs to them; the session counts as used now. Returns its id. */
+/**
+ * Stores a session and the user's last login, and executes `more`, in one transaction. The session counts as used now.
+ * Returns its id.
+ */
 export async function addSession(
   db: Database,
   session: NewSession,
@@ -45,7 +48,7 @@ const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-/** The user's sessions that have not expired, the one used last first. `julianday` reads both forms of a timestamp. */
+/** The user's unexpired sessions, the last used one first. `julianday` reads both stored formats of a timestamp. */
 export function listSessions(db: Database, userId: number, now: string): Promise<Session[]> {
   const sql = `SELECT id, token_hash, user_agent, ip, created_at, last_used_at, expires_at FROM sessions
                WHERE user_id = ? AND julianday(expires_at) > julianday(?)
@@ -70,18 +73,21 @@ export async function touchSession(db: Database, id: number, now: string): Promi
   await db.run('UPDATE sessions SET last_used_at = ? WHERE id = ?', [now, id])
 }
 
-/** Whose sessions: all of a user's, or the one among them with that id or token. */
+/** Chooses all sessions of a user, or the one of them with that id or token. */
 export interface SessionChoice {
   userId: number
   id?: number
   tokenHash?: string
 }
 
-/** Says in the audit log what ends; `count` finds how many do. */
-export type AnnounceEnd = (count: Statement) => Statement
+/** Makes the audit entry of ended sessions; the query `count` returns their number. */
+export type EndAuditEntry = (count: Statement) => Statement
 
-/** Statements that remove sessions and tell every instance, which reads that by `endedSince`; the last one counts the removed sessions. */
-export function endingSessions(choice: SessionChoice | 'all', now: string, announce?: AnnounceEnd): Statement[] {
+/**
+ * Makes the statements that remove sessions and record their ends, which every instance reads with `endedSince`. The
+ * count of the last statement is the number of removed sessions.
+ */
+export function endingSessions(choice: SessionChoice | 'all', now: string, announce?: EndAuditEntry): Statement[] {
   const { userId = null, id = null, tokenHash = null } = choice === 'all' ? {} : choice
   const chosen = '(? IS NULL OR user_id = ?) AND (? IS NULL OR id = ?) AND (? IS NULL OR token_hash = ?)'
   const args = [userId, userId, id, id, tokenHash, tokenHash]
@@ -96,12 +102,12 @@ export function endingSessions(choice: SessionChoice | 'all', now: string, annou
   ]
 }
 
-/** Removes sessions, with what is said of it, or neither. Returns how many. */
+/** Removes sessions and stores the audit entry in one transaction. Returns the number of removed sessions. */
 export async function endSessions(
   db: Database,
   choice: SessionChoice | 'all',
   now: string,
-  announce?: AnnounceEnd,
+  announce?: EndAuditEntry,
 ): Promise<number> {
   return (await db.batch(endingSessions(choice, now, announce))).at(-1) ?? 0
 }
@@ -109,17 +115,17 @@ export async function endSessions(
 const Ended = z.object({ seq: z.number(), session_id: z.number() })
 export type EndedSession = z.infer<typeof Ended>
 
-/** What has ended since, in the order in which it did; `seq` only ever grows. */
+/** The ends after number `seq`, in their order. Numbers only grow. */
 export function endedSince(db: Database, seq: number): Promise<EndedSession[]> {
   return db.query(Ended, 'SELECT seq, session_id FROM ended_sessions WHERE seq > ? ORDER BY seq', [seq])
 }
 
-/** Removes sessions that had expired by then. */
+/** Removes the sessions that have expired at `by`. Returns their number. */
 export function removeExpiredSessions(db: Database, by: string): Promise<number> {
   return db.run('DELETE FROM sessions WHERE julianday(expires_at) <= julianday(?)', [by])
 }
 
-/** Forgets ends that every instance has long learnt of. */
+/** Removes ends that every instance has read long ago. Returns their number. */
 export function pruneEndedSessions(db: Database, before: string): Promise<number> {
   return db.run('DELETE FROM ended_sessions WHERE julianday(ended_at) < julianday(?)', [before])
 }

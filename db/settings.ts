@@ -8,7 +8,7 @@ export async function readSettings(db: Database): Promise<Map<string, string>> {
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** Writes all of the values, with what else belongs to them, or none. */
+/** Writes the values and executes `more` in one transaction. */
 export async function writeSettings(
   db: Database,
   values: Record<string, string>,
@@ -25,7 +25,9 @@ export async function writeSettings(
   ])
 }
 
-/** Pins a key where none is pinned, if it is that of the host that is set; false when nothing was written. */
+/**
+ * Pins a host key if none is pinned and `address` is still the host of the settings. False when nothing was written.
+ */
 export async function pinHostKey(
   db: Database,
   { hostKey, address }: { hostKey: string; address: string },
@@ -40,7 +42,10 @@ export async function pinHostKey(
   return changed > 0
 }
 
-/** Writes the values and what else belongs to them, `INSERT … SELECT`s, unless an SSH host is set already: then nothing, and false. */
+/**
+ * Writes the values and executes the `INSERT … SELECT`s of `more` in one transaction. Returns false, without a change,
+ * when an SSH host is set already.
+ */
 export async function writeFirstSettings(
   db: Database,
   { ssh_host = '', ...others }: Record<string, string>,
@@ -48,7 +53,7 @@ export async function writeFirstSettings(
   more: readonly Statement[] = [],
 ): Promise<boolean> {
   const unlessInstalled = `WHERE NOT EXISTS (SELECT 1 FROM settings WHERE key = 'ssh_host' AND value <> '')`
-  // The host comes last: as long as it is not there, the others are written, in the same transaction.
+  // The host comes last, because the condition of the other values is that no host is set.
   const counts = await db.batch([
     ...more.map(({ sql, args = [] }) => ({ sql: `${sql} ${unlessInstalled}`, args })),
     ...Object.entries({ ...others, ssh_host }).map(([key, value]) => ({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Database, Statement } from './libsql/database.ts'
 
-/** Where a key came from: made because there was none, taken from the environment, or added by a rotation. */
+/** The origin of a key: made because there was none, taken from the environment, or added by a rotation. */
 const Origin = z.enum(['made', 'environment', 'rotation'])
 export type KeyOrigin = z.infer<typeof Origin>
 
@@ -16,20 +16,20 @@ export type SigningKeyRow = z.infer<typeof Row>
 
 const KEYS = 'SELECT kid, public_jwk, private_sealed, origin, created_at FROM signing_keys WHERE revoked_at IS NULL'
 
-/** Every signing key that is not revoked, the one that was added last first, whatever the clocks said. */
+/** All signing keys that are not revoked, the last added one first. The order does not depend on clocks. */
 export function readSigningKeys(db: Database): Promise<SigningKeyRow[]> {
   return db.query(Row, `${KEYS} ORDER BY rowid DESC`)
 }
 
-/** The key of that name, unless it is revoked. */
+/** The key with that id, unless it is revoked. */
 export async function findSigningKey(db: Database, kid: string): Promise<SigningKeyRow | undefined> {
   const [row] = await db.query(Row, `${KEYS} AND kid = ?`, [kid])
   return row
 }
 
 /**
- * Adds a key, with what else belongs to it, or nothing; one that is there already stays as it is, revoked or not. Returns how
- * many rows each of the others has changed.
+ * Adds a key and executes `more` in one transaction. A key that exists already stays unchanged, revoked or not. Returns
+ * how many rows each statement of `more` has changed.
  */
 export async function addSigningKey(
   db: Database,
@@ -44,12 +44,12 @@ export async function addSigningKey(
 
 const OTHERS = 'kid <> ? AND revoked_at IS NULL'
 
-/** Revokes every key but one: what the others signed verifies no more, and they can never be added again. */
+/** Revokes all keys but one. Tokens signed by the others become invalid, and those keys can never be added again. */
 export function revokeOtherSigningKeys(kid: string, now: string): Statement {
   return { sql: `UPDATE signing_keys SET revoked_at = ? WHERE ${OTHERS}`, args: [now, kid] }
 }
 
-/** How many keys that would revoke. */
+/** Makes the query that counts the keys that `revokeOtherSigningKeys` would revoke. */
 export function countOtherSigningKeys(kid: string): Statement {
   return { sql: `SELECT count(*) FROM signing_keys WHERE ${OTHERS}`, args: [kid] }
 }

@@ -9,15 +9,15 @@ import type { Database } from './libsql/database.ts'
 import { expectOwn, expectOwnFile, ForeignDatabase } from './libsql/foreign.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts'
 
-/** What is kept: the database, brought up to date, and the key of its secrets. */
+/** The migrated database and the encryption of its secrets. */
 export interface Storage {
   db: Database
   secrets: Secrets
 }
 
 /**
- * Opens what the configuration names. Makes what is missing, and brings the database up to date. What root makes in the
- * folder of another account is that account's.
+ * Opens the data folder, the secret key and the database of the configuration. Makes missing ones, and migrates the
+ * database. Files that root makes in the folder of another account belong to that account.
  */
 export async function openStorage(config: Config, clock: Clock): Promise<Storage> {
   const { dataDir, databaseUrl, databaseToken, secretKey } = config
@@ -26,7 +26,7 @@ export async function openStorage(config: Config, clock: Clock): Promise<Storage
       cause,
     })
   })
-  await told(expectOwnFile(databaseUrl))
+  await asConfigError(expectOwnFile(databaseUrl))
   const secrets = createSecrets(secretKey ?? (await loadSecretKey(dataDir)))
   const db = await openDatabase(databaseUrl, databaseToken)
   return closingOnFailure(db, async () => {
@@ -37,8 +37,8 @@ export async function openStorage(config: Config, clock: Clock): Promise<Storage
 }
 
 /**
- * Opens the data of a service that may be running. Throws a ConfigError that says what is missing, and one when the
- * database is of another version: only the service itself changes that.
+ * Opens the data of a service that may be running. Throws a ConfigError when something is missing, or when the database
+ * has another version, because only the service itself migrates it.
  */
 export async function openExisting(config: Config): Promise<Storage> {
   await expectExisting(config)
@@ -47,7 +47,7 @@ export async function openExisting(config: Config): Promise<Storage> {
   const db = await openDatabase(databaseUrl, databaseToken)
   return closingOnFailure(db, async () => {
     const version = await schemaVersion(db)
-    if (version === 0) await told(expectOwn(db))
+    if (version === 0) await asConfigError(expectOwn(db))
     if (version === 0) throw new ConfigError('la base est vide : le service la remplit à son premier démarrage.')
     if (version < SCHEMA_VERSION)
       throw new ConfigError(
@@ -60,22 +60,22 @@ export async function openExisting(config: Config): Promise<Storage> {
 }
 
 /**
- * Throws a ConfigError that says where the database or its key was looked for, unless both are there, and one when the
- * database is a file of another program, which is left as it is.
+ * Throws a ConfigError with the expected place when the database or its key is missing, and another one when the
+ * database belongs to another program. Changes no file.
  */
 export async function expectExisting({ dataDir, databaseUrl, secretKey }: Config): Promise<void> {
   const database = filePath(databaseUrl)
   if (database !== undefined && !(await exists(database)))
     throw new ConfigError(`aucune base de données : ${database}. Indiquez PANEL_DATA_DIR.`)
-  await told(expectOwnFile(databaseUrl))
+  await asConfigError(expectOwnFile(databaseUrl))
   const key = secretKeyFile(dataDir)
   if (secretKey === undefined && !(await exists(key)))
     throw new ConfigError(`aucune clé de chiffrement : ${key}. Indiquez PANEL_DATA_DIR ou PANEL_SECRET_KEY.`)
 }
 
-/** A wrong address is a matter of the configuration. */
-async function told(looking: Promise<void>): Promise<void> {
-  await looking.catch((cause: unknown) => {
+/** Turns a ForeignDatabase into a ConfigError, because the address of the database is configuration. */
+async function asConfigError(check: Promise<void>): Promise<void> {
+  await check.catch((cause: unknown) => {
     throw cause instanceof ForeignDatabase ? new ConfigError(`${cause.message}.`, { cause }) : cause
   })
 }
@@ -85,7 +85,7 @@ async function giveToFolderOwner({ dataDir, databaseUrl, secretKey }: Config): P
   const database = filePath(databaseUrl)
   const files = [
     ...(secretKey ? [] : [secretKeyFile(dataDir)]),
-    // Where the database lies elsewhere, it is whoever's that place is.
+    // A database in another folder keeps the owner that its folder implies.
     ...(database && dirname(database) === dataDir ? [database, `${database}-wal`, `${database}-shm`] : []),
   ]
   for (const file of files) if (await exists(file)) await chownTo(file, owner)

@@ -17,34 +17,35 @@ const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, l
 const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
 
-/** What the host's account of a user is like, as far as it was told. */
+/** The facts about a user's account on the host, as far as they are known. */
 export const HostAccount = z.object({
   id: z.number(),
   username: z.string(),
   is_admin: z.number().transform(Boolean),
-  /** Another one under the same name is another account. Null until somebody could be asked. */
+  /** Another uid under the same name is another account. Null until the host has reported one. */
   uid: z.number().nullable(),
-  /** The host lets it sign in at most: no shell, a password to be changed. */
+  /** The host accepts the password only: the account has no shell, or must change its password. */
   kept_out: z.number().transform(Boolean),
-  /** What its own connection said of it at the last login: it can be forged, and takes rights away at most. */
+  /** What the account's own connection reported at the last login. It can be forged, so it only removes rights. */
   own_word: z.enum(['administrator', 'user', 'silent', 'refused']),
-  /** False when the host let it in although its entry in /etc/shadow says otherwise: LDAP or Kerberos decides. */
+  /** False when the host accepts the account against its entry in /etc/shadow, so LDAP or Kerberos decides. */
   shadow_counts: z.number().transform(Boolean),
 })
 export type HostAccount = z.infer<typeof HostAccount>
 
 const HOST_ACCOUNT = 'SELECT id, username, is_admin, uid, kept_out, own_word, shadow_counts FROM users'
 
-/** What a login learns of an account; `uid` and `shadow_counts` stay as they are where nobody could be asked. */
-export type Learnt = Pick<HostAccount, 'kept_out' | 'own_word'> & Partial<Pick<HostAccount, 'uid' | 'shadow_counts'>>
+/** The facts that a login reports of an account. Omitted ones keep their stored value. */
+export type AccountFacts = Pick<HostAccount, 'kept_out' | 'own_word'> &
+  Partial<Pick<HostAccount, 'uid' | 'shadow_counts'>>
 
-/** Creates the user or overwrites its administrator flag and what is learnt of it; preferences stay as they are. */
+/** Creates the user, or overwrites the administrator flag and the facts of its account. Preferences stay unchanged. */
 export async function saveUser(
   db: Database,
   username: string,
   isAdmin: boolean,
   now: string,
-  { uid = null, kept_out, own_word, shadow_counts }: Learnt = {
+  { uid = null, kept_out, own_word, shadow_counts }: AccountFacts = {
     kept_out: false,
     own_word: isAdmin ? 'administrator' : 'user',
   },
@@ -82,7 +83,7 @@ export async function findHostAccountByName(db: Database, username: string): Pro
   return account
 }
 
-/** Takes up what the host says now. The audit entry tells of another administrator flag, and is written with it. */
+/** Stores the rights that the host reports now. Writes the audit entry only if the administrator flag changes. */
 export async function changeRights(
   db: Database,
   { id, is_admin, kept_out, uid }: Pick<HostAccount, 'id' | 'is_admin' | 'kept_out' | 'uid'>,
@@ -100,7 +101,7 @@ export async function changeRights(
   ])
 }
 
-/** What `me` needs beyond the token: asked at every page, so no column more than that. */
+/** The columns that `me` needs beyond the token, and no others, because every page asks for them. */
 export async function findPreferences(db: Database, id: number): Promise<Preferences | undefined> {
   const sql = 'SELECT lang, theme, sidebar_position, last_login_at FROM users WHERE id = ?'
   const [preferences] = await db.query(Preferences, sql, [id])
@@ -109,7 +110,7 @@ export async function findPreferences(db: Database, id: number): Promise<Prefere
 
 const Chosen = Preferences.omit({ last_login_at: true }).extend({ chosen: z.number().transform(Boolean) })
 
-/** The three preferences, and whether any of them was ever set; else they are the defaults. */
+/** The three preferences, and `chosen`: false while all of them are defaults that were never set. */
 export async function findChosenPreferences(db: Database, id: number): Promise<z.infer<typeof Chosen> | undefined> {
   const sql = 'SELECT lang, theme, sidebar_position, preferences_chosen AS chosen FROM users WHERE id = ?'
   const [preferences] = await db.query(Chosen, sql, [id])
@@ -129,7 +130,7 @@ export async function savePreference(
 const Listed = Profile.pick({ username: true, is_admin: true, last_login_at: true }).extend({ sessions: z.number() })
 export type ListedUser = z.infer<typeof Listed>
 
-/** Every user by name, with how many unexpired sessions there are. */
+/** All users by name, each with its number of unexpired sessions. */
 export function listUsers(db: Database, now: string): Promise<ListedUser[]> {
   const sql = `SELECT username, is_admin, last_login_at,
                  (SELECT count(*) FROM sessions WHERE user_id = users.id AND julianday(expires_at) > julianday(?)) AS sessions

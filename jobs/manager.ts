@@ -1,5 +1,9 @@
+/*
+ * Starts jobs, and keeps exactly one follower for each running job by leases in the database. Without the leases, a job
+ * whose instance dies would stay `running` for ever, and two instances could store the same output twice.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
-import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
+import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
 import type { NewestOfKind } from '../db/job-list.ts'
 import { addJob, endJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
@@ -23,48 +27,50 @@ export interface NewJobRequest {
   args: unknown
   target: string
   startedBy: number
-  /** The audit entry of its start, written with its record or not at all. */
+  /** Makes the audit entry of the start, which is stored in one transaction with the job. */
   announce?(id: string): Statement
 }
 
 export interface Jobs {
-  /** What can be started. */
+  /** The names of the kinds that can be started. */
   kinds: readonly string[]
   /**
-   * Records a job and starts it in the background; returns its id, or throws `queue_full`. Where the process stands still between requests, not before
-   * the host has begun it, or it waits for another one.
+   * Records a job, starts it in the background and returns its id; throws `queue_full`. On demand (`onDemand`), returns
+   * only when the host has started the job or the job waits for another one.
    */
   start(job: NewJobRequest): Promise<string>
-  /** Ends a running job, whichever instance sees to it, with the audit entry of it; false, and neither, when it is not running. */
-  cancel(id: string, username: string, announce?: Statement): Promise<boolean>
-  /** The newest jobs of some kinds with all that run, as lists show them: cheap, however many ask. */
-  newest(kinds: readonly NewestOfKind[]): Promise<NewestJobs>
-  /** Publishes what a running job prints from that byte on to its topic, whichever instance follows it. */
-  tell(event: string, id: string, from: number): void
   /**
-   * To be called every few seconds: keeps the jobs that are seen to here, lets go of those that another instance has
-   * taken, and takes those that nobody sees to.
+   * Cancels a running job, whichever instance follows it, and stores the audit entry. False when the job is not
+   * running.
+   */
+  cancel(id: string, username: string, announce?: Statement): Promise<boolean>
+  /** The newest jobs of some kinds and all running ones. Concurrent callers share one query. */
+  newest(kinds: readonly NewestOfKind[]): Promise<NewestJobs>
+  /** Publishes the output of a running job from byte `from` on at this instance, whichever instance follows the job. */
+  relay(event: string, id: string, from: number): void
+  /**
+   * Renews the leases of the jobs that this instance follows, releases those that another instance has taken over, and
+   * takes over those without a follower. To be called every few seconds.
    */
   maintain(): Promise<void>
   /**
-   * Where the process stands still between requests: takes up what nobody sees to, and settles when what the host has put out
-   * of that job, or of every one that is seen to here, is stored. A process that runs on does so by itself.
+   * Takes over jobs without a follower, and settles when the output that the host has of job `id`, or of all jobs of
+   * this instance, is stored. Does nothing unless `onDemand`: a process that always runs is up to date by itself.
    */
   upToDate(id?: string): Promise<void>
-  /** Lets go of the running jobs, which run on at the host, and stores what has arrived. */
+  /** Stores the output that has arrived and releases the running jobs, which continue on the host. */
   stop(): Promise<void>
 }
 
-/** A job whose instance has not said for so long that it lives is taken by another one. */
+/** Another instance takes a job over when its lease was not renewed for this long. */
 const LEASE_MS = 10_000
-/** How often it says so. */
 const RENEW_MS = 2_000
-/** A job of a kind that is not known here is left to an instance that may know it, which takes it within seconds. */
+/** How long a job of an unknown kind is left to an instance that knows the kind, which takes it over within seconds. */
 const UNKNOWN_MS = 30_000
-/** What stands between a client and a function host gives up after 29 s at the soonest; the next request goes on with it. */
+/** Proxies in front of a function host give up after 29 s or later. The next request continues the start. */
 const BEGIN_MS = 20_000
 
-/** Jobs last minutes: whoever comes again sooner meets the same. */
+/** Jobs last minutes, so an earlier attempt would meet the same full queue. */
 const FULL_SECONDS = 30
 
 export function createJobs({
@@ -86,34 +92,34 @@ export function createJobs({
   log: Log
   instance: Instance
   kinds: readonly AnyJobKind[]
-  /** So many bytes of what a job prints are kept, half of them from its beginning and half from its end. */
+  /** Bytes of a job's output to keep, half of them from its beginning and half from its end. */
   mostOutput: number
-  /** What the patience with a host that does not answer is measured with, in milliseconds. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
-  /** The process may stand still whenever no request is under way. */
+  /** The process may be frozen while it handles no request, as on a function host. */
   onDemand?: boolean
 }): Jobs {
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]))
   const runs = new Map<string, JobRun>()
-  /** How far the jobs that are seen to here are told. */
-  const told = new Map<string, { topic: string; event: string; at: number }>()
+  /** The end of the published output of each job that this instance follows. */
+  const published = new Map<string, { topic: string; event: string; at: number }>()
   const lease = { owner: instance.id, leaseMs: LEASE_MS }
-  const refused = createFailedStarts({ db, clock, elapsed })
-  /** Jobs of kinds that are not known here, and since when nobody sees to them. */
+  const failedStarts = createFailedStarts({ db, clock, elapsed })
+  /** Jobs of unknown kinds, and the time since which they have no follower. */
   const unknown = new Map<string, number>()
   let stopped = false
 
   const writer = createOutputWriter(db, (id, text) => {
-    const job = told.get(id)
+    const job = published.get(id)
     if (!job) return false
     job.at = text.offset + text.bytes.length
-    const heard = hub.subscribers(job.topic) > 0
-    if (heard) hub.publish(job.topic, outputEvent(job.event, text))
-    return heard
+    const hasSubscribers = hub.subscribers(job.topic) > 0
+    if (hasSubscribers) hub.publish(job.topic, outputEvent(job.event, text))
+    return hasSubscribers
   })
   const queue = createJobQueue(db, log)
   const list = createJobList(db, elapsed)
-  const tail = createJobRelay({ db, hub, log }, (id) => runs.has(id))
+  const relay = createJobRelay({ db, hub, log }, (id) => runs.has(id))
 
   const kindOf = (name: string): AnyJobKind => {
     const kind = byName.get(name)
@@ -133,20 +139,20 @@ export function createJobs({
     const kind = kindOf(row.kind)
     const { event } = kind
     const here = { topic: jobTopic(event, id), event, at: row.output_size }
-    told.set(id, here)
+    published.set(id, here)
     const started = runJob({ db, host, clock, elapsed, log, writer, queue, mostOutput, ended }, kind, row)
     runs.set(id, started)
     started.done
       .catch((error: unknown) => log.error({ job: id, err: error }, 'the end of a job could not be recorded'))
       .finally(() => {
         runs.delete(id)
-        told.delete(id)
-        // Who listens here goes on listening to the one that has taken it.
-        if (!stopped && hub.subscribers(here.topic) > 0) tail.begin(event, id, here.at)
+        published.delete(id)
+        // After a takeover, the subscribers of this instance get the output of the new follower.
+        if (!stopped && hub.subscribers(here.topic) > 0) relay.begin(event, id, here.at)
       })
   }
 
-  /** Ends a job of which no instance knows how to go on: else it would keep all others of its queue waiting for good. */
+  /** Ends a job whose kind no instance knows, because it would block its queue for ever. */
   const endUnknown = async ({ id, kind, cancelled_by }: JobRow, gone: string | undefined): Promise<void> => {
     const since = unknown.get(id) ?? elapsed()
     unknown.set(id, since)
@@ -162,21 +168,21 @@ export function createJobs({
     queue.review()
   }
 
-  const take = async (id: string, gone?: string): Promise<void> => {
-    if (stopped || runs.has(id) || refused.has(id)) return
+  const takeOver = async (id: string, gone?: string): Promise<void> => {
+    if (stopped || runs.has(id) || failedStarts.has(id)) return
     const found = await findJob(db, id)
     if (found && !byName.has(found.kind)) return endUnknown(found, gone)
     const epoch = await takeJob(db, id, { ...lease, gone })
     const row = epoch === undefined ? undefined : await findJob(db, id)
     if (!row || stopped || row.epoch !== epoch || runs.has(id)) return
     log.info({ job: id, epoch }, 'job taken up again')
-    // One that may never have been launched is launched: the host does so only once.
+    // A job that is not marked as launched is launched again: a start on the host is idempotent.
     run(row)
   }
 
-  let keptAt = Number.NEGATIVE_INFINITY
-  const keep = async (): Promise<void> => {
-    keptAt = elapsed()
+  let renewedAt = Number.NEGATIVE_INFINITY
+  const renew = async (): Promise<void> => {
+    renewedAt = elapsed()
     const ids = [...runs.keys()]
     if (ids.length === 0) return
     const held = new Map((await renewLeases(db, ids, lease)).map((job) => [job.id, job]))
@@ -188,16 +194,16 @@ export function createJobs({
   }
 
   const maintain = async (): Promise<void> => {
-    await keep()
-    await refused.withdraw()
-    const orphans: { id: string; gone?: string }[] = (await lapsedJobs(db)).map((id) => ({ id }))
+    await renew()
+    await failedStarts.withdraw()
+    const orphans: { id: string; gone?: string }[] = (await jobsWithExpiredLease(db)).map((id) => ({ id }))
     for (const { id, owner } of await ownedJobs(db)) {
       if (owner !== instance.id && (await instance.isGone(owner))) orphans.push({ id, gone: owner })
     }
     for (const { id, gone } of orphans) {
-      // Taking many from a slow database must not cost those that are seen to already.
-      if (elapsed() - keptAt > RENEW_MS) await keep()
-      await take(id, gone)
+      // Many takeovers with a slow database must not let the leases of this instance expire.
+      if (elapsed() - renewedAt > RENEW_MS) await renew()
+      await takeOver(id, gone)
     }
     for (const id of unknown.keys()) if (!orphans.some((orphan) => orphan.id === id)) unknown.delete(id)
   }
@@ -221,12 +227,12 @@ export function createJobs({
         const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more, kind.bounds)
         list.changed()
         const found = await findJob(db, row.id)
-        // A database that took longer than the lease: somebody has taken it.
+        // With a slow database the lease may have expired, and another instance may have taken the job over.
         if (found?.epoch === job.epoch && !stopped) run(found)
       } catch (error) {
         if (error instanceof QueueFull)
           throw jobFailure('queue_full', { cause: error, retryAfter: FULL_SECONDS, values: { ...kind.bounds } })
-        refused.add(row.id)
+        failedStarts.add(row.id)
         throw error
       }
       const begun = runs.get(row.id)?.begun
@@ -239,21 +245,21 @@ export function createJobs({
       return true
     },
     newest: (kinds) => list.newest(kinds),
-    tell: (event, id, from) => tail.begin(event, id, from),
+    relay: (event, id, from) => relay.begin(event, id, from),
     maintain,
     async upToDate(id) {
       if (!onDemand) return
-      if (elapsed() - keptAt > RENEW_MS) await maintain()
+      if (elapsed() - renewedAt > RENEW_MS) await maintain()
       queue.review()
-      const asked = [...runs].filter(([own]) => id === undefined || own === id)
-      await Promise.all(asked.map(([, job]) => job.caughtUp()))
+      const chosen = [...runs].filter(([own]) => id === undefined || own === id)
+      await Promise.all(chosen.map(([, job]) => job.caughtUp()))
     },
     async stop() {
       stopped = true
-      tail.stop()
+      relay.stop()
       for (const job of runs.values()) job.release()
       await Promise.allSettled(Array.from(runs.values(), ({ done }) => done))
-      const released = refused.withdraw().then(() => releaseLeases(db, instance.id))
+      const released = failedStarts.withdraw().then(() => releaseLeases(db, instance.id))
       await released.catch((error: unknown) =>
         log.warn({ err: error }, 'running jobs could not be given up; others take them in a moment'),
       )

@@ -6,7 +6,7 @@
  */
 
 import type { Database } from '../db/libsql/database.ts'
-import { type AnnounceEnd, endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
+import { type EndAuditEntry, endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { createRecentCache } from '../platform/recent-cache.ts'
@@ -47,7 +47,7 @@ export interface Sessions {
    * Ends sessions and returns their number. Their tokens are refused from now on, and their sockets close. The audit
    * entry that `announce` makes is stored in the same transaction.
    */
-  end(choice: SessionChoice | 'all', announce?: AnnounceEnd): Promise<number>
+  end(choice: SessionChoice | 'all', announce?: EndAuditEntry): Promise<number>
   /** Ends a session on this instance only, for the case that its end cannot be stored. */
   endHere(sid: string): void
   /** Calls `listener` when the session ends, or at once if it has ended. Returns a function that unsubscribes. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Database, type Engine, type Statement, StorageError } from './database.ts'
 
-/** A change that only shows that changes are taken is made no more often than this. */
+/** The shortest interval between two test changes of `probe`. */
 const PROBE_MS = 1_000
 
 /** Opens `file:…`, `:memory:` or a remote libSQL address. */
@@ -15,7 +15,7 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
     statements.length === 0 ? [] : engine.batch(statements).catch(fail)
 
   const probe = async (): Promise<number> => {
-    // A table, not a constant: without reading a page, a database that is gone would answer too.
+    // Reads a table: a query of a constant reads no page, and succeeds even if the database file is gone.
     const [row] = await query(Version, 'SELECT max(version) AS version FROM schema_version')
     if (performance.now() - changedAt > PROBE_MS) {
       await batch(CHANGE)
@@ -41,7 +41,7 @@ export async function openDatabase(url: string, authToken?: string): Promise<Dat
   }
 }
 
-/** Each is loaded where it is used alone: a server's database needs no native addon, and a file no client for servers. */
+/** Loads only the engine in use: a remote database needs no native addon, and a file needs no client for servers. */
 async function openEngine(url: string, authToken: string | undefined): Promise<Engine> {
   if (url === ':memory:' || url.startsWith('file:')) return (await import('./local.ts')).openLocal(url)
   return (await import('./remote.ts')).openRemote(url, authToken)
@@ -51,14 +51,14 @@ function fail(cause: unknown): never {
   throw new StorageError(cause instanceof Error ? cause.message : String(cause), { cause })
 }
 
-/** There and back: SQLite does not write what is the same already. */
+/** Two changes that cancel each other. SQLite would not write an unchanged value. */
 const CHANGE: Statement[] = [`applied_at || ' '`, 'rtrim(applied_at)'].map((value) => ({
   sql: `UPDATE schema_version SET applied_at = ${value} WHERE version = 1`,
 }))
 const Version = z.object({ version: z.number() })
 const Verdict = z.object({ quick_check: z.string() })
 
-/** What is wrong with a local database as a file; undefined when nothing is. */
+/** The first defect of a local database file; undefined when it is sound. */
 export async function quickCheck(db: Database): Promise<string | undefined> {
   const [row] = await db.query(Verdict, 'PRAGMA quick_check(1)')
   return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? '').replaceAll(/\s+/g, ' ')

@@ -1,7 +1,7 @@
 import type { InValue } from '@libsql/client/web'
 import Libsql from 'libsql'
 
-/** What SQLite answers when it fails; `code` is its own, `SQLITE_…`. */
+/** A failure of SQLite; `code` is SQLite's own, `SQLITE_…`. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError'
   readonly code: string
@@ -12,41 +12,41 @@ export class SqliteError extends Error {
   }
 }
 
-/** One connection to a local database. Its calls are done when they return. */
+/** One connection to a local database. Its calls are synchronous. */
 export interface Connection {
   rows(sql: string, args?: readonly InValue[]): unknown[]
   /** How many rows one statement changed; 0 for one that returns rows. */
   change(sql: string, args?: readonly InValue[]): number
   /** A text of several statements, without arguments. */
   script(sql: string): void
-  /** Ends a transaction that somebody has left open. */
+  /** Rolls back a transaction that was left open. */
   rollBack(): void
-  /** Lets go of the file when its statements, which are garbage then, have been collected. */
+  /** Closes the connection. libSQL closes the file once the garbage collector has freed the statements. */
   close(): void
 }
 
 interface Prepared {
   statement: Libsql.Statement
   returnsRows: boolean
-  /** An argument that is left out would be that of the last time. */
+  /** The number of arguments. SQLite reuses the last value of a missing one. */
   arity: number
 }
 
-/** More than the service has: what somebody makes a new text for each time must not stay. */
+/** More than the service has. The limit keeps statements with generated text from accumulating. */
 const MOST_PREPARED = 256
-/** Some PRAGMAs are done while they are prepared, and the others are rare. */
+/** Excludes PRAGMAs: some take effect while they are prepared, and the others are rare. */
 const WORTH_KEEPING = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i
 
 /**
- * Opens a file or `:memory:`. What is prepared is used again, which is most of the time of a small query; SQLite itself
- * prepares it anew after a change of the schema.
+ * Opens a file or `:memory:`. Caches prepared statements, because preparing takes most of the time of a small query.
+ * SQLite prepares a statement again after a change of the schema.
  */
 export function openConnection(path: string, timeoutMs = 0): Connection {
   const db = new Libsql(path, { timeout: timeoutMs })
   const kept = new Map<string, Prepared>()
 
   const prepared = (sql: string, arity: number): Prepared => {
-    // What has been prepared would go on working after the connection is closed.
+    // A prepared statement would still work after the connection is closed.
     if (!db.open) throw new Error('the database is closed')
     const found = kept.get(sql)
     if (found?.arity === arity) return found
@@ -60,19 +60,20 @@ export function openConnection(path: string, timeoutMs = 0): Connection {
   }
 
   return {
-    rows: (sql, args = []) => telling(() => prepared(sql, args.length).statement.all(args.map(toSql)).map(withNumbers)),
+    rows: (sql, args = []) =>
+      withSqliteErrors(() => prepared(sql, args.length).statement.all(args.map(toSql)).map(withNumbers)),
     change: (sql, args = []) =>
-      telling(() => {
+      withSqliteErrors(() => {
         const { statement, returnsRows } = prepared(sql, args.length)
         if (!returnsRows) return statement.run(args.map(toSql)).changes
         statement.all(args.map(toSql))
         return 0
       }),
     script(sql) {
-      telling(() => db.exec(sql))
+      withSqliteErrors(() => db.exec(sql))
     },
     rollBack() {
-      // To ask a closed one ends the process.
+      // libSQL ends the process when `inTransaction` of a closed connection is read.
       if (db.open && db.inTransaction) db.exec('ROLLBACK')
     },
     close() {
@@ -82,7 +83,7 @@ export function openConnection(path: string, timeoutMs = 0): Connection {
   }
 }
 
-function telling<result>(work: () => result): result {
+function withSqliteErrors<result>(work: () => result): result {
   try {
     return work()
   } catch (error) {
@@ -92,7 +93,7 @@ function telling<result>(work: () => result): result {
 
 const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** What libSQL cannot take it answers with the end of the process, or with NULL. */
+/** Rejects values that libSQL cannot store: it would end the process or store NULL. */
 function toSql(value: InValue): string | number | bigint | null | Uint8Array {
   switch (typeof value) {
     case 'string':
@@ -111,7 +112,7 @@ function toSql(value: InValue): string | number | bigint | null | Uint8Array {
   return value instanceof Date ? value.valueOf() : value
 }
 
-/** The row itself, its integers as numbers; one that a number cannot hold is refused rather than rounded. */
+/** Turns the integers of a row into numbers, in place. Throws for an integer that a number would round. */
 function withNumbers(row: unknown): unknown {
   if (!isRow(row)) return row
   for (const name in row) {

@@ -4,16 +4,16 @@ import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { isBusy } from './text.ts'
 
-/** Writes a whole copy, as of one moment, into a new file, while others go on writing. Local databases only. */
+/** Writes a consistent copy into a new file while others continue to write. For local databases only. */
 export async function copyInto(db: Database, file: string): Promise<void> {
   await db.run('VACUUM INTO ?', [file])
 }
 
-/** What a copy says of itself. */
+/** The contents of a copy that a restore has to check. */
 export interface Copy {
-  /** Of its schema. */
+  /** The version of its schema. */
   version: number
-  /** Every secret in it, under the name that was bound in. */
+  /** All encrypted secrets, each with the name that its encryption is bound to. */
   sealed: { name: string; value: string }[]
 }
 
@@ -22,16 +22,16 @@ const Size = z.object({ size: z.number() })
 const Version = z.object({ version: z.number() })
 const Sealed = z.object({ name: z.string(), value: z.string() })
 
-/** Reads a database file without changing it. Rejects unless it is whole and one of this service. */
+/** Reads a database file without changing it. Rejects if it is damaged or does not belong to this service. */
 export async function inspectCopy(file: string): Promise<Copy> {
-  // Not by `openDatabase`, which makes a write-ahead log of its own for what it opens.
+  // `openDatabase` would create a write-ahead log beside the file.
   const { openConnection } = await import('./connection.ts')
   const connection = openConnection(file)
   const one = <row>(form: z.ZodType<row>, sql: string): row => form.parse(connection.rows(sql)[0])
   try {
     const { integrity_check: verdict } = one(Verdict, 'PRAGMA integrity_check')
     if (verdict !== 'ok') throw new Error(verdict)
-    // What is missing at the end of the last page may have been of no use to SQLite: the file is cut off all the same.
+    // SQLite accepts a file whose last page lacks unused bytes. Such a file is truncated, so it counts as damaged.
     const { size } = one(Size, 'SELECT page_size * page_count AS size FROM pragma_page_size, pragma_page_count')
     const missing = size - (await stat(file)).size
     if (missing !== 0) throw new Error(`${missing} octets manquent`)
@@ -47,23 +47,26 @@ export async function inspectCopy(file: string): Promise<Copy> {
 
 /** A database file that no other process can open. */
 export interface Claim {
-  /** Whether all of it is in its one file; a broken one, or what is no database, is left as it is. */
+  /** Whether the write-ahead log is merged into the file. False for a damaged file, which is not changed. */
   whole: boolean
   release(): Promise<void>
 }
 
-/** Connections to broken files: closed before these are moved away, they would remove the logs that lie beside them. */
+/**
+ * Connections to damaged files stay open: closing them would remove the logs beside the files before these are moved.
+ */
 const leftOpen: Connection[] = []
 
 /**
- * Takes a database file for this process alone, whole in its one file; undefined when another process has it open: a
- * connection in WAL mode holds a lock for as long as it lives. A file that is no database, or a broken one, is nobody's.
+ * Locks a database file for this process and merges its write-ahead log into it. Returns undefined when another process
+ * has the file open, because each connection in WAL mode holds a lock. A damaged file, or one that is no database, is
+ * claimed without a lock.
  */
 export async function claimFile(file: string): Promise<Claim | undefined> {
   const { openConnection, SqliteError } = await import('./connection.ts')
   const connection = openConnection(file, 100)
   try {
-    takeWhole(connection)
+    lockAndMerge(connection)
   } catch (error) {
     if (error instanceof SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)) {
       leftOpen.push(connection)
@@ -77,20 +80,20 @@ export async function claimFile(file: string): Promise<Claim | undefined> {
     whole: true,
     async release() {
       try {
-        // libSQL's `close` lets go of the file only when the garbage is collected.
+        // libSQL's `close` releases the lock only when the garbage collector runs.
         connection.script('PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema;')
       } catch {
-        // Who holds it then lets go of it with its end.
+        // The lock then ends with this process.
       }
       connection.close()
     },
   }
 }
 
-function takeWhole(connection: Connection): void {
+function lockAndMerge(connection: Connection): void {
   connection.script('PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema; BEGIN EXCLUSIVE; COMMIT;')
-  // Carries the write-ahead log into the file and removes it: beside another database it would be read as that one's.
+  // Merges the write-ahead log into the file and removes it. A log beside another database would be read as its own.
   connection.rows('PRAGMA journal_mode = DELETE')
-  // The lock comes with a read, in the new mode too.
+  // The new mode needs a transaction of its own to take the lock.
   connection.script('BEGIN EXCLUSIVE; COMMIT;')
 }

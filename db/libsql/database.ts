@@ -12,26 +12,26 @@ export interface Statement {
 }
 
 export interface Database {
-  /** The rows of one statement, each parsed. */
+  /** Returns the rows of one statement, each parsed. */
   query<row>(row: z.ZodType<row>, sql: string, args?: InValue[]): Promise<row[]>
-  /** How many rows one statement changed. Not for `RETURNING`, whose count libSQL reports as 0. */
+  /** Executes one statement and returns how many rows it changed. libSQL reports 0 for `RETURNING`. */
   run(sql: string, args?: InValue[]): Promise<number>
-  /** All of the statements or none; how many rows each changed. */
+  /** Executes the statements in one transaction and returns how many rows each changed. */
   batch(statements: readonly Statement[]): Promise<number[]>
-  /** A text of several statements, without arguments. What it leaves open is rolled back. */
+  /** Executes a text of several statements without arguments. Rolls back a transaction that it leaves open. */
   script(sql: string): Promise<void>
-  /** Leaves the connection to a remote server, which may have died without a word, for another one. */
+  /** Replaces the connection to a remote server, which may be dead. */
   reconnect(): Promise<void>
   /**
-   * Whether it answers and takes a change, which reading does not tell of a full disk or a lock: the version of its schema
-   * then. What is asked while an answer is awaited shares that, and one change a second is enough for all.
+   * Tests that the database answers and accepts a change, which fails with a full disk or a lock. Returns the version
+   * of its schema. Concurrent calls share one test, and at most one change a second is made.
    */
   probe(): Promise<number>
-  /** Waits for what is under way; a local database is then whole in its one file. */
+  /** Waits for pending calls and closes. A local database is then complete in its one file. */
   close(): Promise<void>
 }
 
-/** A database as it is reached: as `Database` says, but with rows as they come, and with libSQL's own errors. */
+/** The access to a local or remote database: like `Database`, but with unparsed rows and libSQL's own errors. */
 export interface Engine extends Pick<Database, 'run' | 'batch' | 'script' | 'reconnect' | 'close'> {
   query(sql: string, args?: InValue[]): Promise<unknown[]>
 }

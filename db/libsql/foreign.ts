@@ -5,13 +5,13 @@ import { filePath, fileUrl } from '../../platform/files.ts'
 import type { Database } from './database.ts'
 import { isBusy } from './text.ts'
 
-/** Another program may be in the middle of a change. */
+/** How long a busy file is retried, because another program may be changing it. */
 const BUSY_FOR_MS = 5_000
 
 const Table = z.object({ name: z.string() })
 const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
 
-/** What is said of a database in which this program has never written. */
+/** A database that belongs to another program. */
 export class ForeignDatabase extends Error {
   override readonly name = 'ForeignDatabase'
 
@@ -28,8 +28,9 @@ export async function expectOwn(db: Database): Promise<void> {
 }
 
 /**
- * The same of an address that is not opened yet, without changing a byte: `openDatabase` would make a write-ahead log for a
- * local one, or carry the one that is there into the file. What keeps it from being read is left for that to tell; so is another server's.
+ * Checks a local file likewise before it is opened, without changing it. `openDatabase` would create a write-ahead log,
+ * or merge an existing one into the file. Leaves unreadable files and remote servers to `openDatabase`, which reports
+ * the reason.
  */
 export async function expectOwnFile(url: string): Promise<void> {
   const file = filePath(url)
@@ -37,9 +38,9 @@ export async function expectOwnFile(url: string): Promise<void> {
   const { openConnection } = await import('./connection.ts')
   for (const until = performance.now() + BUSY_FOR_MS; ; await pause(50)) {
     try {
-      // Without a log beside it all is in the file, and so it can be read without making one.
-      const way = existsSync(`${file}-wal`) ? 'mode=ro' : 'immutable=1'
-      const connection = openConnection(`${fileUrl(file)}?${way}`)
+      // Without a log, the file is complete, and `immutable` reads it without creating one.
+      const mode = existsSync(`${file}-wal`) ? 'mode=ro' : 'immutable=1'
+      const connection = openConnection(`${fileUrl(file)}?${mode}`)
       try {
         return refuseForeign(connection.rows(TABLES).map((row) => Table.parse(row)))
       } finally {
@@ -52,7 +53,7 @@ export async function expectOwnFile(url: string): Promise<void> {
   }
 }
 
-/** This program's own first table is `schema_version`. */
+/** Throws unless the database is empty or has `schema_version`, the first table of this program. */
 function refuseForeign(tables: readonly z.infer<typeof Table>[]): void {
   const names = tables.map(({ name }) => name).filter((name) => !/^(sqlite|libsql|_litestream)_/.test(name))
   if (names.length > 0 && !names.includes('schema_version')) throw new ForeignDatabase(names.slice(0, 3))

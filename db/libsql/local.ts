@@ -4,30 +4,32 @@ import { type Connection, openConnection } from './connection.ts'
 import type { Engine } from './database.ts'
 import { isBusy } from './text.ts'
 
-/** Busy answers are retried for this long: another process may be in the middle of a backup or a large write. */
+/** How long a busy database is retried, because another process may be making a backup or a large write. */
 const BUSY_FOR_MS = 5_000
-/** libSQL waits synchronously, which stops the event loop: so briefly, then again from here. */
+/** libSQL waits synchronously, which blocks the event loop. It waits only briefly, and this file retries. */
 const BUSY_TIMEOUT_MS = 20
 
 const SETTINGS = [
-  // Output is stored in rows of some 32 KiB, compressed: large pages halve the time of a write (of a new file; others keep theirs).
+  // Rows of output take some 32 KiB, compressed. Large pages halve the time of a write; existing files keep their page
+  // size.
   'PRAGMA page_size = 16384',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = NORMAL',
   'PRAGMA foreign_keys = ON',
-  // Every 4 MB, so that carrying the log into the file never takes long at a time.
+  // Every 4 MB, so that no checkpoint takes long.
   'PRAGMA wal_autocheckpoint = 250',
 ]
 
 /**
- * Opens a file or `:memory:`, which works one call at a time, in the order of the calls: one whose turn it is is done at
- * once. While one waits for another process to let go of the database, those behind it wait with it.
+ * Opens a file or `:memory:`. Executes calls one at a time, in their order, and each synchronously when it is its turn.
+ * While another process locks the database, a call retries and later calls wait. Without the retries, each lock of
+ * another process would fail requests or block the event loop.
  */
 export async function openLocal(url: string): Promise<Engine> {
   const file = url === ':memory:' ? undefined : filePath(url)
   let connection: Connection | undefined
   let closed = false
-  /** The last of the calls that wait; undefined when none does. */
+  /** Settles after the last waiting call; undefined when no call waits. */
   let waiting: Promise<void> | undefined
   let isRetrying = false
 
@@ -42,17 +44,17 @@ export async function openLocal(url: string): Promise<Engine> {
     connection = undefined
   }
 
-  const retryStorage = async <result>(work: (connection: Connection) => result, asked: number): Promise<result> => {
+  const retryBusy = async <result>(work: (connection: Connection) => result, calledAt: number): Promise<result> => {
     try {
-      // From when the call was made, or the calls behind a long lock would wait one after the other.
-      const until = asked + BUSY_FOR_MS
+      // The limit counts from the call. Otherwise calls behind a long lock would each wait for the whole limit.
+      const until = calledAt + BUSY_FOR_MS
       for (let wait = 5; ; wait = Math.min(wait * 2, 200)) {
         try {
           return work(connected())
         } catch (error) {
           if (file === undefined || !isBusy(error)) throw error
-          // After one busy answer a connection is of no more use ("cannot commit"). Also when it is given up: the next
-          // call would write into a transaction that can never be committed.
+          // A connection is unusable after one busy answer ("cannot commit"): the next call would write into a
+          // transaction that can never be committed. It is dropped even when the call gives up.
           const late = performance.now() > until
           isRetrying = true
           if (!late) await pause(wait)
@@ -66,8 +68,8 @@ export async function openLocal(url: string): Promise<Engine> {
   }
 
   const inOrder = <result>(work: (connection: Connection) => result): Promise<result> => {
-    const asked = performance.now()
-    const turn = waiting ? waiting.then(() => retryStorage(work, asked)) : retryStorage(work, asked)
+    const calledAt = performance.now()
+    const turn = waiting ? waiting.then(() => retryBusy(work, calledAt)) : retryBusy(work, calledAt)
     if (!waiting && !isRetrying) return turn
     const ended = turn.then(nothing, nothing).then(() => {
       if (waiting === ended) waiting = undefined
@@ -82,23 +84,23 @@ export async function openLocal(url: string): Promise<Engine> {
     run: (sql, args) => inOrder((db) => db.change(sql, args)),
     batch: (statements) =>
       inOrder((db) =>
-        whole(db, () => {
+        rollingBack(db, () => {
           db.script('BEGIN IMMEDIATE')
           const changed = statements.map(({ sql, args }) => db.change(sql, args))
           db.script('COMMIT')
           return changed
         }),
       ),
-    script: (sql) => inOrder((db) => whole(db, () => db.script(sql))),
+    script: (sql) => inOrder((db) => rollingBack(db, () => db.script(sql))),
     async reconnect() {},
     async close() {
-      // Without this the newest changes would lie beside the file, where a copy of it misses them.
-      const carry = (db: Connection) => {
+      // Without the checkpoint, the newest changes would stay in the log, and a copy of the file would miss them.
+      const checkpoint = (db: Connection) => {
         if (file !== undefined) db.rows('PRAGMA wal_checkpoint(TRUNCATE)')
-        // In the same turn: a change that came after it would be taken and lie there after all.
+        // Set in the same turn, so that no later change goes into the log.
         closed = true
       }
-      await inOrder(carry).catch(nothing)
+      await inOrder(checkpoint).catch(nothing)
       closed = true
       drop()
     },
@@ -119,8 +121,8 @@ function connect(file: string | undefined): Connection {
   }
 }
 
-/** What is left open, by a failure or by a script that does not commit, is rolled back. */
-function whole<result>(db: Connection, work: () => result): result {
+/** Rolls back a transaction that a failure, or a script without a commit, leaves open. */
+function rollingBack<result>(db: Connection, work: () => result): result {
   try {
     return work()
   } finally {

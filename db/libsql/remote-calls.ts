@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isBusy } from './text.ts'
 
-/** A server that says nothing for so long is taken for dead. */
+/** A server that does not answer for this long counts as dead. */
 export const TIMEOUT_MS = 10_000
-/** As many are under way at a time as in libSQL's own limit. */
+/** The number of concurrent calls, the same as libSQL's own limit. */
 const MOST = 20
 
 /**
- * Makes calls to a server, some at a time and the others in the order in which they came. One that is not answered in time
- * rejects; one whose time is over before its turn is never made, because whoever asked has been told that it failed.
+ * Makes calls to a server, at most `most` at a time and in their order. A call without an answer in time rejects. A
+ * call whose time is over before its turn is never made, because its caller already has an error.
  */
 export function remoteCalls({
   most = MOST,
@@ -37,7 +37,7 @@ export function remoteCalls({
       const timer = setTimeout(() => {
         reject(new Error(`no answer within ${timeoutMs} ms`))
         waiting.delete(begin)
-        // Those that have waited for as long are given up first.
+        // Other calls that time out at this moment are given up before the next one starts.
         setImmediate(leave)
       }, timeoutMs)
       waiting.add(begin)
@@ -46,14 +46,14 @@ export function remoteCalls({
 }
 
 /**
- * Makes changes one at a time, each again while it meets one of another instance. Two at a time are hardly faster, and eight at a
- * time, of all instances together, have a libSQL server of version 0.24 answer nobody any more.
+ * Makes changes one at a time, and retries a change that meets one of another instance. Two changes at a time are
+ * hardly faster, and eight, from all instances together, make a libSQL server of version 0.24 hang.
  */
 export function remoteChanges(): ReturnType<typeof remoteCalls> {
-  const inTurn = remoteCalls({ most: 1 })
+  const oneAtATime = remoteCalls({ most: 1 })
   return (work) => {
     const until = performance.now() + TIMEOUT_MS
-    return inTurn(async () => {
+    return oneAtATime(async () => {
       for (let wait = 5; ; wait = Math.min(wait * 2, 200)) {
         try {
           return await work()

@@ -1,4 +1,4 @@
-import { changeRights, type HostAccount, type Learnt } from '../../db/users.ts'
+import { type AccountFacts, changeRights, type HostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { type Account, type Claim, type Identity, isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
 import { auditStatement, type Services } from '../services.ts'
@@ -13,7 +13,7 @@ const REFRESH_MS = 5_000
 export interface Entrant {
   username: string
   isAdmin: boolean
-  learnt: Learnt
+  learnt: AccountFacts
 }
 
 /**

@@ -1,4 +1,4 @@
-import { noting } from '../../db/audit.ts'
+import { withCount } from '../../db/audit.ts'
 import { endingSessions } from '../../db/sessions.ts'
 import { countOtherSigningKeys, readSigningKeys, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
 import { timestamp } from '../../platform/clock.ts'
@@ -30,7 +30,7 @@ export default defineCommand({
     }
     const { kid, changed } = await rotateSigningKey(context, (added) => [
       ...endingSessions('all', now, (sessions) =>
-        noting(noting(entryOf(added), 'revoked', countOtherSigningKeys(added)), 'sessions', sessions),
+        withCount(withCount(entryOf(added), 'revoked', countOtherSigningKeys(added)), 'sessions', sessions),
       ),
       revokeOtherSigningKeys(added, now),
     ])

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { noting } from '../../db/audit.ts'
+import { withCount } from '../../db/audit.ts'
 import { tokenHash } from '../../sessions/sessions.ts'
 import { defineFunction } from '../services.ts'
 import { clearedCookie, RefreshCookies } from './cookie.ts'
@@ -25,7 +25,7 @@ export default defineFunction({
     try {
       if (user) {
         await sessions.end({ userId: user.id, ...(token !== undefined && { tokenHash: tokenHash(token) }) }, (count) =>
-          noting(auditEntry('logout'), 'sessions', count),
+          withCount(auditEntry('logout'), 'sessions', count),
         )
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { noting } from '../../db/audit.ts'
+import { withCount } from '../../db/audit.ts'
 import { endSessions } from '../../db/sessions.ts'
 import { findUserByName } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
@@ -20,7 +20,7 @@ export default defineCommand({
     if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
     const entry = auditStatement(context, atConsole(context.operator), 'sessions_ended', { target: username })
     const ended = await endSessions(db, { userId: user.id }, timestamp(clock()), (count) =>
-      noting(entry, 'sessions', count),
+      withCount(entry, 'sessions', count),
     )
     if (ended === 0) return `${shown} n’a aucune session.`
     return `Sessions de ${shown} terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import { type CheckRow, listed, looked, readChecks, runningCheck, unanswered } from '../../db/checks.ts'
+import {
+  type CheckRow,
+  markUnanswered,
+  readChecks,
+  runningCheck,
+  saveContainers,
+  saveFindings,
+} from '../../db/checks.ts'
 import { type JobPart, noteParts } from '../../db/jobs.ts'
 import type { Database, Statement } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
@@ -81,7 +88,7 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
 
   const at = row.started_at
   const told = [...reports].map(([name, { summary, packages, refreshed }]) =>
-    looked(row, {
+    saveFindings(row, {
       target: name,
       at,
       listsAt: refreshed ? at : null,
@@ -89,13 +96,13 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
       packages: JSON.stringify(packages),
     }),
   )
-  const places = containers ? listed(containers, row) : []
+  const places = containers ? saveContainers(containers, row) : []
   // A cancelled check says nothing about targets without a report.
   const missing = cancelled ? [] : (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
   return [
     ...places,
     ...told,
-    ...missing.map((name) => unanswered(row, name)),
+    ...missing.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),
   ]
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { noteContainers } from '../../db/checks.ts'
+import { updateContainers } from '../../db/checks.ts'
 import { READS } from '../../runtime/function.ts'
 import { AnswerTooLong, SshError } from '../../ssh/ssh.ts'
 import { Vmid } from '../hypervisor/container.ts'
@@ -32,7 +32,7 @@ export default defineFunction({
       return undefined
     })
     // Stores the containers, so that they are known while the host is unreachable.
-    if (found) await noteContainers(db, found)
+    if (found) await updateContainers(db, found)
     const containers = found ?? []
     return [
       { id: 'host', name: 'Hôte', status: 'running' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lapsedJobs, ownedJobs, releaseLeases, renewLeases, takeJob } from '../../db/job-leases.ts'
+import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../../db/job-leases.ts'
 import { endJob, findJob, markLaunched, requestCancel } from '../../db/jobs.ts'
 import { readOutput } from '../../db/output.ts'
 import { rows } from '../functions/answers.ts'
@@ -28,11 +28,11 @@ test('a job whose lease holds is not taken; one whose lease has lapsed is, with 
   await recordJob(db, 'held')
   await recordJob(db, 'lapsed', {}, LAPSED)
 
-  expect(await lapsedJobs(db)).toEqual(['lapsed'])
+  expect(await jobsWithExpiredLease(db)).toEqual(['lapsed'])
   expect(await takeJob(db, 'held', OTHER)).toBeUndefined()
   expect(await takeJob(db, 'lapsed', OTHER)).toBe(2)
 
-  expect(await lapsedJobs(db)).toEqual([])
+  expect(await jobsWithExpiredLease(db)).toEqual([])
   expect(await ownedJobs(db)).toEqual([
     { id: 'held', owner: 'one' },
     { id: 'lapsed', owner: 'two' },
@@ -68,7 +68,7 @@ test('what has ended is neither lapsed nor owned nor taken', async () => {
   const db = await openMigrated()
   await endJob(db, await recordJob(db, 'job', {}, LAPSED), SUCCESS, { now: NOW })
 
-  expect(await lapsedJobs(db)).toEqual([])
+  expect(await jobsWithExpiredLease(db)).toEqual([])
   expect(await ownedJobs(db)).toEqual([])
   expect(await takeJob(db, 'job', { ...OTHER, gone: 'one' })).toBeUndefined()
   expect(await findJob(db, 'job')).toMatchObject({ status: 'success', epoch: 1 })
@@ -89,7 +89,7 @@ test('renewing prolongs what is one’s own and asked for, and tells who wants i
     { id: 'mine', cancelled_by: null },
     { id: 'cancelled', cancelled_by: 'alice' },
   ])
-  expect(await lapsedJobs(db)).toEqual(['unasked', 'theirs'])
+  expect(await jobsWithExpiredLease(db)).toEqual(['unasked', 'theirs'])
 })
 
 test('an owner that stops gives up its jobs at once, and nobody else’s', async () => {
@@ -99,7 +99,7 @@ test('an owner that stops gives up its jobs at once, and nobody else’s', async
 
   await releaseLeases(db, 'one')
 
-  expect(await lapsedJobs(db)).toEqual(['mine'])
+  expect(await jobsWithExpiredLease(db)).toEqual(['mine'])
   expect(await ownedJobs(db)).toEqual([{ id: 'theirs', owner: 'two' }])
   expect(await takeJob(db, 'mine', OTHER)).toBe(2)
 })
