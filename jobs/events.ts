@@ -43,10 +43,10 @@ export function jobEventFrames(event: string) {
   }
 }
 
-/** How much output is told at a time; OpenSSH's packets are as long. */
+/** Bytes of output in one event, as many as in one packet of OpenSSH. */
 export const EVENT_BYTES = 32 * 1024
 
-/** A stored chunk in events of that size, cut between characters. */
+/** Splits a stored chunk into events of at most `EVENT_BYTES`, cut between characters. */
 export function* outputEvents(event: string, { offset, bytes }: OutputChunk): Generator<HubEvent> {
   let at = offset
   for (const piece of cutText(bytes, EVENT_BYTES)) {
@@ -55,12 +55,12 @@ export function* outputEvents(event: string, { offset, bytes }: OutputChunk): Ge
   }
 }
 
-/** A piece of a job's output, with where it begins and ends. */
+/** The event of a piece of output: `start` and `seq` are its first byte and the byte after its last. */
 export function outputEvent(event: string, { offset, bytes }: OutputChunk): HubEvent {
   return { type: `${event}_output`, start: offset, seq: offset + bytes.length, data: { chunk: bytes.toString() } }
 }
 
-/** The event that closes a job's topic; none for a job whose target was invalid. */
+/** The event that closes a job's topic; undefined for a job whose target was invalid. */
 export function finalEvent(
   event: string,
   { id, status, error, error_code, output_size }: JobRow,
@@ -71,7 +71,7 @@ export function finalEvent(
   return { type: `${event}_error`, ...at, data: { error } }
 }
 
-/** Names a job. Whether there is one by a name is the database's to say. */
+/** The id of a job. The schema accepts any string; a lookup in the database decides whether the job exists. */
 export const JobId = z.string().meta({
   id: 'JobId',
   description: 'Names a job.',
@@ -87,7 +87,7 @@ export function newJobId(now: Date): string {
   return `${Math.floor(now.getTime() / 1000)}-${random}`
 }
 
-/** Names a job's folder on the host, where everybody can list it: nothing of the id can be told from it. */
+/** A random name for a job's folder. Every account of the host can list it, so it reveals nothing of the job's id. */
 export function newJobFolder(): string {
   return randomBytes(16).toString('hex')
 }

@@ -4,17 +4,17 @@ import { type Clock, timestamp } from '../platform/clock.ts'
 import { fail } from '../runtime/errors.ts'
 
 /**
- * Jobs whose start has failed with the database. It may have stored them all the same, or do so late, when what it was
- * sent is read at last; and a recorded job is begun by whoever finds it, although its caller was told that it was not.
+ * Jobs whose start failed because of the database. The database may have stored them anyway, or may still store them
+ * late. Any instance would then start such a job, although its caller got an error.
  */
 export interface FailedStarts {
   add(id: string): void
   has(id: string): boolean
-  /** Ends those that were stored. Their lease has nobody else take one before this is called again. */
+  /** Ends those that were stored. Their leases outlast the time until the next call, so no other instance takes one. */
   withdraw(): Promise<void>
 }
 
-/** By then whatever was on its way to a database that answers has arrived. */
+/** A statement that is still on its way to a database that answers arrives within this time. */
 const LATE_MS = 60_000
 
 export function createFailedStarts({
@@ -26,16 +26,16 @@ export function createFailedStarts({
   clock: Clock
   elapsed(): number
 }): FailedStarts {
-  const refused = new Map<string, number>()
+  const failed = new Map<string, number>()
   return {
-    add: (id) => void refused.set(id, elapsed()),
-    has: (id) => refused.has(id),
+    add: (id) => void failed.set(id, elapsed()),
+    has: (id) => failed.has(id),
     async withdraw() {
-      if (refused.size === 0) return
+      if (failed.size === 0) return
       const { message, code } = fail('storage_failed')
       const at = elapsed()
-      await withdrawJobs(db, [...refused.keys()], { error: message, error_code: code, now: timestamp(clock()) })
-      for (const [id, since] of refused) if (at - since > LATE_MS) refused.delete(id)
+      await withdrawJobs(db, [...failed.keys()], { error: message, error_code: code, now: timestamp(clock()) })
+      for (const [id, since] of failed) if (at - since > LATE_MS) failed.delete(id)
     },
   }
 }

@@ -9,16 +9,16 @@ import { FOLLOW, OUTPUT_MARK } from './script.ts'
 export interface JobOutcome {
   /** Exit code of the job's command. */
   code: number
-  /** What the command has noted apart from its output, in lines. */
+  /** The lines that the command wrote to descriptor 9, apart from its output. */
   notes: readonly string[]
 }
 
 type Loss = 'host_rebooted' | 'job_killed' | 'job_folder_missing' | 'job_code_missing'
 
-/** The host has no more to tell of a job, and why: its folder is gone, or its runner ended without an exit code. */
+/** The host has no result of a job: its folder is gone, or its runner ended without an exit code. */
 export class JobLost extends Error {
   override readonly name = 'JobLost'
-  /** As it is told. */
+  /** The failure that the job's record and its last event report. */
   readonly failure: Failure
   readonly notes: readonly string[]
 
@@ -31,11 +31,11 @@ export class JobLost extends Error {
 }
 
 /**
- * Reads a started job's output from where its row says to the end, and hands it to `output`; all of it is stored
- * when this resolves. `attached` is called when the host tells of it, or has been listening for a while; `heard` as soon as
- * the host answers, and with each piece. Rejects with an SshError when the
- * connection is lost, with a JobLost when the job is, with an AbortError when `signal` aborts; the job runs on at the
- * host then.
+ * Reads the output of a started job from the offset in its row to the end, and appends it to `output`; all of it is
+ * stored when this resolves. Calls `attached` with each piece, or once the connection has lasted for `SETTLED_MS`, and
+ * `received` as soon as the host answers and with each piece. Rejects with an SshError when the connection is lost,
+ * with a JobLost when the job is, and with an AbortError when `signal` aborts. The job itself continues in all three
+ * cases.
  */
 export async function followOutput(
   {
@@ -43,8 +43,8 @@ export async function followOutput(
     output,
     signal,
     attached,
-    heard,
-  }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void; heard(): void },
+    received,
+  }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void; received(): void },
   { id, folder, host_offset }: Pick<JobRow, 'id' | 'folder' | 'host_offset'>,
 ): Promise<JobOutcome> {
   const stream = await host.stream(script(FOLLOW, 'ops-panel-job', folder ?? id, String(host_offset)), {
@@ -54,28 +54,28 @@ export async function followOutput(
   const close = () => stream.close()
   let mark: NodeJS.Timeout | undefined
   signal.addEventListener('abort', close)
-  // Not only when more comes, which may take minutes.
+  // A failed write ends the stream at once. The next piece of output may take minutes.
   output.failed.addEventListener('abort', close)
   try {
     signal.throwIfAborted()
     const text = createTextReader(host_offset)
-    let received = host_offset
+    let hostOffset = host_offset
     const write = ({ bytes, sourceEnd }: TextPiece) => output.append(bytes, sourceEnd)
     const take = (chunk: Buffer) => {
-      received += chunk.length
+      hostOffset += chunk.length
       attached()
-      heard()
+      received()
       return write(text.push(chunk))
     }
     mark = setTimeout(close, MARK_MS)
     const found = () => {
       clearTimeout(mark)
-      heard()
-      // One that is cut off again at once has not been reached.
+      received()
+      // A connection that breaks again at once does not count as attached.
       mark = setTimeout(attached, SETTLED_MS)
     }
     await stream.read(afterMark(found, take))
-    const end = await outcome(stream, received)
+    const end = await outcome(stream, hostOffset)
     await write(text.flush())
     if (end instanceof JobLost) throw end
     return end
@@ -92,16 +92,16 @@ export async function followOutput(
 }
 
 const MARK = Buffer.from(`${OUTPUT_MARK}\n`)
-/** Start-up files that take longer than this never come to an end. */
+/** Start-up files that take longer than this are taken to hang. */
 const MARK_MS = 30_000
-/** A connection that has lasted for so long is one, also when the job prints nothing. */
+/** A connection that has lasted this long counts as attached even if the job prints nothing. */
 const SETTLED_MS = 5_000
-/** Longer than any start-up file's greeting. */
+/** Longer than any text that start-up files print. */
 const MAX_GREETING = 64 * 1024
 
 type Take = Parameters<HostStream['read']>[0]
 
-/** Hands over what follows the mark; before it comes what the account's start-up files print, which is nobody's output. */
+/** Passes on the bytes after the mark. The bytes before it come from the account's start-up files. */
 function afterMark(found: () => void, take: Take): Take {
   let head: Buffer | undefined = Buffer.alloc(0)
   return (chunk) => {
@@ -120,8 +120,8 @@ function afterMark(found: () => void, take: Take): Take {
   }
 }
 
-/** Reads the line that `FOLLOW` ends with; whatever else stands on stderr is the host's chatter. */
-async function outcome(stream: HostStream, received: number): Promise<JobOutcome | JobLost> {
+/** Parses the line that `FOLLOW` ends with, and ignores all other text on stderr. */
+async function outcome(stream: HostStream, hostOffset: number): Promise<JobOutcome | JobLost> {
   const { stderr } = await stream.end
   const words = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted)|(gone|foreign|exit).*)$/m.exec(stderr)
   if (!words) throw new SshError('lost', stderr.trim().split('\n').at(-1) || 'la connexion a été perdue')
@@ -130,9 +130,9 @@ async function outcome(stream: HostStream, received: number): Promise<JobOutcome
   if (word === 'gone') return new JobLost('job_folder_missing')
   if (word === 'foreign')
     throw new SshError('lost', 'la tâche appartient à un autre compte de l’hôte que celui des réglages')
-  // A disk that is full may leave the file without a word in it.
+  // A full disk may leave the file empty.
   if (word === 'exit') return new JobLost('job_code_missing', notes)
-  if (received < Number(size ?? sizeWhenLost)) throw new SshError('lost', 'la connexion a été perdue')
+  if (hostOffset < Number(size ?? sizeWhenLost)) throw new SshError('lost', 'la connexion a été perdue')
   if (loss) return new JobLost(loss === 'rebooted' ? 'host_rebooted' : 'job_killed', notes)
   return { code: Number(code), notes }
 }

@@ -7,24 +7,24 @@ import { retryHost } from './retry.ts'
 import { RUN } from './runner.ts'
 import { CANCEL, CLEAN, START, withNotes } from './script.ts'
 
-/** A job's command at the host, but for its output. */
+/** Starts, cancels and removes one job on the host; `follow.ts` reads its output. */
 export interface HostJob {
   /**
-   * Has it begun, once, however often the connection is lost; `mayBegin` is asked before each try. What kept the host from
-   * being asked at all comes as a NotBegun. Its parts, if it has any.
+   * Starts the job exactly once, however often the connection is lost; awaits `mayBegin` before each attempt. Returns
+   * the parts of a job that has any. Rejects with a NotBegun when the host was never asked.
    */
   start(mayBegin: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
-  /** Ends it, with everything that it runs. */
+  /** Ends the job and all its processes. */
   cancel(): Promise<void>
-  /** What it left behind when it was cancelled; nothing when that cannot be looked at. */
+  /** French lines that say what a cancelled job left unfinished; empty when the host cannot be asked. */
   leftovers(): Promise<string[]>
-  /** Removes its folder; one that cannot be removed now does no harm. */
+  /** Removes the job's folder. A failure is only logged: a later start removes old folders. */
   clean(): Promise<void>
 }
 
-/** Starting takes a few process starts; the runner has said who it is by then, or never will. */
+/** A start takes a few process starts; a runner that has not reported by then never will. */
 const START_MS = 30_000
-/** What is asked to end is given 10 s, and what is killed a few more. */
+/** `CANCEL` gives processes 10 s to end, and kills them for 10 more. */
 const CANCEL_MS = 40_000
 
 export function createHostJob(
@@ -51,9 +51,9 @@ export function createHostJob(
           if (code !== 0) throw new NotStarted(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
           return parts
         } catch (error) {
-          // Whether the host has begun it is not known, and asking once more does no harm. Before that, it has not.
+          // The host may have started the job although the answer was lost. Asking again is harmless.
           asked ||= start !== undefined && error instanceof SshError && error.mayHaveBegun
-          // What cannot be prepared because of what it is does not mend by itself.
+          // A command that cannot be prepared for a reason other than SSH fails again on each attempt.
           const unfit = start === undefined && !(error instanceof SshError)
           const ours = error instanceof Error && !(error instanceof LeaseLost || error instanceof NotStarted)
           if ((!asked || unfit) && ours) throw new NotBegun(error)
@@ -88,12 +88,12 @@ export function createHostJob(
   }
 }
 
-/** The host could not begin a job: what it left is for who wants to look. */
+/** The host could not start a job. Its folder stays for inspection. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted'
 }
 
-/** The host has not been asked to begin a job, and why. */
+/** The host was not asked to start a job; `cause` says why. */
 export class NotBegun extends Error {
   override readonly name = 'NotBegun'
 

@@ -3,28 +3,30 @@ import type { JobBounds, JobPart, JobRow } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import type { Command, Host } from '../ssh/ssh.ts'
 
-/** What to run on the host, and what it does one after another, where that is more than one thing. */
+/** A command for the host, with the parts of the job in their order if it has several. */
 export interface Prepared {
   command: Command
   parts?: readonly JobPart[]
 }
 
-/** A kind of job: how its arguments become a command. Its events are told on topic `<event>:<job id>`. */
+/** A kind of job: turns stored arguments into a command. Its events are published on topic `<event>:<job id>`. */
 export interface JobKind<args = unknown> {
   kind: string
   event: string
   args: z.ZodType<args>
-  /** Jobs of one queue run one after another; `a/*` is in the way of every `a/…`. Empty for one that waits for nothing. */
+  /**
+   * Jobs of one queue run one after another; `a/*` conflicts with every `a/…`. A job with an empty queue never waits.
+   */
   queue(args: args): string
-  /** How many of them may be running or wait at once. */
+  /** How many jobs of the kind may run or wait at once. */
   bounds?: JobBounds
-  /** What to run on the host. A Failure ends the job with its sentence. */
+  /** Returns the command for the host. A thrown Failure ends the job with its sentence. */
   command(args: args, host: Host): Promise<Command | Prepared>
-  /** What a job that was cancelled left behind: French lines for the end of its output. */
+  /** Returns French lines for the end of the output that say what a cancelled job left unfinished. */
   leftovers?(args: args, host: Host): Promise<string[]>
   /**
-   * What its end changes beside its record, made of what it has put out: in one transaction with the end. Another instance may
-   * make the same statements again, so they change nothing twice, and nothing while the job is running (see `db/checks.ts`).
+   * Returns statements that store a result read from the output, in one transaction with the end of the job. Another
+   * instance may repeat them, so they must be idempotent, and change nothing while the job runs (see `db/checks.ts`).
    */
   result?(args: args, ended: EndedJob): Promise<Statement[]>
 }
@@ -33,11 +35,11 @@ export interface JobKind<args = unknown> {
 export interface EndedJob {
   db: Database
   row: JobRow
-  /** Whether somebody wanted it to end. */
+  /** Whether a user cancelled the job. */
   cancelled: boolean
 }
 
-/** A kind whose arguments the runtime checks but does not know. */
+/** A kind with unknown arguments, which its own schema parses. */
 export interface AnyJobKind {
   kind: string
   event: string
@@ -48,7 +50,7 @@ export interface AnyJobKind {
   result(args: unknown, ended: EndedJob): Promise<Statement[]>
 }
 
-/** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one up. */
+/** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one over. */
 export function defineJob<args>({
   kind,
   event,

@@ -1,60 +1,60 @@
 import { jobsVersion, type ListedJob, listJobs, type NewestOfKind } from '../db/job-list.ts'
 import type { Database } from '../db/libsql/database.ts'
 
-/** The newest jobs of some kinds with all that run, and a text that changes whenever one begins or ends. */
+/** The newest jobs of some kinds and all running ones, with a version that changes whenever a job starts or ends. */
 export interface NewestJobs {
   version: string
   jobs: readonly ListedJob[]
 }
 
-/** What everybody who looks at the panel asks for every other second: one question to the database answers all of them. */
+/** Caches the list of jobs. Every open panel asks for it every other second, and one query answers all of them. */
 export interface JobList {
   newest(kinds: readonly NewestOfKind[]): Promise<NewestJobs>
-  /** A job has begun or ended here: who asks from now on is told. */
+  /** Drops the cache, because a job has started or ended at this instance. */
   changed(): void
 }
 
-/** What another instance has begun or ended is seen so soon; nobody can tell. */
+/** The longest delay until a start or end at another instance shows; too short to notice. */
 const FRESH_MS = 250
 
-interface Known extends NewestJobs {
+interface Cached extends NewestJobs {
   at: number
 }
 
 export function createJobList(db: Database, elapsed: () => number): JobList {
-  const known = new Map<string, Known>()
-  const asking = new Map<string, Promise<NewestJobs>>()
+  const cache = new Map<string, Cached>()
+  const pending = new Map<string, Promise<NewestJobs>>()
 
-  const read = async (key: string, kinds: readonly NewestOfKind[]): Promise<Known> => {
+  const read = async (key: string, kinds: readonly NewestOfKind[]): Promise<Cached> => {
     const at = elapsed()
-    // Read first: what changes before the list is read makes the next answer another one.
+    // The version is read first: a change between the two queries then invalidates this list at the next read.
     const version = await jobsVersion(db)
-    const before = known.get(key)
+    const before = cache.get(key)
     return before?.version === version ? { ...before, at } : { version, jobs: await listJobs(db, kinds), at }
   }
 
   return {
     newest(kinds) {
       const key = JSON.stringify(kinds)
-      const before = known.get(key)
+      const before = cache.get(key)
       if (before && elapsed() - before.at < FRESH_MS) return Promise.resolve(before)
-      const shared = asking.get(key)
+      const shared = pending.get(key)
       if (shared) return shared
-      const asked = read(key, kinds).then((found) => {
-        // Not over what has changed meanwhile.
-        if (asking.get(key) === asked) known.set(key, found)
+      const reading = read(key, kinds).then((found) => {
+        // A read that began before a change must not replace newer data.
+        if (pending.get(key) === reading) cache.set(key, found)
         return found
       })
-      asking.set(key, asked)
+      pending.set(key, reading)
       const leave = () => {
-        if (asking.get(key) === asked) asking.delete(key)
+        if (pending.get(key) === reading) pending.delete(key)
       }
-      asked.then(leave, leave)
-      return asked
+      reading.then(leave, leave)
+      return reading
     },
     changed() {
-      asking.clear()
-      for (const [key, { version, jobs }] of known) known.set(key, { version, jobs, at: Number.NEGATIVE_INFINITY })
+      pending.clear()
+      for (const [key, { version, jobs }] of cache) cache.set(key, { version, jobs, at: Number.NEGATIVE_INFINITY })
     },
   }
 }

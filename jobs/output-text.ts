@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 
-/** A piece of text and how many of the bytes given so far it stands for. */
+/** A piece of text, and the position in the source that it ends at. */
 export interface TextPiece {
   /** Valid UTF-8, whole characters. */
   bytes: Buffer
-  /** Bytes of the source up to the end of this piece. */
+  /** Offset in the source after the last byte of this piece. */
   sourceEnd: number
 }
 
 /**
- * Turns a stream of bytes, cut anywhere, into valid UTF-8 in whole characters; invalid bytes become U+FFFD. A
- * character that is not yet whole waits for the next piece. `start` is the source's offset at the beginning.
+ * Turns a stream of bytes, cut anywhere, into valid UTF-8 in whole characters; invalid bytes become U+FFFD. An
+ * incomplete character waits for the next piece. `start` is the offset in the source of the first byte.
  */
 export function createTextReader(start: number): { push(chunk: Buffer): TextPiece; flush(): TextPiece } {
   let rest: Buffer = Buffer.alloc(0)
@@ -34,7 +34,7 @@ export function createTextReader(start: number): { push(chunk: Buffer): TextPiec
   }
 }
 
-/** How many bytes at the end begin a character that may still be completed: 0 to 3. */
+/** Counts the bytes at the end that begin a character which later bytes may complete: 0 to 3. */
 function unfinished(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -47,7 +47,7 @@ function unfinished(bytes: Buffer): number {
   return 0
 }
 
-/** Cuts valid UTF-8 into pieces of so many bytes at most, between characters. */
+/** Cuts valid UTF-8 between characters into pieces of at most `most` bytes. */
 export function* cutText(bytes: Buffer, most: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; ) {
     const end = betweenCharacters(bytes, at + most)
@@ -56,7 +56,7 @@ export function* cutText(bytes: Buffer, most: number): Generator<Buffer> {
   }
 }
 
-/** The place there, or up to three bytes before it, at which no character is cut. */
+/** Returns `place`, or the nearest of the three positions before it, that lies between two characters. */
 export function betweenCharacters(bytes: Buffer, place: number): number {
   if (place >= bytes.length) return bytes.length
   const back = [0, 1, 2, 3].find((steps) => ((bytes[place - steps] ?? 0) & 0xc0) !== 0x80)

@@ -1,32 +1,36 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JobOutput } from './output.ts'
 
-/** How far an instance has come with a job, for who runs only while somebody waits for its answer. */
+/**
+ * The progress of an instance with a job. A function host, which runs only during requests, awaits it before it
+ * answers.
+ */
 export interface JobProgress {
-  /** Settles when the host has begun the job, or it waits for another one. */
+  /** Settles when the host has started the job, or when the job waits for another one. */
   begun: Promise<void>
   waits(): void
   hasTurn(): void
   launched(): void
-  /** The host tells of the job, into that output; to be called with each piece. */
-  hears(output: JobOutput): void
-  /** The host tells of it no more: it has ended, or is to be reached again. */
-  hearsNothing(): void
+  /** The host sends the job's output, which goes into `output`; to be called with each piece. */
+  receives(output: JobOutput): void
+  /** The stream of the output has ended: the job has ended, or the connection is lost. */
+  disconnected(): void
   /**
-   * Settles when all that the host has put out until now is most likely stored, or `done` settles. A job whose end the host has
-   * told is waited for until that is recorded.
+   * Settles when all output that the host has until now is most likely stored, or when `done` settles. If the host has
+   * reported the job's end, waits until that is recorded.
    */
   caughtUp(done: Promise<void>): Promise<void>
 }
 
-/** Between two looks; what has arrived meanwhile is taken in. */
-const LOOK_MS = 10
-/** In looks, all three: while the process stands still, or is busy, nothing can arrive. What is there comes without such a pause. */
-const QUIET = 15
-/** Of a job that never pauses, a second's output at a time. */
-const ENOUGH = 100
-/** Signing in to the host and asking for the output takes a second on a slow one; a person waits for the answer. */
-const REACH = 500
+/** Pause between two polls, in which output can arrive. */
+const POLL_MS = 10
+// The limits count polls, not time: a frozen or busy process polls as little as it receives.
+/** Output that the host already has arrives without a pause of so many polls. */
+const QUIET_POLLS = 15
+/** A job that never pauses is followed for a second at a time. */
+const RECEIVING_POLLS = 100
+/** Connecting and asking for the output takes a second with a slow host; a person waits for the answer. */
+const ALL_POLLS = 500
 
 export function createJobProgress(): JobProgress {
   let begin = () => {}
@@ -34,7 +38,7 @@ export function createJobProgress(): JobProgress {
     begin = resolve
   })
   let waiting = false
-  let heard: JobOutput | undefined
+  let receiving: JobOutput | undefined
   let pieces = 0
 
   return {
@@ -47,12 +51,12 @@ export function createJobProgress(): JobProgress {
       waiting = false
     },
     launched: begin,
-    hears(output) {
-      heard = output
+    receives(output) {
+      receiving = output
       pieces += 1
     },
-    hearsNothing() {
-      heard = undefined
+    disconnected() {
+      receiving = undefined
     },
     async caughtUp(done) {
       let over = false
@@ -60,15 +64,15 @@ export function createJobProgress(): JobProgress {
         over = true
       }
       const end = done.then(leave, leave)
-      let [seen, quiet, hearing] = [pieces, 0, 0]
-      for (let looks = 0; looks < REACH && !over; looks += 1) {
-        if (waiting && looks >= QUIET) return
-        quiet = heard && pieces === seen ? quiet + 1 : 0
-        hearing = heard ? hearing + 1 : 0
+      let [seen, quiet, connected] = [pieces, 0, 0]
+      for (let polls = 0; polls < ALL_POLLS && !over; polls += 1) {
+        if (waiting && polls >= QUIET_POLLS) return
+        quiet = receiving && pieces === seen ? quiet + 1 : 0
+        connected = receiving ? connected + 1 : 0
         seen = pieces
-        // What cannot be stored is read again from the host.
-        if (heard && (quiet > QUIET || hearing > ENOUGH)) return heard.flush().catch(() => {})
-        await Promise.race([end, pause(LOOK_MS)])
+        // The follower reads output again from the host if it cannot be stored.
+        if (receiving && (quiet > QUIET_POLLS || connected > RECEIVING_POLLS)) return receiving.flush().catch(() => {})
+        await Promise.race([end, pause(POLL_MS)])
       }
     },
   }

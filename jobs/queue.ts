@@ -1,111 +1,118 @@
+/*
+ * The queue of jobs. Without it, two jobs could change one container at the same time, and one user's jobs could hold
+ * up everybody else's.
+ */
 import { type QueuedJob, queuedJobs, takeTurn } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 import { LeaseLost } from './output.ts'
 
-/** Jobs of which one runs at a time, at whichever instance: those of one user in the order of arrival, users by turns. */
+/**
+ * Runs the jobs of a queue one at a time across all instances: the jobs of one user in order of arrival, and the users
+ * in turns.
+ */
 export interface JobQueue {
   /**
-   * Settles when it is the job's turn; `waiting` is told for what it waits when that is not so at once, and again when all
-   * of those have ended and others, who came later, are before it. Rejects when `signal` aborts.
+   * Settles when it is the job's turn. Calls `waiting` with the jobs ahead if it has to wait, and again when all of
+   * those have ended and others are ahead. Rejects when `signal` aborts.
    */
-  turn(id: string, waiting: (before: QueuedJob[]) => Promise<void>, signal: AbortSignal): Promise<void>
-  /** Some job has ended here: looks at once who is next. */
+  turn(id: string, waiting: (ahead: QueuedJob[]) => Promise<void>, signal: AbortSignal): Promise<void>
+  /** Checks at once whose turn it is; to be called when a job has ended at this instance. */
   review(): void
 }
 
-/** How soon the end of a job at another instance is seen. */
-const LOOK_MS = 1_000
+/** Interval of the checks, which find the end of a job at another instance. */
+const REVIEW_MS = 1_000
 
 interface Waiting {
   id: string
-  /** Whether it is its turn, if nobody takes that first. */
-  look(before: QueuedJob[] | undefined): boolean
-  /** It has its turn. */
-  come(): void
+  /** Takes the jobs ahead, undefined when the job no longer runs; returns true if the job may take its turn. */
+  update(ahead: QueuedJob[] | undefined): boolean
+  /** Settles the wait, because the job has its turn. */
+  start(): void
 }
 
 /**
- * `''` is in no queue; `a/*` is in that of `a/1`, of `a/2` and of every other one. A conflict is looked for by one
- * query for all that wait.
+ * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. One query a check
+ * serves all waiting jobs.
  */
 export function createJobQueue(db: Database, log: Log): JobQueue {
   const waiting = new Set<Waiting>()
-  let looking = false
-  let again = false
+  let checking = false
+  let checkAgain = false
   let timer: NodeJS.Timeout | undefined
 
-  const look = async () => {
+  const check = async () => {
     do {
-      again = false
-      const asked = [...waiting]
+      checkAgain = false
+      const candidates = [...waiting]
       try {
         const jobs = await queuedJobs(db)
-        for (const one of asked) {
-          const isNext = one.look(before(jobs, one.id))
-          // Whoever comes meanwhile may be before it: the database says whose turn it is, to one of them.
-          if (isNext && (await takeTurn(db, one.id))) one.come()
+        for (const one of candidates) {
+          const isNext = one.update(jobsAhead(jobs, one.id))
+          // A job that arrived after the query may be ahead of this one. The database gives the turn to one of them.
+          if (isNext && (await takeTurn(db, one.id))) one.start()
         }
       } catch (error) {
-        // They wait on, and it is looked at again.
+        // The jobs keep waiting for the next check.
         log.error({ err: error }, 'the queue of jobs could not be read')
       }
-    } while (again && waiting.size > 0)
+    } while (checkAgain && waiting.size > 0)
   }
 
   const review = () => {
     if (waiting.size === 0) return
-    again = true
-    if (looking) return
-    looking = true
-    void look().finally(() => {
-      looking = false
+    checkAgain = true
+    if (checking) return
+    checking = true
+    void check().finally(() => {
+      checking = false
       clearTimeout(timer)
-      if (waiting.size > 0) timer = setTimeout(review, LOOK_MS).unref()
+      if (waiting.size > 0) timer = setTimeout(review, REVIEW_MS).unref()
     })
   }
 
   return {
     review,
-    turn: (id, tell, signal) =>
+    turn: (id, onWaiting, signal) =>
       new Promise<void>((resolve, reject) => {
-        let told: Promise<void> | undefined
-        /** Those of whom it has been told. */
-        let known: ReadonlySet<string> = new Set()
+        /** The calls of `onWaiting`, one after another. */
+        let reports: Promise<void> | undefined
+        let reported: ReadonlySet<string> = new Set()
         const leave = () => {
           waiting.delete(one)
           signal.removeEventListener('abort', abort)
         }
         const abort = () => {
           leave()
-          // What is being said must not come after what is said of the end.
-          void Promise.resolve(told)
+          // The report of a wait must not come after the report of the end.
+          void Promise.resolve(reports)
             .catch(() => {})
             .then(() => reject(signal.reason))
         }
         const one: Waiting = {
           id,
-          look(before) {
+          update(ahead) {
             if (!waiting.has(one)) return false
-            if (before === undefined) {
+            if (ahead === undefined) {
               leave()
               reject(new LeaseLost(`job ${id} has ended elsewhere`))
               return false
             }
-            if (before.length === 0) return true
-            if (!before.some((job) => known.has(job.id))) {
-              known = new Set(before.map((job) => job.id))
-              told = (told ?? Promise.resolve()).then(() => tell(before))
-              told.catch((error: unknown) => {
+            if (ahead.length === 0) return true
+            if (!ahead.some((job) => reported.has(job.id))) {
+              reported = new Set(ahead.map((job) => job.id))
+              reports = (reports ?? Promise.resolve()).then(() => onWaiting(ahead))
+              reports.catch((error: unknown) => {
                 leave()
                 reject(error)
               })
             }
             return false
           },
-          come() {
+          start() {
             leave()
-            Promise.resolve(told).then(resolve, reject)
+            Promise.resolve(reports).then(resolve, reject)
           },
         }
         if (signal.aborted) return reject(signal.reason)
@@ -116,15 +123,15 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
   }
 }
 
-/** What has its turn before a job and is in its way; undefined when it is not among them. */
-function before(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
+/** The jobs ahead of a job that conflict with it; undefined when the job is not in the list. */
+function jobsAhead(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
   const at = jobs.findIndex((job) => job.id === id)
   const own = jobs[at]
   if (!own || own.begun) return own && []
-  return jobs.slice(0, at).filter((job) => meet(job.queue, own.queue))
+  return jobs.slice(0, at).filter((job) => conflict(job.queue, own.queue))
 }
 
-function meet(one: string, other: string): boolean {
+function conflict(one: string, other: string): boolean {
   if (one === '' || other === '') return false
   return one === other || covers(one, other) || covers(other, one)
 }

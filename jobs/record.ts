@@ -5,23 +5,24 @@ import { type Clock, timestamp } from '../platform/clock.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 
 /**
- * What the database has of a job, as the one follower of an epoch reads and writes it. Everything rejects with a
- * LeaseLost when somebody else follows the job by now.
+ * The record of a job in the database, as its follower in one epoch reads and writes it. Every call rejects with a
+ * LeaseLost when another instance has taken the job over.
  */
 export interface JobRecord {
   current(): Promise<JobRow>
-  /** Adds the service's own words to the output, on a line of their own; they end as they are given. */
-  say(text: string): Promise<void>
-  /** The host has it; what it does one after another is kept, unless that is known already. */
+  /** Appends a text of the service to the output, starting on a new line. Adds no line break at the end. */
+  appendText(text: string): Promise<void>
+  /** Records that the host has the job, and its parts unless they are recorded already. */
   launched(parts?: readonly JobPart[]): Promise<void>
   /**
-   * Records the end, with what the command has noted of its parts and what `result` makes of it. Somebody may have asked for it at another instance, or a moment ago: then
-   * it ends as cancelled, with the lines of `leftovers` at the end of its output. Its row then.
+   * Records the end, with the states of the parts that the command noted and with the statements of `result`. A job
+   * that a user has cancelled, at any instance, ends as cancelled, with the lines of `leftovers` at the end of its
+   * output. Returns the row after the end.
    */
   end(end: JobEnd, of: JobEndings): Promise<JobRow>
 }
 
-/** What a kind of job has to say of an end. */
+/** The parts of an end that depend on the command and the kind of job. */
 export interface JobEndings {
   notes: readonly string[]
   leftovers(): Promise<string[]>
@@ -30,7 +31,7 @@ export interface JobEndings {
 
 const NEWLINE = 10
 
-/** `stored` does a query until the database answers. */
+/** `stored` repeats a query until the database answers. */
 export function createJobRecord(
   { db, clock, writer }: { db: Database; clock: Clock; writer: OutputWriter },
   { id, epoch }: Followed,
@@ -49,7 +50,7 @@ export function createJobRecord(
     return Buffer.concat(chunks.map(({ bytes }) => bytes))
   }
 
-  const say = (text: string) =>
+  const appendText = (text: string) =>
     stored(async () => {
       const at = await read()
       const [last] = await lastBytes(at, 1)
@@ -60,27 +61,27 @@ export function createJobRecord(
 
   return {
     current: () => stored(read),
-    say,
+    appendText,
     async launched(parts) {
       if (!(await stored(() => markLaunched(db, job, parts)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
     },
-    async end(reached, { notes, leftovers, result }) {
+    async end(ofCommand, { notes, leftovers, result }) {
       const now = timestamp(clock())
-      const meant = notes.length > 0 ? (await stored(read)).parts : null
-      const parts = meant && { parts: notedParts(meant, notes) }
-      const end = { ...reached, ...parts }
+      const planned = notes.length > 0 ? (await stored(read)).parts : null
+      const parts = planned && { parts: notedParts(planned, notes) }
+      const end = { ...ofCommand, ...parts }
       const ended = await stored(async () => endJob(db, job, end, { now, more: await result(await read(), false) }))
       if (ended) return stored(read)
       const at = await stored(read)
       const { cancelled_by: username, launched } = at
       if (username === null) throw new LeaseLost(`job ${id} has ended elsewhere`)
       const error = `Annulé par ${username}`
-      // Whoever saw to it before may have said so without having come to record it.
-      const words = Buffer.from(error)
-      const said = epoch > 1 && words.equals(await stored(() => lastBytes(at, words.length)))
-      if (!said) {
+      // A previous follower may have stored the text and died before it recorded the end.
+      const text = Buffer.from(error)
+      const isStored = epoch > 1 && text.equals(await stored(() => lastBytes(at, text.length)))
+      if (!isStored) {
         const lines = [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])]
-        await say([...lines, error].join('\n'))
+        await appendText([...lines, error].join('\n'))
       }
       const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...parts } as const
       await stored(async () =>
@@ -91,7 +92,7 @@ export function createJobRecord(
   }
 }
 
-/** The parts of a job before it begins. */
+/** The parts of a job before it starts. */
 export function waitingParts(named: readonly { id: string; name: string }[]): JobPart[] {
   return named.map(({ id, name }) => ({ id, name, state: 'waiting', code: null }))
 }
@@ -99,8 +100,8 @@ export function waitingParts(named: readonly { id: string; name: string }[]): Jo
 const NOTE = /^(\S+) ([a-z]+) (\d+)$/
 
 /**
- * The parts of a job as its command has noted them, each in a line `<id> <state> <exit code>`. One that was not among those
- * that were meant is told by its id: another instance may have begun the job, of a list that it read before.
+ * The parts of a job with the states that its command noted, each in a line `<id> <state> <exit code>`. A noted part
+ * that is not in `parts` is added with its id as name: another instance may have started the job with an older list.
  */
 export function notedParts(parts: readonly JobPart[], notes: readonly string[]): JobPart[] {
   const noted = new Map<string, JobPart>()
@@ -108,7 +109,7 @@ export function notedParts(parts: readonly JobPart[], notes: readonly string[]):
     const [, id, state, code] = NOTE.exec(note) ?? []
     if (id !== undefined && state !== undefined) noted.set(id, { id, name: id, state, code: Number(code) })
   }
-  const meant = parts.map((part) => ({ ...part, ...noted.get(part.id), name: part.name }))
+  const planned = parts.map((part) => ({ ...part, ...noted.get(part.id), name: part.name }))
   const known = new Set(parts.map(({ id }) => id))
-  return [...meant, ...[...noted.values()].filter(({ id }) => !known.has(id))]
+  return [...planned, ...[...noted.values()].filter(({ id }) => !known.has(id))]
 }

@@ -5,32 +5,32 @@ import type { Log } from '../platform/log.ts'
 import type { Hub } from '../runtime/hub.ts'
 import { finalEvent, jobTopic, outputEvents } from './events.ts'
 
-/** Tells here what another instance stores of a job, as long as somebody listens. */
+/** Publishes at this instance the output that another instance stores, as long as the topic has subscribers. */
 export interface JobRelay {
-  /** Begins with that byte, unless it is told already. */
+  /** Starts with the byte `from`, unless the job is being relayed already. */
   begin(event: string, id: string, from: number): void
   stop(): void
 }
 
-/** A person sees no difference; ten watched jobs are forty queries a second. */
-const LOOK_MS = 250
-/** After a failure: whoever listens waits anyway. */
-const AGAIN_MS = 1_000
-/** What is read at a time. */
+/** Too short for a person to notice. Ten watched jobs cost forty queries a second. */
+const POLL_MS = 250
+/** Pause after a failed query. */
+const RETRY_MS = 1_000
+/** Bytes of one read. */
 const PIECE = 256 * 1024
 
-/** `isHere` says that this instance sees to a job itself, and tells of it. */
+/** `isHere` returns true if this instance follows the job itself, and therefore publishes its output. */
 export function createJobRelay(
   { db, hub, log }: { db: Database; hub: Hub; log: Log },
   isHere: (id: string) => boolean,
 ): JobRelay {
-  const told = new Set<string>()
+  const relayed = new Set<string>()
   let stopped = false
 
-  /** Tells what there is from a byte on; where that ends, or undefined when the job has. */
-  const look = async (event: string, id: string, from: number): Promise<number | undefined> => {
+  /** Publishes the stored output from a byte on. Returns the offset after it, or undefined when the job has ended. */
+  const publishStored = async (event: string, id: string, from: number): Promise<number | undefined> => {
     const topic = jobTopic(event, id)
-    // Read first: what is stored until then is told before the end is.
+    // The row is read before the output: all output up to the end is then published before the end.
     const job = await findJob(db, id)
     if (!job) return undefined
     let at = from
@@ -53,27 +53,27 @@ export function createJobRelay(
     let failing = false
     for (let at = from; ; ) {
       if (stopped || hub.subscribers(jobTopic(event, id)) === 0) return
-      // What the former one stored to the last is told here, what comes now by who has it.
-      const taken = isHere(id)
+      // After a takeover by this instance, the relay still publishes what the previous follower stored.
+      const takenOver = isHere(id)
       try {
-        const next = await look(event, id, at)
-        if (next === undefined || taken) return
+        const next = await publishStored(event, id, at)
+        if (next === undefined || takenOver) return
         at = next
         failing = false
       } catch (error) {
         if (!failing) log.warn({ job: id, err: error }, 'a job of another instance could not be looked at')
         failing = true
       }
-      await new Promise<void>((resolve) => setTimeout(resolve, failing ? AGAIN_MS : LOOK_MS).unref())
+      await new Promise<void>((resolve) => setTimeout(resolve, failing ? RETRY_MS : POLL_MS).unref())
     }
   }
 
   return {
     begin(event, id, from) {
       const topic = jobTopic(event, id)
-      if (told.has(topic) || isHere(id)) return
-      told.add(topic)
-      void follow(event, id, from).finally(() => told.delete(topic))
+      if (relayed.has(topic) || isHere(id)) return
+      relayed.add(topic)
+      void follow(event, id, from).finally(() => relayed.delete(topic))
     },
     stop() {
       stopped = true

@@ -4,17 +4,17 @@ import type { Log } from '../platform/log.ts'
 import { Failure } from '../runtime/errors.ts'
 import { SshError } from '../ssh/ssh.ts'
 
-/** How long a job goes on being looked for at a host that does not answer. */
+/** How long work is retried at a host that does not answer. */
 const PATIENCE_MS = 300_000
-/** A refused password is not offered for so long: it locks accounts. */
+/** A refused password is retried for a shorter time, because wrong passwords lock accounts. */
 const REFUSED_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
 
 /**
- * Does some work at the host again whenever the connection is lost, with growing pauses, and gives up with its error
- * when that has gone on for five minutes. The work calls `reached` when it has the host's ear: from then on the time
- * counts anew. Settings that are unfit count as a lost connection, because somebody may be mending them.
+ * Retries work at the host with backoff whenever the connection is lost, and rejects with the last error after five
+ * minutes. The work calls `connected` when the host answers, which resets the time and the backoff. Incomplete or wrong
+ * settings count as a lost connection, because an administrator may be correcting them.
  */
 export async function retryHost<result>(
   {
@@ -23,17 +23,17 @@ export async function retryHost<result>(
     job,
     clock = () => performance.now(),
   }: { log: Log; signal: AbortSignal; job: string; clock?(): number },
-  work: (reached: () => void) => Promise<result>,
+  work: (connected: () => void) => Promise<result>,
 ): Promise<result> {
   let since: number | undefined
   let wait = FIRST_PAUSE_MS
-  const reached = () => {
+  const connected = () => {
     since = undefined
     wait = FIRST_PAUSE_MS
   }
   for (;;) {
     try {
-      return await work(reached)
+      return await work(connected)
     } catch (error) {
       if (!(error instanceof SshError || error instanceof Failure)) throw error
       since ??= clock()
@@ -46,12 +46,12 @@ export async function retryHost<result>(
   }
 }
 
-/** Between two tries; the last one again and again. */
+/** Pauses between attempts; the last one repeats. */
 const PAUSES_MS = [250, 1_000, 3_000]
 
 /**
- * Does it again while the database fails, for as long as it takes: what a job puts out is safe at the host, and without
- * the database there is nowhere to say that it went wrong. Rejects with anything else, and when `signal` aborts.
+ * Retries work while the database fails, without a limit: the output of a job is safe on the host, and without the
+ * database a failure cannot be recorded. Rejects with any other error, and when `signal` aborts.
  */
 export async function retryStorage<result>(
   { log, signal, job }: { log: Log; signal: AbortSignal; job: string },

@@ -1,3 +1,7 @@
+/*
+ * Takes one job through its turn, its start, its output and its end, from any state that its row may be in. Without
+ * this order of steps, a takeover could start a job twice, lose its output, or record its end twice.
+ */
 import type { JobEnd, JobRow } from '../db/jobs.ts'
 import { type Database, type Statement, StorageError } from '../db/libsql/database.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -18,31 +22,31 @@ export interface JobServices {
   db: Database
   host: Host
   clock: Clock
-  /** Milliseconds that go by. */
+  /** A monotonic clock in milliseconds. */
   elapsed(): number
   log: Log
   writer: OutputWriter
   queue: JobQueue
   mostOutput: number
-  /** Told the row of each job whose end has been recorded. */
+  /** Called with the row of each job whose end has been recorded. */
   ended(job: JobRow): void
 }
 
-/** One job that this instance sees to. */
+/** One job that this instance follows. */
 export interface JobRun {
-  /** Settles when it has ended, or was let go. */
+  /** Settles when the job has ended or was released. */
   done: Promise<void>
-  /** Settles when the host has begun it, it waits for another one, or it is done. */
+  /** Settles when the host has started the job, when the job waits for another one, or when it is done. */
   begun: Promise<void>
-  /** Settles when what the host has put out until now is stored, within some seconds. */
+  /** Settles within seconds, when the output that the host has until now is stored. */
   caughtUp(): Promise<void>
-  /** Ends it, as whoever the database says wants it to. Asked again, it tries again what could not be ended. */
+  /** Ends the job for the user that its row names. A repeated call retries an end that has failed. */
   cancel(): void
-  /** Lets go of it: it runs on at the host, and somebody else sees to it. */
+  /** Stops following the job. It continues on the host, and another instance takes it over. */
   release(): void
 }
 
-/** Brings a job from where its row says to its end, and records that. */
+/** Continues a job from the state in its row to its end, and records the end. */
 export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): JobRun {
   const released = new AbortController()
   const cancelled = new AbortController()
@@ -52,7 +56,7 @@ export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): Jo
     cancelled.abort()
     work.end()
   }
-  const done = work.toItsEnd()
+  const done = work.runToEnd()
   const { progress } = work
   return {
     done,
@@ -77,13 +81,13 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   const progress = createJobProgress()
   const name = row.folder ?? id
   const args: unknown = JSON.parse(row.args)
-  const there = createHostJob({ host, ...persisting }, kind, { id, name, args, mostOutput })
+  const hostJob = createHostJob({ host, ...persisting }, kind, { id, name, args, mostOutput })
   const result = async (ended: JobRow, isCancelled: boolean): Promise<Statement[]> => {
     try {
       return await kind.result(args, { db: services.db, row: ended, cancelled: isCancelled })
     } catch (error) {
       if (error instanceof StorageError) throw error
-      // The job has ended all the same.
+      // The job has ended whether its result can be read or not.
       log.error({ job: id, err: error }, 'the result of a job could not be read')
       return []
     }
@@ -91,13 +95,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
 
   const turn = async (): Promise<void> => {
     const waits = AbortSignal.any([released, cancelled])
-    // Before a restart, perhaps.
-    let said = row.output_size > 0
-    const waiting = async (before: { id: string; target: string }[]) => {
-      const [first] = before
-      const more = before.length > 1 ? ` et de ${before.length - 1} autre${before.length > 2 ? 's' : ''}` : ''
-      if (first && !said) await record.say(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
-      said = false
+    // Output of a job that has not started is this text, stored before a takeover.
+    let isStored = row.output_size > 0
+    const waiting = async (ahead: { id: string; target: string }[]) => {
+      const [first] = ahead
+      const more = ahead.length > 1 ? ` et de ${ahead.length - 1} autre${ahead.length > 2 ? 's' : ''}` : ''
+      if (first && !isStored)
+        await record.appendText(`En attente de la fin de la tâche ${first.id} (${first.target})${more}…\n`)
+      isStored = false
       progress.waits()
     }
     await queue.turn(id, waiting, waits)
@@ -106,45 +111,45 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
 
   const launch = async (): Promise<void> => {
     const mayBegin = async () => {
-      // Another instance may have taken it, and brought it to its end.
+      // Another instance may have taken the job over and recorded its end.
       if ((await record.current()).status !== 'running') throw new LeaseLost(`job ${id} has ended elsewhere`)
     }
-    // Whoever saw to it before may have asked the host already.
-    const parts = await there.start(mayBegin, { askedBefore: epoch > 1 })
+    // A previous follower may have asked the host already.
+    const parts = await hostJob.start(mayBegin, { askedBefore: epoch > 1 })
     await record.launched(parts)
     progress.launched()
   }
 
   const follow = (): Promise<JobOutcome> =>
-    retryHost(persisting, (reached) =>
+    retryHost(persisting, (connected) =>
       stored(async () => {
         const at = await record.current()
         const output = writer.open(at)
-        const heard = () => progress.hears(output)
+        const received = () => progress.receives(output)
         try {
-          return await followOutput({ host, output, signal: released, attached: reached, heard }, at)
+          return await followOutput({ host, output, signal: released, attached: connected, received }, at)
         } finally {
-          progress.hearsNothing()
+          progress.disconnected()
         }
       }),
     )
 
   let begun = false
   let ending: Promise<void> | undefined
-  /** Has the host end what has begun there, one try at a time. */
+  /** Ends the started job on the host, one attempt at a time. */
   const end = (): void => {
     if (!begun || ending) return
-    ending = there.cancel().finally(() => {
+    ending = hostJob.cancel().finally(() => {
       ending = undefined
     })
     ending.catch(() => {})
   }
 
-  /** From where the row says to the end of the command. */
+  /** Continues from the state in the row to the end of the command. */
   const run = async (): Promise<JobOutcome> => {
     if (!row.launched) {
-      // Whoever saw to it before may have begun it without having come to record that.
-      if (cancelled.aborted && epoch > 1) await there.cancel()
+      // A previous follower may have started the job and died before it recorded the start.
+      if (cancelled.aborted && epoch > 1) await hostJob.cancel()
       await turn()
       await launch()
     }
@@ -162,13 +167,13 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     } catch (error) {
       if (released.aborted || error instanceof LeaseLost) throw error
       const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
-      // Before it was its turn.
+      // The job was cancelled while it was queued.
       if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false, notes: [] }
       const cause = error instanceof NotBegun ? error.cause : error
       const { message, code } = failureOf(cause)
-      // What the host or the caller is to blame for needs no stack.
-      const foreseen = code !== 'internal'
-      log.warn({ job: id, code, ...(foreseen ? { reason: message } : { err: error }) }, 'job failed')
+      // A failure of the host or of the request needs no stack.
+      const isExpected = code !== 'internal'
+      log.warn({ job: id, code, ...(isExpected ? { reason: message } : { err: error }) }, 'job failed')
       const notes = error instanceof JobLost ? error.notes : []
       return { end: { ...end, error: message, error_code: code }, allRead: error instanceof JobLost, notes }
     }
@@ -177,14 +182,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   return {
     progress,
     end,
-    async toItsEnd(): Promise<void> {
+    async runToEnd(): Promise<void> {
       try {
         const { end, allRead, notes } = await outcome()
-        const at = await record.end(end, { notes, leftovers: there.leftovers, result })
+        const at = await record.end(end, { notes, leftovers: hostJob.leftovers, result })
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
-        // What could not be read to its end stays, for who wants to look.
-        if (allRead) await there.clean()
+        // The folder stays for inspection if its output could not be read to the end.
+        if (allRead) await hostJob.clean()
       } catch (error) {
         if (!(released.aborted || error instanceof LeaseLost)) throw error
         log.info({ job: id }, 'job let go')
@@ -193,7 +198,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 }
 
-/** What a job that has ended in error is told to have ended by. */
+/** The failure to record for a job that ended with an error. */
 function failureOf(error: unknown): Failure {
   if (error instanceof JobLost) return error.failure
   if (error instanceof NotStarted) return jobFailure('job_not_started', { values: { message: error.message } })

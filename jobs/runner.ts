@@ -1,18 +1,19 @@
 /**
- * Leads the job's own session: `RUN <folder> <most bytes of output> <command> <argument>…`, a Perl program without modules,
- * because Perl is on every Debian and no other program there can keep the end of a stream. A signal to the group ends the
- * command, not the runner, so that the exit code is always written.
+ * The runner leads the session of a job: `RUN <folder> <most bytes of output> <command> <argument>…`. It is Perl
+ * without modules, because Perl is on every Debian and no other program there can keep the end of a stream. A signal to
+ * the process group ends the command and not the runner, so that the exit code is always written. Without the runner, a
+ * command that prints without end would fill the host's disk, and root in a container could rewrite the output file.
  *
- * The command writes into a pipe, whoever runs it: a file that it had open could be written anew from inside a container,
- * by `/proc/self/fd/1`, and LXC hands it over to the container's root, who could change the mode of the host's /dev/null
- * likewise. So its input is a pipe too, at its end. It inherits nothing else, and no TMPDIR, which names a folder of the host.
+ * The command writes into a pipe. If it had the output file open, root in a container could write into the file through
+ * `/proc/self/fd/1`, and could change the mode of the host's `/dev/null` likewise. Its input is therefore an empty
+ * pipe. It inherits no other descriptor, and no TMPDIR, which names a folder of the host.
  *
- * The first half of what is kept goes into `output` at once, up to the end of a line. From then on `tail` is written round
- * and round, as long as the other half; when the command ends, the number of bytes that are missing follows in `output` on a line of its
- * own, and then the end. So `output` only ever grows, and whoever follows it needs to know nothing of this. What a full
- * disk does not take is missing as well; the command goes on.
+ * The first half of the kept output goes into `output` at once, up to the end of a line. The file `tail` is a ring
+ * buffer for the other half. When the command ends, the runner appends to `output` a line with the number of missing
+ * bytes, and then the contents of `tail`. `output` only grows, so a follower need not know about the cut. Bytes that a
+ * full disk refuses count as missing too, and the command continues.
  *
- * A daemon that the command leaves behind may hold the pipe: it is not waited for, and what it prints goes nowhere.
+ * A daemon of the command may keep the pipe open. The runner does not wait for it, and discards its output.
  */
 export const RUN = `
 use strict;
@@ -36,7 +37,7 @@ create("$job/exit.new", ' ' x 80 . "\\n")
   && pipe(my $woken, my $wake)
   && rename("$job/process.new", "$job/process")
   or exit 74;
-# F_SETPIPE_SZ: the fewer turns between the command and this, the faster; a smaller one does as well.
+# F_SETPIPE_SZ: a larger pipe means fewer switches between the command and the runner. A failure is harmless.
 fcntl $from, 1031, 1 << 20;
 
 $SIG{CHLD} = sub { syswrite $wake, '.' };
@@ -56,7 +57,7 @@ if ($pid == 0) {
 close $_ for $to, $nothing, $never;
 
 my ($missing, $why, $line_begins, $full) = (0, '', 1, 'le disque de l’hôte est plein');
-# Into output; what is missing before that is told first.
+# Appends to output, after a line with the number of missing bytes, if any.
 sub put {
   my ($bytes) = @_;
   my $note = $missing ? ($line_begins ? '' : "\\n") . "[… $missing octets omis : $why …]\\n" : '';
@@ -73,7 +74,7 @@ sub put {
   $why = $full;
 }
 
-# The place there, or up to three bytes before it, at which no character of UTF-8 is cut.
+# Returns the place, or the nearest of the three before it, that cuts no UTF-8 character.
 sub between {
   my ($bytes, $place) = @_;
   for my $back (0 .. $place < 3 ? $place : 3) {
@@ -82,8 +83,8 @@ sub between {
   return $place;
 }
 
-# How long the first half is; the file of the other one, how long that is, how much has been written into it, and from
-# where on that is whole.
+# The length of the first half; the ring buffer, its size, the number of bytes written into it, and the position from
+# which on it has no hole.
 my ($head, $tail, $round, $turned, $whole_from) = (0, undef, 0, 0, 0);
 sub keep {
   my ($bytes) = @_;
@@ -103,7 +104,7 @@ sub keep {
     my $piece = substr $bytes, 0, $round - $at, '';
     sysseek $tail, $at, 0;
     my $count = syswrite $tail, $piece;
-    # What the disk has not taken is a hole: only what comes after it is the end.
+    # Bytes that the disk refuses leave a hole. Only the bytes after it are kept.
     $whole_from = $turned if !defined $count || $count < length $piece;
     $at = 0;
   }
@@ -138,7 +139,7 @@ if ($tail) {
     return sysread $tail, $bytes, $count;
   };
   if ($at > 0 && $take->()) {
-    # From the next line on, if one begins soon, else from the next character.
+    # Starts at the next line if one begins soon, else at the next character.
     my $skip = index(substr($bytes, 0, 4096), "\\n") + 1;
     if (!$skip) { $skip++ while $skip < 3 && (ord(substr $bytes, $skip, 1) & 0xc0) == 0x80 }
     $at += $skip;

@@ -1,33 +1,34 @@
 import { type Command, script } from '../ssh/ssh.ts'
 
 /**
- * The shell side of a detached job: POSIX scripts that run on the host, always as `sh -c SCRIPT name arguments…`.
- * Nothing is ever interpolated into them; what varies arrives as positional arguments.
+ * The shell side of a detached job: constant POSIX scripts that run on the host as `sh -c SCRIPT name arguments…`. All
+ * values are positional arguments. Without the scripts a job would run in the SSH channel, and a lost connection would
+ * lose its output and exit code.
  *
- * A job owns a folder of that name in `/var/tmp/ops-panel-jobs-<random>`, which is private to the account that runs jobs.
- * Every account of the host can list `/var/tmp` and all processes, and a job's id opens its live output: the name is another
- * random word, and no script is given the id. Whoever sees the name among the processes cannot put anything in its place:
- * the folder that it is in is made under a name that nobody knows before, and known by its owner.
+ * A job has a folder of its name in `/var/tmp/ops-panel-jobs-<random>`, in which only the service account can make
+ * files. Every account of the host can list `/var/tmp` and all processes, and a job's id gives access to its live
+ * output. The name is therefore another random word, and scripts never receive the id. An account that sees the name
+ * cannot make a folder in its place: the parent folder has a random name too, and the scripts identify it by its owner.
  *
  * | file      | content                                                                                    |
  * | --------- | ------------------------------------------------------------------------------------------ |
- * | `output`  | stdout and stderr of the command, as written, but for what is cut out of a long one        |
+ * | `output`  | stdout and stderr of the command as written, without the middle of a long output           |
  * | `tail`    | the end of a long output, until the command has ended                                      |
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
- * | `notes`   | what a command says on descriptor 9, apart from its output (`withNotes`)                    |
- * | `copier`  | of a job that version 0.1 started: the pid of what copies the output                       |
+ * | `notes`   | the lines that the command writes to descriptor 9, apart from its output (`withNotes`)      |
+ * | `copier`  | of a job that version 0.1 started: the pid of the process that copies the output           |
  */
 
-/** Where the folders of jobs lie on the host; a random word follows. `/var/tmp` outlives a reboot. */
+/** The folder on the host with the jobs' folders; a random word follows. `/var/tmp` survives a reboot. */
 export const JOBS_FOLDER = '/var/tmp/ops-panel-jobs-'
-/** Where version 0.1 has put a job's folder; its name follows. */
+/** The folder of one job of version 0.1; the job's name follows. */
 const FORMER_FOLDER = '/var/tmp/ops-panel-job-'
 
 /**
- * Sets `job` to the folder of the name `$1`, or to where it is to be made: in a folder of the account's own, one of two
- * that were made at the same time, or where version 0.1 has put it. Empty when the account has no such folder yet. One look
- * at each decides, since a second one may see something else.
+ * Sets `job` to the folder of the name `$1`: an existing one, also of version 0.1, or the path for a new one in a
+ * folder of the account. Two such folders exist when two starts made one at the same time. `job` is empty when the
+ * account has none. Each path is tested once, because a second test may give another result.
  */
 const FIND = `
 find_job() {
@@ -46,16 +47,16 @@ is_foreign() {
 }
 `
 
-/** More than any command has to note. */
+/** Longer than the notes of any command. */
 const MAX_NOTES = 256 * 1024
 
 /** The line after which a job's output begins. */
 export const OUTPUT_MARK = 'ops-panel output'
 
 /**
- * `START <RUN> <name> <most bytes of output> <command> <argument>…` starts the job, once: a second call for the same name
- * finds it started. Returns as soon as the runner has said who it is. What the account's jobs left behind a week ago goes.
- * The runner gets no variable that changes how Perl reads or writes.
+ * `START <RUN> <name> <most bytes of output> <command> <argument>…` starts the job once: a second call for the same
+ * name finds it started. Returns as soon as the runner has written `process`. Removes folders of the account's jobs
+ * that are more than a week old. Unsets the variables that change how Perl reads or writes.
  */
 export const START = `${FIND}
 umask 077
@@ -96,11 +97,16 @@ done
 
 /**
  * `FOLLOW <name> <offset>` writes the line `OUTPUT_MARK`, then the output from that byte on, live, until the job has
- * ended; whatever stands before that line was said by the account's start-up files. At the end one line on
- * stderr tells how: `ops-panel exit <code> <bytes>`, `ops-panel lost <bytes> <word>` (the runner is gone and left no code:
- * `rebooted` with the host, or `killed`) or `ops-panel gone` (there is no such folder) or `ops-panel foreign` (another account's). Ends as well when its stdin ends, so nothing is left behind by a cut
- * connection. What the command has noted follows, each line as `ops-panel note <line>`. `-s` is how often tail looks where the file system tells it nothing (overlay, network), and how soon it
- * notices the end.
+ * ended. Any text before that line comes from the account's start-up files. Ends with one line on stderr:
+ *
+ * - `ops-panel exit <code> <bytes>`;
+ * - `ops-panel lost <bytes> <word>`: the runner is gone without an exit code, `rebooted` with the host or `killed`;
+ * - `ops-panel gone`: there is no such folder;
+ * - `ops-panel foreign`: the folder belongs to another account.
+ *
+ * The notes of the command follow as `ops-panel note <line>`. The script also ends when its stdin ends, so that a lost
+ * connection leaves no process behind. `-s` is the interval at which tail polls on a file system without notifications
+ * (overlay, network), and checks whether the runner has ended.
  */
 export const FOLLOW = `${FIND}
 skip=$2 boot=
@@ -141,8 +147,8 @@ fi
 `
 
 /**
- * The command of the job of that name with descriptor 9 open, where it may note, a line at a time, what is not to be mixed up
- * with what it prints: it closes that descriptor for whatever it does not trust.
+ * The command of the job with that name, run with descriptor 9 open for notes, one a line, which its output cannot
+ * forge. The command closes the descriptor for programs that it does not trust.
  */
 export function withNotes(name: string, command: Command): Command {
   return script(NOTING, 'ops-panel-notes', name, ...command)
@@ -155,20 +161,22 @@ shift
 exec "$@" 9>"$job/notes"
 `
 
-/** `CLEAN <name>` removes the job's folder, if it is the account's own. */
+/** `CLEAN <name>` removes the job's folder if it belongs to the account. */
 export const CLEAN = `${FIND}
 find_job "$1"
 [ -z "$job" ] || rm -rf "$job"
 `
 
 /**
- * `CANCEL <name> [<helper>]` ends the command of a job with everything in its session, inside containers too, which the host sees
- * as its own: TERM, and what is there after 10 s KILL. The runner stays, and writes the exit code. Daemons that the
- * command started lead sessions of their own and run on. An account that sudo allows single commands only cannot signal
- * what runs as root. The host's helper does, for what it runs itself in sessions of their own; without it sudo passes TERM
- * on, and apt-get, which the rule allows, runs the rest as a hook, before it does anything. Does nothing for a job that has ended; but the runner may end before what ignores TERM does, and a
- * session that has members keeps its number. Time is read, not counted in rounds: where there are a thousand
- * processes, looking through them takes most of a second.
+ * `CANCEL <name> [<helper>]` ends all processes in the session of a job, including those in containers: TERM, and KILL
+ * after 10 s. The runner stays and writes the exit code. Daemons have sessions of their own and continue. Does nothing
+ * for a job that has ended.
+ *
+ * An account that sudo allows only single commands cannot signal processes of root. The host helper signals those that
+ * it has started. Without the helper, sudo relays TERM to its own command, and a hook of `apt-get`, which the rule
+ * allows, signals the rest (decision 10). The loop continues after the end of the runner, because a process that
+ * ignores TERM may outlive it, and a session with members keeps its number. The loop reads the clock instead of
+ * counting rounds: with a thousand processes one round takes most of a second.
  */
 export const CANCEL = `${FIND}
 helper=\${2-}
@@ -190,7 +198,7 @@ members() {
     set -- \${line##*) }
     [ "$4" = "$session" ] && [ "$1" != Z ] || continue
     case $pid in "$runner" | "$copier") continue ;; esac
-    # The command itself first, so that it begins nothing more when its children end. /proc lists 1000 before 999.
+    # The command comes first, so that it starts nothing more when its children end. /proc lists 1000 before 999.
     if [ "$2" = "$runner" ]; then
       pids=" $pid$pids"
     elif [ "$2" != "$copier" ]; then

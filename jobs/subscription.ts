@@ -1,3 +1,7 @@
+/*
+ * Sends a job's output to a socket, from the database first and then live. Without the switch by byte offset, a client
+ * that joins late or reconnects would miss output or get it twice.
+ */
 import { findJob } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
@@ -6,21 +10,23 @@ import type { Socket } from '../runtime/socket.ts'
 import { finalEvent, jobTopic, outputEvents } from './events.ts'
 import type { Jobs } from './manager.ts'
 
-/** What is read at a time for one who catches up; the next piece waits until this one has left. */
+/** Bytes of one read of stored output. The next read waits until these bytes are sent. */
 const REPLAY = 256 * 1024
-/** Who lets more than this wait is too slow, and comes back with `from`. */
+/**
+ * A subscriber with more unsent bytes than this is too slow. Its socket closes, and the client comes back with `from`.
+ */
 const TOO_SLOW = 1024 * 1024
 
 interface Services {
   db: Database
   hub: Hub
-  jobs: Pick<Jobs, 'tell'>
+  jobs: Pick<Jobs, 'relay'>
 }
 
 /**
- * Sends a job's output from byte `from` on: first what is stored, then what comes, without a gap or a repeat, then
- * the final event, and closes. Closes with `missing` when there is no such job, and with `failed` when what is stored cannot
- * be read: `from` then goes on where it broke off.
+ * Sends a job's output from byte `from` on: the stored part, then the live part without a gap or a repetition, then the
+ * final event, and closes. Closes with `missing` when there is no such job, and with `failed` when the stored output
+ * cannot be read; the client then resumes with `from`.
  */
 export async function subscribeToJob(
   { db, hub, jobs }: Services,
@@ -31,7 +37,7 @@ export async function subscribeToJob(
 ): Promise<void> {
   const topic = jobTopic(event, id)
   let sent = from
-  /** How far the stream came while the stored part was still being sent. */
+  /** The end of the live output that arrived while the stored part was being sent. */
   let latest = 0
   let live = false
   let finished: { frame: Frame | undefined } | undefined
@@ -51,7 +57,7 @@ export async function subscribeToJob(
         sent = next.seq
         void socket.send(next)
       } else if (next.seq > sent) {
-        // Whoever tells of the job has changed: what lies between is stored.
+        // The job has a new follower. The output in the gap is stored.
         live = false
         latest = next.seq
         void catchUp().catch(fail)
@@ -71,12 +77,12 @@ export async function subscribeToJob(
   })
   socket.closed.addEventListener('abort', leave)
 
-  /** Sends what is stored until that is all there is; `status` is the job's as it was read before. */
+  /** Sends stored output until none is left, then switches to live output or ends the subscription. */
   const catchUp = async (): Promise<void> => {
     for (;;) {
       const job = await findJob(db, id)
       if (!job) return socket.close('missing')
-      // What retention has removed is passed over.
+      // Output that retention has removed is skipped.
       sent = Math.max(Math.min(sent, job.output_size), job.output_from)
       const chunks = await readOutput(db, id, sent, REPLAY)
       for (const chunk of chunks) {
@@ -91,14 +97,14 @@ export async function subscribeToJob(
       if (finished) return last(finished.frame)
       if (job.status !== 'running') return last(finalFrame(topic, finalEvent(event, job)))
       live = true
-      return jobs.tell(event, id, sent)
+      return jobs.relay(event, id, sent)
     }
   }
-  // Subscribed before the job is looked at: an end that comes in between is seen by one or the other.
+  // The subscription starts before the job is read, so an end in between is not missed.
   await catchUp()
 }
 
-/** Sends only what comes from now on of a running job; one that has ended closes at once. */
+/** Sends only the output of a running job from now on. Closes at once when the job has ended. */
 export async function subscribeToLiveOutput(
   { db, hub, jobs }: Services,
   socket: Socket,
@@ -108,7 +114,7 @@ export async function subscribeToLiveOutput(
   let sent = 0
   const leave = hub.subscribe(jobTopic(event, id), {
     deliver(next) {
-      // While a job changes hands both may tell of it.
+      // During a takeover both followers may publish the same output.
       if (next.seq <= sent) return
       sent = next.seq
       if (socket.waiting() > TOO_SLOW) socket.close('tooSlow')
@@ -123,7 +129,7 @@ export async function subscribeToLiveOutput(
   const job = await findJob(db, id)
   if (!job) socket.close('missing')
   else if (job.status !== 'running') socket.close('done')
-  else jobs.tell(event, id, job.output_size)
+  else jobs.relay(event, id, job.output_size)
 }
 
 function finalFrame(topic: string, final: HubEvent | undefined): Frame | undefined {

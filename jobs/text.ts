@@ -2,35 +2,37 @@ import type { JobRow } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 
-/** Longest output that is put into a record; what is longer is read piece by piece elsewhere. */
+/** The most output in a record, in bytes. Other endpoints return longer output piece by piece. */
 const MAX = 4 * 1024 * 1024
-/** What is read at a time. */
+/** Bytes of one read. */
 const PIECE = 256 * 1024
 
 type Job = Pick<JobRow, 'id' | 'error' | 'error_code' | 'output_size' | 'output_from'>
 
-/** The output of a job as its record tells it: the error of a failed one, else its text or the end of a long one. */
+/**
+ * The output of a job for its record: the error of a failed job, else its text, of which a long one is cut to its end.
+ */
 export async function jobText(db: Database, job: Job): Promise<string> {
   let text = ''
   for await (const piece of jobPieces(db, job)) text += piece
   return text
 }
 
-/** The same, piece by piece. */
+/** Yields the text of `jobText` in pieces. */
 export async function* jobPieces(
   db: Database,
   { id, error, error_code, output_size, output_from }: Job,
 ): AsyncGenerator<string> {
-  // One that was cancelled says so at the end of its output.
+  // The output of a cancelled job ends with the error.
   if (error !== null && error_code !== 'cancelled') return yield error
   const from = Math.max(output_from, output_size - MAX)
   let at = from
   while (at < output_size) {
     const chunks = await readOutput(db, id, at, Math.min(PIECE, output_size - at))
     const first = chunks[0]
-    // Removed meanwhile.
+    // Retention has removed the rows in the meantime.
     if (!first) return
-    // The cut may lie inside a character: its remaining bytes go too.
+    // The cut may lie inside a character, whose remaining bytes are skipped.
     const skip = at === from && from > 0 ? restOfCharacter(first.bytes) : 0
     if (at === from && from > 0) yield `[… ${from + skip} octets omis …]\n`
     const bytes = Buffer.concat(chunks.map((chunk) => chunk.bytes))

@@ -151,7 +151,7 @@ test('a job is cancelled at another instance than the one that sees to it', asyn
   const { jobs, again, id, ended, output } = await running()
   const other = again()
   const told = listen(other.hub, id)
-  other.jobs.tell('update', id, 3)
+  other.jobs.relay('update', id, 3)
 
   expect(await other.jobs.cancel(id, 'bob')).toBe(true)
   await other.jobs.maintain()

@@ -73,7 +73,7 @@ async function storedJob() {
     return chunk
   }
   const tell = (chunk: { offset: number; bytes: Buffer }) => hub.publish(TOPIC, outputEvent('update', chunk))
-  const jobs = { tell: (_event: string, _id: string, from: number) => void asked.push(from) }
+  const jobs = { relay: (_event: string, _id: string, from: number) => void asked.push(from) }
   return {
     db,
     hub,
@@ -250,7 +250,7 @@ test('who sees only what is live is told nothing twice when a job changes hands'
   await store('avant, ')
   const client = recordingSocket()
   const asked: number[] = []
-  const jobs = { tell: (_event: string, _id: string, from: number) => void asked.push(from) }
+  const jobs = { relay: (_event: string, _id: string, from: number) => void asked.push(from) }
   await subscribeToLiveOutput({ db, hub, jobs }, client.socket, 'update', 'job')
   const one = await store('un, ')
   tell(one)

@@ -261,7 +261,7 @@ test('who listens at another instance is told all that comes after the byte it h
   print.print('entre-temps, ')
   await expect.poll(() => output(id)).toBe('avant, entre-temps, ')
 
-  other.jobs.tell('update', id, 7)
+  other.jobs.relay('update', id, 7)
 
   await expect.poll(() => told.text(7)).toBe('entre-temps, ')
   print.print('pendant, ')
@@ -291,7 +291,7 @@ test('who listens at the instance that takes a job is told what the former one h
   const { again, jobs, print, id, output } = await running()
   const other = again()
   const told = listen(other.hub, id)
-  other.jobs.tell('update', id, 0)
+  other.jobs.relay('update', id, 0)
   await expect.poll(() => told.text()).toBe('avant, ')
 
   print.print('un dernier mot')
@@ -320,7 +320,7 @@ test('what a job of another instance puts out is asked for while somebody listen
   })
   const other = again({ wrap: count })
   const leave = other.hub.subscribe(`update:${id}`, { deliver() {}, finish() {} })
-  for (let round = 0; round < 5; round += 1) other.jobs.tell('update', id, 0)
+  for (let round = 0; round < 5; round += 1) other.jobs.relay('update', id, 0)
   // However many have asked for it, it is looked at four times a second.
   await expect.poll(() => asked).toBeGreaterThanOrEqual(2)
   const before = asked
