@@ -19,7 +19,7 @@ beforeEach(() => {
   now = 0
 })
 
-/** A job at a host that answers each call in its turn, and goes on as the last one. */
+/** A job on a host that gives these answers in order, and then repeats the last one. */
 function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   let calls = 0
@@ -46,7 +46,7 @@ function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
 const BEGUN = { code: 0, stderr: '' }
 
 test.each(['lost', 'unanswered'] as const)(
-  'a host that may have heard of a job (%s) is asked until it says that it has begun it',
+  'a host that may have received the start of a job (%s) is asked again until it confirms the start',
   async (reason) => {
     const { start, calls } = jobAt(new SshError(reason, 'silence'), new SshError('unreachable', 'personne'), BEGUN)
 
@@ -57,7 +57,7 @@ test.each(['lost', 'unanswered'] as const)(
 )
 
 test.each(['unreachable', 'refused', 'bad_credentials', 'host_key_changed'] as const)(
-  'a host that has not been asked to begin a job (%s) has not begun it',
+  'a host that was never asked to start a job (%s) has not started it',
   async (reason) => {
     const { start, calls } = jobAt(new SshError(reason, 'non'))
 
@@ -67,7 +67,7 @@ test.each(['unreachable', 'refused', 'bad_credentials', 'host_key_changed'] as c
   },
 )
 
-test('a host that was heard of no more for five minutes may have begun the job all the same', async () => {
+test('a host that does not answer for five minutes may still have started the job', async () => {
   const { start } = jobAt(new SshError('unanswered', 'silence'))
 
   const error = await start().catch((thrown: unknown) => thrown)

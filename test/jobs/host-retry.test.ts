@@ -12,7 +12,7 @@ const MINUTE = 60_000
 
 beforeEach(() => speakFrench())
 
-/** Does work again and again by a clock that the work itself moves; counts how often. */
+/** Retries work with a clock that the work itself moves, and counts the attempts. */
 function attempts(signal = new AbortController().signal) {
   const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
   let now = 1_000
@@ -23,13 +23,13 @@ function attempts(signal = new AbortController().signal) {
     pass(ms: number) {
       now += ms
     },
-    /** `work` is told how many times it was tried before. */
-    begin: <result>(work: (before: number, reached: () => void) => result) =>
-      retryHost({ log, signal, job: 'job', clock: () => now }, async (reached) => work(count++, reached)),
+    /** `work` receives the number of attempts before this one. */
+    begin: <result>(work: (before: number, connected: () => void) => result) =>
+      retryHost({ log, signal, job: 'job', clock: () => now }, async (connected) => work(count++, connected)),
   }
 }
 
-test('what succeeds is done once', async () => {
+test('work that succeeds runs once', async () => {
   const { begin, count } = attempts()
 
   expect(await begin(() => 'done')).toBe('done')
@@ -38,7 +38,7 @@ test('what succeeds is done once', async () => {
 })
 
 test.each(['lost', 'unreachable', 'refused', 'host_key_changed', 'bad_credentials'] as const)(
-  'a connection that fails (%s) is tried once more, and the log says so',
+  'a connection that fails (%s) is retried, and the log says so',
   async (reason) => {
     const { begin, count, lines } = attempts()
 
@@ -52,7 +52,7 @@ test.each(['lost', 'unreachable', 'refused', 'host_key_changed', 'bad_credential
   },
 )
 
-test('settings that are unfit for a while are waited for', async () => {
+test('work is retried while the settings are incomplete', async () => {
   const { begin } = attempts()
 
   expect(
@@ -65,9 +65,9 @@ test('settings that are unfit for a while are waited for', async () => {
 
 test.each([
   ['a job that the host has lost', new JobLost('job_folder_missing')],
-  ['a job that is followed elsewhere', new LeaseLost('elsewhere')],
+  ['a job that another instance follows', new LeaseLost('elsewhere')],
   ['a failure of the service’s own', new TypeError('wrong')],
-])('%s is not tried again', async (_, error) => {
+])('%s is not retried', async (_, error) => {
   const { begin, count } = attempts()
 
   await expect(
@@ -79,7 +79,7 @@ test.each([
   expect(count()).toBe(1)
 })
 
-test('after five minutes without an answer it gives up with the last error, not before', async () => {
+test('the retries end with the last error after five minutes without an answer, not before', async () => {
   const { begin, count, pass } = attempts()
   const passing = [0, 5 * MINUTE - 1, 1, 0]
 
@@ -92,20 +92,20 @@ test('after five minutes without an answer it gives up with the last error, not 
   expect(count()).toBe(3)
 })
 
-test('once the host was reached the five minutes begin anew', async () => {
+test('a connection to the host restarts the five minutes', async () => {
   const { begin, count, pass } = attempts()
 
-  const result = await begin((before, reached) => {
+  const result = await begin((before, connected) => {
     if (before === 3) return 'done'
     pass(4 * MINUTE)
-    reached()
+    connected()
     throw lost()
   })
 
   expect([result, count()]).toEqual(['done', 4])
 })
 
-test('a password that is refused is given up after thirty seconds', async () => {
+test('a refused password is retried for thirty seconds only', async () => {
   const { begin, count, pass } = attempts()
   const passing = [0, 29_999, 1, 0]
 
@@ -118,13 +118,13 @@ test('a password that is refused is given up after thirty seconds', async () => 
   expect(count()).toBe(3)
 })
 
-test('the pauses grow, and begin anew once the host was reached', async () => {
+test('the pauses grow, and start again after a connection to the host', async () => {
   const { begin } = attempts()
   const at: number[] = []
 
-  await begin((before, reached) => {
+  await begin((before, connected) => {
     at.push(performance.now())
-    if (before === 2) reached()
+    if (before === 2) connected()
     if (before < 3) throw lost()
   })
 
@@ -136,7 +136,7 @@ test('the pauses grow, and begin anew once the host was reached', async () => {
   expect(pauses[2]).toBeLessThan(pauses[1] ?? 0)
 })
 
-test('who lets go of the job does not wait for the pause', async () => {
+test('a release of the job ends the pause at once', async () => {
   const release = new AbortController()
   const { begin, count } = attempts(release.signal)
   const ended = begin(() => {

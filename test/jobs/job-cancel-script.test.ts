@@ -16,7 +16,7 @@ const running = (pid: number) =>
     () => false,
   )
 
-/** A job whose script gets a folder of its own as `$1`, and is awaited until it has written `ready` there. */
+/** Starts a job whose script gets a folder of its own as `$1`, and waits until the script has written `ready` there. */
 async function begun(onTestFinished: OnTestFinished, text: string) {
   const { id, folder } = newJob(onTestFinished)
   const own = await temporaryFolder(onTestFinished)
@@ -32,10 +32,10 @@ async function begun(onTestFinished: OnTestFinished, text: string) {
   return { id, folder, own }
 }
 
-/** What runs until it is told to end. */
+/** A script that runs until it gets a signal. */
 const FOR_EVER = ': >"$1/ready"; while :; do sleep 0.05; done'
 
-test.concurrent('cancelling ends the command by TERM, and its exit code is written before it returns', async ({
+test.concurrent('cancelling ends the command by TERM, and returns after the exit code is written', async ({
   expect,
   onTestFinished,
 }) => {
@@ -50,7 +50,7 @@ test.concurrent('cancelling ends the command by TERM, and its exit code is writt
   expect(await processesWith(own)).toBe(0)
 })
 
-test.concurrent('who follows a job that is cancelled is told its end', async ({ expect, onTestFinished }) => {
+test.concurrent('a follower of a cancelled job gets its end', async ({ expect, onTestFinished }) => {
   const { id } = await begun(onTestFinished, `echo begun; ${FOR_EVER}`)
   const { ended, seen } = follow(id)
   await expect.poll(seen).toBe('begun\n')
@@ -60,7 +60,7 @@ test.concurrent('who follows a job that is cancelled is told its end', async ({ 
   expect((await ended).stderr).toMatch(/^ops-panel exit 143 \d+\n$/)
 })
 
-test.concurrent('a command that tidies up when it is asked to end may do so, and its own code counts', async ({
+test.concurrent('a command may clean up after TERM, and its own exit code counts', async ({
   expect,
   onTestFinished,
 }) => {
@@ -73,7 +73,7 @@ test.concurrent('a command that tidies up when it is asked to end may do so, and
   expect(stderr).toMatch(/^ops-panel exit 7 \d+\n$/)
 })
 
-test.concurrent('what ignores TERM is killed after ten seconds, however long it takes to look through the processes', async ({
+test.concurrent('a process that ignores TERM is killed after ten seconds, however long a scan of all processes takes', async ({
   expect,
   onTestFinished,
 }) => {
@@ -90,7 +90,7 @@ test.concurrent('what ignores TERM is killed after ten seconds, however long it 
   expect(await processesWith(own)).toBe(0)
 }, 40_000)
 
-test.concurrent('children, grandchildren and groups of their own end with it, also what its parent has left behind', async ({
+test.concurrent('children, grandchildren, process groups and orphaned processes of the command end with it', async ({
   expect,
   onTestFinished,
 }) => {
@@ -116,7 +116,7 @@ test.concurrent('children, grandchildren and groups of their own end with it, al
   expect((await follow(id).ended).stderr).toMatch(/^ops-panel exit 143 \d+\n$/)
 })
 
-test.concurrent('a daemon that leads a session of its own runs on', async ({ expect, onTestFinished }) => {
+test.concurrent('a daemon with a session of its own keeps running', async ({ expect, onTestFinished }) => {
   const { id, own } = await begun(
     onTestFinished,
     `setsid sh -c 'echo "$$" >"$0/daemon"; while :; do sleep 0.05; done' "$1" >/dev/null 2>&1 &
@@ -132,7 +132,7 @@ test.concurrent('a daemon that leads a session of its own runs on', async ({ exp
   expect(await running(daemon)).toBe(true)
 })
 
-test.concurrent('cancelling again, one after the other or all at once, changes nothing', async ({
+test.concurrent('repeated cancelling, one after the other or at the same time, changes nothing', async ({
   expect,
   onTestFinished,
 }) => {
@@ -147,7 +147,7 @@ test.concurrent('cancelling again, one after the other or all at once, changes n
   expect(await readFile(join(folder, 'exit'), 'utf8')).toBe(written)
 })
 
-test.concurrent('of a job that has ended nothing is touched', async ({ expect, onTestFinished }) => {
+test.concurrent('cancelling an ended job touches nothing', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   await startJob(id, ...script('echo out; exit 3', 'x'))
   await follow(id).ended
@@ -158,7 +158,7 @@ test.concurrent('of a job that has ended nothing is touched', async ({ expect, o
   expect(await readFile(join(folder, 'output'), 'utf8')).toBe('out\n')
 })
 
-test.concurrent('a job that is not there is no failure', async ({ expect, onTestFinished }) => {
+test.concurrent('cancelling a missing job is no failure', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
 
   expect(await cancel(id)).toMatchObject({ code: 0, stderr: '' })
@@ -171,7 +171,7 @@ test.concurrent('a job that is not there is no failure', async ({ expect, onTest
   ).toBe('not there')
 })
 
-/** A process of this machine that leads a session, as a runner does. */
+/** Starts an unrelated process that leads a session, as a runner does. */
 async function bystander(onTestFinished: OnTestFinished) {
   const child: ChildProcess = spawn('setsid', ['-w', 'sleep', '60'], { detached: true })
   onTestFinished(async () => void child.kill('SIGKILL'))
@@ -180,12 +180,12 @@ async function bystander(onTestFinished: OnTestFinished) {
 }
 
 test.concurrent.for([
-  { what: 'began at another time', change: (words: string[]) => [words[0], '1', words[2]] },
+  { what: 'started at another time', change: (words: string[]) => [words[0], '1', words[2]] },
   {
     what: 'ran before a reboot',
     change: (words: string[]) => [words[0], words[1], '00000000-0000-0000-0000-000000000000'],
   },
-])('a process of the runner’s number that $what is left in peace', async ({ change }, { expect, onTestFinished }) => {
+])('a process with the runner’s pid that $what gets no signal', async ({ change }, { expect, onTestFinished }) => {
   const { id, folder, own } = await begun(onTestFinished, FOR_EVER)
   const pid = await runner(folder)
   const words = (await readFile(join(folder, 'process'), 'utf8')).trim().split(' ')
@@ -201,7 +201,7 @@ test.concurrent.for([
   expect(await processesWith(own)).toBe(0)
 })
 
-test.concurrent('other jobs, and processes of other sessions, run on', async ({ expect, onTestFinished }) => {
+test.concurrent('other jobs and processes of other sessions keep running', async ({ expect, onTestFinished }) => {
   const one = await begun(onTestFinished, FOR_EVER)
   const two = await begun(onTestFinished, FOR_EVER)
   const other = await bystander(onTestFinished)

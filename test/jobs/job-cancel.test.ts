@@ -6,10 +6,10 @@ import { startDemo } from '../runtime/demo.ts'
 import { beforeScript, jobService, listen } from './job-service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** What a cancelled upgrade says at its end where dpkg was not interrupted. */
+/** The end of the output of a cancelled upgrade that did not interrupt dpkg. */
 const NOTHING_LEFT = 'dpkg n’a rien laissé d’inachevé.\nAnnulé par bob'
 
-/** A job that has put out a line and runs on until it is ended. */
+/** A job that has printed a line and runs until it is cancelled. */
 async function running(first = 'un\n') {
   const demo = await startDemo()
   const output = controlledOutput(demo)
@@ -21,7 +21,7 @@ async function running(first = 'un\n') {
   return { ...service, demo, print: output, id, cancelled }
 }
 
-test('a running job is ended at the host; its output stays and ends with who wanted it', async () => {
+test('a running job ends on the host; its output stays and ends with the name of the user who cancelled it', async () => {
   const { jobs, hub, demo, id, ended, output, cancelled } = await running()
   const told = listen(hub, id)
   const cleaned = beforeScript(demo, 'clean')
@@ -49,7 +49,7 @@ test('a running job is ended at the host; its output stays and ends with who wan
   await expect.poll(cleaned).toBe(1)
 })
 
-test('the last words begin on a line of their own', async () => {
+test('the text about the cancellation starts on a new line', async () => {
   const { jobs, id, ended, output } = await running('un demi')
 
   await jobs.cancel(id, 'bob')
@@ -58,7 +58,7 @@ test('the last words begin on a line of their own', async () => {
   expect(await output(id)).toBe(`un demi\n${NOTHING_LEFT}`)
 })
 
-test('what dpkg was in the middle of is said before the end', async () => {
+test('packages that dpkg left unfinished are named before the end', async () => {
   const { jobs, demo, id, ended, output } = await running()
   const others = demo.override
   demo.override = (words, process) => {
@@ -74,7 +74,7 @@ test('what dpkg was in the middle of is said before the end', async () => {
   )
 })
 
-test('of all containers, one that runs and does not tell is named; of a stopped one nothing is said', async () => {
+test('after cancelling an upgrade of all, a running container that does not answer is named, and a stopped one is not', async () => {
   const demo = await startDemo()
   const print = controlledOutput(demo)
   const { jobs, start, ended, output } = await jobService(demo)
@@ -90,7 +90,7 @@ test('of all containers, one that runs and does not tell is named; of a stopped 
   expect(await output(id)).toMatch(/un\n(SKIP .*\n)*L’état de dpkg n’a pas pu être lu \(LXC 101\)\.\nAnnulé par bob$/)
 })
 
-test('a job that has been cancelled twice ends by the name of the first', async () => {
+test('a job that two users cancel names the first one', async () => {
   const { jobs, id, ended, output, cancelled } = await running()
 
   expect(await jobs.cancel(id, 'bob')).toBe(true)
@@ -101,7 +101,7 @@ test('a job that has been cancelled twice ends by the name of the first', async 
   expect(cancelled()).toBe(1)
 })
 
-test('what has ended, or was never there, cannot be cancelled', async () => {
+test('an ended or missing job cannot be cancelled', async () => {
   const { jobs, print, id, ended, row } = await running()
   print.end()
   await ended(id)
@@ -112,7 +112,7 @@ test('what has ended, or was never there, cannot be cancelled', async () => {
   expect(await row(id)).toMatchObject({ status: 'success', cancelled_by: null })
 })
 
-test('a job that waits ends at once, without a word to the host', async () => {
+test('a queued job that is cancelled ends at once, and the host is not asked', async () => {
   const { jobs, hub, start, demo, id: first, output, ended, row } = await running()
   const id = await start(jobs, 'lxc:101')
   const told = listen(hub, id)
@@ -128,7 +128,7 @@ test('a job that waits ends at once, without a word to the host', async () => {
   expect(await row(first)).toMatchObject({ status: 'running' })
 })
 
-test('a job that is just being begun is ended as soon as it has', async () => {
+test('a job that is cancelled during its start ends as soon as it has started', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, start, ended, output: stored } = await jobService(demo)
@@ -147,7 +147,7 @@ test('a job that is just being begun is ended as soon as it has', async () => {
   output.end()
 })
 
-test('a job is cancelled at another instance than the one that sees to it', async () => {
+test('a job can be cancelled at another instance than its follower', async () => {
   const { jobs, again, id, ended, output } = await running()
   const other = again()
   const told = listen(other.hub, id)
@@ -163,7 +163,7 @@ test('a job is cancelled at another instance than the one that sees to it', asyn
   expect(told.text(3)).toBe(NOTHING_LEFT)
 })
 
-test('what somebody wanted to end before a restart is ended after it', async () => {
+test('a job that was cancelled before a restart ends after it', async () => {
   const { jobs, again, db, id, ended, output, cancelled } = await running()
   await requestCancel(db, id, 'bob')
   await jobs.stop()
@@ -175,7 +175,7 @@ test('what somebody wanted to end before a restart is ended after it', async () 
   expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
 })
 
-test('a job that waited and was to end before a restart is not begun after it', async () => {
+test('a job that was cancelled while queued does not start after a restart', async () => {
   const { jobs, again, db, start, demo, id: first, ended, output } = await running()
   const id = await start(jobs, 'lxc:101')
   await expect.poll(() => output(id)).toContain('En attente')
@@ -190,12 +190,12 @@ test('a job that waited and was to end before a restart is not begun after it', 
   expect(begun()).toBe(0)
 })
 
-test('a job that was begun, but whose instance died before it could say so, is ended at the host', async () => {
+test('a job whose instance died before it recorded the start is ended on the host', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, again, db, start, ended, output: stored } = await jobService(demo)
   const begun = beforeScript(demo, 'start', (_, machine) => {
-    // The job is there, and its instance is not told.
+    // The job starts, and its instance gets no answer.
     setImmediate(() => lost.push(...machine.jobs.values()))
     return undefined
   })
@@ -214,7 +214,7 @@ test('a job that was begun, but whose instance died before it could say so, is e
   expect(begun()).toBe(1)
 })
 
-test('a connection that is lost while a job is being ended is taken up again', async () => {
+test('cancelling continues after a lost connection', async () => {
   const { jobs, demo, id, ended, output } = await running()
   const asked = beforeScript(demo, 'cancel', (times) => {
     if (times === 0) {
@@ -231,7 +231,7 @@ test('a connection that is lost while a job is being ended is taken up again', a
   expect(asked()).toBe(2)
 })
 
-test('what could not be ended at the first try is tried again by who asks again, and at each renewal of the lease', async () => {
+test('a failed cancellation is retried by the next request and at each renewal of the lease', async () => {
   const { jobs, demo, id, row, ended } = await running()
   const asked = beforeScript(demo, 'cancel', (times) => (times < 2 ? Promise.resolve(1) : undefined))
 
@@ -250,7 +250,7 @@ test('what could not be ended at the first try is tried again by who asks again,
   expect(asked()).toBe(3)
 })
 
-test('a job whose command ended by itself in the meantime is cancelled all the same, with its exit code', async () => {
+test('a job whose command ends by itself during the cancellation counts as cancelled, with its exit code', async () => {
   const { jobs, print, demo, id, ended, output } = await running()
   beforeScript(demo, 'cancel', () => {
     print.print('deux\n')
@@ -264,7 +264,7 @@ test('a job whose command ended by itself in the meantime is cancelled all the s
   expect(await output(id)).toBe(`un\ndeux\n${NOTHING_LEFT}`)
 })
 
-test('a cancelled job that the host has lost says that too', async () => {
+test('the output of a cancelled job that the host has lost reports both', async () => {
   const { jobs, demo, id, ended, output } = await running()
   beforeScript(demo, 'cancel', () => {
     demo.reboot()
@@ -274,11 +274,11 @@ test('a cancelled job that the host has lost says that too', async () => {
   await jobs.cancel(id, 'bob')
 
   expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', error_code: 'cancelled', exit_code: null })
-  // Whether dpkg can be asked depends on whether the host is back.
+  // The host can be asked about dpkg only if it is back.
   expect(await output(id)).toMatch(/^un\nErreur SSH : l’hôte a redémarré .*\n(dpkg .*\n)?Annulé par bob$/)
 })
 
-test('an end that was said before a restart, but not recorded, is not said again', async () => {
+test('the text of a cancellation that was stored before a restart, but not recorded as the end, is not repeated', async () => {
   const { jobs, again, db, row, id, ended, output } = await running()
   await jobs.stop()
   await requestCancel(db, id, 'bob')

@@ -3,7 +3,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { beforeScript, jobService, listen, starts } from './job-service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** A clock that a test moves. */
+/** A clock that the test advances. */
 function movedClock() {
   let now = 0
   return {
@@ -16,7 +16,7 @@ function movedClock() {
 
 const FIVE_MINUTES = 300_000
 
-test('a connection that is cut five times costs no byte, doubles none, and is nothing that subscribers see', async () => {
+test('a connection that is lost five times loses and repeats no byte, and subscribers notice nothing', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, hub, start, ended, output: stored } = await jobService(demo)
@@ -25,7 +25,7 @@ test('a connection that is cut five times costs no byte, doubles none, and is no
 
   for (let round = 0; round < 5; round += 1) {
     output.print(`avant la coupure ${round} `)
-    // A character that lies on both sides of it.
+    // The cut goes through a character.
     output.print(Buffer.from([0xe2, 0x82]))
     await expect.poll(() => stored(id), { timeout: 5_000 }).toMatch(new RegExp(`coupure ${round} $`))
     demo.cut()
@@ -42,7 +42,7 @@ test('a connection that is cut five times costs no byte, doubles none, and is no
   expect(told.events.at(-1)).toMatchObject({ type: 'update_done', data: { job_id: id } })
 })
 
-test('cuts in the middle of a flood cost no byte either', async () => {
+test('connections that are lost during heavy output lose no byte', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, hub, row, start, ended, output: stored } = await jobService(demo)
@@ -64,7 +64,7 @@ test('cuts in the middle of a flood cost no byte either', async () => {
   expect(told.text() === output.text()).toBe(true)
 })
 
-test('a host that stays away for five minutes ends the job in an error that names it; what had come stays', async () => {
+test('a host that is unreachable for five minutes ends the job with an error that says so; the stored output stays', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { elapsed, pass } = movedClock()
@@ -94,12 +94,12 @@ test('a host that stays away for five minutes ends the job in an error that name
     seq: output_size,
     data: { error },
   })
-  // It may run on at the host, and who wants to know can look there.
+  // The job may still run on the host, so its folder stays for inspection.
   demo.accepting = true
   expect(cleaned()).toBe(0)
 })
 
-test('a host that comes back in time is followed on', async () => {
+test('a job is followed again when the host comes back in time', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { elapsed, pass } = movedClock()
@@ -115,7 +115,7 @@ test('a host that comes back in time is followed on', async () => {
   output.print('pendant, ')
   demo.accepting = true
   await expect.poll(() => stored(id), { timeout: 5_000 }).toBe('avant, pendant, ')
-  // From here the five minutes count anew.
+  // The five minutes start again here.
   demo.cut()
   pass(FIVE_MINUTES - 1)
   output.print('après')
@@ -125,7 +125,7 @@ test('a host that comes back in time is followed on', async () => {
   expect(await stored(id)).toBe('avant, pendant, après')
 })
 
-test('a job whose folder is gone ends at once in an error that says so; what had come stays', async () => {
+test('a job whose folder is gone ends at once with an error that says so; the stored output stays', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, start, ended, output: stored } = await jobService(demo)
@@ -148,7 +148,7 @@ test('a job whose folder is gone ends at once in an error that says so; what had
   expect(followed()).toBe(2)
 })
 
-test('a job that a reboot of the host ended is in error as soon as the host is back; what had come stays', async () => {
+test('a job that a reboot of the host ended fails as soon as the host is back; the stored output stays', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, start, ended, output: stored } = await jobService(demo)
@@ -169,7 +169,7 @@ test('a job that a reboot of the host ended is in error as soon as the host is b
   expect(followed()).toBe(2)
 })
 
-test('a host that is not there when the job is to begin is tried once', async () => {
+test('a host that is unreachable at the start of a job is tried once', async () => {
   const demo = await startDemo()
   const { jobs, start, ended, lines } = await jobService(demo)
   demo.accepting = false
@@ -179,7 +179,7 @@ test('a host that is not there when the job is to begin is tried once', async ()
   expect(lines().join('')).not.toContain('the host is not reached')
 })
 
-test('a start whose answer is lost is asked for again, and the job runs once', async () => {
+test('a start whose answer is lost is repeated, and the job runs once', async () => {
   const demo = await startDemo()
   let runs = 0
   demo.upgradeOutput = async function* () {
@@ -187,7 +187,7 @@ test('a start whose answer is lost is asked for again, and the job runs once', a
     yield `passage ${runs}\n`
   }
   const asked = beforeScript(demo, 'start', (times) => {
-    // The host does what it was told and cannot tell it any more.
+    // The host starts the job, and its answer is lost.
     if (times < 2) demo.cut()
   })
   const { jobs, start, ended, output } = await jobService(demo)
@@ -200,7 +200,7 @@ test('a start whose answer is lost is asked for again, and the job runs once', a
   expect(runs).toBe(1)
 })
 
-test('once a start’s answer is lost, a host that is away is waited for, as the job may run there', async () => {
+test('after a start whose answer is lost, an unreachable host is retried, because the job may run there', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { elapsed, pass } = movedClock()
@@ -223,7 +223,7 @@ test('once a start’s answer is lost, a host that is away is waited for, as the
   expect(await stored(id)).toBe('fait')
 })
 
-test('a start that the host refuses ends the job at once, with the host’s words', async () => {
+test('a start that the host refuses ends the job at once, with the error of the host', async () => {
   const demo = await startDemo()
   const asked = beforeScript(demo, 'start', () => Promise.resolve(73))
   const { jobs, start, ended } = await jobService(demo)

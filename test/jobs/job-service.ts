@@ -16,14 +16,14 @@ import { NOW } from '../db/database.ts'
 import { hostOf } from '../runtime/demo.ts'
 
 interface InstanceOptions {
-  /** Which instances' processes are known to have ended. */
+  /** The ids of instances whose processes have ended. */
   gone?: readonly string[]
   wrap?(db: Database): Database
-  /** What retryHost measures its patience with. */
+  /** The clock for the time limits of retries, in milliseconds. */
   elapsed?(): number
 }
 
-/** The jobs of one instance, over an imitated host; `again` is another one, after a restart or beside it. */
+/** The jobs of one instance with the demo host. `again` makes another instance, after a restart or beside the first. */
 export async function jobService(
   demo: DemoHost,
   { ssh, ...first }: { ssh?: Partial<Config['ssh']> } & InstanceOptions = {},
@@ -63,7 +63,7 @@ export async function jobService(
     again: begin,
     db,
     lines,
-    /** Of bob, or of somebody else. */
+    /** Starts an upgrade, by bob unless another user is given. */
     async start(jobs: Jobs, target: string, by?: string) {
       const { id: startedBy } = by === undefined ? bob : await saveUser(db, by, false, NOW)
       return jobs.start({ kind: 'upgrade', args: { target }, target, startedBy })
@@ -75,8 +75,8 @@ export async function jobService(
       return rowOf(db, id)
     },
     output: (id: string) => outputOf(db, id),
-    /** As when the instance that has them has not been heard of for ten seconds. */
-    lapse: () => db.run('UPDATE jobs SET lease_until = 0'),
+    /** Lets all leases expire, as after ten seconds without a renewal. */
+    expireLeases: () => db.run('UPDATE jobs SET lease_until = 0'),
   }
 }
 
@@ -86,7 +86,7 @@ async function rowOf(db: Database, id: string): Promise<JobRow> {
   return row
 }
 
-/** All of what is stored of a job's output, whose rows must follow one on another. */
+/** The stored output of a job, whose rows must have no gap between them. */
 export async function outputOf(db: Database, id: string): Promise<string> {
   const chunks = await readOutput(db, id, 0, 1e12)
   let at = 0
@@ -99,7 +99,7 @@ export async function outputOf(db: Database, id: string): Promise<string> {
 
 const Told = z.object({ type: z.string(), topic: z.string(), seq: z.number(), data: z.record(z.string(), z.unknown()) })
 
-/** What subscribers of a job are told, as events. */
+/** Records the events that subscribers of a job get. */
 export function listen(hub: Hub, id: string) {
   const events: z.infer<typeof Told>[] = []
   let silent = false
@@ -114,7 +114,7 @@ export function listen(hub: Hub, id: string) {
   return {
     events,
     silent: () => silent,
-    /** The output that was told, which must begin at that byte, and each piece where the one before has ended. */
+    /** The published output, which must begin at byte `from`, without gaps between the pieces. */
     text(from = 0) {
       let text = ''
       for (const { type, seq, data } of events) {
@@ -129,7 +129,9 @@ export function listen(hub: Hub, id: string) {
 
 const SCRIPTS = { start: START, follow: FOLLOW, cancel: CANCEL, clean: CLEAN }
 
-/** Calls back when one of the jobs' scripts is about to run on the host, with how often it was before; counts. */
+/**
+ * Calls back before one of the jobs' scripts runs on the host, with the number of earlier runs, and counts the runs.
+ */
 export function beforeScript(
   demo: DemoHost,
   name: keyof typeof SCRIPTS,
@@ -145,6 +147,6 @@ export function beforeScript(
   return () => times
 }
 
-/** The command lines by which jobs were started on the host. */
+/** The command lines that started jobs on the host. */
 export const starts = (demo: DemoHost) =>
   demo.commands.filter((words) => words[3] === 'ops-panel-job' && words[4]?.includes('process.new'))

@@ -48,8 +48,8 @@ test('a job whose lease holds is left to its instance', async () => {
 })
 
 test('tending keeps the lease of what is seen to here', async () => {
-  const { again, jobs, lapse, id, row } = await running()
-  await lapse()
+  const { again, jobs, expireLeases, id, row } = await running()
+  await expireLeases()
 
   await jobs.maintain()
   await again().jobs.maintain()
@@ -58,8 +58,8 @@ test('tending keeps the lease of what is seen to here', async () => {
 })
 
 test('a job whose lease has lapsed is taken by another instance, which goes on from the stored byte', async () => {
-  const { again, lapse, print, id, row, ended, output, demo } = await running()
-  await lapse()
+  const { again, expireLeases, print, id, row, ended, output, demo } = await running()
+  await expireLeases()
 
   const other = again()
   const told = listen(other.hub, id)
@@ -100,9 +100,9 @@ test('what stops gives its jobs up, so that another instance takes them at once;
 })
 
 test('what has stopped takes nothing any more', async () => {
-  const { jobs, lapse, id, row } = await running()
+  const { jobs, expireLeases, id, row } = await running()
   await jobs.stop()
-  await lapse()
+  await expireLeases()
 
   await jobs.maintain()
 
@@ -110,9 +110,9 @@ test('what has stopped takes nothing any more', async () => {
 })
 
 test('of several instances that find a lapsed job at once, one follows it', async () => {
-  const { again, lapse, print, id, ended, output, demo } = await running()
+  const { again, expireLeases, print, id, ended, output, demo } = await running()
   const followed = beforeScript(demo, 'follow')
-  await lapse()
+  await expireLeases()
 
   const others = Array.from({ length: 5 }, () => again())
   await Promise.all(others.map(({ jobs }) => jobs.maintain()))
@@ -125,9 +125,9 @@ test('of several instances that find a lapsed job at once, one follows it', asyn
 })
 
 test('who has lost a job notices when it writes, and writes no byte, no end and no event', async () => {
-  const { again, hub, lapse, print, id, ended, output, lines } = await running()
+  const { again, hub, expireLeases, print, id, ended, output, lines } = await running()
   const former = listen(hub, id)
-  await lapse()
+  await expireLeases()
   const other = again()
   await other.jobs.maintain()
 
@@ -159,11 +159,11 @@ test('who has lost a job and has nothing to write lets go of it when it tends', 
 
 test('an instance that was cut off from the database while another took its job does no harm once it is back', async () => {
   const { cut, mend, wrap } = cutOff()
-  const { again, lapse, print, id, ended, output, lines } = await running({ wrap })
+  const { again, expireLeases, print, id, ended, output, lines } = await running({ wrap })
   cut()
   print.print('un, ')
   await expect.poll(() => lines().some((line) => line.includes('the database failed'))).toBe(true)
-  await lapse()
+  await expireLeases()
   await again().jobs.maintain()
   await expect.poll(() => output(id)).toBe('avant, un, ')
 

@@ -136,12 +136,12 @@ test('the job’s folder is removed when it has ended', async () => {
 test('a job of version 0.1, whose folder bears its id, is begun, followed and cleaned by that', async () => {
   const demo = await startDemo()
   const printed = controlledOutput(demo)
-  const { jobs, db, ended, output, lapse } = await jobService(demo)
+  const { jobs, db, ended, output, expireLeases } = await jobService(demo)
   const id = '1700000000-aaaaaaaa'
   printed.print('one line\n')
   printed.end()
   await recordJob(db, id, { args: '{"target":"lxc:101"}' })
-  await lapse()
+  await expireLeases()
 
   await jobs.maintain()
 
@@ -314,14 +314,14 @@ test.each([
         throw new StorageError('no answer')
       },
     })
-    const { jobs, again, start, db, lapse } = await jobService(demo, { wrap })
+    const { jobs, again, start, db, expireLeases } = await jobService(demo, { wrap })
     const before = demo.commands.length
 
     await expect(start(jobs, 'lxc:101')).rejects.toThrow('no answer')
     await jobs.maintain()
     for (const read of unread) await read()
     await jobs.maintain()
-    await lapse()
+    await expireLeases()
     await again().jobs.maintain()
 
     const rows = await db.query(z.unknown(), 'SELECT status, launched, error, error_code FROM jobs')

@@ -464,13 +464,13 @@ test('who gives up while it is being said for what it waits is let go when that 
 test('a job that another instance has taken and ended meanwhile is not begun', async () => {
   const demo = await startDemo()
   const { end } = heldUpgrades(demo)
-  const { db, jobs, again, start, ended, lapse } = await jobService(demo)
+  const { db, jobs, again, start, ended, expireLeases } = await jobService(demo)
   const first = await start(jobs, 'lxc:101')
   // Who takes over a job of which it is not known that it has begun asks for that again.
   await expect.poll(() => db.query(z.unknown(), 'SELECT 1 FROM jobs WHERE launched = 1')).toHaveLength(1)
   const second = await start(jobs, 'lxc:101')
   const other = again()
-  await lapse()
+  await expireLeases()
   await other.jobs.maintain()
 
   await other.jobs.cancel(second, 'bob')

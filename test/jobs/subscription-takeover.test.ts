@@ -17,7 +17,7 @@ const TOPIC = 'update:job'
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 const Event = z.object({ type: z.string(), seq: z.number(), data: z.object({ chunk: z.string().optional() }) })
 
-/** A socket that keeps what it is sent; a test may let frames wait. */
+/** A socket that records its frames. A test sets how many bytes are unsent. */
 function recordingSocket() {
   const closed = new AbortController()
   const events: z.infer<typeof Event>[] = []
@@ -46,7 +46,7 @@ function recordingSocket() {
     wait(bytes: number) {
       waiting = bytes
     },
-    /** The output it was sent, which begins at that byte, each piece where the one before has ended. */
+    /** The output that it received, which must begin at byte `from`, without gaps between the pieces. */
     text(from = 0) {
       let text = ''
       for (const { type, seq, data } of events) {
@@ -59,7 +59,7 @@ function recordingSocket() {
   }
 }
 
-/** A job that is stored and told as the test says, be it by whom it may. */
+/** A job whose output a test stores and publishes itself, in the place of any instance. */
 async function storedJob() {
   const db = await openMigrated()
   const hub = createHub()
@@ -72,7 +72,7 @@ async function storedJob() {
     size += chunk.bytes.length
     return chunk
   }
-  const tell = (chunk: { offset: number; bytes: Buffer }) => hub.publish(TOPIC, outputEvent('update', chunk))
+  const publish = (chunk: { offset: number; bytes: Buffer }) => hub.publish(TOPIC, outputEvent('update', chunk))
   const jobs = { relay: (_event: string, _id: string, from: number) => void asked.push(from) }
   return {
     db,
@@ -80,7 +80,7 @@ async function storedJob() {
     job,
     asked,
     store,
-    tell,
+    publish,
     async end() {
       await endJob(db, job, SUCCESS, { now: '' })
       const row = await findJob(db, 'job')
@@ -94,53 +94,53 @@ async function storedJob() {
   }
 }
 
-test('who is told of a piece behind a gap gets what lies between first', async () => {
-  const { store, tell, subscribe, asked } = await storedJob()
-  tell(await store('un, '))
+test('a subscriber that receives a piece after a gap gets the missing output first', async () => {
+  const { store, publish, subscribe, asked } = await storedJob()
+  publish(await store('un, '))
   const { done, text } = await subscribe()
   await done
-  // Stored by an instance that nobody here heard of any more.
+  // Another instance stores this piece, and publishes nothing here.
   await store('deux, ')
-  tell(await store('trois'))
+  publish(await store('trois'))
 
   await expect.poll(() => text()).toBe('un, deux, trois')
   expect(asked).toEqual([4, 15])
 })
 
-test('what is told twice is sent once', async () => {
-  const { store, tell, subscribe } = await storedJob()
+test('a piece that is published twice is sent once', async () => {
+  const { store, publish, subscribe } = await storedJob()
   const { done, text } = await subscribe()
   await done
   const one = await store('un, ')
-  tell(one)
-  tell(one)
+  publish(one)
+  publish(one)
   const two = await store('deux')
-  tell(two)
-  tell(one)
-  tell(two)
+  publish(two)
+  publish(one)
+  publish(two)
 
   expect(text()).toBe('un, deux')
 })
 
-test('a piece of which a part was sent already is not sent twice', async () => {
-  const { store, tell, subscribe } = await storedJob()
+test('the part of a piece that was sent already is not sent again', async () => {
+  const { store, publish, subscribe } = await storedJob()
   await store('un, ')
   const { done, text } = await subscribe(2)
   await done
   await store('deux, ')
-  tell({ offset: 0, bytes: Buffer.from('un, deux, ') })
-  tell(await store('trois'))
+  publish({ offset: 0, bytes: Buffer.from('un, deux, ') })
+  publish(await store('trois'))
 
   await expect.poll(() => text(2)).toBe(', deux, trois')
 })
 
-test('an end that comes before the last of the output does not come before it at the subscriber', async () => {
+test('an end that is published before the last output is sent after it', async () => {
   const { store, subscribe, end } = await storedJob()
   const { done, text, events, reason } = await subscribe()
   await done
   await store('nobody tells of this')
-  const tellEnd = await end()
-  tellEnd()
+  const publishEnd = await end()
+  publishEnd()
 
   await expect.poll(reason).toBe('done')
   expect(text()).toBe('nobody tells of this')
@@ -148,8 +148,8 @@ test('an end that comes before the last of the output does not come before it at
   expect(events.filter(({ type }) => type === 'update_done')).toHaveLength(1)
 })
 
-test('what comes while a gap is being closed is sent after it, in order, and once', async () => {
-  const { db, store, tell, subscribe, end } = await storedJob()
+test('output that arrives while a gap is being filled is sent after it, in order and once', async () => {
+  const { db, store, publish, subscribe, end } = await storedJob()
   let hold = Promise.resolve()
   let release = () => {}
   const slow: Database = {
@@ -165,12 +165,12 @@ test('what comes while a gap is being closed is sent after it, in order, and onc
     release = resolve
   })
   await store('a')
-  tell(await store('b'))
-  tell(await store('c'))
+  publish(await store('b'))
+  publish(await store('c'))
   await store('d')
-  tell(await store('e'))
-  const tellEnd = await end()
-  tellEnd()
+  publish(await store('e'))
+  const publishEnd = await end()
+  publishEnd()
   expect(events).toEqual([])
   release()
 
@@ -179,17 +179,17 @@ test('what comes while a gap is being closed is sent after it, in order, and onc
   expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 5 })
 })
 
-test('what is told between the last look and the first live frame is neither lost nor doubled', async () => {
-  const { db, store, tell, subscribe } = await storedJob()
+test('output that is published between the last read and the first live frame is neither lost nor repeated', async () => {
+  const { db, store, publish, subscribe } = await storedJob()
   await store('un, ')
-  let looks = 0
+  let reads = 0
   const busy: Database = {
     ...db,
     async query(row, sql, args) {
       const rows = await db.query(row, sql, args)
-      looks += 1
-      // After each of the first looks, which no longer see it, and after the tenth, which has found nothing more.
-      if (looks <= 6 || looks === 10) tell(await store(`${looks}, `))
+      reads += 1
+      // After each of the first reads, which miss it, and after the tenth, which finds no more output.
+      if (reads <= 6 || reads === 10) publish(await store(`${reads}, `))
       return rows
     },
   }
@@ -197,11 +197,11 @@ test('what is told between the last look and the first live frame is neither los
   await done
 
   expect(text()).toBe('un, 1, 2, 3, 4, 5, 6, 10, ')
-  tell(await store('fin'))
+  publish(await store('fin'))
   expect(text()).toBe('un, 1, 2, 3, 4, 5, 6, 10, fin')
 })
 
-test('what retention has removed is passed over, in the middle of a job too', async () => {
+test('output that retention has removed is skipped, also in the middle of a job', async () => {
   const { db, store, subscribe, end } = await storedJob()
   for (let at = 0; at < 130; at += 1) await store('0123456789')
   await end()
@@ -215,21 +215,21 @@ test('what retention has removed is passed over, in the middle of a job too', as
   expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 1300 })
 })
 
-test('a subscriber that lets a mebibyte wait is closed as too slow, and no other', async () => {
-  const { store, tell, subscribe } = await storedJob()
+test('a subscriber with more than a mebibyte of unsent output is closed as too slow, and no other', async () => {
+  const { store, publish, subscribe } = await storedJob()
   const [slow, quick] = [await subscribe(), await subscribe()]
   await Promise.all([slow.done, quick.done])
   slow.wait(1024 * 1024 + 1)
   quick.wait(1024 * 1024)
 
-  tell(await store('un'))
+  publish(await store('un'))
 
   expect([slow.reason(), quick.reason()]).toEqual(['tooSlow', undefined])
   expect([slow.text(), quick.text()]).toEqual(['', 'un'])
 })
 
-test('a database that fails while a gap is being closed has the subscriber come back', async () => {
-  const { db, store, tell, subscribe } = await storedJob()
+test('a database failure while a gap is being filled closes the subscription as failed', async () => {
+  const { db, store, publish, subscribe } = await storedJob()
   let failing = false
   const flaky: Database = {
     ...db,
@@ -239,29 +239,29 @@ test('a database that fails while a gap is being closed has the subscriber come 
   await done
   failing = true
   await store('un')
-  tell(await store('deux'))
+  publish(await store('deux'))
 
   await expect.poll(reason).toBe('failed')
   expect(text()).toBe('')
 })
 
-test('who sees only what is live is told nothing twice when a job changes hands', async () => {
-  const { db, hub, store, tell } = await storedJob()
+test('a subscriber of live output gets no piece twice during a takeover', async () => {
+  const { db, hub, store, publish } = await storedJob()
   await store('avant, ')
   const client = recordingSocket()
   const asked: number[] = []
   const jobs = { relay: (_event: string, _id: string, from: number) => void asked.push(from) }
   await subscribeToLiveOutput({ db, hub, jobs }, client.socket, 'update', 'job')
   const one = await store('un, ')
-  tell(one)
-  tell(one)
-  tell(await store('deux'))
+  publish(one)
+  publish(one)
+  publish(await store('deux'))
 
   expect(client.text(7)).toBe('un, deux')
   expect(asked).toEqual([7])
 })
 
-test('subscribers at every instance get the whole output and the end while the job changes hands twice', async () => {
+test('subscribers at every instance get the whole output and the end while the job is taken over twice', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, hub, again, start, db, ended } = await jobService(demo)
@@ -288,7 +288,7 @@ test('subscribers at every instance get the whole output and the end while the j
   output.end()
 
   expect(await ended(id)).toMatchObject({ status: 'success', epoch: 3 })
-  // The second one has stopped; its subscribers come back elsewhere.
+  // The second instance has stopped; its subscribers reconnect to another one.
   const left = [clients[0], clients[2]]
   await expect.poll(() => left.map((client) => client?.reason()), { timeout: 5_000 }).toEqual(['done', 'done'])
   for (const client of left) {
