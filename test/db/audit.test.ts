@@ -23,7 +23,7 @@ const everything = (db: Database) => db.query(z.unknown(), 'SELECT * FROM audit 
 const ids = async (db: Database, wanted: Parameters<typeof readAudit>[1]) =>
   (await readAudit(db, wanted)).map(({ id }) => id)
 
-test('an entry comes back as it was written', async () => {
+test('an entry is read as it was written', async () => {
   const db = await log({ target: 'lxc:101', details: '{"a":1}' })
 
   expect(await everything(db)).toEqual([{ ...ENTRY, id: 1, at: NOW, target: 'lxc:101', details: '{"a":1}' }])
@@ -40,19 +40,19 @@ test('an entry comes back as it was written', async () => {
   ])
 })
 
-test('an entry of nobody, about nothing, comes back so', async () => {
+test('an entry without a user and a target is read as it was written', async () => {
   const db = await log({ user_id: null, username: null })
 
   expect(await readAudit(db, { limit: 10 })).toMatchObject([{ username: null, target: null, details: null }])
 })
 
-test('a text with a NUL character comes back whole', async () => {
+test('a text with a NUL character is read completely', async () => {
   const db = await log({ username: 'bob\0x', target: '\0' })
 
   expect(await readAudit(db, { limit: 10 })).toMatchObject([{ username: 'bob\0x', target: '\0' }])
 })
 
-test('the newest come first, so many of them, below a number', async () => {
+test('the newest entries come first, at most the limit, below an id', async () => {
   const db = await log({}, {}, {}, {}, {})
 
   expect(await ids(db, { limit: 10 })).toEqual([5, 4, 3, 2, 1])
@@ -62,7 +62,7 @@ test('the newest come first, so many of them, below a number', async () => {
   expect(await ids(db, { limit: 0 })).toEqual([])
 })
 
-test('the order is that of writing, whatever the clock said', async () => {
+test('entries are ordered by their writing and not by the clock', async () => {
   const db = await log({})
   await addAuditEntry(db, ENTRY, '2020-01-01 00:00:00')
 
@@ -72,7 +72,7 @@ test('the order is that of writing, whatever the clock said', async () => {
   ])
 })
 
-test('of one action, of one user, or both, below a number', async () => {
+test('entries can be filtered by action, by user, or by both, below an id', async () => {
   const db = await log(
     {},
     { username: 'alice' },
@@ -110,7 +110,7 @@ test.each([
   expect(await everything(db)).toHaveLength(3)
 })
 
-test('what is refused takes the rest of its transaction along', async () => {
+test('a refused change rolls its whole transaction back', async () => {
   const db = await log({})
 
   await expect(
@@ -120,7 +120,7 @@ test('what is refused takes the rest of its transaction along', async () => {
   expect(await db.query(z.unknown(), 'SELECT * FROM settings')).toEqual([])
 })
 
-test('an entry whose user is gone stays', async () => {
+test('an entry stays after its user is removed', async () => {
   const db = await log({})
   await db.run(`INSERT INTO users (id, username, created_at) VALUES (7, 'bob', '')`)
 
@@ -129,7 +129,7 @@ test('an entry whose user is gone stays', async () => {
   expect(await readAudit(db, { limit: 10 })).toMatchObject([{ username: 'bob' }])
 })
 
-test('a page of one action or one user is found by an index', async () => {
+test('a page of one action or one user uses an index', async () => {
   const db = await log()
   const plan = async (condition: string) =>
     JSON.stringify(

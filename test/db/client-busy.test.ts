@@ -7,7 +7,7 @@ import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** A database of one table, and what another connection needs to stand in its way. */
+/** A database of one table, and another connection that can lock it. */
 async function contended(): Promise<{ db: Database; lock(): Promise<Transaction> }> {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const db = await open(url)
@@ -23,8 +23,8 @@ async function count(db: Database): Promise<number> {
 }
 
 /**
- * Runs the work and tells how often, and how late at worst, the event loop came round meanwhile. A wait that blocks it takes
- * all of the time.
+ * Runs the work and returns how often the event loop turned meanwhile, and its longest delay. A blocking wait delays it
+ * for the whole time.
  */
 async function watchLoop(work: () => Promise<unknown>) {
   let turns = 0
@@ -41,7 +41,7 @@ async function watchLoop(work: () => Promise<unknown>) {
   return { turns, longest, ms: performance.now() - started }
 }
 
-test('another’s write lock delays a write, does not fail it, and does not stop the event loop', async () => {
+test('a write lock of another connection delays a write without an error and without blocking the event loop', async () => {
   const { db, lock } = await contended()
   const held = await lock()
   const released = pause(1_000).then(() => held.rollback())
@@ -55,7 +55,7 @@ test('another’s write lock delays a write, does not fail it, and does not stop
   expect(longest).toBeLessThan(ms / 2)
 })
 
-test('a batch and a script are waited for as well, in order, and take effect once', async () => {
+test('a batch and a script wait for the lock too, in order, and take effect once', async () => {
   const { db, lock } = await contended()
   const held = await lock()
   const released = pause(150).then(() => held.rollback())
@@ -69,7 +69,7 @@ test('a batch and a script are waited for as well, in order, and take effect onc
   expect(await left).toBe(1)
 })
 
-test('the settings of the connection are in force after a busy answer, and transactions work', async () => {
+test('the settings of the connection hold after a busy answer, and transactions work', async () => {
   const { db, lock } = await contended()
   const held = await lock()
   const released = pause(100).then(() => held.rollback())
@@ -84,20 +84,20 @@ test('the settings of the connection are in force after a busy answer, and trans
   expect(await db.batch([{ sql: 'INSERT INTO parts VALUES (1)' }])).toEqual([1])
 })
 
-test('a reader is not held up by another’s write', async () => {
+test('a write of another connection does not delay a reader', async () => {
   const { db, lock } = await contended()
   const held = await lock()
   await held.execute('INSERT INTO items VALUES (1)')
 
   const { ms } = await watchLoop(() => count(db))
 
-  // Who waits for a lock gives up after five seconds.
+  // A call that waits for a lock gives up after five seconds.
   expect(ms).toBeLessThan(2_500)
   expect(await count(db)).toBe(0)
   await held.rollback()
 })
 
-test('a lock that stays gives a StorageError in bounded time, and the database works afterwards', async () => {
+test('a permanent lock gives a StorageError in bounded time, and the database works afterwards', async () => {
   const { db, lock } = await contended()
   const held = await lock()
 
@@ -116,7 +116,7 @@ test('a lock that stays gives a StorageError in bounded time, and the database w
   expect(await count(db)).toBe(1)
 })
 
-test('calls behind a lock that stays all fail in the time of one, and not one after the other', async () => {
+test('all calls behind a permanent lock fail in the time of one, not one after the other', async () => {
   const { db, lock } = await contended()
   const held = await lock()
   const calls = [
@@ -139,7 +139,7 @@ test('calls behind a lock that stays all fail in the time of one, and not one af
   expect(await count(db)).toBe(0)
 })
 
-test('what is written after a call has failed at a lock is committed: others see it, and can write themselves', async () => {
+test('a write after a call that failed at a lock is committed: others see it and can write', async () => {
   const insert = (n: number) => `INSERT INTO items VALUES (${n})`
   const ways: Record<string, (db: Database, n: number) => Promise<unknown>> = {
     run: (db, n) => db.run(insert(n)),

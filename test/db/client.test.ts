@@ -35,7 +35,7 @@ test('a database in memory keeps its rows from one call to the next, with foreig
   expect(await db.query(z.unknown(), 'PRAGMA foreign_keys')).toEqual([{ foreign_keys: 1 }])
 })
 
-test.each(['memory', 'file'])('calls that nobody waits for are executed in their order (%s)', async (kind) => {
+test.each(['memory', 'file'])('calls that are not awaited run in their order (%s)', async (kind) => {
   const db = await withItems(kind === 'file' ? `file:${join(await temporaryFolder(), 'panel.db')}` : undefined)
   const seen: Promise<number[]>[] = []
 
@@ -50,7 +50,7 @@ test.each(['memory', 'file'])('calls that nobody waits for are executed in their
   expect(lengths).toEqual(Array.from({ length: 30 }, (_, round) => (round + 1) * 3))
 })
 
-test('a failed call neither stops nor reorders those behind it', async () => {
+test('a failed call neither stops nor reorders later calls', async () => {
   const db = await withItems()
 
   const before = db.run('INSERT INTO items VALUES (1)')
@@ -62,7 +62,7 @@ test('a failed call neither stops nor reorders those behind it', async () => {
   expect(await items(db)).toEqual([1, 2])
 })
 
-test('run tells how many rows changed', async () => {
+test('run returns how many rows changed', async () => {
   const db = await withItems()
   await db.script('INSERT INTO items VALUES (1), (2), (3)')
 
@@ -70,7 +70,7 @@ test('run tells how many rows changed', async () => {
   expect(await db.run('DELETE FROM items WHERE id > ?', [1])).toBe(0)
 })
 
-test('a batch is all or nothing', async () => {
+test('a batch applies completely or not at all', async () => {
   const db = await withItems()
   await db.run('INSERT INTO items VALUES (3)')
   const insert = (id: number) => ({ sql: 'INSERT INTO items VALUES (?)', args: [id] })
@@ -83,7 +83,7 @@ test('a batch is all or nothing', async () => {
   expect(await db.batch([])).toEqual([])
 })
 
-test('a batch is all or nothing where a foreign key is broken, too', async () => {
+test('a batch that violates a foreign key changes nothing', async () => {
   const db = await withItems()
   await db.script('CREATE TABLE parts (item INTEGER NOT NULL REFERENCES items (id))')
 
@@ -93,7 +93,7 @@ test('a batch is all or nothing where a foreign key is broken, too', async () =>
   expect(await items(db)).toEqual([])
 })
 
-test('a script that fails leaves no transaction open and nothing of it behind', async () => {
+test('a script that fails leaves no open transaction and no change', async () => {
   const db = await withItems(`file:${join(await temporaryFolder(), 'panel.db')}`)
 
   await expect(
@@ -114,20 +114,20 @@ test('a script that does not commit is rolled back', async () => {
   expect(await items(db)).toEqual([])
 })
 
-test('rows are parsed: one of another form is refused', async () => {
+test('rows are parsed, and a row that does not match is refused', async () => {
   const db = await withItems()
 
   await expect(db.query(z.object({ id: z.string() }), 'SELECT 1 AS id')).rejects.toThrow(z.ZodError)
 })
 
-test('a failure is a StorageError with libSQL’s own behind it; a closed database gives one too', async () => {
+test('a failure is a StorageError with libSQL’s error as its cause, also after close', async () => {
   const db = await open()
 
   const error = await db.run('SELEC 1').catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(StorageError)
   expect(error).toMatchObject({ cause: { code: expect.stringContaining('SQLITE') } })
 
-  // Without the schema it is no database of the service's, whatever else answers.
+  // Without the schema, it is not a database of the service.
   await expect(db.probe()).rejects.toThrow(StorageError)
   await migrate(db, new Date(0))
   expect(await db.probe()).toBe(SCHEMA_VERSION)

@@ -17,7 +17,7 @@ async function withItems(): Promise<Database> {
   return db
 }
 
-test('a statement that is asked again with fewer arguments knows nothing of the former ones', async () => {
+test('a repeated statement with fewer arguments does not reuse earlier ones', async () => {
   const db = await open()
   const sql = 'SELECT ? AS first, ? AS second'
 
@@ -27,7 +27,7 @@ test('a statement that is asked again with fewer arguments knows nothing of the 
   expect(await db.query(ANY, sql, ['c', 'd'])).toEqual([{ first: 'c', second: 'd' }])
 })
 
-test('a statement that was asked before gives the columns that another connection has added or renamed since', async () => {
+test('a repeated statement returns the columns that another connection has added or renamed', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const db = await open(url)
   await db.script('CREATE TABLE items (id INTEGER); INSERT INTO items VALUES (1)')
@@ -46,7 +46,7 @@ test('a statement that was asked before gives the columns that another connectio
   await expect(all()).rejects.toThrow(/no such table/)
 })
 
-test('a statement that has failed works the next time', async () => {
+test('a statement that failed works the next time', async () => {
   const db = await withItems()
   const insert = (id: number) => db.run('INSERT INTO items (id) VALUES (?)', [id])
 
@@ -68,7 +68,7 @@ test.each<[string, InValue, unknown]>([
   ['bytes', bytes, new Uint8Array(bytes).buffer],
   ['bytes out of others', bytes.subarray(1, 3), new Uint8Array([121, 116]).buffer],
   ['a buffer of bytes', new Uint8Array([1, 2]).buffer, new Uint8Array([1, 2]).buffer],
-])('%s goes in and comes out, each time', async (_, value, expected) => {
+])('%s is stored and read, each time', async (_, value, expected) => {
   const db = await withItems()
   const given = () => db.query(ANY, 'SELECT ? AS value', [value])
 
@@ -78,7 +78,7 @@ test.each<[string, InValue, unknown]>([
 })
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 2n ** 63n])(
-  '%s is refused, and not stored as something else',
+  '%s is refused, and not stored as another value',
   async (value) => {
     const db = await withItems()
 
@@ -96,7 +96,7 @@ test('an integer that a number cannot hold is refused rather than rounded', asyn
   expect(await sum(-(2n ** 53n))).toEqual([{ sum: Number.MIN_SAFE_INTEGER }])
 })
 
-test('a statement that returns rows is executed once, and counts none', async () => {
+test('a change that returns rows runs once and reports 0', async () => {
   const db = await withItems()
   const sql = "INSERT INTO items (text) VALUES ('x') RETURNING id"
 
@@ -115,7 +115,7 @@ test('a PRAGMA takes effect each time', async () => {
   }
 })
 
-test('what a database was asked before it was closed it does not answer afterwards', async () => {
+test('a closed database does not answer a statement that it has prepared', async () => {
   const db = await open(`file:${join(await temporaryFolder(), 'panel.db')}`)
   const ask = () => db.query(ANY, 'SELECT 1 AS one')
   await ask()
@@ -127,7 +127,7 @@ test('what a database was asked before it was closed it does not answer afterwar
   await expect(db.script('SELECT 1')).rejects.toThrow(StorageError)
 })
 
-test('a change that is asked for once a database is being closed is refused', async () => {
+test('a change during close is refused', async () => {
   const db = await open(`file:${join(await temporaryFolder(), 'panel.db')}`)
 
   const closed = db.close()
@@ -136,7 +136,7 @@ test('a change that is asked for once a database is being closed is refused', as
   await closed
 })
 
-test('texts that are never asked again do not stay', async () => {
+test('statements that are never repeated do not stay in memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = z.custom<() => void>().parse(runInNewContext('gc'))
   const db = await open()
@@ -150,6 +150,6 @@ test('texts that are never asked again do not stay', async () => {
     await turn()
   }
 
-  // SQLite has copies of its own: four times as much would stay.
+  // SQLite keeps copies of its own, so four times as much would stay.
   expect(process.memoryUsage.rss() - before).toBeLessThan(2 * texts * size)
 })

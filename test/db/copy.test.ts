@@ -13,7 +13,7 @@ import { listUsers, saveUser } from '../../db/users.ts'
 import { NOW, open, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** A whole database in one file that this process has never opened: it keeps the lock of what it has. */
+/** Makes a database file in another process, because this process would keep a lock on a file that it has opened. */
 async function unopened(): Promise<string> {
   const folder = await temporaryFolder()
   const db = await openMigrated(`file:${folder}/made.db`)
@@ -24,7 +24,7 @@ async function unopened(): Promise<string> {
   return join(folder, 'own/panel.db')
 }
 
-/** A process that opens the database as the service does, and tells what these statements of it give. */
+/** Starts a process that opens the database as the service does, and prints the results of these statements. */
 const OTHER = `
   import { createClient } from '@libsql/client'
   const client = createClient({ url: 'file:' + process.argv[1], concurrency: 1, timeout: 0 })
@@ -39,7 +39,7 @@ const OTHER_ARGS = ['--input-type=module', '-e', OTHER, '--']
 const ROOM = join(import.meta.dirname, '../..')
 const NAMES = 'SELECT username FROM users ORDER BY id'
 
-/** Such a process that has done its statements and keeps the database open, at most until the test has ended. */
+/** Starts such a process, which keeps the database open after its statements, at most until the end of the test. */
 async function holding(file: string, ...statements: string[]) {
   const child = spawn(process.execPath, [...OTHER_ARGS, file, ...statements], { cwd: ROOM })
   const ended = once(child, 'close')
@@ -48,18 +48,18 @@ async function holding(file: string, ...statements: string[]) {
     await ended
   }
   onTestFinished(() => end('SIGKILL'))
-  let told = ''
+  let printed = ''
   const all = new Promise<void>((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      told += text
-      if (told.split('\n').length > statements.length) resolve()
+      printed += text
+      if (printed.split('\n').length > statements.length) resolve()
     })
   })
   await Promise.race([all, ended])
-  return { end, told: told.trim().split('\n') }
+  return { end, printed: printed.trim().split('\n') }
 }
 
-/** What such a process tells that ends at once. */
+/** The output of such a process, which ends at once. */
 function elsewhere(file: string, ...statements: string[]): string[] {
   const { stdout } = spawnSync(process.execPath, [...OTHER_ARGS, file, ...statements], { cwd: ROOM, input: '' })
   return stdout.toString().trim().split('\n')
@@ -68,7 +68,7 @@ function elsewhere(file: string, ...statements: string[]): string[] {
 const WAL = 'PRAGMA journal_mode = WAL'
 const BUSY = 'SQLITE_BUSY'
 
-test('a copy has what was there, in one file, and not what comes after', async () => {
+test('a copy contains in one file the rows of its moment, and no later ones', async () => {
   const folder = await temporaryFolder()
   const db = await openMigrated(`file:${folder}/a.db`)
   await saveUser(db, 'alice', true, NOW)
@@ -83,7 +83,7 @@ test('a copy has what was there, in one file, and not what comes after', async (
   expect(await listUsers(db, NOW)).toHaveLength(2)
 })
 
-test('a copy has nothing of a transaction that is under way', async () => {
+test('a copy contains nothing of a transaction that is under way', async () => {
   const folder = await temporaryFolder()
   const db = await openMigrated(`file:${folder}/a.db`)
   await saveUser(db, 'alice', true, NOW)
@@ -110,7 +110,7 @@ test('a copy does not replace another file', async () => {
   expect(await readFile(join(folder, 'b.db'), 'utf8')).toBe('precious')
 })
 
-test('a whole copy tells its version and every secret under its name, and is not changed', async () => {
+test('inspection of a sound copy returns its version and all secrets by name, and changes nothing', async () => {
   const [folder, away] = [await temporaryFolder(), await temporaryFolder()]
   const db = await openMigrated(`file:${folder}/a.db`)
   await writeSettings(db, { ssh_host: 'pve', ssh_password: 'v1.ssh', hypervisor_token: 'v1.token' }, NOW)
@@ -135,7 +135,7 @@ test('a whole copy tells its version and every secret under its name, and is not
   expect((await readFile(file)).equals(before)).toBe(true)
 })
 
-test('a secret that is empty is none', async () => {
+test('an empty secret is omitted', async () => {
   const folder = await temporaryFolder()
   const db = await openMigrated(`file:${folder}/a.db`)
   await writeSettings(db, { ssh_host: 'pve', ssh_password: '' }, NOW)
@@ -144,7 +144,7 @@ test('a secret that is empty is none', async () => {
   expect((await inspectCopy(join(folder, 'b.db'))).sealed).toEqual([])
 })
 
-/** Leaves an index without what is in its table: every page is well by itself. */
+/** Removes a row from an index and not from its table, so that each page is valid by itself. */
 async function breakIndex(file: string): Promise<void> {
   const client = createClient({ url: `file:${file}`, concurrency: 1 })
   await client.executeMultiple(`
@@ -165,11 +165,11 @@ const create = async (file: string, sql: string) => {
 test.each<[string, (file: string) => Promise<void>]>([
   ['is no database', (file) => writeFile(file, 'hello, world\n'.repeat(1_000))],
   ['is empty', (file) => writeFile(file, '')],
-  ['is of another program', (file) => create(file, 'CREATE TABLE other (id INTEGER)')],
+  ['belongs to another program', (file) => create(file, 'CREATE TABLE other (id INTEGER)')],
   ['has no version', (file) => create(file, 'CREATE TABLE schema_version (version INTEGER)')],
-  ['is cut off', async (file) => truncate(await sample(file), 40_000)],
+  ['is truncated', async (file) => truncate(await sample(file), 40_000)],
   ['has an index that lacks a row', async (file) => breakIndex(await sample(file))],
-])('a copy that %s is refused, and not changed', async (_, make) => {
+])('a copy that %s is refused and not changed', async (_, make) => {
   const folder = await temporaryFolder()
   const file = join(folder, 'b.db')
   await make(file)
@@ -181,13 +181,13 @@ test.each<[string, (file: string) => Promise<void>]>([
   expect(await readdir(folder)).toEqual(['b.db'])
 })
 
-/** A whole copy under that name. */
+/** Makes a sound copy at that path. */
 async function sample(file: string): Promise<string> {
   await copyInto(await openMigrated(), file)
   return file
 }
 
-test('a database that another process has open is not given away, and the other goes on', async () => {
+test('a database that another process has open cannot be claimed, and the other process continues', async () => {
   const file = await unopened()
   const other = await holding(file, WAL, `INSERT INTO users (username, created_at) VALUES ('bob', '')`)
   const files = ['panel.db', 'panel.db-shm', 'panel.db-wal']
@@ -202,10 +202,10 @@ test('a database that another process has open is not given away, and the other 
   await other.end()
 })
 
-test('a damaged database that another process has open is not given away', async () => {
+test('a damaged database that another process has open cannot be claimed', async () => {
   const file = await unopened()
   await holding(file, WAL, NAMES)
-  // All but its first page, and not by way of SQLite.
+  // Everything except its first page, without SQLite.
   const handle = await openFile(file, 'r+')
   await handle.write(Buffer.alloc(200_000, 'x'), 0, 200_000, 16_384)
   await handle.close()
@@ -213,7 +213,7 @@ test('a damaged database that another process has open is not given away', async
   expect(await claimFile(file)).toBeUndefined()
 })
 
-test('a database that nobody has open is taken for this process alone', async () => {
+test('a database that no process has open is claimed for this process alone', async () => {
   const file = await unopened()
 
   const claim = await claimFile(file)
@@ -223,7 +223,7 @@ test('a database that nobody has open is taken for this process alone', async ()
   await claim?.release()
 })
 
-test('a database that was taken can be opened by others once it is released', async () => {
+test('other processes can open a claimed database after its release', async () => {
   const file = await unopened()
 
   const claim = await claimFile(file)
@@ -232,7 +232,7 @@ test('a database that was taken can be opened by others once it is released', as
   expect(elsewhere(file, NAMES)).toEqual(['[{"username":"alice"}]'])
 })
 
-test('what a killed process left in its write-ahead log is in the one file that is taken', async () => {
+test('the write-ahead log of a killed process is merged into the claimed file', async () => {
   const file = await unopened()
   const other = await holding(file, WAL, `INSERT INTO users (username, created_at) VALUES ('bob', '')`)
   await other.end('SIGKILL')
@@ -248,8 +248,8 @@ test('what a killed process left in its write-ahead log is in the one file that 
 
 test.each<[string, (file: string) => Promise<void>]>([
   ['is no database', (file) => writeFile(file, Buffer.alloc(100_000, 'x'))],
-  ['is cut off', async (file) => truncate(file, 200_000)],
-])('a file that %s is nobody’s, and is not changed', async (_, make) => {
+  ['is truncated', async (file) => truncate(file, 200_000)],
+])('a file that %s is claimed without a change', async (_, make) => {
   const file = await unopened()
   await make(file)
   await writeFile(`${file}-wal`, 'what is left')
@@ -263,13 +263,13 @@ test.each<[string, (file: string) => Promise<void>]>([
   expect(await readFile(`${file}-wal`, 'utf8')).toBe('what is left')
 })
 
-test('a database whose log cannot be opened is not taken for a broken one', async () => {
+test('a database whose log cannot be opened does not count as damaged', async () => {
   const file = await unopened()
   await mkdir(`${file}-wal`)
 
   await expect(claimFile(file)).rejects.toThrow('SQLITE_CANTOPEN')
 })
 
-test('what cannot be opened at all is not taken for a broken database', async () => {
+test('a file that cannot be opened does not count as a damaged database', async () => {
   await expect(claimFile(await temporaryFolder())).rejects.toThrow()
 })

@@ -9,7 +9,7 @@ const LATER = '2026-03-02T12:00:00.000Z'
 const all = (db: Awaited<ReturnType<typeof openMigrated>>) =>
   db.query(z.unknown(), 'SELECT user_id, layout, updated_at FROM dashboard_layouts ORDER BY user_id')
 
-test('keeps the newest text of each user, as it was given', async () => {
+test('the newest text of each user is stored unchanged', async () => {
   const db = await openMigrated()
   const [bob, alice] = [await saveUser(db, 'bob', false, NOW), await saveUser(db, 'alice', true, NOW)]
 
@@ -25,14 +25,14 @@ test('keeps the newest text of each user, as it was given', async () => {
   ])
 })
 
-test('who has stored none has none', async () => {
+test('a user who has stored no layout has none', async () => {
   const db = await openMigrated()
   const { id } = await saveUser(db, 'bob', false, NOW)
 
   expect(await readLayout(db, id)).toBeUndefined()
 })
 
-test('nothing is stored for a user who is not there', async () => {
+test('nothing is stored for a missing user', async () => {
   const db = await openMigrated()
 
   expect(await saveLayout(db, 7, '{}', NOW)).toBe(false)
@@ -40,7 +40,7 @@ test('nothing is stored for a user who is not there', async () => {
   expect(await all(db)).toEqual([])
 })
 
-test('a layout goes with its user', async () => {
+test('a layout is removed with its user', async () => {
   const db = await openMigrated()
   const { id } = await saveUser(db, 'bob', false, NOW)
   await saveLayout(db, id, '{}', NOW)

@@ -12,7 +12,7 @@ export async function open(url = ':memory:'): Promise<Database> {
   return db
 }
 
-/** The same, with every table. */
+/** Opens such a database and migrates it. */
 export async function openMigrated(url = ':memory:'): Promise<Database> {
   const db = await open(url)
   await migrate(db, new Date(NOW))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** As vitest gives it; a test that runs beside others hands in its own. */
+/** The type of vitest's function. A concurrent test passes its own. */
 export type OnTestFinished = (work: () => Promise<void>) => void
 
 /** An empty folder of the running test's own, removed when it ends. */

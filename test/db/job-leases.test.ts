@@ -9,9 +9,9 @@ import { appendOutput, LEASE, recordJob } from './job.ts'
 
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 const OTHER = { owner: 'two', leaseMs: 600_000 }
-const LAPSED = { owner: 'one', leaseMs: -1 }
+const EXPIRED = { owner: 'one', leaseMs: -1 }
 
-test('a lease is as long as it was said, by the database’s time', async () => {
+test('a lease has the given length by the clock of the database', async () => {
   const db = await openMigrated()
   const before = Date.now()
   await recordJob(db, 'job', {}, { owner: 'one', leaseMs: 10_000 })
@@ -23,23 +23,23 @@ test('a lease is as long as it was said, by the database’s time', async () => 
   expect(Number(row?.lease_until)).toBeLessThanOrEqual(Date.now() + 10_010)
 })
 
-test('a job whose lease holds is not taken; one whose lease has lapsed is, with the next epoch', async () => {
+test('a job is taken over, with the next epoch, only after its lease has expired', async () => {
   const db = await openMigrated()
   await recordJob(db, 'held')
-  await recordJob(db, 'lapsed', {}, LAPSED)
+  await recordJob(db, 'expired', {}, EXPIRED)
 
-  expect(await jobsWithExpiredLease(db)).toEqual(['lapsed'])
+  expect(await jobsWithExpiredLease(db)).toEqual(['expired'])
   expect(await takeJob(db, 'held', OTHER)).toBeUndefined()
-  expect(await takeJob(db, 'lapsed', OTHER)).toBe(2)
+  expect(await takeJob(db, 'expired', OTHER)).toBe(2)
 
   expect(await jobsWithExpiredLease(db)).toEqual([])
   expect(await ownedJobs(db)).toEqual([
     { id: 'held', owner: 'one' },
-    { id: 'lapsed', owner: 'two' },
+    { id: 'expired', owner: 'two' },
   ])
 })
 
-test('of two that take a lapsed job at once, one gets it', async () => {
+test('one of two instances that take a job over at the same time gets it', async () => {
   const url = `file:${await temporaryFolder()}/panel.db`
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
   for (let at = 0; at < 20; at += 1) {
@@ -54,19 +54,19 @@ test('of two that take a lapsed job at once, one gets it', async () => {
   }
 })
 
-test('a job whose follower is gone is taken before its lease has lapsed, and from nobody else', async () => {
+test('a job whose follower is gone is taken over before its lease expires, and only from that follower', async () => {
   const db = await openMigrated()
   await recordJob(db, 'job')
 
   expect(await takeJob(db, 'job', { ...OTHER, gone: 'three' })).toBeUndefined()
   expect(await takeJob(db, 'job', { ...OTHER, gone: 'one' })).toBe(2)
-  // What was true of the one that is gone is not of the one that has taken it.
+  // The new follower is alive.
   expect(await takeJob(db, 'job', { owner: 'three', leaseMs: 1, gone: 'one' })).toBeUndefined()
 })
 
-test('what has ended is neither lapsed nor owned nor taken', async () => {
+test('an ended job has no lease and no owner, and is not taken over', async () => {
   const db = await openMigrated()
-  await endJob(db, await recordJob(db, 'job', {}, LAPSED), SUCCESS, { now: NOW })
+  await endJob(db, await recordJob(db, 'job', {}, EXPIRED), SUCCESS, { now: NOW })
 
   expect(await jobsWithExpiredLease(db)).toEqual([])
   expect(await ownedJobs(db)).toEqual([])
@@ -74,14 +74,14 @@ test('what has ended is neither lapsed nor owned nor taken', async () => {
   expect(await findJob(db, 'job')).toMatchObject({ status: 'success', epoch: 1 })
 })
 
-test('renewing prolongs what is one’s own and asked for, and tells who wants it to end', async () => {
+test('a renewal covers the owner’s jobs that it names, and returns who has cancelled them', async () => {
   const db = await openMigrated()
-  await recordJob(db, 'mine', {}, LAPSED)
-  await recordJob(db, 'unasked', {}, LAPSED)
-  await recordJob(db, 'cancelled', {}, LAPSED)
+  await recordJob(db, 'mine', {}, EXPIRED)
+  await recordJob(db, 'unasked', {}, EXPIRED)
+  await recordJob(db, 'cancelled', {}, EXPIRED)
   await requestCancel(db, 'cancelled', 'alice')
   await recordJob(db, 'theirs', {}, { owner: 'two', leaseMs: -1 })
-  await endJob(db, await recordJob(db, 'ended', {}, LAPSED), SUCCESS, { now: NOW })
+  await endJob(db, await recordJob(db, 'ended', {}, EXPIRED), SUCCESS, { now: NOW })
 
   const held = await renewLeases(db, ['mine', 'cancelled', 'theirs', 'ended', 'none'], LEASE)
 
@@ -92,7 +92,7 @@ test('renewing prolongs what is one’s own and asked for, and tells who wants i
   expect(await jobsWithExpiredLease(db)).toEqual(['unasked', 'theirs'])
 })
 
-test('an owner that stops gives up its jobs at once, and nobody else’s', async () => {
+test('an owner that stops releases its own jobs at once, and no others', async () => {
   const db = await openMigrated()
   await recordJob(db, 'mine')
   await recordJob(db, 'theirs', {}, OTHER)
@@ -104,9 +104,9 @@ test('an owner that stops gives up its jobs at once, and nobody else’s', async
   expect(await takeJob(db, 'mine', OTHER)).toBe(2)
 })
 
-test('who has lost a job writes nothing of it any more: no output, no size, no launch, no end', async () => {
+test('a previous follower writes no output, no size, no launch and no end', async () => {
   const db = await openMigrated()
-  const former = await recordJob(db, 'job', {}, LAPSED)
+  const former = await recordJob(db, 'job', {}, EXPIRED)
   await appendOutput(db, former, { offset: 0, bytes: Buffer.from('before') }, 6)
   const epoch = await takeJob(db, 'job', OTHER)
   if (epoch === undefined) throw new Error('not taken')

@@ -4,10 +4,10 @@ import { encodeChunk, insertOutput, type OutputChunk, updateSize } from '../../d
 import { saveUser } from '../../db/users.ts'
 import { NOW } from './database.ts'
 
-/** A lease that does not lapse while a test runs. */
+/** A lease that does not expire during a test. */
 export const LEASE = { owner: 'one', leaseMs: 600_000 }
 
-/** Records a job of bob's, followed by instance `one`. */
+/** Records a job of user bob with the follower `one`. */
 export async function recordJob(
   db: Database,
   id: string,
@@ -19,7 +19,7 @@ export async function recordJob(
   return addJob(db, { ...job, started_by, ...more }, lease)
 }
 
-/** Stores one chunk and where it ends; how many rows each of the two changed. */
+/** Stores one chunk and the new sizes. Returns how many rows each of the two statements changed. */
 export function appendOutput(
   db: Database,
   job: Followed,
@@ -32,7 +32,7 @@ export function appendOutput(
   ])
 }
 
-/** Stores pieces one after the other, as many bytes as the host printed; all of it in one. */
+/** Stores pieces one after another, with equal offsets of text and host. Returns all bytes in one buffer. */
 export async function storeOutput(db: Database, job: Followed, pieces: readonly (string | Buffer)[]): Promise<Buffer> {
   let offset = 0
   const stored: Buffer[] = []

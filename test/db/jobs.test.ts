@@ -9,7 +9,7 @@ const FAILED = { status: 'error', error: 'Erreur', error_code: 'ssh_failed', exi
 const CANCELLED = { status: 'error', error: 'Annulé par bob', error_code: 'cancelled', exit_code: 143 } as const
 const LATER = '2026-03-01T12:05:00.000Z'
 
-test('a new job runs, followed by who recorded it, without output and without an end', async () => {
+test('a new job runs with its recorder as follower, without output and without an end', async () => {
   const db = await openMigrated()
 
   expect(await recordJob(db, 'job')).toEqual({ id: 'job', epoch: 1 })
@@ -39,7 +39,7 @@ test('a new job runs, followed by who recorded it, without output and without an
   expect(await findJob(db, 'other')).toBeUndefined()
 })
 
-test('a job ends once: a second end changes nothing, and says so', async () => {
+test('a job ends once: a second end changes nothing and returns false', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
 
@@ -49,7 +49,7 @@ test('a job ends once: a second end changes nothing, and says so', async () => {
   expect(await findJob(db, 'job')).toMatchObject({ status: 'error', error: 'Erreur', finished_at: NOW })
 })
 
-test('a job ends, and is marked as launched, by its last follower alone', async () => {
+test('only the current follower can end a job or mark it as launched', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   await db.run('UPDATE jobs SET epoch = 2')
@@ -63,7 +63,7 @@ test('a job ends, and is marked as launched, by its last follower alone', async 
   expect(await findJob(db, 'job')).toMatchObject({ status: 'success', launched: true, finished_at: NOW })
 })
 
-test('who wants a job to end is noted, of several the first; of one that has ended or is not there nobody', async () => {
+test('the first user who cancels a job is recorded, and none for an ended or missing job', async () => {
   const db = await openMigrated()
   await recordJob(db, 'job')
   await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: NOW })
@@ -77,7 +77,7 @@ test('who wants a job to end is noted, of several the first; of one that has end
   expect(await findJob(db, 'ended')).toMatchObject({ status: 'success', cancelled_by: null })
 })
 
-test('a job that somebody wants to end cannot end as if nobody did, nor by another name', async () => {
+test('a cancelled job cannot end as uncancelled or with the name of another user', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   expect(await endJob(db, job, CANCELLED, { now: NOW, cancelledBy: 'bob' })).toBe(false)
@@ -91,7 +91,7 @@ test('a job that somebody wants to end cannot end as if nobody did, nor by anoth
   expect(await findJob(db, 'job')).toMatchObject({ ...CANCELLED, finished_at: NOW })
 })
 
-test('lists what runs in the order of arrival, whatever the clocks said, without what has ended', async () => {
+test('running jobs are listed in order of arrival, whatever the clocks say, without ended ones', async () => {
   const db = await openMigrated()
   await recordJob(db, 'b', { started_at: LATER, queue: 'lxc/101', target: 'lxc:101' })
   await recordJob(db, 'a')
@@ -103,7 +103,7 @@ test('lists what runs in the order of arrival, whatever the clocks said, without
   ])
 })
 
-test('of those that are in each other’s way one has its turn at a time, whoever asks for it', async () => {
+test('one of several conflicting jobs has its turn at a time, whichever instance asks', async () => {
   const db = await openMigrated()
   const one = await recordJob(db, 'one', { queue: 'lxc/101' })
   await recordJob(db, 'two', { queue: 'lxc/*' })
@@ -112,7 +112,7 @@ test('of those that are in each other’s way one has its turn at a time, whoeve
   await recordJob(db, 'other', { queue: 'container/101' })
 
   expect(await takeTurn(db, 'one')).toBe(true)
-  // Whoever did not hear of it asks again.
+  // An instance that missed the answer asks again.
   expect(await takeTurn(db, 'one')).toBe(true)
   expect(await takeTurn(db, 'two')).toBe(false)
   for (const id of ['three', 'free', 'other']) expect(await takeTurn(db, id)).toBe(true)
@@ -122,7 +122,7 @@ test('of those that are in each other’s way one has its turn at a time, whoeve
   expect((await queuedJobs(db)).map(({ id }) => id)).toEqual(['free', 'other', 'three', 'two'])
 })
 
-test('lists the newest first, those of one moment by their order, and no more than asked for', async () => {
+test('the newest jobs are listed first, jobs of one moment by their order, and at most the limit', async () => {
   const db = await openMigrated()
   for (const id of ['z', 'y', 'x']) await recordJob(db, id)
   await recordJob(db, 'late', { started_at: LATER })
@@ -130,7 +130,7 @@ test('lists the newest first, those of one moment by their order, and no more th
   expect((await latestJobs(db, { kind: 'upgrade', limit: 3 })).map(({ id }) => id)).toEqual(['late', 'x', 'y'])
 })
 
-test('the database itself refuses an unknown status and a job of nobody', async () => {
+test('the database refuses an unknown status and a job without a user', async () => {
   const db = await openMigrated()
   await recordJob(db, 'job')
 
@@ -139,7 +139,7 @@ test('the database itself refuses an unknown status and a job of nobody', async 
   await expect(addJob(db, orphan, LEASE)).rejects.toThrow(/FOREIGN KEY/)
 })
 
-test('counts the jobs of each kind and status, those of which there are none too', async () => {
+test('the jobs of each kind and status are counted, including counts of 0', async () => {
   const db = await openMigrated()
   const counts = async () =>
     (await countJobs(db, ['upgrade', 'other'])).map(({ kind, status, count }) => `${kind} ${status} ${count}`)
@@ -167,7 +167,7 @@ test('counts the jobs of each kind and status, those of which there are none too
   ])
 })
 
-test('the newest are those of one kind', async () => {
+test('the latest jobs of one kind contain no others', async () => {
   const db = await openMigrated()
   await recordJob(db, 'first')
   await recordJob(db, 'other', { kind: 'other', started_at: LATER })

@@ -21,7 +21,7 @@ function versions(db: Database): Promise<unknown[]> {
   return db.query(z.unknown(), 'SELECT version, applied_at FROM schema_version ORDER BY version')
 }
 
-/** The version that the migrations lead to. */
+/** The newest version of the schema. */
 const LATEST = 12
 
 const ALL = [
@@ -43,7 +43,7 @@ const ALL = [
 
 const applied = (at: string) => Array.from({ length: LATEST }, (_, n) => ({ version: n + 1, applied_at: at }))
 
-test('brings an empty database up to date, and says when', async () => {
+test('an empty database is migrated to the newest version, and the time is recorded', async () => {
   const db = await open()
 
   expect(await migrate(db, AT)).toBe(LATEST)
@@ -52,7 +52,7 @@ test('brings an empty database up to date, and says when', async () => {
   expect(await versions(db)).toEqual(applied(NOW))
 })
 
-test('leaves the database of another program alone, and says what it found', async () => {
+test('the database of another program is not changed, and the error names its tables', async () => {
   const db = await open()
   await db.script('CREATE TABLE invoices (id INTEGER); CREATE TABLE customers (id INTEGER)')
 
@@ -63,7 +63,7 @@ test('leaves the database of another program alone, and says what it found', asy
   expect(await tables(db)).toEqual(['customers', 'invoices'])
 })
 
-test('changes nothing the second time', async () => {
+test('a second migration changes nothing', async () => {
   const db = await open()
   await migrate(db, AT)
   await db.run(`INSERT INTO settings VALUES ('ssh_host', 'pve', ?)`, [NOW])
@@ -74,7 +74,7 @@ test('changes nothing the second time', async () => {
   expect(await db.query(z.unknown(), 'SELECT value FROM settings')).toEqual([{ value: 'pve' }])
 })
 
-test('goes on from the version that is there', async () => {
+test('a migration continues from the version of the database', async () => {
   const db = await open()
   await migrate(db, AT, ['CREATE TABLE a (x)'])
 
@@ -85,7 +85,7 @@ test('goes on from the version that is there', async () => {
   expect(await db.query(z.unknown(), 'SELECT * FROM b')).toEqual([{ x: 1, y: null }])
 })
 
-test('two handles of one file, at once, make one schema', async () => {
+test('two connections that migrate one file at the same time make one schema', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await open(url), await open(url)]
 
@@ -95,7 +95,7 @@ test('two handles of one file, at once, make one schema', async () => {
   expect(await versions(two)).toHaveLength(LATEST)
 })
 
-test('four processes that start at once on one file all end well', async () => {
+test('four processes that migrate one file at the same time all succeed', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const program = `
     import { openDatabase } from ${JSON.stringify(new URL('../../db/libsql/client.ts', import.meta.url).href)}
@@ -117,7 +117,7 @@ test('four processes that start at once on one file all end well', async () => {
 test.each([
   ['in its first statement', 'CREATE TABL b (x)'],
   ['in its last statement', 'CREATE TABLE b (x); INSERT INTO a VALUES (2); CREATE TABLE a (x)'],
-])('a migration that fails %s leaves the version and the schema as they were', async (_, broken) => {
+])('a migration that fails %s leaves the version and the schema unchanged', async (_, broken) => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const db = await open(url)
   const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1)'
@@ -131,7 +131,7 @@ test.each([
   expect(await migrate(db, AT, [first, 'CREATE TABLE c (x)'])).toBe(2)
 })
 
-test('refuses a database that a newer program has made, and leaves it alone', async () => {
+test('a database of a newer program is refused and not changed', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const newer = await openDatabase(url)
   await migrate(newer, AT, ['CREATE TABLE a (x)', 'CREATE TABLE b (x)'])
@@ -144,7 +144,7 @@ test('refuses a database that a newer program has made, and leaves it alone', as
   expect(await versions(db)).toHaveLength(2)
 })
 
-test('sessions of users under names that no account can have are over, and told in the audit log; others go on', async () => {
+test('sessions of users under names that no account can have are over, with audit entries; others continue', async () => {
   const db = await open()
   await migrate(db, AT, MIGRATIONS.slice(0, 6))
   const names = [

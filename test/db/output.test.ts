@@ -7,7 +7,7 @@ import { readOutput } from '../../db/output.ts'
 import { openMigrated } from './database.ts'
 import { appendOutput, recordJob, storeOutput } from './job.ts'
 
-/** Reads from a byte to the end, as clients do: piece by piece. */
+/** Reads from a byte to the end in pieces, as clients do. */
 async function readAll(db: Database, id: string, from: number, limit: number): Promise<Buffer> {
   const parts: Buffer[] = []
   for (let at = from; ; ) {
@@ -22,7 +22,7 @@ async function readAll(db: Database, id: string, from: number, limit: number): P
   }
 }
 
-test('reads the same bytes from every byte on, whatever the limit', async () => {
+test('a read from any byte and with any limit returns the same bytes', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   const whole = await storeOutput(
@@ -36,7 +36,7 @@ test('reads the same bytes from every byte on, whatever the limit', async () => 
   }
 })
 
-test('starts in the middle of a chunk', async () => {
+test('a read can start in the middle of a chunk', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   await storeOutput(db, job, [Buffer.from('abcdef'), Buffer.from('ghi')])
@@ -47,7 +47,7 @@ test('starts in the middle of a chunk', async () => {
   ])
 })
 
-test('gives at least one chunk and not many over the limit', async () => {
+test('a read returns at least one chunk, and little more than the limit', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   await storeOutput(
@@ -61,7 +61,7 @@ test('gives at least one chunk and not many over the limit', async () => {
   expect(await readOutput(db, 'job', 950, 1)).toHaveLength(1)
 })
 
-test('has nothing at the end, beyond it, and for a job that is not there', async () => {
+test('a read at the end, beyond it, or of a missing job returns nothing', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   await storeOutput(db, job, [Buffer.from('abc')])
@@ -71,7 +71,7 @@ test('has nothing at the end, beyond it, and for a job that is not there', async
   expect(await readOutput(db, 'other', 0, 100)).toEqual([])
 })
 
-test('keeps the outputs of two jobs apart, and where each ends', async () => {
+test('the outputs of two jobs and their sizes are kept apart', async () => {
   const db = await openMigrated()
   const [one, two] = [await recordJob(db, 'one'), await recordJob(db, 'two')]
 
@@ -83,7 +83,7 @@ test('keeps the outputs of two jobs apart, and where each ends', async () => {
   expect(await findJob(db, 'two')).toMatchObject({ output_size: 4, host_offset: 4 })
 })
 
-test('one byte is not stored twice: a second chunk at an offset is refused, and the sizes stay', async () => {
+test('a second chunk at the same offset is refused, and the sizes stay', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   await storeOutput(db, job, [Buffer.from('abc')])
@@ -94,7 +94,7 @@ test('one byte is not stored twice: a second chunk at an offset is refused, and 
   expect(await findJob(db, 'job')).toMatchObject({ output_size: 3, host_offset: 3 })
 })
 
-test('long text is stored smaller, and read the same from anywhere; what cannot be made smaller lies as it is', async () => {
+test('long text is stored compressed and read unchanged from any byte; incompressible text is stored as it is', async () => {
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   const repeating = Buffer.from('Réception de : 1 http://mirror.example/debian bookworm/main\n'.repeat(4_000))

@@ -7,7 +7,7 @@ import { temporaryFolder } from './folder.ts'
 
 const LIMIT = { limit: 5, windowMs: 60_000 }
 
-test('admits five within the window and tells the sixth how long to wait', async () => {
+test('five hits within the window are admitted, and the sixth gets the time to wait', async () => {
   const db = await openMigrated()
   const hit = (nowMs: number) => admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs })
 
@@ -17,7 +17,7 @@ test('admits five within the window and tells the sixth how long to wait', async
   expect(waits).toEqual([0, 0, 0, 0, 0, 55_000])
 })
 
-test('a refused hit is not counted: whoever keeps trying gets in when the first hit is out of the window', async () => {
+test('a refused hit is not counted: repeated attempts succeed when the first hit leaves the window', async () => {
   const db = await openMigrated()
   const hit = (nowMs: number) => admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs })
   for (const nowMs of [0, 10, 20, 30, 40]) await hit(nowMs)
@@ -29,7 +29,7 @@ test('a refused hit is not counted: whoever keeps trying gets in when the first 
   expect(await hit(60_001)).toBe(9)
 })
 
-test('counts each address and each bucket for itself', async () => {
+test('each address and each bucket is counted separately', async () => {
   const db = await openMigrated()
   const hit = (bucket: string, address: string) =>
     admitHit(db, bucket, address, { limit: 1, windowMs: 1000, nowMs: 5_000 })
@@ -40,7 +40,7 @@ test('counts each address and each bucket for itself', async () => {
   expect(await hit('login', '10.0.0.1')).toBe(1000)
 })
 
-test('an instance whose clock is ahead does not take away the hits of another one', async () => {
+test('an instance whose clock is ahead does not use up the hits of another one', async () => {
   const db = await openMigrated()
   for (let n = 0; n < 5; n += 1) await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 1_000_000 })
 
@@ -49,7 +49,7 @@ test('an instance whose clock is ahead does not take away the hits of another on
   expect(await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 1_000_001 })).toBeGreaterThan(0)
 })
 
-test('a clock that is set back keeps nobody out for longer than the window', async () => {
+test('a clock that is set back delays nobody for longer than the window', async () => {
   const db = await openMigrated()
   for (let n = 0; n < 5; n += 1) await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 10_000_000 })
 
@@ -57,7 +57,7 @@ test('a clock that is set back keeps nobody out for longer than the window', asy
   expect(await admitHit(db, 'login', '10.0.0.1', { ...LIMIT, nowMs: 10_000_000 - 3_600_000 })).toBe(0)
 })
 
-test('holds across two processes on one file, also when all come at once', async () => {
+test('the limit holds across two processes on one file, even with simultaneous hits', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
 
@@ -71,7 +71,7 @@ test('holds across two processes on one file, also when all come at once', async
   expect(waits.filter((wait) => wait === 60_000)).toHaveLength(15)
 })
 
-test('forgets what is older than a moment, of every bucket, and says how much', async () => {
+test('pruning removes the older hits of all buckets, and returns their number', async () => {
   const db = await openMigrated()
   for (const [bucket, at] of [
     ['a', 1_000],

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { expect, test } from 'vitest'
 import { remoteCalls } from '../../db/libsql/remote-calls.ts'
 
-/** Calls that are answered, or refused, when the test says so. */
+/** Calls that the test answers or refuses. */
 function calling(calls: ReturnType<typeof remoteCalls>) {
   const server = new EventEmitter()
   const made: string[] = []
@@ -18,7 +18,7 @@ function calling(calls: ReturnType<typeof remoteCalls>) {
   }
 }
 
-test('some calls are made at a time, the others in the order in which they came', async () => {
+test('a limited number of calls is made at a time, and the others in their order', async () => {
   const { call, answer, made } = calling(remoteCalls({ most: 2 }))
   const done = ['one', 'two', 'three', 'four'].map(call)
 
@@ -33,7 +33,7 @@ test('some calls are made at a time, the others in the order in which they came'
   await Promise.all(done)
 })
 
-test('one that fails makes room as well, and fails as it did', async () => {
+test('a failed call makes room for the next one, and rejects with its error', async () => {
   const { call, answer, refuse, made } = calling(remoteCalls({ most: 1 }))
   const [failed, next] = [call('one'), call('two')]
 
@@ -44,7 +44,7 @@ test('one that fails makes room as well, and fails as it did', async () => {
   await next
 })
 
-test('one that is given up before its turn is never made, and the next one is', async () => {
+test('a call that times out before its turn is never made, and the next one is', async () => {
   const { call, answer, made } = calling(remoteCalls({ most: 1, timeoutMs: 20 }))
   const [silent, late] = [call('silent'), call('late')]
 

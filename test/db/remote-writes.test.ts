@@ -5,7 +5,7 @@ import { startLibsqlServer } from '../libsql-server.ts'
 
 const Count = z.object({ count: z.number() })
 
-test('changes by four instances of one server, all at once: every one is made, and once', async () => {
+test('four instances that change one server at the same time make each change once', async () => {
   const server = await startLibsqlServer()
   onTestFinished(server.stop)
   const instances = await Promise.all(Array.from({ length: 4 }, () => openDatabase(server.url)))
@@ -16,7 +16,7 @@ test('changes by four instances of one server, all at once: every one is made, a
   await first?.script(
     'CREATE TABLE notes (author INTEGER, n INTEGER, text BLOB); CREATE INDEX by_author ON notes(author, n)',
   )
-  // As output of jobs is: several statements with some 30 KB each. More than four at a time have the server stand still.
+  // Like output of jobs: several statements with some 30 KB each. More than four at a time make the server hang.
   const change = (author: number, n: number) => [
     { sql: 'INSERT INTO notes VALUES (?, ?, ?)', args: [author, n, Buffer.alloc(30_000, n)] },
     { sql: 'UPDATE notes SET text = ? WHERE author = ? AND n < ?', args: [Buffer.alloc(0), author, n - 10] },

@@ -16,7 +16,7 @@ import { NOW, openMigrated } from './database.ts'
 
 const SESSION = { expires_at: '2026-03-08T12:00:00.000Z', user_agent: 'curl/8', ip: '10.0.0.1' }
 
-test('stores a session as used now, with the user’s last login', async () => {
+test('a new session counts as used now, and sets the user’s last login', async () => {
   const db = await openMigrated()
   const bob = await saveUser(db, 'bob', false, NOW)
   const alice = await saveUser(db, 'alice', true, NOW)
@@ -30,7 +30,7 @@ test('stores a session as used now, with the user’s last login', async () => {
   expect(await findUser(db, alice.id)).toMatchObject({ last_login_at: null })
 })
 
-test('each session gets an id of its own', async () => {
+test('each session has an id of its own', async () => {
   const db = await openMigrated()
   const { id: user_id } = await saveUser(db, 'bob', false, NOW)
 
@@ -40,7 +40,7 @@ test('each session gets an id of its own', async () => {
   expect(second).toBeGreaterThan(first)
 })
 
-test('a token that is there already is refused, and nothing of the second login stays', async () => {
+test('a token that exists already is refused, and nothing of the second login is stored', async () => {
   const db = await openMigrated()
   const { id: user_id } = await saveUser(db, 'bob', false, NOW)
   await addSession(db, { ...SESSION, user_id, token_hash: 'aa' }, NOW)
@@ -52,13 +52,13 @@ test('a token that is there already is refused, and nothing of the second login 
   expect(await db.query(z.unknown(), 'SELECT id FROM sessions')).toHaveLength(1)
 })
 
-test('there is no session without its user', async () => {
+test('a session without a user is refused', async () => {
   const db = await openMigrated()
 
   await expect(addSession(db, { ...SESSION, user_id: 99, token_hash: 'aa' }, NOW)).rejects.toThrow(/FOREIGN KEY/)
 })
 
-/** Sessions of bob's, and one of alice's, that end in a week; their ids. */
+/** Stores sessions of bob and one of alice that expire in a week. Returns their ids. */
 async function stored(count: number) {
   const db = await openMigrated()
   const [bob, alice] = [await saveUser(db, 'bob', false, NOW), await saveUser(db, 'alice', false, NOW)]
@@ -81,7 +81,7 @@ const NOON: readonly (readonly [form: string, expires: string, alive: boolean])[
   ['the old form, earlier that day', '2026-03-01 01:00:00', false],
 ]
 
-test.each(NOON)('an expiry in %s (%s) is read alike by all that ask for it', async (_, expires, alive) => {
+test.each(NOON)('all queries agree on an expiry in %s (%s)', async (_, expires, alive) => {
   const { db, bob, ids, hers, left } = await stored(1)
   await db.run('UPDATE sessions SET expires_at = ? WHERE user_id = ?', [expires, bob])
 
@@ -91,7 +91,7 @@ test.each(NOON)('an expiry in %s (%s) is read alike by all that ask for it', asy
   expect(await left()).toEqual(alive ? [...ids, hers] : [hers])
 })
 
-test('a session is listed with all that a person is told, and its hash', async () => {
+test('a session is listed with all displayed fields and its hash', async () => {
   const { db, bob, ids } = await stored(1)
 
   expect(await listSessions(db, bob, NOW)).toEqual([
@@ -99,7 +99,7 @@ test('a session is listed with all that a person is told, and its hash', async (
   ])
 })
 
-test('the one used last is listed first, in either form, or by its beginning where it was never used', async () => {
+test('the last used session is listed first, in either format, and an unused one by its start', async () => {
   const { db, bob, ids } = await stored(5)
   const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids
   const set = (id: number, used: string | null, created: string) =>
@@ -122,7 +122,7 @@ test('a session is found by its user and its hash together', async () => {
     expect(await findSession(db, bob, hash, NOW)).toBeUndefined()
 })
 
-test('a use is recorded for one session alone', async () => {
+test('a use is recorded for one session only', async () => {
   const { db, bob, ids } = await stored(2)
   const [first = 0, second] = ids
 
@@ -134,7 +134,7 @@ test('a use is recorded for one session alone', async () => {
   ])
 })
 
-test('ending removes what was chosen, leaves word of it in order, and says how many there were', async () => {
+test('ending removes the chosen sessions, records their ends in order, and returns their number', async () => {
   const { db, bob, alice, ids, hers, left } = await stored(4)
   const [a = 0, b = 0, c = 0, d = 0] = ids
 
@@ -153,7 +153,7 @@ test('ending removes what was chosen, leaves word of it in order, and says how m
   expect(await endedSince(db, 0)).toEqual(ended)
 })
 
-test('nothing is ended but what matches in everything that is named', async () => {
+test('a session is ended only if it matches all given fields', async () => {
   const { db, bob, alice, ids, hers, left } = await stored(2)
   const [a = 0, b = 0] = ids
 
@@ -173,7 +173,7 @@ test('nothing is ended but what matches in everything that is named', async () =
   expect(await endedSince(db, 0)).toEqual([])
 })
 
-test('ends are read from a number on, which grows and never comes again', async () => {
+test('ends are read after a number, which grows and is never reused', async () => {
   const { db, bob, ids } = await stored(3)
   const [a = 0, b = 0, c = 0] = ids
   await endSessions(db, { userId: bob, id: a }, NOW)
@@ -188,7 +188,7 @@ test('ends are read from a number on, which grows and never comes again', async 
   expect(await endedSince(db, second?.seq ?? 0)).toEqual([{ seq: (second?.seq ?? 0) + 1, session_id: c }])
 })
 
-test('an id of a session that ended never comes again either', async () => {
+test('the id of an ended session is never reused', async () => {
   const { db, bob, hers } = await stored(1)
   await endSessions(db, 'all', NOW)
 
@@ -200,7 +200,7 @@ test.each([
   ['2026-02-28 12:00:00', true],
   ['2026-02-28T11:59:59.999Z', false],
   ['2026-02-28 11:59:59', false],
-])('of ends, those before a moment are forgotten, in either form: %s stays: %s', async (at, stays) => {
+])('pruning removes the ends before a moment, in either format: %s stays: %s', async (at, stays) => {
   const { db, bob } = await stored(1)
   await endSessions(db, { userId: bob }, NOW)
   await db.run('UPDATE ended_sessions SET ended_at = ?', [at])
@@ -210,7 +210,7 @@ test.each([
   expect(await endedSince(db, 0)).toHaveLength(stays ? 1 : 0)
 })
 
-test('expiring, and going with its user, leaves no word of an end', async () => {
+test('a session that expires or is removed with its user records no end', async () => {
   const { db, bob, hers, left } = await stored(2)
   await db.run(`UPDATE sessions SET expires_at = '2026-01-01 00:00:00' WHERE id = ?`, [hers])
 
@@ -221,7 +221,7 @@ test('expiring, and going with its user, leaves no word of an end', async () => 
   expect(await endedSince(db, 0)).toEqual([])
 })
 
-test('an end that cannot be recorded leaves the session', async () => {
+test('a session stays if its end cannot be recorded', async () => {
   const { db, bob, ids, hers, left } = await stored(1)
   await db.script('ALTER TABLE ended_sessions RENAME TO gone')
 

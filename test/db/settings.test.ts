@@ -5,7 +5,7 @@ import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../
 import { NOW, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
-test('writes and overwrites values; the others stay', async () => {
+test('values are written and overwritten, and the others stay', async () => {
   const db = await openMigrated()
 
   await writeSettings(db, { ssh_host: 'pve', ssh_username: 'panel' }, NOW)
@@ -19,7 +19,7 @@ test('writes and overwrites values; the others stay', async () => {
   )
 })
 
-test('writes all of the values or none', async () => {
+test('all values are written or none', async () => {
   const db = await openMigrated()
   await writeSettings(db, { ssh_host: 'pve' }, NOW)
   await db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'ssh_password'
@@ -33,7 +33,7 @@ test('writes all of the values or none', async () => {
 
 const pin = (hostKey: string, address = 'pve') => ({ hostKey, address })
 
-test('a host key is pinned where none is, never over another, and only for the host that is set', async () => {
+test('a host key is pinned only if none is, and only for the host of the settings', async () => {
   const db = await openMigrated()
 
   expect(await pinHostKey(db, pin('key'), NOW)).toBe(false)
@@ -44,7 +44,7 @@ test('a host key is pinned where none is, never over another, and only for the h
   expect((await readSettings(db)).get('ssh_host_key')).toBe('key')
 })
 
-test('of two processes that pin a key at the same time, one does', async () => {
+test('one of two processes that pin a key at the same time succeeds', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
   await writeSettings(one, { ssh_host: 'pve' }, NOW)
@@ -71,7 +71,7 @@ test.each([
   expect(Object.fromEntries(await readSettings(db))).toEqual(FIRST)
 })
 
-test('once there is a host the first settings are not written, none of them', async () => {
+test('no first setting is written once a host is set', async () => {
   const db = await openMigrated()
   await writeSettings(db, { ssh_host: 'pve', ssh_username: '' }, NOW)
 
@@ -82,7 +82,7 @@ test('once there is a host the first settings are not written, none of them', as
   expect(Object.fromEntries(await readSettings(db))).toEqual({ ssh_host: 'pve', ssh_username: '' })
 })
 
-test('of the first settings all are written or none', async () => {
+test('all first settings are written or none', async () => {
   const db = await openMigrated()
   await db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'ssh_host'
                    BEGIN SELECT raise(ABORT, 'refused'); END`)
@@ -92,7 +92,7 @@ test('of the first settings all are written or none', async () => {
   expect(await readSettings(db)).toEqual(new Map())
 })
 
-test('of two processes with first settings at the same time one writes all of its own', async () => {
+test('one of two processes that write first settings at the same time writes all of its values', async () => {
   const url = `file:${join(await temporaryFolder(), 'panel.db')}`
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
   const settings = [FIRST, { ssh_host: 'other', ssh_username: 'else', ssh_host_key: 'ssh-rsa SHA256:y' }]

@@ -23,14 +23,14 @@ async function keys(...rows: SigningKeyRow[]): Promise<Database> {
   return db
 }
 
-test('a key comes back as it was stored, by its exact name alone', async () => {
+test('a key is read as it was stored, only by its exact id', async () => {
   const db = await keys(key('one'), key('two'))
 
   expect(await findSigningKey(db, 'two')).toEqual(key('two'))
   for (const other of ['', 'TWO', 'tw', '%', 'three']) expect(await findSigningKey(db, other)).toBeUndefined()
 })
 
-test('what was added last comes first, whatever the clocks said', async () => {
+test('the last added key comes first, whatever the clocks say', async () => {
   const db = await keys(
     key('c', '2026-03-01T12:00:00.000Z'),
     key('b', '2026-03-01T12:00:00.001Z'),
@@ -41,7 +41,7 @@ test('what was added last comes first, whatever the clocks said', async () => {
   expect((await readSigningKeys(db)).map(({ kid }) => kid)).toEqual(['a', 'd', 'b', 'c'])
 })
 
-test('a key that is there already stays as it is', async () => {
+test('an existing key stays unchanged', async () => {
   const db = await keys(key('one'))
 
   await addSigningKey(db, { ...key('one', '2027-01-01T00:00:00.000Z'), private_sealed: 'other' })
@@ -49,7 +49,7 @@ test('a key that is there already stays as it is', async () => {
   expect(await readSigningKeys(db)).toEqual([key('one')])
 })
 
-test('every key but one is revoked, once; it is not found any more, and cannot be added again', async () => {
+test('all keys but one are revoked once, are not found, and cannot be added again', async () => {
   const db = await keys(key('one'), key('two'), key('three'))
 
   expect(await db.batch([revokeOtherSigningKeys('two', NOW)])).toEqual([2])

@@ -14,7 +14,7 @@ const clock = () => new Date(NOW)
 const KEY = Buffer.alloc(32, 9).toString('base64')
 const mode = async (file: string) => (await stat(file)).mode & 0o777
 
-/** The environment of a data folder that need not exist. */
+/** The environment for a data folder, which need not exist. */
 async function place(more: Record<string, string> = {}) {
   const parent = await temporaryFolder()
   const folder = join(parent, 'data')
@@ -23,7 +23,7 @@ async function place(more: Record<string, string> = {}) {
 
 const failure = (opening: Promise<unknown>) => opening.catch((thrown: unknown) => thrown)
 
-test('makes what is missing: a folder and a key for the owner alone, and a database that is up to date', async () => {
+test('a missing folder and key are made for the owner only, and a missing database is made and migrated', async () => {
   const { folder, config } = await place()
 
   const { db, secrets } = await openStorage(config, clock)
@@ -49,7 +49,7 @@ test.each([
   'new\nline',
   'back\\slash',
   '~',
-])('in a folder named %j too, the database is its own file there, opened again and copied from there', async (name) => {
+])('a database in a folder named %j is a file there, and is opened again and copied from there', async (name) => {
   const parent = await temporaryFolder()
   const folder = join(parent, name)
   const config = readConfig({ PANEL_DATA_DIR: folder })
@@ -70,7 +70,7 @@ test.each([
   ])
 })
 
-test('opens what is there, with the same key', async () => {
+test('existing data is opened with the same key', async () => {
   const { config } = await place()
   const first = await openStorage(config, clock)
   const sealed = first.secrets.seal('a', 'text')
@@ -84,7 +84,7 @@ test('opens what is there, with the same key', async () => {
   await db.close()
 })
 
-test('a key that is given leaves no file', async () => {
+test('a configured key is not written to a file', async () => {
   const { folder, config } = await place({ PANEL_SECRET_KEY: KEY })
   const { db } = await openStorage(config, clock)
   await db.close()
@@ -95,7 +95,7 @@ test('a key that is given leaves no file', async () => {
   expect(await readdir(folder)).not.toContain('secret.key')
 })
 
-test('where it must be there already, a folder that is not is named and not made', async () => {
+test('openExisting names a missing folder and does not make it', async () => {
   const { parent, folder, config } = await place()
 
   const error = await failure(openExisting(config))
@@ -106,7 +106,7 @@ test('where it must be there already, a folder that is not is named and not made
   expect(await readdir(parent)).toEqual([])
 })
 
-test('a database that is missing is named and not made, be the key there', async () => {
+test('openExisting names a missing database and does not make it, even if the key exists', async () => {
   const { folder, config } = await place()
   await mkdir(folder)
   await writeFile(join(folder, 'secret.key'), KEY)
@@ -118,7 +118,7 @@ test('a database that is missing is named and not made, be the key there', async
   expect(await readdir(folder)).toEqual(['secret.key'])
 })
 
-test('a database at an address of its own is looked for there', async () => {
+test('openExisting looks for the database at its configured address', async () => {
   const { folder, config } = await place({ PANEL_DATABASE_URL: 'file:/nowhere/else.db', PANEL_SECRET_KEY: KEY })
   await mkdir(folder)
   await writeFile(join(folder, 'panel.db'), '')
@@ -130,7 +130,7 @@ test('a database at an address of its own is looked for there', async () => {
   expect(await readdir(folder)).toEqual(['panel.db'])
 })
 
-test('a key that is missing is named and not made, nor is the database touched', async () => {
+test('openExisting names a missing key, does not make it, and does not touch the database', async () => {
   const { folder, config } = await place()
   await mkdir(folder)
   await writeFile(join(folder, 'panel.db'), '')
@@ -144,7 +144,7 @@ test('a key that is missing is named and not made, nor is the database touched',
   expect((await stat(join(folder, 'panel.db'))).size).toBe(0)
 })
 
-test('a database of a newer program is refused, and let go', async () => {
+test('a database of a newer program is refused and closed', async () => {
   const { folder, config } = await place({ PANEL_SECRET_KEY: KEY })
   await mkdir(folder)
   const newer = await openDatabase(config.databaseUrl)
@@ -157,6 +157,6 @@ test('a database of a newer program is refused, and let go', async () => {
 
   await expect(openStorage(config, clock)).rejects.toThrow(/version \d+, plus récente/)
 
-  // Whole in its one file: the connection has been closed.
+  // No log beside the file: the connection was closed.
   expect((await stat(join(folder, 'panel.db-wal'))).size).toBe(0)
 })

@@ -14,7 +14,7 @@ test('a new user has the default preferences and has never signed in', async () 
   expect(await findUser(db, id + 1)).toBeUndefined()
 })
 
-test('saving again overwrites the administrator flag alone, of that user alone', async () => {
+test('a second save overwrites only the administrator flag, and only of that user', async () => {
   const db = await openMigrated()
   const bob = await saveUser(db, 'bob', true, NOW)
   await saveUser(db, 'alice', true, NOW)
@@ -26,7 +26,7 @@ test('saving again overwrites the administrator flag alone, of that user alone',
   expect(await saveUser(db, 'alice', true, NOW)).toMatchObject({ is_admin: true, theme: 'dark' })
 })
 
-test('usernames differ by case', async () => {
+test('usernames are case-sensitive', async () => {
   const db = await openMigrated()
 
   const bob = await saveUser(db, 'bob', false, NOW)
@@ -48,7 +48,7 @@ test.each([
   expect(await savePreference(db, bob.id, name, value)).toBe(true)
 })
 
-test('of a user who is not there nothing is set', async () => {
+test('nothing is set for a missing user', async () => {
   const db = await openMigrated()
   const { id } = await saveUser(db, 'bob', false, NOW)
 
@@ -57,7 +57,7 @@ test('of a user who is not there nothing is set', async () => {
   expect(await findPreferences(db, id)).toMatchObject({ theme: 'dark' })
 })
 
-test('a preference is a value, whatever is in it', async () => {
+test('a preference is stored as a value, whatever it contains', async () => {
   const db = await openMigrated()
   const { id } = await saveUser(db, 'bob', false, NOW)
 
@@ -66,7 +66,7 @@ test('a preference is a value, whatever is in it', async () => {
   expect(await findUser(db, id)).toMatchObject({ theme: "x', is_admin = 1 --", is_admin: false })
 })
 
-test('the last login is told in the form in which it is stored', async () => {
+test('the last login is returned in its stored format', async () => {
   const db = await openMigrated()
   const { id } = await saveUser(db, 'bob', false, NOW)
 
@@ -76,7 +76,7 @@ test('the last login is told in the form in which it is stored', async () => {
   }
 })
 
-test('lists every user by name, each with its own sessions that have not expired', async () => {
+test('all users are listed by name, each with the number of its unexpired sessions', async () => {
   const db = await openMigrated()
   const [zoe, bob] = [await saveUser(db, 'zoe', true, NOW), await saveUser(db, 'bob', false, NOW)]
   const LATER = '2026-03-01T12:00:00.001Z'
@@ -84,7 +84,7 @@ test('lists every user by name, each with its own sessions that have not expired
     addSession(db, { user_id, token_hash, expires_at, user_agent: '', ip: '' }, NOW)
   await add(zoe.id, 'a', LATER)
   await add(zoe.id, 'b', NOW)
-  // As SQLite writes it: the text alone would sort before the moment.
+  // In the format of SQLite, which as text would sort before the moment.
   await add(zoe.id, 'c', '2026-03-01 12:00:01')
 
   expect(await listUsers(db, NOW)).toEqual([

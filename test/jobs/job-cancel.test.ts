@@ -23,7 +23,7 @@ async function running(first = 'un\n') {
 
 test('a running job ends on the host; its output stays and ends with the name of the user who cancelled it', async () => {
   const { jobs, hub, demo, id, ended, output, cancelled } = await running()
-  const told = listen(hub, id)
+  const subscriber = listen(hub, id)
   const cleaned = beforeScript(demo, 'clean')
 
   expect(await jobs.cancel(id, 'bob')).toBe(true)
@@ -38,8 +38,8 @@ test('a running job ends on the host; its output stays and ends with the name of
     finished_at: expect.any(String),
   })
   expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
-  expect(told.text(3)).toBe(NOTHING_LEFT)
-  expect(told.events.at(-1)).toEqual({
+  expect(subscriber.text(3)).toBe(NOTHING_LEFT)
+  expect(subscriber.events.at(-1)).toEqual({
     type: 'update_error',
     topic: `update:${id}`,
     seq: row.output_size,
@@ -115,7 +115,7 @@ test('an ended or missing job cannot be cancelled', async () => {
 test('a queued job that is cancelled ends at once, and the host is not asked', async () => {
   const { jobs, hub, start, demo, id: first, output, ended, row } = await running()
   const id = await start(jobs, 'lxc:101')
-  const told = listen(hub, id)
+  const subscriber = listen(hub, id)
   await expect.poll(() => output(id)).toContain('En attente')
   const before = demo.commands.length
 
@@ -123,7 +123,7 @@ test('a queued job that is cancelled ends at once, and the host is not asked', a
 
   expect(await ended(id)).toMatchObject({ status: 'error', error: 'Annulé par bob', launched: false, exit_code: null })
   expect(await output(id)).toBe(`En attente de la fin de la tâche ${first} (lxc:101)…\nAnnulé par bob`)
-  expect(told.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
+  expect(subscriber.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
   expect(demo.commands).toHaveLength(before)
   expect(await row(first)).toMatchObject({ status: 'running' })
 })
@@ -150,7 +150,7 @@ test('a job that is cancelled during its start ends as soon as it has started', 
 test('a job can be cancelled at another instance than its follower', async () => {
   const { jobs, again, id, ended, output } = await running()
   const other = again()
-  const told = listen(other.hub, id)
+  const subscriber = listen(other.hub, id)
   other.jobs.relay('update', id, 3)
 
   expect(await other.jobs.cancel(id, 'bob')).toBe(true)
@@ -159,8 +159,10 @@ test('a job can be cancelled at another instance than its follower', async () =>
 
   expect(await ended(id)).toMatchObject({ error: 'Annulé par bob', exit_code: 143, epoch: 1 })
   expect(await output(id)).toBe(`un\n${NOTHING_LEFT}`)
-  await expect.poll(() => told.events.at(-1)).toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
-  expect(told.text(3)).toBe(NOTHING_LEFT)
+  await expect
+    .poll(() => subscriber.events.at(-1))
+    .toMatchObject({ type: 'update_error', data: { error: 'Annulé par bob' } })
+  expect(subscriber.text(3)).toBe(NOTHING_LEFT)
 })
 
 test('a job that was cancelled before a restart ends after it', async () => {

@@ -21,7 +21,7 @@ test('a connection that is lost five times loses and repeats no byte, and subscr
   const output = controlledOutput(demo)
   const { jobs, hub, start, ended, output: stored } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
-  const told = listen(hub, id)
+  const subscriber = listen(hub, id)
 
   for (let round = 0; round < 5; round += 1) {
     output.print(`avant la coupure ${round} `)
@@ -38,8 +38,8 @@ test('a connection that is lost five times loses and repeats no byte, and subscr
   expect(await stored(id)).toBe(output.text())
   expect(output.text().match(/€/g)).toHaveLength(5)
   expect(starts(demo)).toHaveLength(1)
-  expect(told.text()).toBe(output.text())
-  expect(told.events.at(-1)).toMatchObject({ type: 'update_done', data: { job_id: id } })
+  expect(subscriber.text()).toBe(output.text())
+  expect(subscriber.events.at(-1)).toMatchObject({ type: 'update_done', data: { job_id: id } })
 })
 
 test('connections that are lost during heavy output lose no byte', async () => {
@@ -47,7 +47,7 @@ test('connections that are lost during heavy output lose no byte', async () => {
   const output = controlledOutput(demo)
   const { jobs, hub, row, start, ended, output: stored } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
-  const told = listen(hub, id)
+  const subscriber = listen(hub, id)
 
   for (let round = 0; round < 5; round += 1) {
     const { output_size } = await row(id)
@@ -61,7 +61,7 @@ test('connections that are lost during heavy output lose no byte', async () => {
 
   expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
   expect((await stored(id)) === output.text()).toBe(true)
-  expect(told.text() === output.text()).toBe(true)
+  expect(subscriber.text() === output.text()).toBe(true)
 })
 
 test('a host that is unreachable for five minutes ends the job with an error that says so; the stored output stays', async () => {

@@ -97,13 +97,18 @@ export async function outputOf(db: Database, id: string): Promise<string> {
   return Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
 }
 
-const Told = z.object({ type: z.string(), topic: z.string(), seq: z.number(), data: z.record(z.string(), z.unknown()) })
+const PublishedEvent = z.object({
+  type: z.string(),
+  topic: z.string(),
+  seq: z.number(),
+  data: z.record(z.string(), z.unknown()),
+})
 
 /** Records the events that subscribers of a job get. */
 export function listen(hub: Hub, id: string) {
-  const events: z.infer<typeof Told>[] = []
+  const events: z.infer<typeof PublishedEvent>[] = []
   let silent = false
-  const read = ({ bytes }: Frame) => Told.parse(JSON.parse(bytes.toString()))
+  const read = ({ bytes }: Frame) => PublishedEvent.parse(JSON.parse(bytes.toString()))
   hub.subscribe(`update:${id}`, {
     deliver: (frame) => events.push(read(frame)),
     finish(frame) {

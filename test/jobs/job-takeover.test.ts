@@ -6,7 +6,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { beforeScript, jobService, listen, starts } from './job-service.ts'
 
-/** An instance with a job that has put out `avant, `, and what the job is told to put out. */
+/** An instance with a job that has printed `avant, `, and the control of its further output. */
 async function running(options: Parameters<typeof jobService>[1] = {}) {
   const demo = await startDemo()
   const output = controlledOutput(demo)
@@ -17,7 +17,7 @@ async function running(options: Parameters<typeof jobService>[1] = {}) {
   return { ...service, demo, print: output, id }
 }
 
-/** The database of an instance that can be cut off from it, to write: what it says from then on nobody hears. */
+/** Wraps a database so that a test can make all writes of one instance fail. */
 function cutOff() {
   let away = false
   const refused = () => Promise.reject(new StorageError('away'))
@@ -36,7 +36,7 @@ function cutOff() {
   }
 }
 
-test('a job whose lease holds is left to its instance', async () => {
+test('a job with a valid lease is not taken over', async () => {
   const { again, demo, jobs, id, row } = await running()
   const followed = beforeScript(demo, 'follow')
 
@@ -47,7 +47,7 @@ test('a job whose lease holds is left to its instance', async () => {
   expect(followed()).toBe(0)
 })
 
-test('tending keeps the lease of what is seen to here', async () => {
+test('maintenance renews the leases of the instance’s own jobs', async () => {
   const { again, jobs, expireLeases, id, row } = await running()
   await expireLeases()
 
@@ -57,12 +57,12 @@ test('tending keeps the lease of what is seen to here', async () => {
   expect(await row(id)).toMatchObject({ epoch: 1 })
 })
 
-test('a job whose lease has lapsed is taken by another instance, which goes on from the stored byte', async () => {
+test('another instance takes over a job whose lease has expired, and continues at the stored byte', async () => {
   const { again, expireLeases, print, id, row, ended, output, demo } = await running()
   await expireLeases()
 
   const other = again()
-  const told = listen(other.hub, id)
+  const subscriber = listen(other.hub, id)
   await other.jobs.maintain()
   print.print('après')
   print.end()
@@ -70,11 +70,11 @@ test('a job whose lease has lapsed is taken by another instance, which goes on f
   expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0, epoch: 2 })
   expect(await output(id)).toBe('avant, après')
   expect(starts(demo)).toHaveLength(1)
-  expect(told.events.at(-1)).toMatchObject({ type: 'update_done' })
+  expect(subscriber.events.at(-1)).toMatchObject({ type: 'update_done' })
   expect(await row(id)).toMatchObject({ output_size: print.text().length + 1 })
 })
 
-test('a job whose instance’s process is gone is taken at once, though its lease holds', async () => {
+test('a job whose instance’s process is gone is taken over at once, before its lease expires', async () => {
   const { again, print, id, ended, row } = await running()
 
   await again({ gone: ['instance 7'] }).jobs.maintain()
@@ -85,7 +85,7 @@ test('a job whose instance’s process is gone is taken at once, though its leas
   expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
 })
 
-test('what stops gives its jobs up, so that another instance takes them at once; they run on', async () => {
+test('an instance that stops releases its jobs, which continue, and another takes them over at once', async () => {
   const { again, jobs, print, id, row, ended, output, demo } = await running()
 
   await jobs.stop()
@@ -99,7 +99,7 @@ test('what stops gives its jobs up, so that another instance takes them at once;
   expect(starts(demo)).toHaveLength(1)
 })
 
-test('what has stopped takes nothing any more', async () => {
+test('a stopped instance takes no job over', async () => {
   const { jobs, expireLeases, id, row } = await running()
   await jobs.stop()
   await expireLeases()
@@ -109,7 +109,7 @@ test('what has stopped takes nothing any more', async () => {
   expect(await row(id)).toMatchObject({ epoch: 1, status: 'running' })
 })
 
-test('of several instances that find a lapsed job at once, one follows it', async () => {
+test('one of several instances that find an expired lease at the same time follows the job', async () => {
   const { again, expireLeases, print, id, ended, output, demo } = await running()
   const followed = beforeScript(demo, 'follow')
   await expireLeases()
@@ -124,14 +124,14 @@ test('of several instances that find a lapsed job at once, one follows it', asyn
   expect(followed()).toBe(1)
 })
 
-test('who has lost a job notices when it writes, and writes no byte, no end and no event', async () => {
+test('a previous follower notices the takeover when it writes, and writes no byte, no end and no event', async () => {
   const { again, hub, expireLeases, print, id, ended, output, lines } = await running()
   const former = listen(hub, id)
   await expireLeases()
   const other = again()
   await other.jobs.maintain()
 
-  // Both read it from the host by now.
+  // Both instances now read the output from the host.
   print.print('pendant, ')
   await expect.poll(() => output(id)).toBe('avant, pendant, ')
   await expect.poll(() => lines().some((line) => line.includes('job let go'))).toBe(true)
@@ -140,12 +140,12 @@ test('who has lost a job notices when it writes, and writes no byte, no end and 
 
   expect(await ended(id)).toMatchObject({ status: 'success', epoch: 2 })
   expect(await output(id)).toBe('avant, pendant, après')
-  // It is told of what the other one stores, and by nobody twice.
+  // Its subscribers get the output that the other instance stores, each piece once.
   await expect.poll(() => former.events.at(-1)?.type).toBe('update_done')
   expect(former.text(7)).toBe('pendant, après')
 })
 
-test('who has lost a job and has nothing to write lets go of it when it tends', async () => {
+test('a previous follower without output to write releases the job during maintenance', async () => {
   const { again, jobs, print, id, ended, lines } = await running()
   await again({ gone: ['instance 1'] }).jobs.maintain()
   expect(lines().join('')).not.toContain('job let go')
@@ -157,7 +157,7 @@ test('who has lost a job and has nothing to write lets go of it when it tends', 
   expect(await ended(id)).toMatchObject({ epoch: 2, status: 'success' })
 })
 
-test('an instance that was cut off from the database while another took its job does no harm once it is back', async () => {
+test('an instance that was disconnected from the database during a takeover does no harm afterwards', async () => {
   const { cut, mend, wrap } = cutOff()
   const { again, expireLeases, print, id, ended, output, lines } = await running({ wrap })
   cut()
@@ -176,7 +176,7 @@ test('an instance that was cut off from the database while another took its job 
   expect(await output(id)).toBe('avant, un, deux')
 })
 
-test('a job that was begun, but whose instance died before it could say so, is not begun twice', async () => {
+test('a job whose instance died before it recorded the start is not started twice', async () => {
   const demo = await startDemo()
   let runs = 0
   const { cut, wrap } = cutOff()
@@ -200,7 +200,7 @@ test('a job that was begun, but whose instance died before it could say so, is n
   expect(await row(id)).toMatchObject({ exit_code: 0 })
 })
 
-test('a job that an instance has recorded and not begun is begun by the one that takes it', async () => {
+test('a job that was recorded but not started is started by the instance that takes it over', async () => {
   const demo = await startDemo()
   const { cut, wrap } = cutOff()
   beforeScript(demo, 'start', (times) => (times === 0 ? new Promise(() => {}) : undefined))
@@ -215,7 +215,7 @@ test('a job that an instance has recorded and not begun is begun by the one that
   expect(await output(id)).toContain('5 upgraded')
 })
 
-test('a job that may have been begun by an instance that is gone is waited for while the host is away', async () => {
+test('a job that a dead instance may have started is retried while the host is unreachable', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { cut, wrap } = cutOff()
@@ -240,7 +240,7 @@ test('a job that may have been begun by an instance that is gone is waited for w
   expect(await stored(id)).toBe('fait')
 })
 
-test('a job whose audit entry cannot be written is neither recorded nor begun, not later either', async () => {
+test('a job whose audit entry cannot be written is never recorded or started', async () => {
   const demo = await startDemo()
   const { jobs, db } = await jobService(demo)
   const announce = () => ({ sql: 'INSERT INTO nowhere VALUES (1)' })
@@ -253,59 +253,61 @@ test('a job whose audit entry cannot be written is neither recorded nor begun, n
   expect(starts(demo)).toEqual([])
 })
 
-test('who listens at another instance is told all that comes after the byte it has, at once, and the end', async () => {
+test('a subscriber at another instance gets all output after its last byte without delay, and the end', async () => {
   const { again, print, id, output } = await running()
   const other = again()
-  const told = listen(other.hub, id)
-  // Stored between what the listener has read and when it is told of.
+  const subscriber = listen(other.hub, id)
+  // Stored after the subscriber has read, and before the relay starts.
   print.print('entre-temps, ')
   await expect.poll(() => output(id)).toBe('avant, entre-temps, ')
 
   other.jobs.relay('update', id, 7)
 
-  await expect.poll(() => told.text(7)).toBe('entre-temps, ')
+  await expect.poll(() => subscriber.text(7)).toBe('entre-temps, ')
   print.print('pendant, ')
-  await expect.poll(() => told.text(7)).toBe('entre-temps, pendant, ')
+  await expect.poll(() => subscriber.text(7)).toBe('entre-temps, pendant, ')
   print.print('après')
   print.end()
-  await expect.poll(() => told.events.at(-1)).toMatchObject({ type: 'update_done', seq: 35, data: { job_id: id } })
-  expect(told.text(7)).toBe('entre-temps, pendant, après')
+  await expect
+    .poll(() => subscriber.events.at(-1))
+    .toMatchObject({ type: 'update_done', seq: 35, data: { job_id: id } })
+  expect(subscriber.text(7)).toBe('entre-temps, pendant, après')
 })
 
-test('who listens at the instance that loses a job is told what the other one had stored by then', async () => {
+test('a subscriber at the previous follower gets the output that the new one stored before the release', async () => {
   const { again, hub, jobs, print, id, output } = await running()
-  const told = listen(hub, id)
+  const subscriber = listen(hub, id)
   const other = again({ gone: ['instance 1'] })
   await other.jobs.maintain()
-  // The former one is not told of it before it tends, and writes nothing.
+  // The previous follower does not notice the takeover before its maintenance, and writes nothing.
   await jobs.maintain()
   print.print('pendant, ')
   await expect.poll(() => output(id)).toBe('avant, pendant, ')
 
-  await expect.poll(() => told.text(7)).toBe('pendant, ')
+  await expect.poll(() => subscriber.text(7)).toBe('pendant, ')
   print.end()
-  await expect.poll(() => told.events.at(-1)?.type).toBe('update_done')
+  await expect.poll(() => subscriber.events.at(-1)?.type).toBe('update_done')
 })
 
-test('who listens at the instance that takes a job is told what the former one had stored to the last', async () => {
+test('a subscriber at the new follower gets all output that the previous one stored', async () => {
   const { again, jobs, print, id, output } = await running()
   const other = again()
-  const told = listen(other.hub, id)
+  const subscriber = listen(other.hub, id)
   other.jobs.relay('update', id, 0)
-  await expect.poll(() => told.text()).toBe('avant, ')
+  await expect.poll(() => subscriber.text()).toBe('avant, ')
 
   print.print('un dernier mot')
   await expect.poll(() => output(id), { interval: 1 }).toBe('avant, un dernier mot')
   await jobs.stop()
   await other.jobs.maintain()
 
-  // Nothing more is printed.
-  await expect.poll(() => told.text()).toBe('avant, un dernier mot')
+  // The job prints nothing more.
+  await expect.poll(() => subscriber.text()).toBe('avant, un dernier mot')
   print.end()
-  await expect.poll(() => told.events.at(-1)?.type).toBe('update_done')
+  await expect.poll(() => subscriber.events.at(-1)?.type).toBe('update_done')
 })
 
-test('what a job of another instance puts out is asked for while somebody listens, not longer', async () => {
+test('the output of another instance’s job is queried only while it has subscribers', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, again, start } = await jobService(demo)
@@ -321,7 +323,7 @@ test('what a job of another instance puts out is asked for while somebody listen
   const other = again({ wrap: count })
   const leave = other.hub.subscribe(`update:${id}`, { deliver() {}, finish() {} })
   for (let round = 0; round < 5; round += 1) other.jobs.relay('update', id, 0)
-  // However many have asked for it, it is looked at four times a second.
+  // The relay polls four times a second, however many calls have asked for it.
   await expect.poll(() => asked).toBeGreaterThanOrEqual(2)
   const before = asked
   await pause(600)

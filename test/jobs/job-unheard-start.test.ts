@@ -6,7 +6,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { beforeScript, jobService, starts } from './job-service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** A network before the host that can lose what the host says, and then be gone for a while. */
+/** A network in front of the host that can lose the host's answers, and then go down for a while. */
 async function networkBefore(demo: DemoHost) {
   const sockets = new Set<Socket>()
   let mute = false
@@ -50,14 +50,14 @@ async function networkBefore(demo: DemoHost) {
   }
 }
 
-test('a host that has begun a job, and is gone before it could say so, is asked again until it says so', async () => {
+test('a host that starts a job and becomes unreachable before it answers is asked again until it answers', async () => {
   const demo = await startDemo()
   const network = await networkBefore(demo)
   const output = controlledOutput(demo)
   const { jobs, start, row, ended, output: stored, lines } = await jobService(demo, { ssh: { host: network.host } })
   const asked = beforeScript(demo, 'start', (times) => {
     if (times > 0) return undefined
-    // The host's answer to the request is on its way still.
+    // The host's answer to the request is still on its way.
     network.loseAnswers()
     setImmediate(network.go)
     return undefined

@@ -9,7 +9,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { jobService, listen, starts } from './job-service.ts'
 
-test('stores what the host printed, byte for byte, and U+FFFD where it was no UTF-8', async () => {
+test('the output of the host is stored byte for byte, with U+FFFD in the place of invalid UTF-8', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, start, ended, output: stored, hub } = await jobService(demo)
@@ -41,7 +41,7 @@ test('stores what the host printed, byte for byte, and U+FFFD where it was no UT
   })
 })
 
-test('an id is the second of its start and eight random characters', async () => {
+test('an id consists of the second of the start and eight random characters', async () => {
   const demo = await startDemo()
   const { jobs, start } = await jobService(demo)
 
@@ -51,14 +51,14 @@ test('an id is the second of its start and eight random characters', async () =>
   expect(new Set(ids).size).toBe(20)
 })
 
-test('the command’s exit code is kept and decides nothing', async () => {
+test('the exit code of the command is stored and does not decide the status', async () => {
   const demo = await startDemo()
   const { jobs, start, ended } = await jobService(demo)
 
   expect(await ended(await start(jobs, 'lxc:103'))).toMatchObject({ status: 'success', exit_code: 255, error: null })
 })
 
-test('over all containers, how each has ended is told by the host, whatever a container prints', async () => {
+test('the host notes the result of each container of an upgrade of all, whatever a container prints', async () => {
   const demo = await startDemo()
   const { jobs, start, ended, row } = await jobService(demo)
   demo.upgradeOutput = async function* (place) {
@@ -76,7 +76,7 @@ test('over all containers, how each has ended is told by the host, whatever a co
   ])
 })
 
-test('what was not reached when a job was cancelled still waits, and what was done is told as done', async () => {
+test('parts that a cancelled job did not reach stay waiting, and finished parts are done', async () => {
   const demo = await startDemo()
   const { jobs, start, ended, output } = await jobService(demo)
   demo.upgradeOutput = async function* (place) {
@@ -93,7 +93,7 @@ test('what was not reached when a job was cancelled still waits, and what was do
   expect(parts?.map(({ state }) => state)).toEqual(['done', expect.stringMatching(/^(failed|waiting)$/), 'waiting'])
 })
 
-test('a job of a kind that no instance knows ends with that cause after a while, and holds up no other', async () => {
+test('a job of a kind that no instance knows ends with job_kind_missing after a while, and blocks no other', async () => {
   const demo = await startDemo()
   let now = 0
   const { jobs, again, db, start, row, ended } = await jobService(demo)
@@ -123,7 +123,7 @@ test('a job of a kind that no instance knows ends with that cause after a while,
   expect(await ended(other)).toMatchObject({ status: 'success', error: null })
 })
 
-test('the job’s folder is removed when it has ended', async () => {
+test('the folder of a job is removed after its end', async () => {
   const demo = await startDemo()
   const { jobs, start, ended } = await jobService(demo)
 
@@ -133,7 +133,7 @@ test('the job’s folder is removed when it has ended', async () => {
   await expect.poll(() => demo.commands.at(-1)?.join(' ')).toMatch(new RegExp(`rm -rf[\\s\\S]*${folder}$`))
 })
 
-test('a job of version 0.1, whose folder bears its id, is begun, followed and cleaned by that', async () => {
+test('a job of version 0.1 is started, followed and cleaned by its id, the name of its folder', async () => {
   const demo = await startDemo()
   const printed = controlledOutput(demo)
   const { jobs, db, ended, output, expireLeases } = await jobService(demo)
@@ -152,7 +152,7 @@ test('a job of version 0.1, whose folder bears its id, is begun, followed and cl
   for (const words of named()) expect(words.slice(4, 6)).toContain(id)
 })
 
-test('a host that is not there ends the job at once', async () => {
+test('an unreachable host ends the job at once', async () => {
   const demo = await startDemo()
   const { jobs, start, ended, output } = await jobService(demo)
   demo.accepting = false
@@ -167,7 +167,7 @@ test('a host that is not there ends the job at once', async () => {
   expect(await output(id)).toBe('')
 })
 
-test('a wrong service password ends the job in an error', async () => {
+test('a wrong service password ends the job with an error', async () => {
   const demo = await startDemo()
   const { jobs, start, ended } = await jobService(demo, { ssh: { password: 'wrong' } })
 
@@ -195,7 +195,7 @@ test('an invalid target ends the job without an event, and the host is not touch
   expect(demo.commands).toEqual([])
 })
 
-test('a restart of the service takes a running job up from the stored byte: each byte once, and started once', async () => {
+test('a restarted service continues a running job at the stored byte: each byte once, started once', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, again, start, ended, output: stored, db } = await jobService(demo)
@@ -220,7 +220,7 @@ test('a restart of the service takes a running job up from the stored byte: each
   expect(events.at(-1)).toMatchObject({ type: 'update_done' })
 })
 
-test('a job that ended while the service was away is taken up with all of its output', async () => {
+test('a job that ended while the service was down gets its end and all of its output', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, again, start, ended, output: stored } = await jobService(demo)
@@ -237,7 +237,7 @@ test('a job that ended while the service was away is taken up with all of its ou
   expect(await stored(id)).toBe('avant, sans témoin')
 })
 
-test('a job that a reboot of the host ended is taken up as an error, with what it had put out', async () => {
+test('a job that a reboot of the host ended gets an error, and keeps its output', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { jobs, again, start, ended, output: stored } = await jobService(demo)
@@ -256,7 +256,7 @@ test('a job that a reboot of the host ended is taken up as an error, with what i
   expect(await stored(id)).toBe('avant')
 })
 
-test('what has ended is not taken up again', async () => {
+test('an ended job is not taken over', async () => {
   const demo = await startDemo()
   const { jobs, again, start, ended } = await jobService(demo)
   await ended(await start(jobs, 'lxc:101'))
@@ -268,7 +268,7 @@ test('what has ended is not taken up again', async () => {
   expect(demo.commands).toHaveLength(before)
 })
 
-test('a database that fails for a while costs no byte and none twice', async () => {
+test('a database that fails for a while loses and repeats no byte', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   let failing = 0
@@ -298,42 +298,39 @@ test('a database that fails for a while costs no byte and none twice', async () 
 test.each([
   ['before the answer', 0],
   ['late', 1],
-])(
-  'a job whose record was stored though its start was refused (%s) never runs, and its record says why',
-  async (_, late) => {
-    const demo = await startDemo()
-    const unread: (() => Promise<unknown>)[] = []
-    let failing = true
-    const wrap = (db: Database): Database => ({
-      ...db,
-      async batch(statements) {
-        if (!failing) return db.batch(statements)
-        failing = false
-        if (late) unread.push(() => db.batch(statements))
-        else await db.batch(statements)
-        throw new StorageError('no answer')
-      },
-    })
-    const { jobs, again, start, db, expireLeases } = await jobService(demo, { wrap })
-    const before = demo.commands.length
+])('a job that was stored although its start failed (%s) never runs, and its record says why', async (_, late) => {
+  const demo = await startDemo()
+  const unread: (() => Promise<unknown>)[] = []
+  let failing = true
+  const wrap = (db: Database): Database => ({
+    ...db,
+    async batch(statements) {
+      if (!failing) return db.batch(statements)
+      failing = false
+      if (late) unread.push(() => db.batch(statements))
+      else await db.batch(statements)
+      throw new StorageError('no answer')
+    },
+  })
+  const { jobs, again, start, db, expireLeases } = await jobService(demo, { wrap })
+  const before = demo.commands.length
 
-    await expect(start(jobs, 'lxc:101')).rejects.toThrow('no answer')
-    await jobs.maintain()
-    for (const read of unread) await read()
-    await jobs.maintain()
-    await expireLeases()
-    await again().jobs.maintain()
+  await expect(start(jobs, 'lxc:101')).rejects.toThrow('no answer')
+  await jobs.maintain()
+  for (const read of unread) await read()
+  await jobs.maintain()
+  await expireLeases()
+  await again().jobs.maintain()
 
-    const rows = await db.query(z.unknown(), 'SELECT status, launched, error, error_code FROM jobs')
-    expect(rows).toEqual([
-      { status: 'error', launched: 0, error: 'La base de données ne répond pas.', error_code: 'storage_failed' },
-    ])
-    expect(demo.commands).toHaveLength(before)
-    expect(await start(jobs, 'lxc:101')).toMatch(/^\d+-/)
-  },
-)
+  const rows = await db.query(z.unknown(), 'SELECT status, launched, error, error_code FROM jobs')
+  expect(rows).toEqual([
+    { status: 'error', launched: 0, error: 'La base de données ne répond pas.', error_code: 'storage_failed' },
+  ])
+  expect(demo.commands).toHaveLength(before)
+  expect(await start(jobs, 'lxc:101')).toMatch(/^\d+-/)
+})
 
-test('what a failing database held up is stored soon, though the job prints nothing more', async () => {
+test('output that a failing database delayed is stored soon, even if the job prints nothing more', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   let failing = false
@@ -356,7 +353,7 @@ test('what a failing database held up is stored soon, though the job prints noth
   expect(await ended(id)).toMatchObject({ status: 'success' })
 })
 
-test('twenty-five jobs run side by side to their end', async () => {
+test('twenty-five jobs run at the same time to their end', async () => {
   const demo = await startDemo({ lineMs: 1 })
   const { jobs, start, ended, output } = await jobService(demo)
 
@@ -371,7 +368,7 @@ test('twenty-five jobs run side by side to their end', async () => {
   expect(starts(demo)).toHaveLength(25)
 })
 
-test('an unknown kind of job is refused, and nothing is recorded', async () => {
+test('a start of an unknown kind is refused, and nothing is recorded', async () => {
   const demo = await startDemo()
   const { jobs, db } = await jobService(demo)
 
@@ -380,7 +377,7 @@ test('an unknown kind of job is refused, and nothing is recorded', async () => {
   expect(await db.query(z.unknown(), 'SELECT id FROM jobs')).toEqual([])
 })
 
-test('the password of the service is in no command line and in no log line', async () => {
+test('the password of the service account is in no command line and in no log line', async () => {
   const users = { panel: { password: 'pw-of-panel', uid: 1400, groups: ['panel'], sudo: 'password' as const } }
   const demo = await startDemo({ users })
   const { jobs, start, ended, output, lines } = await jobService(demo)
@@ -394,18 +391,18 @@ test('the password of the service is in no command line and in no log line', asy
   expect(lines().join('')).not.toContain('pw-of-panel')
 })
 
-test('what the caller or the host is to blame for is one line in the log, without a stack', async () => {
+test('a failure that the caller or the host caused is one line in the log, without a stack', async () => {
   const demo = await startDemo()
   const { jobs, start, ended, lines } = await jobService(demo)
   const id = await start(jobs, 'nulle part')
   await ended(id)
 
-  const told = lines().filter((line) => line.includes('job failed'))
-  expect(told).toHaveLength(1)
-  expect(JSON.parse(told[0] ?? '')).toMatchObject({
+  const logged = lines().filter((line) => line.includes('job failed'))
+  expect(logged).toHaveLength(1)
+  expect(JSON.parse(logged[0] ?? '')).toMatchObject({
     job: id,
     code: 'target_invalid',
     reason: 'Cible invalide : nulle part',
   })
-  expect(told[0]).not.toContain('stack')
+  expect(logged[0]).not.toContain('stack')
 })

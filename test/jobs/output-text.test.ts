@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createTextReader, cutText, type TextPiece } from '../../jobs/output-text.ts'
 
-/** Cuts at random places, also into nothing. */
+/** Cuts at random places, also into empty pieces. */
 function cut(bytes: Buffer, longest: number): Buffer[] {
   const pieces: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -21,7 +21,7 @@ function read(pieces: readonly Buffer[], start = 0): TextPiece[] {
 
 const text = (pieces: readonly TextPiece[]) => Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()
 
-/** Bytes of which many begin, continue or break a character. */
+/** Random bytes, of which many start, continue or break a character. */
 function nasty(length: number): Buffer {
   const kinds = [
     0x41, 0x0a, 0x80, 0xbf, 0xc0, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0xa6, 0x8a, 0xf4, 0xf5, 0xff,
@@ -29,7 +29,7 @@ function nasty(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => kinds[randomInt(kinds.length)] ?? 0))
 }
 
-test('valid text comes out as it went in, in whole characters, wherever it is cut', () => {
+test('valid text is returned unchanged, in whole characters, wherever it is cut', () => {
   const whole = Buffer.from('aé€🦊\r\n日本語'.repeat(50))
   for (const longest of [1, 2, 3, 5, 40]) {
     const pieces = read(cut(whole, longest))
@@ -38,7 +38,7 @@ test('valid text comes out as it went in, in whole characters, wherever it is cu
   }
 })
 
-test('any bytes, cut anywhere, give the text of one whole decode', () => {
+test('bytes that are cut anywhere give the same text as one decode of all of them', () => {
   for (let round = 0; round < 3000; round += 1) {
     const bytes = round % 2 ? randomBytes(randomInt(0, 40)) : nasty(randomInt(0, 40))
     const pieces = read(cut(bytes, randomInt(1, 6)))
@@ -47,7 +47,7 @@ test('any bytes, cut anywhere, give the text of one whole decode', () => {
   }
 })
 
-test('sourceEnd counts the source’s bytes: whoever goes on from any boundary gets the same text', () => {
+test('sourceEnd counts the bytes of the source: a reader that resumes at any boundary gets the same text', () => {
   for (let round = 0; round < 500; round += 1) {
     const bytes = round % 2 ? nasty(60) : Buffer.from('aé€🦊'.repeat(8))
     const pieces = read(cut(bytes, 4))
@@ -60,7 +60,7 @@ test('sourceEnd counts the source’s bytes: whoever goes on from any boundary g
   }
 })
 
-test('never goes back, and holds back three bytes at most', () => {
+test('sourceEnd never decreases, and stays at most three bytes behind', () => {
   const bytes = nasty(500)
   const reader = createTextReader(1000)
   let last = 1000
@@ -72,7 +72,7 @@ test('never goes back, and holds back three bytes at most', () => {
   }
 })
 
-test('half a character waits for the other half; at the end it becomes U+FFFD', () => {
+test('an incomplete character waits for its rest, and becomes U+FFFD at the end', () => {
   const reader = createTextReader(0)
 
   expect(reader.push(Buffer.from([0x61, 0xe2, 0x82]))).toEqual({ bytes: Buffer.from('a'), sourceEnd: 1 })
@@ -82,7 +82,7 @@ test('half a character waits for the other half; at the end it becomes U+FFFD', 
   expect(reader.flush()).toEqual({ bytes: Buffer.alloc(0), sourceEnd: 5 })
 })
 
-test('does not keep a chunk that its source uses again', () => {
+test('the reader does not keep a chunk whose memory its source reuses', () => {
   const reader = createTextReader(0)
   const chunk = Buffer.from([0x61, 0xe2, 0x82])
   reader.push(chunk)
@@ -92,7 +92,7 @@ test('does not keep a chunk that its source uses again', () => {
   expect(reader.push(Buffer.from([0xac])).bytes.toString()).toBe('€')
 })
 
-test('text is cut between characters, into pieces that are as long as asked for but for what a character needs', () => {
+test('text is cut between characters into pieces of the given length, or up to three bytes less', () => {
   const text = 'aé€🦊'.repeat(500)
   const whole = Buffer.from(text)
   for (const most of [4, 5, 7, 64, 4_999, 5_000, 9_999]) {
@@ -105,6 +105,6 @@ test('text is cut between characters, into pieces that are as long as asked for 
   expect([...cutText(Buffer.alloc(0), 10)]).toEqual([])
 })
 
-test('bytes that are no text are cut all the same', () => {
+test('bytes that are not UTF-8 are cut too', () => {
   expect([...cutText(Buffer.alloc(100, 0x80), 10)].map(({ length }) => length)).toEqual(Array(10).fill(10))
 })

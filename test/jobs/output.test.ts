@@ -10,17 +10,17 @@ import { recordJob } from '../db/job.ts'
 
 let real: Database
 let db: Database
-/** How many batches reached the database. */
+/** The number of batches that reached the database. */
 let batches: number
-/** What each batch is preceded by; a test makes it fail. */
+/** Runs before each batch; a test makes it fail. */
 let before: () => Promise<void>
-let told: { jobId: string; text: JobText; at: number }[]
+let published: { jobId: string; text: JobText; at: number }[]
 
 beforeEach(async () => {
   real = await openMigrated()
   batches = 0
   before = async () => {}
-  told = []
+  published = []
   db = {
     ...real,
     async batch(statements) {
@@ -34,14 +34,14 @@ beforeEach(async () => {
 
 const writer = () =>
   createOutputWriter(db, (jobId, { bytes, ...where }) => {
-    // They are good for the call alone.
+    // The bytes are valid only during the call.
     const text = { bytes: Buffer.from(bytes), ...where }
-    told.push({ jobId, text, at: performance.now() })
+    published.push({ jobId, text, at: performance.now() })
     return true
   })
 
-/** A job as it was recorded, which begins now. */
-const begun = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offset: 0 })
+/** The row of a job that starts now. */
+const newRow = (id: string, epoch = 1) => ({ id, epoch, output_size: 0, host_offset: 0 })
 
 /** Appends text; the host's offsets are ten times as far. */
 function appender(output: JobOutput, from = 0) {
@@ -58,11 +58,11 @@ async function stored(id: string): Promise<string> {
   return Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
 }
 
-test('stores what several jobs write, each in its order, and tells of each row after it is safe', async () => {
+test('the text of several jobs is stored in order, and each row is published after it is stored', async () => {
   const { open } = writer()
   const expected = new Map<string, string>()
   const follow = async (id: string) => {
-    const output = open(begun(id))
+    const output = open(newRow(id))
     const append = appender(output)
     for (let line = 0; line < 40; line += 1) {
       const text = `${id}: line ${line} ${'é'.repeat(randomInt(200))}\n`
@@ -77,7 +77,7 @@ test('stores what several jobs write, each in its order, and tells of each row a
   await Promise.all(['job 1', 'job 2', 'job 3'].map(follow))
 
   for (const [id, text] of expected) {
-    const mine = told.filter(({ jobId }) => jobId === id)
+    const mine = published.filter(({ jobId }) => jobId === id)
     expect(Buffer.concat(mine.map(({ text: { bytes } }) => bytes)).toString()).toBe(text)
     let at = 0
     for (const { text: row } of mine) {
@@ -89,44 +89,44 @@ test('stores what several jobs write, each in its order, and tells of each row a
   }
 })
 
-test('what sixty jobs write at the same time is one batch', async () => {
+test('the text that sixty jobs write at the same time is stored in one batch', async () => {
   const { open } = writer()
-  const outputs = Array.from({ length: 60 }, (_, at) => open(begun(`job ${at}`)))
+  const outputs = Array.from({ length: 60 }, (_, at) => open(newRow(`job ${at}`)))
 
   const writes = outputs.map((output, at) => appender(output)(`text of ${at}`))
   await Promise.all([...writes, ...outputs.map((output) => output.flush())])
 
   expect(batches).toBe(1)
-  expect(told).toHaveLength(60)
+  expect(published).toHaveLength(60)
   expect(await stored('job 59')).toBe('text of 59')
 })
 
-test('what one job writes in small pieces goes into one row, and is told in few', async () => {
+test('small pieces of one job are stored in one row, and published in few events', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   const append = appender(output)
 
   for (let line = 0; line < 2000; line += 1) void append('a short line of some thirty bytes\n')
   await output.flush()
 
   expect(await readOutput(db, 'job 1', 0, 1e9)).toHaveLength(1)
-  expect(told).toHaveLength(3)
+  expect(published).toHaveLength(3)
   expect(await stored('job 1')).toBe('a short line of some thirty bytes\n'.repeat(2000))
 })
 
 test('the first piece after a pause is stored at once, and a steady stream fifty times a second', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   const append = appender(output)
   const delays: number[] = []
   for (let round = 0; round < 10; round += 1) {
     const written = performance.now()
     await append('x')
     await output.flush()
-    delays.push((told.at(-1)?.at ?? Number.POSITIVE_INFINITY) - written)
+    delays.push((published.at(-1)?.at ?? Number.POSITIVE_INFINITY) - written)
     await pause(30)
   }
-  // One that is held back for others waits for twenty milliseconds, each time.
+  // A piece that is held back for others waits for twenty milliseconds each time.
   expect(Math.min(...delays)).toBeLessThan(10)
 
   batches = 0
@@ -140,14 +140,14 @@ test('the first piece after a pause is stored at once, and a steady stream fifty
   expect(batches).toBeLessThanOrEqual((performance.now() - started) / 20 + 2)
 })
 
-test('a reader waits while much text does', async () => {
+test('a reader waits while much text is not stored yet', async () => {
   const { open } = writer()
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
   before = () => held
-  const append = appender(open(begun('job 1')))
+  const append = appender(open(newRow('job 1')))
   let settled = 0
   const big = 'x'.repeat(640 * 1024)
   for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
@@ -160,9 +160,9 @@ test('a reader waits while much text does', async () => {
   expect(await stored('job 1')).toBe(big.repeat(10))
 })
 
-test('text that could not be stored is told to nobody, and its job takes no more', async () => {
+test('text that could not be stored is not published, and its job accepts no more', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   const append = appender(output)
   await append('stored, ')
   await output.flush()
@@ -176,13 +176,13 @@ test('text that could not be stored is told to nobody, and its job takes no more
 
   await expect(append('behind a gap')).rejects.toThrow('disk full')
   await expect(output.flush()).rejects.toThrow('disk full')
-  expect(told.map(({ text }) => text.bytes.toString())).toEqual(['stored, '])
+  expect(published.map(({ text }) => text.bytes.toString())).toEqual(['stored, '])
   expect(await stored('job 1')).toBe('stored, ')
 })
 
-test('what was written while a store failed is not stored behind the gap', async () => {
+test('text that was written during a failed store is not stored after the gap', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   const append = appender(output)
   let fail = (_: Error) => {}
   before = () =>
@@ -201,15 +201,15 @@ test('what was written while a store failed is not stored behind the gap', async
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 0, host_offset: 0 })
 })
 
-test('the same job, opened again, goes on from what is stored; other jobs were not harmed', async () => {
+test('a job that is opened again continues after the stored text, and other jobs are not affected', async () => {
   const { open } = writer()
-  const [first, other] = [open(begun('job 1')), open(begun('job 2'))]
+  const [first, other] = [open(newRow('job 1')), open(newRow('job 2'))]
   before = () => Promise.reject(new StorageError('busy'))
   await appender(first)('lost')
   await expect(first.flush()).rejects.toThrow('busy')
   before = async () => {}
 
-  const again = open(begun('job 1'))
+  const again = open(newRow('job 1'))
   await appender(again)('whole')
   await appender(other)('other')
   await Promise.all([again.flush(), other.flush()])
@@ -218,19 +218,19 @@ test('the same job, opened again, goes on from what is stored; other jobs were n
   await expect(first.flush()).rejects.toThrow('busy')
 })
 
-test('nothing written is nothing stored', async () => {
-  const output = writer().open(begun('job 1'))
+test('a flush without text stores nothing', async () => {
+  const output = writer().open(newRow('job 1'))
 
   await output.append(Buffer.alloc(0), 0)
   await output.flush()
 
   expect(batches).toBe(0)
-  expect(told).toEqual([])
+  expect(published).toEqual([])
 })
 
-test('who follows a job in an epoch that has passed stores nothing, is told nothing, and learns it at once', async () => {
+test('a previous follower stores and publishes nothing, and gets a LeaseLost at once', async () => {
   const { open } = writer()
-  const [former, other] = [open(begun('job 1')), open(begun('job 2'))]
+  const [former, other] = [open(newRow('job 1')), open(newRow('job 2'))]
   await appender(former)('before')
   await former.flush()
   await real.run('UPDATE jobs SET epoch = 2 WHERE id = ?', ['job 1'])
@@ -245,20 +245,20 @@ test('who follows a job in an epoch that has passed stores nothing, is told noth
   await other.flush()
   expect([await stored('job 1'), await stored('job 2')]).toEqual(['before', 'other'])
   expect(other.failed.aborted).toBe(false)
-  expect(told.map(({ jobId, text }) => [jobId, text.bytes.toString()])).toEqual([
+  expect(published.map(({ jobId, text }) => [jobId, text.bytes.toString()])).toEqual([
     ['job 1', 'before'],
     ['job 2', 'other'],
   ])
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 6, host_offset: 60 })
-  const mine = open({ ...begun('job 1', 2), output_size: 6, host_offset: 60 })
+  const mine = open({ ...newRow('job 1', 2), output_size: 6, host_offset: 60 })
   await mine.append(Buffer.from(' mine'), 70)
   await mine.flush()
   expect(await stored('job 1')).toBe('before mine')
 })
 
-test('the service’s own words reach no further into the host’s file', async () => {
+test('text of the service itself does not change the offset in the host’s file', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   await output.append(Buffer.from('host'), 4)
   await output.append(Buffer.from(', service'))
   await output.flush()
@@ -267,9 +267,9 @@ test('the service’s own words reach no further into the host’s file', async 
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: 13, host_offset: 4 })
 })
 
-test('a piece of any length goes into rows of 256 KiB and is told in 32 KiB, cut between characters', async () => {
+test('a long piece is stored in rows of 256 KiB and published in pieces of 32 KiB, cut between characters', async () => {
   const { open } = writer()
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   const text = `x${'é€🦊'.repeat(120_000)}`
   await output.append(Buffer.from(text), 17)
   await output.append(Buffer.from('end'), 20)
@@ -277,9 +277,9 @@ test('a piece of any length goes into rows of 256 KiB and is told in 32 KiB, cut
 
   const rows = await readOutput(db, 'job 1', 0, 1e9)
   expect(Math.max(...rows.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(256 * 1024)
-  expect(Math.max(...told.map(({ text: { bytes } }) => bytes.length))).toBeLessThanOrEqual(32 * 1024)
+  expect(Math.max(...published.map(({ text: { bytes } }) => bytes.length))).toBeLessThanOrEqual(32 * 1024)
   expect(rows.map(({ bytes }) => bytes.toString()).join('')).toBe(`${text}end`)
-  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(`${text}end`)
+  expect(published.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(`${text}end`)
   expect(await findJob(db, 'job 1')).toMatchObject({ output_size: Buffer.byteLength(text) + 3, host_offset: 20 })
 })
 
@@ -298,14 +298,14 @@ test('a chunk stays as it is until a slow database has written it, whatever is a
       },
     },
     (jobId, { bytes, ...where }) => {
-      told.push({ jobId, text: { bytes: Buffer.from(bytes), ...where }, at: performance.now() })
+      published.push({ jobId, text: { bytes: Buffer.from(bytes), ...where }, at: performance.now() })
       return true
     },
   )
-  const output = open(begun('job 1'))
+  const output = open(newRow('job 1'))
   let all = ''
   for (let round = 0; round < 40; round += 1) {
-    // Short lines, and what nothing makes shorter, of which no two are alike.
+    // Short lines, and random bytes that do not compress; no two pieces are equal.
     const text = round % 3 === 0 ? randomBytes(6_000).toString('hex') : `line ${round} of forty\n`
     all += text
     await output.append(Buffer.from(text))
@@ -314,7 +314,7 @@ test('a chunk stays as it is until a slow database has written it, whatever is a
   await output.flush()
 
   expect(await stored('job 1')).toBe(all)
-  expect(told.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
+  expect(published.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
   expect(chunks.length).toBeGreaterThan(3)
   for (const { before, after } of chunks) expect(after).toBe(before)
 })
@@ -322,11 +322,11 @@ test('a chunk stays as it is until a slow database has written it, whatever is a
 test('appended bytes are freed once they are stored and published, and kept when they could not be stored', async () => {
   const freed = Buffer.alloc(30_000, 'f')
   const kept = Buffer.alloc(30_000, 'k')
-  const output = writer().open(begun('job 1'))
+  const output = writer().open(newRow('job 1'))
   await output.append(freed)
   await output.flush()
   before = () => Promise.reject(new Error('the database is away'))
-  const failing = writer().open(begun('job 2'))
+  const failing = writer().open(newRow('job 2'))
   failing.append(kept)?.catch(() => {})
   await expect(failing.flush()).rejects.toThrow('the database is away')
 

@@ -12,7 +12,7 @@ import { recordJob } from '../db/job.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { jobService, starts } from './job-service.ts'
 
-/** An upgrade in each place prints its place, then waits until it is told to end. */
+/** Makes each upgrade print its place and then run until the test ends it. */
 function heldUpgrades(demo: DemoHost) {
   const begun: string[] = []
   const ends: { place: string; end: () => void }[] = []
@@ -23,7 +23,7 @@ function heldUpgrades(demo: DemoHost) {
   }
   return {
     begun,
-    /** Ends the oldest one in that place. */
+    /** Ends the oldest upgrade of that place. */
     async end(place: string) {
       await expect.poll(() => ends.some((one) => one.place === place)).toBe(true)
       const at = ends.findIndex((one) => one.place === place)
@@ -40,7 +40,7 @@ const ENTRY = { action: 'update_start', user_id: 1, username: 'bob', ip: '192.0.
 
 const waits = (id: string, target: string, more = '') => `En attente de la fin de la tâche ${id} (${target})${more}…\n`
 
-test('jobs of one target run one after another in the order of arrival, and say once for what they wait', async () => {
+test('jobs of one target run one after another in order of arrival, and report once which job they wait for', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, start, ended, output, row } = await jobService(demo)
@@ -63,7 +63,7 @@ test('jobs of one target run one after another in the order of arrival, and say 
   expect(await output(three)).toBe(`${waits(one, 'lxc:101', ' et de 1 autre')}101\n`)
 })
 
-test('users are served in turn: one who comes late to a long queue waits for one job of each of the others', async () => {
+test('users are served in turn: a user who is new to a long queue waits for one job of each other user', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output } = await jobService(demo)
@@ -85,11 +85,11 @@ test('users are served in turn: one who comes late to a long queue waits for one
     await end('101')
     expect(await ended(id)).toMatchObject({ status: 'success' })
   }
-  // What was said at first was over when they had come before it who came later: so it was said anew.
+  // The first report was outdated when jobs that arrived later came first, so there is a second one.
   expect(await output(b2)).toBe(`${waits(b1, 'lxc:101')}${waits(a1, 'lxc:101', ' et de 1 autre')}101\n`)
 })
 
-test('two users who come again and again do not go before a third one, whose job waits', async () => {
+test('two users who keep queuing jobs do not overtake the waiting job of a third one', async () => {
   const demo = await startDemo()
   const { end } = heldUpgrades(demo)
   const { jobs, start, ended, row } = await jobService(demo)
@@ -114,7 +114,7 @@ test('two users who come again and again do not go before a third one, whose job
   await isOver(andAgain)
 })
 
-test('of those that start at once no more are taken than the bounds allow, whichever instance is asked', async () => {
+test('of jobs that start at once no more are taken than the bounds allow, whichever instance is asked', async () => {
   const demo = await startDemo()
   heldUpgrades(demo)
   const { jobs, again, start, db } = await jobService(demo)
@@ -128,7 +128,7 @@ test('of those that start at once no more are taken than the bounds allow, which
   const many = (target: string, times: number) => Array.from({ length: times }, () => target)
 
   expect(await tried(many('lxc:101', 8), 'bob')).toBe(3)
-  // However it is written.
+  // Other spellings of the same target count as well.
   expect(await tried(['lxc:0101', 'lxc:00101'], 'bob')).toBe(0)
   expect(await tried([...many('host', 3), ...many('all', 3), 'lxc:102', 'lxc:102'], 'bob')).toBe(7)
   for (const by of ['alice', 'zoe', 'ops', 'eve'])
@@ -142,7 +142,7 @@ test('of those that start at once no more are taken than the bounds allow, which
   expect(await statuses(db)).toHaveLength(50)
 })
 
-test('a job that was refused has left no entry in the audit log, nor anything else', async () => {
+test('a refused job leaves no audit entry and no record', async () => {
   const demo = await startDemo()
   heldUpgrades(demo)
   const { jobs, db } = await jobService(demo)
@@ -162,7 +162,7 @@ test('a job that was refused has left no entry in the audit log, nor anything el
   expect(await statuses(db)).toHaveLength(3)
 })
 
-test('jobs of different targets wait for nothing', async () => {
+test('jobs of different targets do not wait for each other', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, start, ended, output } = await jobService(demo)
@@ -175,14 +175,14 @@ test('jobs of different targets wait for nothing', async () => {
   for (const id of ids) expect(await output(id)).not.toContain('En attente')
 })
 
-test('all waits for every container and every container for all, and the host for neither', async () => {
+test('a job of all waits for every container, a container waits for all, and the host for neither', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, start, ended, output } = await jobService(demo)
   const one = await start(jobs, 'lxc:101')
   const all = await start(jobs, 'all')
   const host = await start(jobs, 'host')
-  // Not in the way of the one that runs, but of `all`, which was there before.
+  // The job does not conflict with the running one, but with `all`, which was there before.
   const two = await start(jobs, 'lxc:102')
   const again = await start(jobs, 'all')
 
@@ -207,7 +207,7 @@ test('all waits for every container and every container for all, and the host fo
   expect(begun).toHaveLength(7)
 })
 
-test.each(['lxc:0101', 'lxc:00101'])('%s is lxc:101, and waits for it', async (target) => {
+test.each(['lxc:0101', 'lxc:00101'])('%s is the same target as lxc:101, and waits for it', async (target) => {
   const demo = await startDemo()
   heldUpgrades(demo)
   const { jobs, start, output } = await jobService(demo)
@@ -218,7 +218,7 @@ test.each(['lxc:0101', 'lxc:00101'])('%s is lxc:101, and waits for it', async (t
   await expect.poll(() => output(waiting)).toBe(waits(held, 'lxc:101'))
 })
 
-test('invalid targets wait for nothing, not for each other either', async () => {
+test('jobs with invalid targets never wait, even for each other', async () => {
   const demo = await startDemo()
   heldUpgrades(demo)
   const { jobs, start, ended, output } = await jobService(demo)
@@ -231,7 +231,7 @@ test('invalid targets wait for nothing, not for each other either', async () => 
   }
 })
 
-test('a job that failed, or was cancelled while it waited, makes way for the next', async () => {
+test('the next job starts after one that failed, or that was cancelled while queued', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, start, ended } = await jobService(demo)
@@ -252,7 +252,7 @@ test('a job that failed, or was cancelled while it waited, makes way for the nex
   expect(await ended(three)).toMatchObject({ status: 'success' })
 })
 
-test('a job that waits goes on waiting after a restart, and says nothing twice', async () => {
+test('a waiting job keeps waiting after a restart, and does not repeat its report', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output, row } = await jobService(demo)
@@ -273,7 +273,7 @@ test('a job that waits goes on waiting after a restart, and says nothing twice',
   expect(begun).toHaveLength(2)
 })
 
-test('a job waits for one of another instance, and begins soon after that has ended', async () => {
+test('a job waits for one of another instance, and starts soon after its end', async () => {
   const demo = await startDemo()
   const { begun, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output } = await jobService(demo)
@@ -295,7 +295,7 @@ test('a job waits for one of another instance, and begins soon after that has en
   expect(begun).toHaveLength(3)
 })
 
-test('while a job waits the host is not asked for anything', async () => {
+test('a waiting job does not ask the host for anything', async () => {
   const demo = await startDemo()
   heldUpgrades(demo)
   const { jobs, start, output } = await jobService(demo)
@@ -310,7 +310,7 @@ test('while a job waits the host is not asked for anything', async () => {
   expect(demo.commands).toHaveLength(before)
 })
 
-test('twenty-four jobs over all targets, started at once at two instances, never meet, and all end', async () => {
+test('twenty-four jobs over all targets that start at once at two instances never conflict, and all end', async () => {
   const demo = await startDemo()
   const running = new Map<string, number>()
   let most = 0
@@ -337,7 +337,7 @@ test('twenty-four jobs over all targets, started at once at two instances, never
   expect((await statuses(db)).filter((status) => status === 'success')).toHaveLength(20)
 })
 
-// The queue by itself.
+// From here on, the queue without the jobs.
 
 /** A queue over a database that can fail. */
 async function queueOf() {
@@ -365,13 +365,13 @@ async function queueOf() {
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 const never = new AbortController().signal
 
-test('a database that fails while one waits is asked again', async () => {
+test('the queue is read again after a failure of the database', async () => {
   const { db, queue, fail, lines } = await queueOf()
   const first = await recordJob(db, 'one')
   await recordJob(db, 'two')
-  const told: string[][] = []
-  const turn = queue.turn('two', async (before) => void told.push(before.map(({ id }) => id)), never)
-  await expect.poll(() => told).toEqual([['one']])
+  const reports: string[][] = []
+  const turn = queue.turn('two', async (ahead) => void reports.push(ahead.map(({ id }) => id)), never)
+  await expect.poll(() => reports).toEqual([['one']])
 
   fail(1)
   queue.review()
@@ -380,10 +380,10 @@ test('a database that fails while one waits is asked again', async () => {
   queue.review()
 
   await turn
-  expect(told).toEqual([['one']])
+  expect(reports).toEqual([['one']])
 })
 
-test('who gives up while it waits is let go at once, and is not told of any more', async () => {
+test('an aborted wait rejects at once, and an aborted signal starts no wait', async () => {
   const { db, queue } = await queueOf()
   await recordJob(db, 'one')
   await recordJob(db, 'two')
@@ -397,19 +397,19 @@ test('who gives up while it waits is let go at once, and is not told of any more
   expect(await queue.turn('two', async () => {}, leave.signal).catch((error: unknown) => error)).toBe(reason)
 })
 
-test('a turn comes only once what was to be said has been said; what cannot be said ends the wait', async () => {
+test('a turn starts only after the report of the wait is stored; a failed report ends the wait', async () => {
   const { db, queue } = await queueOf()
   const first = await recordJob(db, 'one')
   await recordJob(db, 'two')
-  let say = () => {}
-  const said = new Promise<void>((resolve) => {
-    say = resolve
+  let finishReport = () => {}
+  const report = new Promise<void>((resolve) => {
+    finishReport = resolve
   })
-  let came = false
+  let started = false
   const turn = queue
-    .turn('two', () => said, never)
+    .turn('two', () => report, never)
     .then(() => {
-      came = true
+      started = true
     })
   await recordJob(db, 'three')
   const failed = new Error('not stored')
@@ -417,56 +417,56 @@ test('a turn comes only once what was to be said has been said; what cannot be s
   await endJob(db, first, SUCCESS, { now: '' })
   queue.review()
   await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(came).toBe(false)
+  expect(started).toBe(false)
 
-  say()
+  finishReport()
   await turn
-  expect(came).toBe(true)
+  expect(started).toBe(true)
 })
 
-test('a job that is not there, or has ended, has no turn any more', async () => {
+test('a missing or ended job gets no turn', async () => {
   const { db, queue } = await queueOf()
   await recordJob(db, 'one')
   const ended = await recordJob(db, 'two')
   await endJob(db, ended, SUCCESS, { now: '' })
-  const tell = () => Promise.reject(new Error('told'))
+  const report = () => Promise.reject(new Error('reported'))
 
-  await expect(queue.turn('two', tell, never)).rejects.toThrow(LeaseLost)
-  await expect(queue.turn('none', tell, never)).rejects.toThrow(LeaseLost)
+  await expect(queue.turn('two', report, never)).rejects.toThrow(LeaseLost)
+  await expect(queue.turn('none', report, never)).rejects.toThrow(LeaseLost)
 })
 
-test('who gives up while it is being said for what it waits is let go when that has been said', async () => {
+test('a wait that is aborted during its report rejects after the report', async () => {
   const { db, queue } = await queueOf()
   await recordJob(db, 'one')
   await recordJob(db, 'two')
-  let say = () => {}
+  let finishReport = () => {}
   const leave = new AbortController()
-  let asked = false
-  const tell = () =>
+  let reporting = false
+  const report = () =>
     new Promise<void>((resolve) => {
-      asked = true
-      say = resolve
+      reporting = true
+      finishReport = resolve
     })
   let left = false
-  const turn = queue.turn('two', tell, leave.signal).catch(() => {
+  const turn = queue.turn('two', report, leave.signal).catch(() => {
     left = true
   })
-  await expect.poll(() => asked).toBe(true)
+  await expect.poll(() => reporting).toBe(true)
 
   leave.abort()
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(left).toBe(false)
-  say()
+  finishReport()
   await turn
   expect(left).toBe(true)
 })
 
-test('a job that another instance has taken and ended meanwhile is not begun', async () => {
+test('a waiting job that another instance has taken over and ended is not started', async () => {
   const demo = await startDemo()
   const { end } = heldUpgrades(demo)
   const { db, jobs, again, start, ended, expireLeases } = await jobService(demo)
   const first = await start(jobs, 'lxc:101')
-  // Who takes over a job of which it is not known that it has begun asks for that again.
+  // Before the start is recorded, a takeover would ask the host to start the job again.
   await expect.poll(() => db.query(z.unknown(), 'SELECT 1 FROM jobs WHERE launched = 1')).toHaveLength(1)
   const second = await start(jobs, 'lxc:101')
   const other = again()
@@ -476,7 +476,7 @@ test('a job that another instance has taken and ended meanwhile is not begun', a
   await other.jobs.cancel(second, 'bob')
 
   expect((await ended(second)).error).toBe('Annulé par bob')
-  // The former one looks at the queue once a second.
+  // The previous follower reads the queue once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   expect(starts(demo)).toHaveLength(1)
   await end('101')

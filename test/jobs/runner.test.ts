@@ -11,7 +11,7 @@ import { follow, kill, MOST, newJob, run, startJob } from '../ssh/host-shell.ts'
 const most = Number(MOST)
 const NOTE = /\n\[… (\d+) octets omis : la sortie dépasse 1 Mio …\]\n/
 
-/** All that a job prints with that command, once it has ended. */
+/** The whole output of a job with that command, after its end. */
 async function printed(onTestFinished: OnTestFinished, ...command: Command) {
   const { id, folder } = newJob(onTestFinished)
   await startJob(id, ...command)
@@ -19,7 +19,7 @@ async function printed(onTestFinished: OnTestFinished, ...command: Command) {
   return { id, folder, stdout, stderr }
 }
 
-/** A file of so many bytes, each line with its number. */
+/** A file of `size` bytes with numbered lines. */
 async function numbered(onTestFinished: OnTestFinished, size: number) {
   const file = join(await temporaryFolder(onTestFinished), 'data')
   const lines = Array.from({ length: size / 16 }, (_, at) => `line ${String(at).padStart(10, '0')}\n`)
@@ -27,7 +27,7 @@ async function numbered(onTestFinished: OnTestFinished, size: number) {
   return { file, bytes: await readFile(file) }
 }
 
-test.concurrent('an output of all that is kept has no byte cut out', async ({ expect, onTestFinished }) => {
+test.concurrent('an output as long as the limit is kept completely', async ({ expect, onTestFinished }) => {
   const { file, bytes } = await numbered(onTestFinished, most)
 
   const { stdout, stderr, folder } = await printed(onTestFinished, 'cat', file)
@@ -41,7 +41,7 @@ test.concurrent.for([
   { what: 'a line more', size: most + 16 },
   { what: 'many times that', size: 9 * most },
 ])(
-  'of $what the first and the last lines are kept, with a line between them that counts what is missing',
+  'of $what the first and the last lines are kept, with a line between them that counts the missing bytes',
   async ({ size }, { expect, onTestFinished }) => {
     const { file, bytes } = await numbered(onTestFinished, size)
 
@@ -58,13 +58,13 @@ test.concurrent.for([
       expect(half.length).toBeGreaterThan(most / 2 - 64)
       expect(half.length).toBeLessThanOrEqual(most / 2)
     }
-    // Whoever comes later or goes on from a byte gets the same.
+    // A follower that starts later or resumes at a byte gets the same.
     const at = head.length - 10
     expect((await follow(id, at).ended).stdout.equals(stdout.subarray(at))).toBe(true)
   },
 )
 
-test.concurrent('where there are no lines, no character is cut', async ({ expect, onTestFinished }) => {
+test.concurrent('an output without lines is cut between characters', async ({ expect, onTestFinished }) => {
   const file = join(await temporaryFolder(onTestFinished), 'data')
   await writeFile(file, `x${'€'.repeat(most)}`)
 
@@ -74,7 +74,7 @@ test.concurrent('where there are no lines, no character is cut', async ({ expect
   expect(stdout.toString()).toMatch(/^x€+\n\[… \d+ octets omis : la sortie dépasse 1 Mio …\]\n€+$/)
 })
 
-test.concurrent('a command that prints without end fills no disk, and whoever follows it gets its end', async ({
+test.concurrent('a command that prints without end fills no disk, and a follower gets its end', async ({
   expect,
   onTestFinished,
 }) => {
@@ -105,10 +105,7 @@ test.concurrent('a command that prints without end fills no disk, and whoever fo
   expect(stdout.toString().endsWith('\ny\nend\n')).toBe(true)
 })
 
-test.concurrent('a disk that takes no more costs the command nothing but its output', async ({
-  expect,
-  onTestFinished,
-}) => {
+test.concurrent('a full disk costs the command only its output', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
   const ran = join(await temporaryFolder(onTestFinished), 'ran')
   const command = script('head -c 400000 /dev/zero; mkdir "$1"', 'x', ran)
@@ -123,7 +120,7 @@ test.concurrent('a disk that takes no more costs the command nothing but its out
   await access(ran)
 })
 
-test.concurrent('what the command opens as its output is no file: what it has printed stays', async ({
+test.concurrent('the command cannot open its output as a file: what it has printed stays', async ({
   expect,
   onTestFinished,
 }) => {
@@ -149,7 +146,7 @@ test.concurrent('the command inherits pipes, and nothing that was open before', 
   expect(lines).toEqual(['0 pipe:[]', '1 pipe:[]', '2 pipe:[]'])
 })
 
-test.concurrent('a folder for temporary files that the account’s own files name is not the command’s', async ({
+test.concurrent('the command does not inherit a folder for temporary files from the account’s start-up files', async ({
   expect,
   onTestFinished,
 }) => {
@@ -164,7 +161,7 @@ test.concurrent('a folder for temporary files that the account’s own files nam
   expect(text).not.toContain('nowhere')
 })
 
-test.concurrent('a daemon that holds the pipe is not waited for, and not ended by what it prints later', async ({
+test.concurrent('a daemon that keeps the pipe open delays nothing, and its later output does not end it', async ({
   expect,
   onTestFinished,
 }) => {
@@ -183,7 +180,7 @@ test.concurrent('a daemon that holds the pipe is not waited for, and not ended b
   await expect.poll(() => readFile(join(own, 'alive'), 'utf8').catch(() => '')).toBe('alive\n')
 })
 
-test.concurrent('a command that closes its output runs on to its end', async ({ expect, onTestFinished }) => {
+test.concurrent('a command that closes its output still runs to its end', async ({ expect, onTestFinished }) => {
   const own = await temporaryFolder(onTestFinished)
 
   const { stderr } = await printed(

@@ -7,7 +7,7 @@ import { CLEAN, JOBS_FOLDER, START, withNotes } from '../../jobs/script.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { begin, follow, kill, MOST, newJob, processesWith, run, runner, startJob } from '../ssh/host-shell.ts'
 
-/** A command that prints, then waits until a file is there. */
+/** A command that prints, waits until a file exists, and prints again. */
 const waitFor = (file: string, before = '', after = '') =>
   script('printf %s "$2"; until [ -e "$1" ]; do sleep 0.01; done; printf %s "$3"', 'waits', file, before, after)
 
@@ -17,7 +17,7 @@ const exists = (file: string) =>
     () => false,
   )
 
-test.concurrent('a job’s output, both of it, and its exit code are kept in a folder of the account’s own', async ({
+test.concurrent('stdout, stderr and the exit code of a job are kept in a folder of the account', async ({
   expect,
   onTestFinished,
 }) => {
@@ -34,7 +34,7 @@ test.concurrent('a job’s output, both of it, and its exit code are kept in a f
   expect((await readFile(join(folder, 'exit'), 'utf8')).split('\n')[0]).toBe('3 8')
 })
 
-test.concurrent('every byte arrives as it was written', async ({ expect, onTestFinished }) => {
+test.concurrent('every byte of the output arrives unchanged', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
   const data = join(await temporaryFolder(onTestFinished), 'data')
   const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7 + (at >> 8)) % 256))
@@ -59,7 +59,7 @@ test.concurrent('arguments reach the command unchanged, and nothing in them runs
   expect((await follow(id).ended).stdout.toString()).toBe(args.map((arg) => `<${arg}>`).join(''))
 })
 
-test.concurrent('a command that is not there ends with 127', async ({ expect, onTestFinished }) => {
+test.concurrent('a missing command ends with 127', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
 
   await startJob(id, 'ops-panel-no-such-program')
@@ -67,7 +67,7 @@ test.concurrent('a command that is not there ends with 127', async ({ expect, on
   expect((await follow(id).ended).stderr).toMatch(/^ops-panel exit 127 \d+\n$/)
 })
 
-test.concurrent('starting returns while the job runs, in a session of its own that a hang-up does not end', async ({
+test.concurrent('START returns while the job runs in a session of its own, which a hang-up does not end', async ({
   expect,
   onTestFinished,
 }) => {
@@ -86,7 +86,7 @@ test.concurrent('starting returns while the job runs, in a session of its own th
   expect(stderr).toBe('ops-panel exit 0 12\n')
 })
 
-test.concurrent('starting again, one after the other or all at once, starts it once', async ({
+test.concurrent('repeated starts, one after the other or at the same time, start the job once', async ({
   expect,
   onTestFinished,
 }) => {
@@ -104,14 +104,14 @@ test.concurrent('starting again, one after the other or all at once, starts it o
   expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('run\n')
 })
 
-test.concurrent('who follows from a byte gets the rest, of a job that has ended and of one that runs', async ({
+test.concurrent('FOLLOW from a byte returns the rest of an ended and of a running job', async ({
   expect,
   onTestFinished,
 }) => {
   const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file, '0123456789', 'abcdef'))
-  // Nobody has read further than the file reaches; tail would begin with whatever comes next.
+  // No follower is ahead of the file: for such an offset, tail would start with the next output.
   await expect.poll(() => readFile(join(folder, 'output'), 'utf8')).toBe('0123456789')
 
   const live = [0, 4, 10].map((offset) => follow(id, offset))
@@ -128,7 +128,7 @@ test.concurrent('who follows from a byte gets the rest, of a job that has ended 
   }
 })
 
-test.concurrent('a line arrives while the job goes on', async ({ expect, onTestFinished }) => {
+test.concurrent('a line arrives while the job runs', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file, 'first line\n'))
@@ -141,7 +141,7 @@ test.concurrent('a line arrives while the job goes on', async ({ expect, onTestF
   await ended
 })
 
-test.concurrent('following ends with its stdin and leaves nothing behind; the job goes on', async ({
+test.concurrent('FOLLOW ends with its stdin and leaves no process behind; the job continues', async ({
   expect,
   onTestFinished,
 }) => {
@@ -154,13 +154,13 @@ test.concurrent('following ends with its stdin and leaves nothing behind; the jo
   child.stdin.end()
 
   expect((await ended).stdout.toString()).toBe('begun, ')
-  // Of the processes that name the folder, the runner alone is left.
+  // Only the runner is left of the processes whose command line contains the folder.
   await expect.poll(() => processesWith(folder)).toBe(1)
   await writeFile(file, '')
   expect((await follow(id).ended).stderr).toBe('ops-panel exit 0 12\n')
 })
 
-test.concurrent('following a job to its end leaves no process behind', async ({ expect, onTestFinished }) => {
+test.concurrent('FOLLOW to the end of a job leaves no process behind', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file))
@@ -173,7 +173,7 @@ test.concurrent('following a job to its end leaves no process behind', async ({ 
   await expect.poll(() => processesWith(folder)).toBe(0)
 })
 
-test.concurrent('a job whose runner was killed is lost, for who follows it then and for who comes later', async ({
+test.concurrent('a job whose runner was killed is lost, for a current and for a later follower', async ({
   expect,
   onTestFinished,
 }) => {
@@ -197,11 +197,11 @@ test.concurrent.for([
     loss: 'rebooted',
   },
   {
-    what: 'another process of the same number',
+    what: 'another process with the same pid',
     change: (words: string[]) => [words[0], '1', words[2]],
     loss: 'killed',
   },
-])('a runner of $what is not taken for the job’s', async ({ change, loss }, { expect, onTestFinished }) => {
+])('a runner of $what does not count as the job’s', async ({ change, loss }, { expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const file = join(await temporaryFolder(onTestFinished), 'go')
   await startJob(id, ...waitFor(file, 'begun'))
@@ -215,7 +215,7 @@ test.concurrent.for([
   kill(-pid, 'SIGKILL')
 })
 
-test.concurrent('what the command notes is told apart from what it prints, at its end and when it is lost', async ({
+test.concurrent('notes of the command are returned apart from its output, at its end and when it is lost', async ({
   expect,
   onTestFinished,
 }) => {
@@ -247,7 +247,7 @@ test.concurrent('TERM to the job’s group ends the command, and its exit code i
   expect((await ended).stderr).toMatch(/^ops-panel exit 143 \d+\n$/)
 })
 
-test.concurrent('a job that is not there is gone', async ({ expect, onTestFinished }) => {
+test.concurrent('FOLLOW of a missing job reports gone', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
 
   expect(await follow(id).ended).toMatchObject({ code: 0, stderr: 'ops-panel gone\n' })
@@ -255,7 +255,7 @@ test.concurrent('a job that is not there is gone', async ({ expect, onTestFinish
 
 const asRoot = process.getuid?.() === 0
 
-test.concurrent('what others put where a job’s folder could be keeps no job from starting, and stays as it is', async ({
+test.concurrent('a job starts despite what others put where a job’s folder could be, and their files stay unchanged', async ({
   expect,
   onTestFinished,
 }) => {
@@ -270,7 +270,7 @@ test.concurrent('what others put where a job’s folder could be keeps no job fr
   const [link = '', file = '', foreign = ''] = places
   await symlink(other, link)
   await writeFile(file, '')
-  // Only root can make a folder of another account; elsewhere the others stand for it.
+  // Only root can make a folder of another account. Without root, the other cases have to do.
   if (asRoot) {
     await mkdir(join(foreign, id), { recursive: true })
     await chown(foreign, 65_534, 65_534)
@@ -287,7 +287,7 @@ test.concurrent('what others put where a job’s folder could be keeps no job fr
   expect(await exists(link)).toBe(true)
 })
 
-test.concurrent('a job that the former version began in /var/tmp itself is followed and cleaned, if it is the account’s own', async ({
+test.concurrent('a job that version 0.1 started in /var/tmp itself is followed and cleaned if it belongs to the account', async ({
   expect,
   onTestFinished,
 }) => {
@@ -303,7 +303,7 @@ test.concurrent('a job that the former version began in /var/tmp itself is follo
   expect(await exists(former)).toBe(false)
 })
 
-test.concurrent('cleaning removes the job’s folder, and cleaning twice does no harm', async ({
+test.concurrent('CLEAN removes the folder of a job, and a second CLEAN does no harm', async ({
   expect,
   onTestFinished,
 }) => {
@@ -316,7 +316,7 @@ test.concurrent('cleaning removes the job’s folder, and cleaning twice does no
   expect((await run(script(CLEAN, 'ops-panel-job', id))).code).toBe(0)
 })
 
-test.concurrent('the job gets nothing of the starter’s stdin', async ({ expect, onTestFinished }) => {
+test.concurrent('the job does not read the stdin of START', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
   const { child, ended } = begin(script(START, 'ops-panel-job', RUN, id, MOST, 'cat'))
   child.stdin.end('a password\n')
@@ -334,15 +334,12 @@ test.concurrent('an exit code that could not be written is no success', async ({
   expect((await follow(id).ended).stderr).toBe('ops-panel exit \n')
 })
 
-test.concurrent('where nothing can be written the command does not run, and that is told soon', async ({
-  expect,
-  onTestFinished,
-}) => {
+test.concurrent('on a full disk the command does not run, and START fails soon', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const ran = join(await temporaryFolder(onTestFinished), 'ran')
   const start = script(START, 'ops-panel-job', RUN, id, MOST, 'mkdir', ran)
 
-  // A file may have no byte, as on a full disk; the signal that comes with it is passed over.
+  // The limit of 0 bytes a file imitates a full disk. The signal that comes with it is ignored.
   const { code, stderr } = await run(script('trap "" XFSZ; ulimit -f 0; exec "$@"', 'x', ...start))
 
   expect({ code, stderr }).toMatchObject({ code: 75, stderr: expect.stringContaining('did not start') })
@@ -350,10 +347,7 @@ test.concurrent('where nothing can be written the command does not run, and that
   expect(await exists(join(folder, 'exit'))).toBe(false)
 })
 
-test.concurrent('the command makes files as others do, and its folder stays private', async ({
-  expect,
-  onTestFinished,
-}) => {
+test.concurrent('the command has the usual umask, and its folder stays private', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
 
   await startJob(id, ...script('umask', 'x'))

@@ -7,7 +7,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { issue, openSocket } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** The service in a process of its own: one that hangs can still be ended, by who watches it. */
+/** Starts the service in a process of its own, so that the test can kill it if it hangs. */
 async function startProcess(demo: DemoHost) {
   const folder = await temporaryFolder()
   const child = spawn(process.execPath, [new URL('../../serve/main.ts', import.meta.url).pathname], {
@@ -36,25 +36,22 @@ async function startProcess(demo: DemoHost) {
   return { subscribe: (query = '') => openSocket(url, `/ws/updates/${id}${query}`, { token }), healthy }
 }
 
-test.each([4, 4_000_000_000])(
-  'of a job that has ended, a from beyond its end (%i) gets the end and 1000',
-  async (from) => {
-    const demo = await startDemo()
-    const output = controlledOutput(demo)
-    const { subscribe, healthy } = await startProcess(demo)
-    output.print('un\n')
-    output.end()
-    await subscribe().end
+test.each([4, 4_000_000_000])('a from beyond the end of an ended job (%i) gets the end and 1000', async (from) => {
+  const demo = await startDemo()
+  const output = controlledOutput(demo)
+  const { subscribe, healthy } = await startProcess(demo)
+  output.print('un\n')
+  output.end()
+  await subscribe().end
 
-    const beyond = subscribe(`?from=${from}`)
+  const beyond = subscribe(`?from=${from}`)
 
-    await expect.poll(() => beyond.closed()?.code, { timeout: 2_000 }).toBe(1000)
-    expect(beyond.events.map(({ type, seq }) => [type, seq])).toEqual([['update_done', 3]])
-    expect(await healthy()).toBe(200)
-  },
-)
+  await expect.poll(() => beyond.closed()?.code, { timeout: 2_000 }).toBe(1000)
+  expect(beyond.events.map(({ type, seq }) => [type, seq])).toEqual([['update_done', 3]])
+  expect(await healthy()).toBe(200)
+})
 
-test('of a job that runs, a from beyond what there is holds nobody up, and what comes later is told', async () => {
+test('a from beyond the output of a running job blocks nobody, and later output is sent', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { subscribe, healthy } = await startProcess(demo)

@@ -4,7 +4,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { openSocket, startService } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** A service, and a job in it that prints what the test says. */
+/** A service with a job whose output the test controls. */
 async function running(env: Record<string, string> = {}) {
   const demo = await startDemo()
   const output = controlledOutput(demo)
@@ -23,7 +23,7 @@ async function running(env: Record<string, string> = {}) {
   }
 }
 
-test('a subscriber gets each piece as it is printed, then the end, and is closed with 1000', async () => {
+test('a subscriber gets each piece as it is printed, then the end, and the socket closes with 1000', async () => {
   const { subscribe, output, id, job } = await running()
   const socket = subscribe()
   await socket.opened
@@ -44,7 +44,7 @@ test('a subscriber gets each piece as it is printed, then the end, and is closed
   expect(await job(id)).toMatchObject({ status: 'success', output: socket.text() })
 })
 
-test('every frame tells the byte that its chunk ends at', async () => {
+test('the seq of every frame is the byte offset after its chunk', async () => {
   const { subscribe, output } = await running()
   const socket = subscribe()
   for (let line = 0; line < 50; line += 1) output.print(`ligne ${line} é€🦊\n`)
@@ -59,7 +59,7 @@ test('every frame tells the byte that its chunk ends at', async () => {
   expect(at).toBe(Buffer.byteLength(output.text()))
 })
 
-test('who comes late gets all of it, without a gap or a repeat, while more keeps coming', async () => {
+test('a late subscriber gets the whole output without a gap or a repetition while more arrives', async () => {
   const { subscribe, output } = await running()
   const first = subscribe()
   const late: ReturnType<typeof subscribe>[] = []
@@ -78,7 +78,7 @@ test('who comes late gets all of it, without a gap or a repeat, while more keeps
   }
 })
 
-test('who comes back gets what comes after the byte it names', async () => {
+test('a subscriber that reconnects gets the output after its byte', async () => {
   const { subscribe, output, end } = { ...(await running()), end: 17 }
   output.print('un\ndeux é\n')
   const before = subscribe()
@@ -94,21 +94,24 @@ test('who comes back gets what comes after the byte it names', async () => {
   expect(after.last()?.seq).toBe(end)
 })
 
-test.each([0, 1, 3, 10, 16, 17])('of a job that has ended, from byte %i: the rest, the end, 1000', async (from) => {
-  const { subscribe, output, id } = await running()
-  output.print('un\ndeux é\ntrois\n')
-  output.end()
-  await subscribe().end
+test.each([0, 1, 3, 10, 16, 17])(
+  'a subscription of an ended job from byte %i gets the rest, the end and 1000',
+  async (from) => {
+    const { subscribe, output, id } = await running()
+    output.print('un\ndeux é\ntrois\n')
+    output.end()
+    await subscribe().end
 
-  const socket = subscribe(`?from=${from}`)
+    const socket = subscribe(`?from=${from}`)
 
-  expect(await socket.end).toBe(1000)
-  const whole = Buffer.from('un\ndeux é\ntrois\n')
-  expect(socket.text()).toBe(whole.subarray(from).toString())
-  expect(socket.last()).toMatchObject({ type: 'update_done', seq: 17, data: { job_id: id } })
-})
+    expect(await socket.end).toBe(1000)
+    const whole = Buffer.from('un\ndeux é\ntrois\n')
+    expect(socket.text()).toBe(whole.subarray(from).toString())
+    expect(socket.last()).toMatchObject({ type: 'update_done', seq: 17, data: { job_id: id } })
+  },
+)
 
-test.each(['-1', 'x', '1.5'])('a from of %j is refused by closing, without output', async (from) => {
+test.each(['-1', 'x', '1.5'])('a from of %j is refused with a close and without output', async (from) => {
   const { subscribe, output } = await running()
   output.print('un\n')
 
@@ -118,7 +121,7 @@ test.each(['-1', 'x', '1.5'])('a from of %j is refused by closing, without outpu
   expect(socket.events).toEqual([])
 })
 
-test('without claims: live frames only, then the end and 1000', async () => {
+test('a subscriber without a token gets live frames only, then the end and 1000', async () => {
   const { subscribe, anonymous, output } = await running()
   const first = subscribe()
   output.print('avant\n')
@@ -135,7 +138,7 @@ test('without claims: live frames only, then the end and 1000', async () => {
   expect(socket.events[0]?.seq).toBe(13)
 })
 
-test('without claims, a job that has ended closes with 1000 and says nothing', async () => {
+test('a subscriber without a token of an ended job gets 1000 and no frame', async () => {
   const { subscribe, anonymous, output } = await running()
   output.print('secret\n')
   output.end()
@@ -147,7 +150,7 @@ test('without claims, a job that has ended closes with 1000 and says nothing', a
   expect(socket.events).toEqual([])
 })
 
-test('without claims, nothing where PANEL_ANONYMOUS_OUTPUT is off: 4401', async () => {
+test('a subscriber without a token gets 4401 while PANEL_ANONYMOUS_OUTPUT is off', async () => {
   const { subscribe, anonymous, output } = await running({ PANEL_ANONYMOUS_OUTPUT: 'off' })
   const socket = anonymous()
 
@@ -161,7 +164,7 @@ test('without claims, nothing where PANEL_ANONYMOUS_OUTPUT is off: 4401', async 
   expect(socket.events).toEqual([])
 })
 
-test('a job that is not there closes with 4404, with claims and without', async () => {
+test('a missing job closes with 4404, with a token and without', async () => {
   const { url, token, demo: _ } = await running()
 
   for (const options of [{ token }, {}]) {
@@ -171,7 +174,7 @@ test('a job that is not there closes with 4404, with claims and without', async 
   }
 })
 
-test('output that cannot be read closes with 1011 and storage_failed, and is all there afterwards', async () => {
+test('output that cannot be read closes with 1011 and storage_failed, and is complete afterwards', async () => {
   const { subscribe, output, folder, job, id } = await running()
   output.print('avant\n')
   const first = subscribe()
@@ -206,7 +209,7 @@ test('a job with an invalid target closes with 1000 without a frame', async () =
   expect(socket.events).toEqual([])
 })
 
-test('a connection to the host that is cut is nothing that subscribers see', async () => {
+test('subscribers do not notice a lost connection to the host', async () => {
   const { subscribe, output, demo } = await running()
   const socket = subscribe()
   output.print('avant\n')
@@ -222,7 +225,7 @@ test('a connection to the host that is cut is nothing that subscribers see', asy
   expect(socket.last()).toMatchObject({ type: 'update_done', seq: 14 })
 })
 
-test('a reboot of the host tells the error, after what had come', async () => {
+test('a reboot of the host sends the error after the stored output', async () => {
   const { subscribe, output, demo, id, job } = await running()
   const socket = subscribe()
   output.print('avant\n')
@@ -240,7 +243,7 @@ test('a reboot of the host tells the error, after what had come', async () => {
   expect(late.last()).toEqual(socket.last())
 })
 
-test('a restart of the service loses nothing: who comes back with from gets the rest', async () => {
+test('a restart of the service loses nothing: a subscriber that reconnects with from gets the rest', async () => {
   const { subscribe, output, stop, folder, demo, id, token } = await running()
   const before = subscribe()
   output.print('avant\n')
@@ -260,7 +263,7 @@ test('a restart of the service loses nothing: who comes back with from gets the 
   expect(await next.job(id)).toMatchObject({ status: 'success', output: 'avant\npendant\naprès\n' })
 })
 
-test('one who comes late gets a long stored row in frames of 32 KiB, cut between characters', async () => {
+test('a late subscriber gets a long stored row in frames of 32 KiB, cut between characters', async () => {
   const { subscribe, output, id, job } = await running()
   const text = `x${'é€🦊'.repeat(30_000)}\n`
   output.print(text)
