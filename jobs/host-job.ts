@@ -10,10 +10,10 @@ import { CANCEL, CLEAN, START, withNotes } from './script.ts'
 /** Starts, cancels and removes one job on the host; `follow.ts` reads its output. */
 export interface HostJob {
   /**
-   * Starts the job exactly once, however often the connection is lost; awaits `mayBegin` before each attempt. Returns
-   * the parts of a job that has any. Rejects with a NotBegun when the host was never asked.
+   * Starts the job exactly once, however often the connection is lost; awaits `beforeStart` before each attempt. Returns
+   * the parts of a job that has any. Rejects with a StartNotAttempted when the host was never asked.
    */
-  start(mayBegin: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
+  start(beforeStart: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
   /** Ends the job and all its processes. */
   cancel(): Promise<void>
   /** French lines that say what a cancelled job left unfinished; empty when the host cannot be asked. */
@@ -34,7 +34,7 @@ export function createHostJob(
 ): HostJob {
   const persisting = { log, signal, job: id, clock }
   return {
-    async start(mayBegin, { askedBefore }) {
+    async start(beforeStart, { askedBefore }) {
       let start: Command | undefined
       let parts: readonly JobPart[] | undefined
       let asked = askedBefore
@@ -46,17 +46,17 @@ export function createHostJob(
             const command = parts ? withNotes(name, prepared.command) : prepared.command
             start = script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...command)
           }
-          await mayBegin()
+          await beforeStart()
           const { code, stderr } = await host.exec(start, { rights: 'script', timeoutMs: START_MS })
-          if (code !== 0) throw new NotStarted(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
+          if (code !== 0) throw new StartFailed(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
           return parts
         } catch (error) {
           // The host may have started the job although the answer was lost. Asking again is harmless.
           asked ||= start !== undefined && error instanceof SshError && error.mayHaveBegun
           // A command that cannot be prepared for a reason other than SSH fails again on each attempt.
           const unfit = start === undefined && !(error instanceof SshError)
-          const ours = error instanceof Error && !(error instanceof LeaseLost || error instanceof NotStarted)
-          if ((!asked || unfit) && ours) throw new NotBegun(error)
+          const ours = error instanceof Error && !(error instanceof LeaseLost || error instanceof StartFailed)
+          if ((!asked || unfit) && ours) throw new StartNotAttempted(error)
           throw error
         }
       })
@@ -89,13 +89,13 @@ export function createHostJob(
 }
 
 /** The host could not start a job. Its folder stays for inspection. */
-export class NotStarted extends Error {
-  override readonly name = 'NotStarted'
+export class StartFailed extends Error {
+  override readonly name = 'StartFailed'
 }
 
 /** The host was not asked to start a job; `cause` says why. */
-export class NotBegun extends Error {
-  override readonly name = 'NotBegun'
+export class StartNotAttempted extends Error {
+  override readonly name = 'StartNotAttempted'
 
   constructor(cause: Error) {
     super(cause.message, { cause })

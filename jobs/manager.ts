@@ -68,7 +68,7 @@ const RENEW_MS = 2_000
 /** How long a job of an unknown kind is left to an instance that knows the kind, which takes it over within seconds. */
 const UNKNOWN_MS = 30_000
 /** Proxies in front of a function host give up after 29 s or later. The next request continues the start. */
-const BEGIN_MS = 20_000
+const START_MS = 20_000
 
 /** Jobs last minutes, so an earlier attempt would meet the same full queue. */
 const FULL_SECONDS = 30
@@ -148,7 +148,7 @@ export function createJobs({
         runs.delete(id)
         published.delete(id)
         // After a takeover, the subscribers of this instance get the output of the new follower.
-        if (!stopped && hub.subscribers(here.topic) > 0) relay.begin(event, id, here.at)
+        if (!stopped && hub.subscribers(here.topic) > 0) relay.start(event, id, here.at)
       })
   }
 
@@ -235,8 +235,9 @@ export function createJobs({
         failedStarts.add(row.id)
         throw error
       }
-      const begun = runs.get(row.id)?.begun
-      if (onDemand && begun) await Promise.race([begun, pause(BEGIN_MS, undefined, { ref: false })])
+      const startedOrWaiting = runs.get(row.id)?.startedOrWaiting
+      if (onDemand && startedOrWaiting)
+        await Promise.race([startedOrWaiting, pause(START_MS, undefined, { ref: false })])
       return row.id
     },
     async cancel(id, username, announce) {
@@ -245,7 +246,7 @@ export function createJobs({
       return true
     },
     newest: (kinds) => list.newest(kinds),
-    relay: (event, id, from) => relay.begin(event, id, from),
+    relay: (event, id, from) => relay.start(event, id, from),
     maintain,
     async upToDate(id) {
       if (!onDemand) return

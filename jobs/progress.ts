@@ -7,7 +7,7 @@ import type { JobOutput } from './output.ts'
  */
 export interface JobProgress {
   /** Settles when the host has started the job, or when the job waits for another one. */
-  begun: Promise<void>
+  startedOrWaiting: Promise<void>
   waits(): void
   hasTurn(): void
   launched(): void
@@ -33,24 +33,24 @@ const RECEIVING_POLLS = 100
 const ALL_POLLS = 500
 
 export function createJobProgress(): JobProgress {
-  let begin = () => {}
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve
+  let settle = () => {}
+  const startedOrWaiting = new Promise<void>((resolve) => {
+    settle = resolve
   })
   let waiting = false
   let receiving: JobOutput | undefined
   let pieces = 0
 
   return {
-    begun,
+    startedOrWaiting,
     waits() {
       waiting = true
-      begin()
+      settle()
     },
     hasTurn() {
       waiting = false
     },
-    launched: begin,
+    launched: settle,
     receives(output) {
       receiving = output
       pieces += 1

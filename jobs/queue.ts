@@ -17,11 +17,11 @@ export interface JobQueue {
    * those have ended and others are ahead. Rejects when `signal` aborts.
    */
   turn(id: string, waiting: (ahead: QueuedJob[]) => Promise<void>, signal: AbortSignal): Promise<void>
-  /** Checks at once whose turn it is; to be called when a job has ended at this instance. */
+  /** Finds at once whose turn it is; to be called when a job has ended at this instance. */
   review(): void
 }
 
-/** Interval of the checks, which find the end of a job at another instance. */
+/** Interval of the reads, which find the end of a job at another instance. */
 const REVIEW_MS = 1_000
 
 interface Waiting {
@@ -33,18 +33,18 @@ interface Waiting {
 }
 
 /**
- * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. One query a check
+ * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. One query
  * serves all waiting jobs.
  */
 export function createJobQueue(db: Database, log: Log): JobQueue {
   const waiting = new Set<Waiting>()
-  let checking = false
-  let checkAgain = false
+  let reading = false
+  let readAgain = false
   let timer: NodeJS.Timeout | undefined
 
-  const check = async () => {
+  const readQueue = async () => {
     do {
-      checkAgain = false
+      readAgain = false
       const candidates = [...waiting]
       try {
         const jobs = await queuedJobs(db)
@@ -54,19 +54,19 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
           if (isNext && (await takeTurn(db, one.id))) one.start()
         }
       } catch (error) {
-        // The jobs keep waiting for the next check.
+        // The jobs keep waiting for the next read.
         log.error({ err: error }, 'the queue of jobs could not be read')
       }
-    } while (checkAgain && waiting.size > 0)
+    } while (readAgain && waiting.size > 0)
   }
 
   const review = () => {
     if (waiting.size === 0) return
-    checkAgain = true
-    if (checking) return
-    checking = true
-    void check().finally(() => {
-      checking = false
+    readAgain = true
+    if (reading) return
+    reading = true
+    void readQueue().finally(() => {
+      reading = false
       clearTimeout(timer)
       if (waiting.size > 0) timer = setTimeout(review, REVIEW_MS).unref()
     })

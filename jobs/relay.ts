@@ -8,7 +8,7 @@ import { finalEvent, jobTopic, outputEvents } from './events.ts'
 /** Publishes at this instance the output that another instance stores, as long as the topic has subscribers. */
 export interface JobRelay {
   /** Starts with the byte `from`, unless the job is being relayed already. */
-  begin(event: string, id: string, from: number): void
+  start(event: string, id: string, from: number): void
   stop(): void
 }
 
@@ -69,7 +69,7 @@ export function createJobRelay(
   }
 
   return {
-    begin(event, id, from) {
+    start(event, id, from) {
       const topic = jobTopic(event, id)
       if (relayed.has(topic) || isHere(id)) return
       relayed.add(topic)

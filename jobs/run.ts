@@ -1,6 +1,6 @@
 /*
- * Takes one job through its turn, its start, its output and its end, from any state that its row may be in. Without
- * this order of steps, a takeover could start a job twice, lose its output, or record its end twice.
+ * Takes one job from the state in its row through its turn, its start and its output to its recorded end. Without it, no
+ * instance could continue a job that another one has started.
  */
 import type { JobEnd, JobRow } from '../db/jobs.ts'
 import { type Database, type Statement, StorageError } from '../db/libsql/database.ts'
@@ -10,7 +10,7 @@ import { type Failure, translate } from '../runtime/errors.ts'
 import type { Host } from '../ssh/ssh.ts'
 import { jobFailure } from './codes.ts'
 import { followOutput, JobLost, type JobOutcome } from './follow.ts'
-import { createHostJob, NotBegun, NotStarted } from './host-job.ts'
+import { createHostJob, StartNotAttempted, StartFailed } from './host-job.ts'
 import type { AnyJobKind } from './kind.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 import { createJobProgress } from './progress.ts'
@@ -37,7 +37,7 @@ export interface JobRun {
   /** Settles when the job has ended or was released. */
   done: Promise<void>
   /** Settles when the host has started the job, when the job waits for another one, or when it is done. */
-  begun: Promise<void>
+  startedOrWaiting: Promise<void>
   /** Settles within seconds, when the output that the host has until now is stored. */
   caughtUp(): Promise<void>
   /** Ends the job for the user that its row names. A repeated call retries an end that has failed. */
@@ -60,7 +60,7 @@ export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): Jo
   const { progress } = work
   return {
     done,
-    begun: Promise.race([progress.begun, done]).catch(() => {}),
+    startedOrWaiting: Promise.race([progress.startedOrWaiting, done]).catch(() => {}),
     caughtUp: () => progress.caughtUp(done),
     cancel,
     release: () => released.abort(),
@@ -110,12 +110,12 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 
   const launch = async (): Promise<void> => {
-    const mayBegin = async () => {
+    const beforeStart = async () => {
       // Another instance may have taken the job over and recorded its end.
       if ((await record.current()).status !== 'running') throw new LeaseLost(`job ${id} has ended elsewhere`)
     }
     // A previous follower may have asked the host already.
-    const parts = await hostJob.start(mayBegin, { askedBefore: epoch > 1 })
+    const parts = await hostJob.start(beforeStart, { askedBefore: epoch > 1 })
     await record.launched(parts)
     progress.launched()
   }
@@ -134,11 +134,11 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       }),
     )
 
-  let begun = false
+  let isLaunched = false
   let ending: Promise<void> | undefined
   /** Ends the started job on the host, one attempt at a time. */
   const end = (): void => {
-    if (!begun || ending) return
+    if (!isLaunched || ending) return
     ending = hostJob.cancel().finally(() => {
       ending = undefined
     })
@@ -153,7 +153,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       await turn()
       await launch()
     }
-    begun = true
+    isLaunched = true
     if (cancelled.aborted) end()
     const outcome = await follow()
     await ending
@@ -169,7 +169,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       const end = { status: 'error', error: null, error_code: null, exit_code: null } as const
       // The job was cancelled while it was queued.
       if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false, notes: [] }
-      const cause = error instanceof NotBegun ? error.cause : error
+      const cause = error instanceof StartNotAttempted ? error.cause : error
       const { message, code } = failureOf(cause)
       // A failure of the host or of the request needs no stack.
       const isExpected = code !== 'internal'
@@ -201,6 +201,6 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
 /** The failure to record for a job that ended with an error. */
 function failureOf(error: unknown): Failure {
   if (error instanceof JobLost) return error.failure
-  if (error instanceof NotStarted) return jobFailure('job_not_started', { values: { message: error.message } })
+  if (error instanceof StartFailed) return jobFailure('job_not_started', { values: { message: error.message } })
   return translate(error)
 }

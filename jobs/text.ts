@@ -10,7 +10,7 @@ const PIECE = 256 * 1024
 type Job = Pick<JobRow, 'id' | 'error' | 'error_code' | 'output_size' | 'output_from'>
 
 /**
- * The output of a job for its record: the error of a failed job, else its text, of which a long one is cut to its end.
+ * The output of a job for its record: the error of a failed job, else its text, or the end of a long text.
  */
 export async function jobText(db: Database, job: Job): Promise<string> {
   let text = ''

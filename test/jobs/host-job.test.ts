@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { createHost, type Host } from '../../ssh/host.ts'
-import { createHostJob, NotBegun } from '../../jobs/host-job.ts'
+import { createHostJob, StartNotAttempted } from '../../jobs/host-job.ts'
 import type { AnyJobKind } from '../../jobs/kind.ts'
 import { createLog } from '../../platform/log.ts'
 import { SshError } from '../../ssh/connection.ts'
@@ -61,7 +61,7 @@ test.each(['unreachable', 'refused', 'bad_credentials', 'host_key_changed'] as c
   async (reason) => {
     const { start, calls } = jobAt(new SshError(reason, 'non'))
 
-    await expect(start()).rejects.toThrow(NotBegun)
+    await expect(start()).rejects.toThrow(StartNotAttempted)
 
     expect(calls()).toBe(1)
   },
@@ -73,5 +73,5 @@ test('a host that does not answer for five minutes may still have started the jo
   const error = await start().catch((thrown: unknown) => thrown)
 
   expect(error).toBeInstanceOf(SshError)
-  expect(error).not.toBeInstanceOf(NotBegun)
+  expect(error).not.toBeInstanceOf(StartNotAttempted)
 }, 30_000)

@@ -100,7 +100,7 @@ test.concurrent('children, grandchildren, process groups and orphaned processes 
     loop='while :; do sleep 0.05; done'
     sh -c "$loop" "$1" &
     sh -c 'sh -c "$1" "$0" & sh -c "$1" "$0"' "$1" "$loop" &
-    # Orphans, whose parent is somebody else by now.
+    # Orphans, whose parent has exited.
     sh -c 'sh -c "$1" "$0" & :' "$1" "$loop"
     # A group of its own, as an interactive shell makes them.
     bash -c 'set -m; sh -c "$1" "$0" & wait' "$1" "$loop" &

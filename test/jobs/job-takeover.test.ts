@@ -18,14 +18,14 @@ async function running(options: Parameters<typeof jobService>[1] = {}) {
 }
 
 /** Wraps a database so that a test can make all writes of one instance fail. */
-function cutOff() {
+function disconnectable() {
   let away = false
   const refused = () => Promise.reject(new StorageError('away'))
   return {
-    cut() {
+    disconnect() {
       away = true
     },
-    mend() {
+    reconnect() {
       away = false
     },
     wrap: (db: Database): Database => ({
@@ -158,16 +158,16 @@ test('a previous follower without output to write releases the job during mainte
 })
 
 test('an instance that was disconnected from the database during a takeover does no harm afterwards', async () => {
-  const { cut, mend, wrap } = cutOff()
+  const { disconnect, reconnect, wrap } = disconnectable()
   const { again, expireLeases, print, id, ended, output, lines } = await running({ wrap })
-  cut()
+  disconnect()
   print.print('un, ')
   await expect.poll(() => lines().some((line) => line.includes('the database failed'))).toBe(true)
   await expireLeases()
   await again().jobs.maintain()
   await expect.poll(() => output(id)).toBe('avant, un, ')
 
-  mend()
+  reconnect()
   await expect.poll(() => lines().some((line) => line.includes('job let go')), { timeout: 5_000 }).toBe(true)
   print.print('deux')
   print.end()
@@ -179,14 +179,14 @@ test('an instance that was disconnected from the database during a takeover does
 test('a job whose instance died before it recorded the start is not started twice', async () => {
   const demo = await startDemo()
   let runs = 0
-  const { cut, wrap } = cutOff()
+  const { disconnect, wrap } = disconnectable()
   demo.upgradeOutput = async function* () {
     runs += 1
     yield `passage ${runs}`
   }
   const { again, jobs, start, row, ended, output } = await jobService(demo, { wrap })
   beforeScript(demo, 'start', (times) => {
-    if (times === 0) cut()
+    if (times === 0) disconnect()
     return undefined
   })
   const id = await start(jobs, 'lxc:101')
@@ -202,12 +202,12 @@ test('a job whose instance died before it recorded the start is not started twic
 
 test('a job that was recorded but not started is started by the instance that takes it over', async () => {
   const demo = await startDemo()
-  const { cut, wrap } = cutOff()
+  const { disconnect, wrap } = disconnectable()
   beforeScript(demo, 'start', (times) => (times === 0 ? new Promise(() => {}) : undefined))
   const { again, jobs, start, ended, output } = await jobService(demo, { wrap })
   const id = await start(jobs, 'lxc:101')
   await expect.poll(() => starts(demo)).toHaveLength(1)
-  cut()
+  disconnect()
 
   await again({ gone: ['instance 1'] }).jobs.maintain()
 
@@ -218,9 +218,9 @@ test('a job that was recorded but not started is started by the instance that ta
 test('a job that a dead instance may have started is retried while the host is unreachable', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
-  const { cut, wrap } = cutOff()
+  const { disconnect, wrap } = disconnectable()
   beforeScript(demo, 'start', (times) => {
-    if (times === 0) cut()
+    if (times === 0) disconnect()
     return undefined
   })
   const { again, jobs, start, row, ended, output: stored, lines } = await jobService(demo, { wrap })

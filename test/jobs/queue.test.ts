@@ -14,15 +14,15 @@ import { jobService, starts } from './job-service.ts'
 
 /** Makes each upgrade print its place and then run until the test ends it. */
 function heldUpgrades(demo: DemoHost) {
-  const begun: string[] = []
+  const started: string[] = []
   const ends: { place: string; end: () => void }[] = []
   demo.upgradeOutput = async function* (place) {
-    begun.push(place)
+    started.push(place)
     yield `${place}\n`
     await new Promise<void>((resolve) => ends.push({ place, end: resolve }))
   }
   return {
-    begun,
+    started,
     /** Ends the oldest upgrade of that place. */
     async end(place: string) {
       await expect.poll(() => ends.some((one) => one.place === place)).toBe(true)
@@ -42,7 +42,7 @@ const waits = (id: string, target: string, more = '') => `En attente de la fin d
 
 test('jobs of one target run one after another in order of arrival, and report once which job they wait for', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, start, ended, output, row } = await jobService(demo)
   const one = await start(jobs, 'lxc:101')
   const two = await start(jobs, 'lxc:101')
@@ -50,11 +50,11 @@ test('jobs of one target run one after another in order of arrival, and report o
 
   await expect.poll(() => output(three)).toBe(waits(one, 'lxc:101', ' et de 1 autre'))
   expect(await output(two)).toBe(waits(one, 'lxc:101'))
-  await expect.poll(() => begun).toEqual(['101'])
+  await expect.poll(() => started).toEqual(['101'])
   expect(await row(three)).toMatchObject({ status: 'running', launched: false })
 
   for (const [at, id] of [one, two, three].entries()) {
-    await expect.poll(() => begun).toHaveLength(at + 1)
+    await expect.poll(() => started).toHaveLength(at + 1)
     expect(starts(demo)).toHaveLength(at + 1)
     await end('101')
     expect(await ended(id)).toMatchObject({ status: 'success', exit_code: 0 })
@@ -65,7 +65,7 @@ test('jobs of one target run one after another in order of arrival, and report o
 
 test('users are served in turn: a user who is new to a long queue waits for one job of each other user', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output } = await jobService(demo)
   const other = again()
   const bob = [
@@ -81,7 +81,7 @@ test('users are served in turn: a user who is new to a long queue waits for one 
   await expect.poll(() => output(z1)).toBe(waits(b1, 'lxc:101', ' et de 1 autre'))
 
   for (const [at, id] of [b1, a1, z1, b2, a2, b3].entries()) {
-    await expect.poll(() => begun, { timeout: 3_000 }).toHaveLength(at + 1)
+    await expect.poll(() => started, { timeout: 3_000 }).toHaveLength(at + 1)
     await end('101')
     expect(await ended(id)).toMatchObject({ status: 'success' })
   }
@@ -164,11 +164,11 @@ test('a refused job leaves no audit entry and no record', async () => {
 
 test('jobs of different targets do not wait for each other', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, start, ended, output } = await jobService(demo)
   const ids = [await start(jobs, 'lxc:101'), await start(jobs, 'lxc:102'), await start(jobs, 'host')]
 
-  await expect.poll(() => [...begun].sort()).toEqual(['101', '102', 'host'])
+  await expect.poll(() => [...started].sort()).toEqual(['101', '102', 'host'])
   for (const place of ['host', '102', '101']) await end(place)
 
   for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'success' })
@@ -177,7 +177,7 @@ test('jobs of different targets do not wait for each other', async () => {
 
 test('a job of all waits for every container, a container waits for all, and the host for neither', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, start, ended, output } = await jobService(demo)
   const one = await start(jobs, 'lxc:101')
   const all = await start(jobs, 'all')
@@ -189,7 +189,7 @@ test('a job of all waits for every container, a container waits for all, and the
   await expect.poll(() => output(all)).toBe(waits(one, 'lxc:101'))
   await expect.poll(() => output(two)).toBe(waits(all, 'all'))
   await expect.poll(() => output(again)).toBe(waits(one, 'lxc:101', ' et de 2 autres'))
-  await expect.poll(() => [...begun].sort()).toEqual(['101', 'host'])
+  await expect.poll(() => [...started].sort()).toEqual(['101', 'host'])
   await end('host')
   expect(await ended(host)).toMatchObject({ status: 'success' })
   expect(await output(host)).toBe('host\n')
@@ -204,7 +204,7 @@ test('a job of all waits for every container, a container waits for all, and the
   await end('101')
   await end('102')
   expect(await ended(again)).toMatchObject({ status: 'success' })
-  expect(begun).toHaveLength(7)
+  expect(started).toHaveLength(7)
 })
 
 test.each(['lxc:0101', 'lxc:00101'])('%s is the same target as lxc:101, and waits for it', async (target) => {
@@ -233,20 +233,20 @@ test('jobs with invalid targets never wait, even for each other', async () => {
 
 test('the next job starts after one that failed, or that was cancelled while queued', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, start, ended } = await jobService(demo)
   const one = await start(jobs, 'lxc:101')
   const two = await start(jobs, 'lxc:101')
   const three = await start(jobs, 'lxc:101')
-  await expect.poll(() => begun).toHaveLength(1)
+  await expect.poll(() => started).toHaveLength(1)
 
   await jobs.cancel(two, 'bob')
   expect(await ended(two)).toMatchObject({ status: 'error', error: 'Annulé par bob' })
-  expect(begun).toHaveLength(1)
+  expect(started).toHaveLength(1)
   demo.reboot()
 
   expect(await ended(one)).toMatchObject({ status: 'error', error_code: 'host_rebooted' })
-  await expect.poll(() => begun, { timeout: 3_000 }).toHaveLength(2)
+  await expect.poll(() => started, { timeout: 3_000 }).toHaveLength(2)
   await end('101')
   await end('101')
   expect(await ended(three)).toMatchObject({ status: 'success' })
@@ -254,12 +254,12 @@ test('the next job starts after one that failed, or that was cancelled while que
 
 test('a waiting job keeps waiting after a restart, and does not repeat its report', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output, row } = await jobService(demo)
   const one = await start(jobs, 'lxc:101')
   const two = await start(jobs, 'lxc:101')
   await expect.poll(() => output(two)).toBe(waits(one, 'lxc:101'))
-  await expect.poll(() => begun).toHaveLength(1)
+  await expect.poll(() => started).toHaveLength(1)
 
   await jobs.stop()
   await again().jobs.maintain()
@@ -270,12 +270,12 @@ test('a waiting job keeps waiting after a restart, and does not repeat its repor
 
   expect(await ended(two)).toMatchObject({ status: 'success', epoch: 2 })
   expect(await output(two)).toBe(`${waits(one, 'lxc:101')}101\n`)
-  expect(begun).toHaveLength(2)
+  expect(started).toHaveLength(2)
 })
 
 test('a job waits for one of another instance, and starts soon after its end', async () => {
   const demo = await startDemo()
-  const { begun, end } = heldUpgrades(demo)
+  const { started, end } = heldUpgrades(demo)
   const { jobs, again, start, ended, output } = await jobService(demo)
   const other = again()
   const one = await start(jobs, 'lxc:101')
@@ -285,14 +285,14 @@ test('a job waits for one of another instance, and starts soon after its end', a
   await expect.poll(() => output(two)).toBe(waits(one, 'lxc:101'))
   await end('101')
   await ended(one)
-  await expect.poll(() => begun, { timeout: 3_000 }).toHaveLength(2)
+  await expect.poll(() => started, { timeout: 3_000 }).toHaveLength(2)
   expect(await output(three)).toBe(waits(one, 'lxc:101', ' et de 1 autre'))
   await end('101')
   await ended(two)
   await end('101')
 
   expect(await ended(three)).toMatchObject({ status: 'success' })
-  expect(begun).toHaveLength(3)
+  expect(started).toHaveLength(3)
 })
 
 test('a waiting job does not ask the host for anything', async () => {
