@@ -22,7 +22,7 @@ export interface JobRecord {
   end(end: JobEnd, of: JobEndings): Promise<JobRow>
 }
 
-/** The parts of an end that depend on the command and the kind of job. */
+/** The details of an end that the command and the kind of job add. */
 export interface JobEndings {
   notes: readonly string[]
   leftovers(): Promise<string[]>
