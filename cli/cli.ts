@@ -1,6 +1,7 @@
 /*
- * The command line: finds the command that was typed, opens the data that it needs, runs it and prints what it returns. Names
- * and texts of others are escaped before a terminal shows them. The room must not know any single command.
+ * The command line: finds the command that was typed, opens the data that it needs, runs it and prints what it returns.
+ * Texts from outside are escaped before a terminal shows them. Without this room, each command would have to parse its
+ * words, open the database and end the process itself. The room must not know any single command.
  */
 
 import { userInfo } from 'node:os'
@@ -17,21 +18,21 @@ import { complain, explain, print } from './terminal.ts'
 export { describeCommands, helpFor } from './command-line.ts'
 export { complain, explain, print } from './terminal.ts'
 
-interface Surroundings {
+interface Origin {
   environment: Record<string, string | undefined>
   clock: Clock
 }
 
-/** Runs the command that was typed, and ends the process with its exit code: 1 for a failure, 2 for what is no command. */
-export async function typeCommand(
+/** Runs the command that was typed and sets the exit code: 1 after a failure, 2 for words that are no command. */
+export async function runCommandLine(
   commands: readonly CliCommand[],
   args: readonly string[],
-  surroundings: Surroundings,
+  origin: Origin,
 ): Promise<void> {
   try {
     const { command, typed } = parseCommandLine(commands, args)
     try {
-      const { text, ok } = await runTyped(command, typed, surroundings)
+      const { text, ok } = await runTyped(command, typed, origin)
       print(`${text}\n`)
       if (!ok) process.exitCode = 1
     } catch (error) {
@@ -43,7 +44,7 @@ export async function typeCommand(
   }
 }
 
-async function runTyped(command: CliCommand, typed: Typed, { environment, clock }: Surroundings): Promise<Report> {
+async function runTyped(command: CliCommand, typed: Typed, { environment, clock }: Origin): Promise<Report> {
   const config = readConfig(environment)
   const { log } = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const prompt = lazyPrompt()
@@ -60,19 +61,19 @@ async function runTyped(command: CliCommand, typed: Typed, { environment, clock 
 
 /** Reads nothing from the terminal until a command asks. */
 function lazyPrompt(): Prompt {
-  let made: Prompt | undefined
-  const prompt = () => (made ??= createPrompt(process.stdin, process.stderr))
+  let opened: Prompt | undefined
+  const prompt = () => (opened ??= createPrompt(process.stdin, process.stderr))
   return {
     interactive: process.stdin.isTTY === true,
     ask: (question) => prompt().ask(escapeControlLines(question)),
     askSecret: (question) => prompt().askSecret(escapeControlLines(question)),
     say: (text) => prompt().say(escapeControlLines(text)),
     startOver: (text) => prompt().startOver(escapeControlLines(text)),
-    close: () => made?.close(),
+    close: () => opened?.close(),
   }
 }
 
-/** Who types; an account without an entry in passwd by its number. */
+/** Returns the account that types; its number if it has no entry in passwd. */
 function operator(): string {
   try {
     return userInfo().username

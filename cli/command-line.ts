@@ -7,7 +7,7 @@ export function parseCommandLine(
   commands: readonly CliCommand[],
   typed: readonly string[],
 ): { command: CliCommand; typed: Typed } {
-  // Behind `--` everything is a word, whatever it begins with.
+  // After `--` everything is a word, also when it begins with a dash.
   const end = typed.includes('--') ? typed.indexOf('--') : typed.length
   const before = typed.slice(0, end)
   const words = [...before.filter((word) => !word.startsWith('-')), ...typed.slice(end + 1)]
@@ -15,8 +15,8 @@ export function parseCommandLine(
   if (!command) throw new UsageError(suggestion(commands, words))
   const args = words.slice(command.name.split(' ').length)
   const wanted = command.args ?? []
-  const least = wanted.filter((arg) => !arg.endsWith('?')).length
-  if (args.length < least || args.length > wanted.length) throw new UsageError(`il faut : ${usage(command)}.`)
+  const required = wanted.filter((arg) => !arg.endsWith('?')).length
+  if (args.length < required || args.length > wanted.length) throw new UsageError(`il faut : ${usage(command)}.`)
   const options = Object.fromEntries(
     Object.keys(command.flags ?? {}).map((flag) => [flag, { type: 'boolean' as const }]),
   )
@@ -44,18 +44,21 @@ function usage({ name, args = [] }: CliCommand): string {
   return [name, ...args.map((arg) => (arg.endsWith('?') ? `[${arg.slice(0, -1)}]` : `<${arg}>`))].join(' ')
 }
 
-/** Help about the command that the words name, or about those that begin with the first; undefined when that is none. */
+/**
+ * Returns help about the command that the words name, or about those that begin with the first word; undefined if there
+ * is none.
+ */
 export function helpFor(commands: readonly CliCommand[], words: readonly string[]): string | undefined {
   const named = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   const [first] = words
-  const meant = named ? [named] : commands.filter(({ name }) => name.split(' ')[0] === first)
-  if (meant.length === 0) return undefined
+  const matching = named ? [named] : commands.filter(({ name }) => name.split(' ')[0] === first)
+  if (matching.length === 0) return undefined
   const how = named ? `${usage(named)}${named.flags ? ' [options]' : ''}` : `${first} …`
   const all = 'Toutes les commandes et les variables : ops-panel --help'
-  return `Usage : ops-panel ${how}\n\n${describeCommands(meant)}\n\n${all}\n`
+  return `Usage : ops-panel ${how}\n\n${describeCommands(matching)}\n\n${all}\n`
 }
 
-/** The commands with their flags, a line each, for `--help`. */
+/** Returns a line for each command and each flag, for `--help`. */
 export function describeCommands(commands: readonly CliCommand[]): string {
   const lines = commands.flatMap((command) => [
     [usage(command), command.summary],
@@ -65,7 +68,7 @@ export function describeCommands(commands: readonly CliCommand[]): string {
   return lines.map(([left = '', right = '']) => `  ${left.padEnd(width)}${right}`).join('\n')
 }
 
-/** Runs a command. The one place where it is taken on trust that the context has what the command declares to need. */
+/** Runs a command. Only here nothing checks that the context contains the data that the command declares. */
 export async function runCommand(
   command: CliCommand,
   typed: Typed,

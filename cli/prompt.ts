@@ -3,23 +3,23 @@ import { Writable } from 'node:stream'
 import type { ReadStream } from 'node:tty'
 import type { Prompt } from '../runtime/command.ts'
 
-/** The input came to its end before an answer. */
+/** The input ended before an answer. */
 export class PromptClosed extends Error {
   override readonly name = 'PromptClosed'
 }
 
-/** Questions go to `output`, standard error as a rule, so that what a command prints can be piped on. */
+/** Asks on `output`, usually standard error, so that the result of a command can be piped. */
 export function createPrompt(
   input: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY'>>,
   output: Writable,
 ): Prompt {
-  // On a terminal nothing is shown but the answer to a question that may be: what is typed or pasted ahead may be a secret.
+  // A terminal shows only the answer to an `ask`, because text that is typed or pasted ahead may be a secret.
   const terminal = input.isTTY === true
   let silent = terminal
   const shown = new Writable({
     write(chunk, _encoding, done) {
       if (!silent) output.write(chunk)
-      // At once: what waits here would be shown when it is no longer the time to be silent.
+      // At once, because a chunk that waits here could be shown later, when `silent` is false again.
       done()
     },
   })
@@ -37,7 +37,7 @@ export function createPrompt(
     closed = true
     waiting?.reject(new PromptClosed())
   })
-  // Ctrl-C at a question ends it like the end of the input, and between two the whole program.
+  // Ctrl-C during a question acts like the end of the input; between two questions it ends the program.
   reader.on('SIGINT', () => {
     if (waiting) reader.close()
     else process.kill(process.pid, 'SIGINT')
@@ -55,7 +55,7 @@ export function createPrompt(
   return {
     interactive: terminal,
     ask(question) {
-      // What was typed ahead stays hidden.
+      // An answer that was typed ahead stays hidden.
       if (!terminal || closed || lines.length > 0)
         output.write(lines.length > 0 && terminal ? `${question}\n` : question)
       else {

@@ -4,18 +4,20 @@ import { escapeControlLines } from '../platform/escape-control.ts'
 import { CommandError } from '../runtime/command.ts'
 import { PromptClosed } from './prompt.ts'
 
-/** Prints a text, of which a terminal obeys nothing: it may have names of others in it. */
+/** Prints a text with its control characters escaped, because it may contain names from outside. */
 export function print(text: string): void {
   process.stdout.write(escapeControlLines(text))
 }
 
-/** Tells what went wrong, and what the process is to end with. */
+/** Prints a message on standard error and sets the exit code of the process. */
 export function complain(code: number, message: string): void {
   process.stderr.write(escapeControlLines(`ops-panel : ${message}\n`))
   process.exitCode = code
 }
 
-/** What a person at a terminal is told of an error, after `what` failed; the stack is of use to nobody there. */
+/**
+ * Describes an error for people at a terminal, in French and without its stack; `what` names the action that failed.
+ */
 export function explain(error: unknown, what: string): string {
   if (error instanceof ConfigError || error instanceof CommandError) return error.message
   if (error instanceof PromptClosed) return 'interrompu : rien n’a été enregistré.'
@@ -35,7 +37,7 @@ export function explain(error: unknown, what: string): string {
   return `${what} : ${message}`
 }
 
-/** Node says of a connection that failed only that it did; what it was is the cause of the cause. */
+/** Returns the innermost cause: of a failed connection, Node's own error says only that it failed. */
 function rootOf(error: Error): Error {
   return error.cause instanceof Error ? rootOf(error.cause) : error
 }

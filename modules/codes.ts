@@ -21,5 +21,5 @@ export const MODULES_ACTIONS = [
   'module_taken_back',
 ] as const
 
-/** An audit entry of this room as a statement. */
+/** Returns an audit entry of this room as a statement. */
 export const moduleAuditStatement: AuditStatement<(typeof MODULES_ACTIONS)[number]> = auditStatement

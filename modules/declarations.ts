@@ -1,8 +1,13 @@
+/*
+ * Parses the declarations of a module. Without it, nothing would check them, because a module is not compiled with the
+ * service: a misspelt `rateLimit` would create an endpoint without a limit.
+ */
+
 import * as z from 'zod'
 import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 
-/** Why a module is not loaded; `message` is French, for administrators. */
+/** The reason why a module is not loaded; `message` is French, for administrators. */
 export class ModuleError extends Error {
   override readonly name = 'ModuleError'
   readonly problem: 'files_missing' | 'load_failed'
@@ -17,17 +22,17 @@ export class ModuleError extends Error {
 }
 
 /**
- * The functions that a module declares, checked at run time as the compiler checks the service's own: one that is wrong
- * refuses them all. What is returned are copies, which the module cannot change any more. Throws a ModuleError.
+ * Checks the functions that a module declares, as the compiler checks those of the service. One wrong declaration
+ * refuses them all. Returns copies, which the module can no longer change. Throws a ModuleError.
  */
 export function parseDeclarations(id: string, declared: unknown, known: KnownCodes): AnyFunction[] {
   if (!Array.isArray(declared)) throw new ModuleError('l’export par défaut ne renvoie pas une liste de déclarations')
   const list: readonly unknown[] = declared
   const Declaration = declarationOf(`/api/modules/${id}/`, known)
   const taken = new Set<string>()
-  return Array.from(list, (each, at) => {
-    const wrong = (what: string) => new ModuleError(`déclaration ${at + 1}${titleOf(each)} : ${what}`)
-    const { success, data, error } = Declaration.safeParse(each)
+  return Array.from(list, (item, index) => {
+    const wrong = (fault: string) => new ModuleError(`déclaration ${index + 1}${titleOf(item)} : ${fault}`)
+    const { success, data, error } = Declaration.safeParse(item)
     if (!success) throw wrong(error.issues.flatMap((issue) => sentences(issue)).join(' ; '))
     const title = `${data.method} ${data.path.replace(/:\w+/g, ':')}`
     if (taken.has(title)) throw wrong('cette méthode à cette adresse est déjà déclarée')
@@ -43,13 +48,13 @@ function titleOf(declaration: unknown): string {
   return success ? ` (${data.method} ${data.path})` : ''
 }
 
-/** The codes of the service that a module may use. */
+/** The error codes and audit actions of the service that a module may use. */
 export interface KnownCodes {
   errors: ErrorTable
   actions: readonly string[]
 }
 
-/** Of a value that is of no variant, what is wrong within the variant that it resembles says more than that. */
+/** Turns an issue into sentences. Of a union, it reports the faults inside the variant that the value resembles. */
 function sentences(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string[] {
   const path = [...above, ...issue.path]
   const within = issue.code === 'invalid_union' ? issue.errors.flat().filter((each) => each.path.length > 0) : []
@@ -57,7 +62,7 @@ function sentences(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []):
   return [path.length === 0 ? issue.message : `« ${path.map(String).join('.')} » ${issue.message}`]
 }
 
-/** What zod says of a value: that it is missing or wrong, and what belongs there. */
+/** Makes zod say that a value is missing or wrong, and what belongs there. */
 const expected = (what: string) => ({
   error(issue: z.core.$ZodRawIssue): string {
     if (issue.code === 'unrecognized_keys') return `a des champs inconnus : ${issue.keys.join(', ')}`
@@ -73,12 +78,12 @@ const Text = z.string(expected('un texte'))
 
 const Example = z.looseObject({ response: z.unknown() }, expected('un objet { query?, body?, response }'))
 
-/** The one place where a module is taken at its word: of a function, only that it is one can be seen. */
+/** The only unchecked part of a declaration: the signature of a function cannot be seen at run time. */
 const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'function', expected('une fonction'))
 
 /**
- * A declaration below `root`, which ends in a slash. Without `precondition`: the panel puts its own there, so that a
- * module's would be lost without a word.
+ * The schema of a declaration below `root`, which ends in a slash. It refuses `precondition`: the service sets its own
+ * (`modules.ts`), which would silently replace the module's.
  */
 function declarationOf(root: string, { errors, actions }: KnownCodes) {
   const Code = z.custom<string>(
@@ -129,7 +134,7 @@ function declarationOf(root: string, { errors, actions }: KnownCodes) {
         response: Schema,
         headers: z.record(z.string(), Text, expected('un objet de textes')).exactOptional(),
         example: Example.exactOptional(),
-        // A header's value: anything else in it would fail each request.
+        // Any other character is invalid in a header and would fail each request.
         contentType: z
           .string(expected('un texte'))
           .regex(/^[\x20-\x7e]+$/, expected('un type MIME'))
@@ -155,9 +160,9 @@ function declarationOf(root: string, { errors, actions }: KnownCodes) {
 function pathFault(root: string, path: string): string | undefined {
   if (!path.startsWith(root) || path === root) return `doit être sous ${root}, avec une suite`
   const segments = path.slice(root.length).split('/')
-  const odd = segments.find((segment) => !isSegment(segment))
-  if (odd !== undefined) return `contient un segment inadmissible : « ${odd} »`
-  // The panel switches the module on and off there.
+  const invalid = segments.find((segment) => !isSegment(segment))
+  if (invalid !== undefined) return `contient un segment inadmissible : « ${invalid} »`
+  // The panel's own endpoints, which enable and disable the module.
   if (segments[0] === 'enable' || segments[0] === 'disable') return `est réservée au panneau : ${root}${segments[0]}`
   const names = paramsOf(path)
   if (new Set(names).size < names.length) return 'contient deux fois le même paramètre'

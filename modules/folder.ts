@@ -1,3 +1,8 @@
+/*
+ * The files of a module on the disk: staged, put in place, rolled back. Without it, a service that is killed in the
+ * middle of a change would leave a module with half of its files and no way back to the previous ones.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,100 +18,101 @@ import {
 } from '../platform/files.ts'
 
 /**
- * The files of one module, in `<folder>/<id>`. New ones are laid beside and then take the place of the old ones, which stay
- * at hand until all is well. Each step may be repeated, also by the next start of the service.
+ * The files of one module, in `<folder>/<id>`. New files are staged in `.<id>.new` and then replace the current ones,
+ * which stay in `.<id>.old` until `cleanUp`. Each step may be repeated, also by the next start of the service.
  */
 export interface ModuleFiles {
-  /** Whether there are any in place. */
-  areThere(): Promise<boolean>
-  /** Lays these beside, by name. What root makes in the folder of another account is that account's. */
-  lay(files: ReadonlyMap<string, Buffer>): Promise<void>
-  /** Puts what was laid beside in place, if anything was; the old ones are put aside. */
+  /** Returns whether the module has files in place. */
+  areInPlace(): Promise<boolean>
+  /** Stages files by their names. They get the owner of the folder of modules, also when root writes them. */
+  stage(files: ReadonlyMap<string, Buffer>): Promise<void>
+  /** Puts the staged files in place, if there are any, and the current ones aside. */
   replace(): Promise<void>
-  /** Puts those in place aside. */
+  /** Moves the current files aside. */
   putAside(): Promise<void>
-  /** Back to how it was before; `before` is whether there were any. */
-  undo(before: boolean): Promise<void>
-  /** Forgets what lies beside. */
-  settle(): Promise<void>
-  /** Removes all of it. */
+  /** Restores the state before the change; `hadFiles` says whether the module had files then. */
+  undo(hadFiles: boolean): Promise<void>
+  /** Removes the staged and the previous files. */
+  cleanUp(): Promise<void>
+  /** Removes the current, the staged and the previous files. */
   remove(): Promise<void>
 }
 
+/** Returns the files of the module `id` in a folder of modules. */
 export function moduleFiles(folder: string, id: string): ModuleFiles {
-  const place = join(folder, id)
-  // No id begins with a dot.
-  const [fresh, old] = [join(folder, `.${id}.new`), join(folder, `.${id}.old`)]
-  const forget = (each: string) => rm(each, { recursive: true, force: true })
-  let laid = false
+  const current = join(folder, id)
+  // No id of a module begins with a dot.
+  const [staged, previous] = [join(folder, `.${id}.new`), join(folder, `.${id}.old`)]
+  const removeFolder = (path: string) => rm(path, { recursive: true, force: true })
+  let isStaged = false
   const putAside = async () => {
-    if (!(await exists(place))) return
-    await forget(old)
-    await rename(place, old)
-    await syncFolderOf(place)
+    if (!(await exists(current))) return
+    await removeFolder(previous)
+    await rename(current, previous)
+    await syncFolderOf(current)
   }
   return {
-    areThere: () => exists(place),
-    async lay(files) {
+    areInPlace: () => exists(current),
+    async stage(files) {
       await makeModulesFolder(folder)
       const owner = await stat(folder)
-      await forget(fresh)
-      await mkdir(fresh, { mode: 0o700 })
-      await chownTo(fresh, owner)
-      for (const [name, bytes] of files) await writeInside(fresh, name, bytes, owner)
-      laid = true
+      await removeFolder(staged)
+      await mkdir(staged, { mode: 0o700 })
+      await chownTo(staged, owner)
+      for (const [name, bytes] of files) await writeInside(staged, name, bytes, owner)
+      isStaged = true
     },
     putAside,
     async replace() {
-      if (!(await exists(fresh))) {
-        if (laid) throw new Error('les nouveaux fichiers du module ont disparu entre-temps')
+      if (!(await exists(staged))) {
+        if (isStaged) throw new Error('les nouveaux fichiers du module ont disparu entre-temps')
         return
       }
       await putAside()
-      await rename(fresh, place)
-      laid = false
-      await syncFolderOf(place)
+      await rename(staged, current)
+      isStaged = false
+      await syncFolderOf(current)
     },
-    async undo(before) {
-      await forget(fresh)
-      if (!before) return forget(place)
-      if (!(await exists(old))) return
-      await forget(place)
-      await rename(old, place)
-      await syncFolderOf(place)
+    async undo(hadFiles) {
+      await removeFolder(staged)
+      if (!hadFiles) return removeFolder(current)
+      if (!(await exists(previous))) return
+      await removeFolder(current)
+      await rename(previous, current)
+      await syncFolderOf(current)
     },
-    async settle() {
-      await forget(fresh)
-      await forget(old)
+    async cleanUp() {
+      await removeFolder(staged)
+      await removeFolder(previous)
     },
     async remove() {
-      for (const each of [place, fresh, old]) await forget(each)
+      for (const path of [current, staged, previous]) await removeFolder(path)
     },
   }
 }
 
-const PLACE = '.place'
+const PLACE_FILE = '.place'
 
 /**
- * The name of a folder of modules, kept in it: other machines that share the database have folders by the same path.
- * Undefined when it has none yet.
+ * Returns the id of a folder of modules, which the folder contains: other machines that share the database have folders
+ * with the same path. Undefined when the folder has no id yet.
  */
-export async function knownPlace(folder: string): Promise<string | undefined> {
-  return (await readIfExists(join(folder, PLACE)))?.trim() || undefined
+export async function readPlace(folder: string): Promise<string | undefined> {
+  return (await readIfExists(join(folder, PLACE_FILE)))?.trim() || undefined
 }
 
-/** The same, given to the folder if it has none, which is made if it is not there. */
-export async function placeOf(folder: string): Promise<string> {
-  const known = await knownPlace(folder)
+/** Returns the id of a folder of modules. Creates the folder and the id where they are missing. */
+export async function ensurePlace(folder: string): Promise<string> {
+  const known = await readPlace(folder)
   if (known) return known
   await makeModulesFolder(folder)
-  const file = join(folder, PLACE)
-  const name = randomUUID()
-  await createFileAtomically(file, `${name}\n`).catch((error: unknown) => {
+  const file = join(folder, PLACE_FILE)
+  const id = randomUUID()
+  await createFileAtomically(file, `${id}\n`).catch((error: unknown) => {
     if (!isCode(error, 'EEXIST')) throw error
   })
   await chownTo(file, await stat(folder))
-  return (await knownPlace(folder)) ?? name
+  return (await readPlace(folder)) ?? id
 }
 
 async function makeModulesFolder(folder: string): Promise<void> {

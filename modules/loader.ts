@@ -1,3 +1,8 @@
+/*
+ * Loads the code of modules. Without it, one module that throws, hangs at its import or leads out of its folder would
+ * keep the service from starting.
+ */
+
 import { realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
@@ -10,12 +15,13 @@ import type { RuntimeServices } from '../runtime/context.ts'
 import { type AnyFunction, functionDeclarations } from '../runtime/function.ts'
 import { type KnownCodes, ModuleError, parseDeclarations } from './declarations.ts'
 
-/** A module whose code is to be loaded: `file` is its backend's name in the folder `<folder>/<id>`. */
+/** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
 export interface BackendModule {
   id: string
   file: string
 }
 
+/** The reason why the code of a module is not loaded. */
 export interface ModuleProblem {
   problem: 'files_missing' | 'load_failed'
   /** French, for administrators. */
@@ -23,23 +29,23 @@ export interface ModuleProblem {
 }
 
 export interface LoadedModules {
-  /** What all of them declare, ready to be mounted after the service's own. */
+  /** The declarations of all modules, to be mounted after those of the service. */
   functions: readonly AnyFunction[]
-  /** The modules that are left out, by id. */
+  /** The modules that were left out, by id. */
   problems: ReadonlyMap<string, ModuleProblem>
 }
 
-/** A module is not compiled with the service: its declarations are parsed, whatever their types. */
+/** Accepts any types: a module is not compiled with the service, and its declarations are parsed. */
 const defineFunction = functionDeclarations<RuntimeServices, string, string>()
 
-/** Top-level await is not allowed, so an import takes milliseconds, on a slow disk too: longer means never. */
+/** Top-level await is not allowed, so an import takes milliseconds even from a slow disk; a longer one never ends. */
 const IMPORT_MS = 5_000
-/** This service with all of its packages is hardly larger: more is a mistake, and would stay in memory. */
-const LARGEST_MIB = 5
+/** About the size of this service with all its packages; a larger file is a mistake, and would stay in memory. */
+const MAX_MIB = 5
 
 /**
- * Loads the code of modules, `<folder>/<id>/<file>` each. One that fails is left out, with a line in the log; never
- * rejects. A file is read once in a process: a newer one under its name counts from the next start.
+ * Loads the code of modules from `<folder>/<id>/<file>`. A module that fails is left out, with a line in the log; never
+ * rejects. A process reads a file once: a newer version takes effect at the next start.
  */
 export async function loadModules(
   folder: string,
@@ -49,12 +55,12 @@ export async function loadModules(
 ): Promise<LoadedModules> {
   const functions: AnyFunction[] = []
   const problems = new Map<string, ModuleProblem>()
-  // One after another, so that none is blamed for the time that another takes.
+  // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
-    // Said before: a module may end the process, or never come back.
+    // Logged before the import, because a module may end or block the process.
     log.info({ module: id }, 'loading module')
     try {
-      const path = await find(folder, id, file)
+      const path = await locate(folder, id, file)
       functions.push(...parseDeclarations(id, await declarations(path), known))
     } catch (error) {
       const found = problemOf(error, file)
@@ -65,38 +71,38 @@ export async function loadModules(
   return { functions, problems }
 }
 
-/** The path of a module's file, without links, once it is known to be one that belongs to the module. */
-async function find(folder: string, id: string, file: string): Promise<string> {
-  const real = (path: string) => realpath(path).catch((error: unknown) => Promise.reject(missing(error, file)))
-  // The folder of all modules may be a link; a module's own is none.
+/** Returns the path of a module's file without links; throws when the file is not inside the folder of the module. */
+async function locate(folder: string, id: string, file: string): Promise<string> {
+  const real = (path: string) => realpath(path).catch((error: unknown) => Promise.reject(asMissing(error, file)))
+  // The folder of all modules may be a link; that of one module may not.
   const home = join(await real(folder), id)
   const path = await real(join(home, file))
   if (!path.startsWith(home + sep)) throw new ModuleError(`${file} mène hors du dossier du module`)
   const found = await stat(path)
   if (!found.isFile()) throw new ModuleError(`${file} n’est pas un fichier`)
-  if (found.size > LARGEST_MIB * 1024 * 1024) throw new ModuleError(`${file} dépasse ${LARGEST_MIB} Mio`)
+  if (found.size > MAX_MIB * 1024 * 1024) throw new ModuleError(`${file} dépasse ${MAX_MIB} Mio`)
   return path
 }
 
-/** What the default export of a module's file declares, not looked at yet. */
+/** Returns what the default export of a module's file returns, still unparsed. */
 async function declarations(path: string): Promise<unknown> {
-  const loaded = await inTime(load(path))
+  const loaded = await withTimeout(load(path))
   const declare = typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : undefined
   if (typeof declare !== 'function') throw new ModuleError('l’export par défaut n’est pas une fonction')
   const declared: unknown = declare({ z, defineFunction })
   if (!(declared instanceof Promise)) return declared
-  // Nobody waits for it: that it rejects must not end the process.
+  // A rejection that nobody awaits must not end the process.
   declared.catch(() => {})
   throw new ModuleError('l’export par défaut renvoie une promesse, pas une liste de déclarations')
 }
 
 async function load(path: string): Promise<unknown> {
-  // It cannot import files, but require them.
+  // The executable can require files, but not import them.
   if (isExecutable()) return createRequire(path)(path)
   return import(/* @vite-ignore */ pathToFileURL(path).href)
 }
 
-async function inTime<result>(loading: Promise<result>): Promise<result> {
+async function withTimeout<result>(loading: Promise<result>): Promise<result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const seconds = IMPORT_MS / 1000
@@ -114,12 +120,12 @@ async function inTime<result>(loading: Promise<result>): Promise<result> {
 
 const Missing = z.object({ code: z.enum(['ENOENT', 'ENOTDIR']) })
 
-function missing(error: unknown, file: string): unknown {
+function asMissing(error: unknown, file: string): unknown {
   if (!Missing.safeParse(error).success) return error
   return new ModuleError(`${file} n’existe pas dans le dossier du module`, { problem: 'files_missing', cause: error })
 }
 
-/** What was thrown by the module itself, or by Node about it, is told in its own words. */
+/** Describes an error; one that the module or Node has thrown keeps its own message. */
 function problemOf(error: unknown, file: string): ModuleProblem {
   if (error instanceof ModuleError) return { problem: error.problem, detail: error.message }
   return { problem: 'load_failed', detail: `${file} : ${error instanceof Error ? error.message : inspect(error)}` }

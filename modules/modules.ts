@@ -1,7 +1,8 @@
 /*
- * Modules: code from a forge that the service loads when it starts, and never later. A module that cannot be loaded is left out,
- * and a change that does not start is rolled back (`deploy/`). The declarations of a module are parsed as strictly as the
- * compiler checks those of the service. The room must not know what the functions of the service do.
+ * Modules: code from a forge that the service loads when it starts, and never later. A module that cannot be loaded is
+ * left out, and a change that does not start is rolled back (`deploy/`). The declarations of a module are parsed as
+ * strictly as the compiler checks those of the service. Without this room, a new endpoint would need a new version of
+ * the service. The room must not know what the functions of the service do.
  */
 
 import { isBeingDeployed } from '../db/deployments.ts'
@@ -23,8 +24,8 @@ export {
   type DeploymentServices,
   deploymentTopic,
   deploymentView,
-  giveUp,
-  isLost,
+  failTrial,
+  lacksAwaitedDeployment,
   resumeDeployment,
 } from './deploy/deployment.ts'
 export { reachEngine } from './deploy/docker/engine.ts'
@@ -33,21 +34,24 @@ export { runSwap } from './deploy/docker/swap.ts'
 export { moduleFiles } from './folder.ts'
 export type { ModuleProblem } from './loader.ts'
 
-/** What this start of the service has made of the modules that are installed. */
+/** The modules as this start of the service has loaded them. */
 export interface Modules {
-  /** The endpoints of those with code, to be mounted. One that is no longer enabled answers 404. */
+  /** The endpoints of the loaded modules, to be mounted. Those of a module that is no longer enabled answer 404. */
   functions: readonly AnyFunction[]
-  /** Why a module's code could not be loaded. */
+  /** Returns why the code of a module was not loaded. */
   problem(id: string): ModuleProblem | undefined
-  /** Whether the code in memory is that of the module as it is recorded. */
+  /** Returns whether the code in memory is that of this record. */
   isLoaded(module: ModuleRow): boolean
-  /** One change of a module at a time: a Failure `module_busy` while another one, or its deployment, is under way. */
+  /**
+   * Runs a change of a module. Throws a Failure `module_busy` while another change or a deployment of it is in
+   * progress.
+   */
   change<result>(id: string, work: () => Promise<result>): Promise<result>
-  /** Hears no more of what modules leave alone. */
+  /** Stops handling the unhandled rejections of modules. */
   stop(): void
 }
 
-/** Why no module's code is loaded, after the service has ended several times in a row. */
+/** The problem of every module when the service starts without their code, after several early exits in a row. */
 export const AFTER_CRASHES: ModuleProblem = {
   problem: 'load_failed',
   detail:
@@ -55,8 +59,8 @@ export const AFTER_CRASHES: ModuleProblem = {
 }
 
 /**
- * Loads the code of the enabled modules from `<folder>/<id>`. What cannot be loaded is logged and left out; with `without` all of
- * it is, for that reason.
+ * Loads the code of the enabled modules from `<folder>/<id>`. A module that cannot be loaded is logged and left out.
+ * With `without`, no code is loaded, and each module has this problem.
  */
 export async function startModules({
   db,
@@ -75,9 +79,10 @@ export async function startModules({
   const wanted = installed.flatMap(({ id, is_enabled, backend }) =>
     is_enabled && backend !== null ? [{ id, file: backend }] : [],
   )
-  const stray = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
-  // What a module leaves alone must not end the service, as it would by default; one that is left out has run as well.
-  if (wanted.length > 0) process.on('unhandledRejection', stray)
+  const logRejection = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
+  // By default, Node ends the process at an unhandled rejection. A module that is left out may have started promises
+  // too.
+  if (wanted.length > 0) process.on('unhandledRejection', logRejection)
   const { functions, problems } = without
     ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, without])) }
     : await loadModules(folder, wanted, known, log)
@@ -88,12 +93,17 @@ export async function startModules({
       .map((row) => [row.id, row]),
   )
   const isLoaded = ({ id, backend, version, commit }: ModuleRow) => {
-    const at = loaded.get(id)
-    return at !== undefined && at.backend === backend && at.version === version && at.commit === commit
+    const inMemory = loaded.get(id)
+    return (
+      inMemory !== undefined &&
+      inMemory.backend === backend &&
+      inMemory.version === version &&
+      inMemory.commit === commit
+    )
   }
   const changing = new Set<string>()
   return {
-    stop: () => void process.off('unhandledRejection', stray),
+    stop: () => void process.off('unhandledRejection', logRejection),
     functions: functions.map((fn) => whileEnabled(db, fn)),
     problem: (id) => problems.get(id),
     isLoaded,
@@ -110,12 +120,12 @@ export async function startModules({
   }
 }
 
-/** The id of the module that an address belongs to. */
+/** Captures the id of the module that an address belongs to. */
 const OWNER = /^\/api\/modules\/([^/]+)\//
 
 /**
- * Also on another instance, and from the console: what counts is the record. A newer version on record changes nothing until
- * its code is loaded.
+ * Makes a function answer 404 while its module is disabled or removed. It reads the record before each call, because
+ * another instance or the console may change it. A newer version on record has no effect until its code is loaded.
  */
 function whileEnabled(db: Database, fn: AnyFunction): AnyFunction {
   const [, id = ''] = OWNER.exec(fn.path) ?? []

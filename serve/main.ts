@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { complain, describeCommands, explain, helpFor, print, typeCommand } from '../cli/cli.ts'
+import { complain, describeCommands, explain, helpFor, print, runCommandLine } from '../cli/cli.ts'
 import { commands } from '../functions/index.ts'
 import { detectDeployer, runSwap } from '../modules/modules.ts'
 import { readConfig } from '../platform/config.ts'
@@ -122,7 +122,7 @@ async function main(args: readonly string[]): Promise<void> {
 async function typed(args: readonly string[]): Promise<void> {
   try {
     const environment = await installedEnvironment(process.env, process.execPath)
-    await typeCommand(commands, args, { environment, clock: () => new Date() })
+    await runCommandLine(commands, args, { environment, clock: () => new Date() })
   } catch (error) {
     complain(1, explain(error, 'la commande a échoué'))
   }

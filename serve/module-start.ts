@@ -4,8 +4,8 @@ import { AUDIT_ACTIONS, ERRORS } from '../functions/services.ts'
 import {
   AFTER_CRASHES,
   type DeploymentServices,
-  giveUp,
-  isLost,
+  failTrial,
+  lacksAwaitedDeployment,
   type Modules,
   resumeDeployment,
   startModules,
@@ -13,15 +13,16 @@ import {
 import type { Handoff } from './handoff.ts'
 
 /**
- * Goes on with what the start before has left, and loads the modules. `trial` is the deployment that is done when this start
- * serves. Rejects when that module cannot be loaded, and another service serves on or another start is to follow.
+ * Continues the deployment that a previous start has left, and loads the modules. `trial` is the deployment that is
+ * done when this start serves. Rejects when its module cannot be loaded, and another service keeps serving or another
+ * start follows.
  */
 export async function startWithModules(
   services: DeploymentServices,
   handoff: Handoff | undefined,
 ): Promise<{ modules: Modules; trial: Deployment | undefined }> {
   const { db, folder, log } = services
-  // What is in the way is for who installs the next one.
+  // The next installation meets the same obstacle and reports it.
   const { trial, failed } = await resumeDeployment(services).then(
     (found) => ({ trial: found, failed: false }),
     (error: unknown) => {
@@ -30,7 +31,7 @@ export async function startWithModules(
     },
   )
   if (trial) handoff?.tell('trying')
-  else if (!failed && (await isLost(services)))
+  else if (!failed && (await lacksAwaitedDeployment(services)))
     throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const watch = handoff && exitWithParent()
   const without = handoff?.withoutModules ? AFTER_CRASHES : undefined
@@ -44,7 +45,7 @@ export async function startWithModules(
   const broken = trial && modules.problem(trial.module)
   if (!trial || !broken) return { modules, trial }
   try {
-    await giveUp(services, trial, broken.detail, handoff !== undefined)
+    await failTrial(services, trial, broken.detail, handoff !== undefined)
   } catch (error) {
     modules.stop()
     throw error
@@ -55,8 +56,8 @@ export async function startWithModules(
 const LOOK_MS = 500
 
 /**
- * Ends this process when the one that started it is gone, also while its own thread is busy for ever, as a module's code can
- * make it. `stop` ends the watch.
+ * Ends this process when the one that started it is gone, also while its own thread is busy for ever, as a module's
+ * code can make it. `stop` ends the watch.
  */
 export function exitWithParent(): { stop(): Promise<void> } {
   const watch = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL') }, ${LOOK_MS})`

@@ -75,12 +75,12 @@ export async function startServer(
     const isShared = filePath(config.databaseUrl) === undefined
     const setupToken =
       isShared && config.secretKey ? derivedSetupToken(config.secretKey) : createSetupToken(config.dataDir)
-    const { containers, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
-    const about = { db, folder: config.modulesDir, hub, clock, log, judge: containers }
-    const deployments = { ...about, instance: containers?.instance ?? instance }
+    const { container, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
+    const about = { db, folder: config.modulesDir, hub, clock, log, supervisor: container }
+    const deployments = { ...about, instance: container?.instance ?? instance }
     const { modules, trial } = await startWithModules(deployments, handoff)
     opened.push(() => modules.stop())
-    const restart = containers ? (id: string) => containers.replace(id, boot.id) : handoff?.replace
+    const restart = container ? (id: string) => container.replace(id, boot.id) : handoff?.replace
     const deployer = restart ? createDeployer(deployments, restart, trial) : noDeployer(missing)
     const documents = createDocuments({ ...manifest, errors: ERRORS }, VERSION)
     const services: Services = { ...assembly.services, modules, deployer, setupToken, logLines, metrics, documents }
@@ -112,7 +112,7 @@ export async function startServer(
     const confirm = async () => {
       // Until then some requests are still answered by the former one.
       await handoff?.serve()
-      await containers?.settled()
+      await container?.ended()
       if (trial) await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))

@@ -31,16 +31,16 @@ export default defineCommand({
     if ((await findModule(db, id))?.is_core) throw new CommandError(`« ${id} » est le nom d’un module du panneau.`)
     await expectIdle(db, id)
     const files = moduleFiles(config.modulesDir, id)
-    await files.settle()
+    await files.cleanUp()
     if (backend === null) await files.putAside()
     else {
-      await files.lay(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))
+      await files.stage(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))
       await files.replace()
     }
     const note = { target: id, details: { version, folder } }
     const entry = auditStatement(context, atConsole(context.operator), 'module_installed', note)
     await db.batch([saveModule(record, timestamp(clock())), entry])
-    await files.settle()
+    await files.cleanUp()
     const restart = backend === null ? '' : ' Redémarrez le service pour qu’il charge son code.'
     return `Module « ${name} » ${version} installé.${restart}`
   },

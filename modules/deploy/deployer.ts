@@ -1,3 +1,8 @@
+/*
+ * Deploys changes of modules that need a restart, one at a time. Without it, somebody would have to restart the service
+ * after each installation, and to undo by hand a module that does not start.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,43 +19,44 @@ import type { ModuleRow } from '../../db/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { moduleFailure } from '../codes.ts'
-import { moduleFiles, placeOf } from '../folder.ts'
-import { confirmDeployment, type DeploymentServices, takeBack, tell } from './deployment.ts'
+import { ensurePlace, moduleFiles } from '../folder.ts'
+import { confirmDeployment, type DeploymentServices, publishDeployment, rollBack } from './deployment.ts'
 
-/** A change of a module that takes a restart of the service. */
+/** A change of a module that needs a restart of the service. */
 export interface Change {
   module: string
-  /** The module's record before. */
+  /** The module's record before the change. */
   before: ModuleRow | undefined
-  /** Its new files, by name; without it those that are there stay. */
+  /** Fetches the new files, by name. Without it, the files stay as they are. */
   files?: () => Promise<ReadonlyMap<string, Buffer>>
-  /** What changes in the database. */
+  /** The statements that change the module's record. */
   record: readonly Statement[]
-  /** The audit entry of its beginning, written with the deployment's own record or not at all. */
+  /** The audit entry of the beginning, written in one transaction with the record of the deployment. */
   announce?: Statement
-  /** Whether the service has to start with it; so unless it is said. */
+  /** Whether the service has to restart; true by default. */
   restart?: boolean
 }
 
-/** Puts changes in force by a restart, one at a time, and takes back what does not start. */
+/** Deploys changes by a restart, one at a time, and rolls back a change that does not start. */
 export interface Deployer {
   /**
-   * Begins, and gives the deployment's id; it goes on by itself. A Failure `deployment_busy` while another one does, or once
-   * this service is being stopped.
+   * Begins a deployment, which continues by itself, and returns its id. Throws a Failure `deployment_busy` while
+   * another deployment is in progress, or after `stop`.
    */
   begin(change: Change): Promise<string>
-  /** Settles when what is under way has ended. */
+  /** Settles when the current deployment has ended. */
   idle(): Promise<void>
-  /** Begins no more, and takes back what has not come to its restart; settles when that is done. */
+  /** Refuses new deployments and rolls back one that has not reached its restart. Settles when that is done. */
   stop(): Promise<void>
 }
 
-/** Taking back is tried again: the disk or the database may be busy for a moment. */
-const TRIES_MS = [500, 2_000, 10_000]
+/** Delays before the rollback is tried again: the disk or the database may be busy for a moment. */
+const RETRY_MS = [500, 2_000, 10_000]
 
 /**
- * `trial` is the deployment that this start tries: it is under way until it is confirmed. `restart` starts the service anew; it resolves when that one serves, and rejects when it does not. One that ends this
- * service first does neither.
+ * `restart` starts a new service; it resolves when that one serves, and rejects when it does not. It never settles when
+ * it ends this service first. `trial` is the deployment that this start tries, which is in progress until it is
+ * confirmed.
  */
 export function createDeployer(
   services: DeploymentServices,
@@ -62,25 +68,25 @@ export function createDeployer(
   let current: string | undefined
   const stopping = new AbortController()
 
-  const run = async (id: string, { module, files, record, restart: needed = true }: Change): Promise<void> => {
-    const place = moduleFiles(folder, module)
+  const run = async (id: string, { module, files, record, restart: needsRestart = true }: Change): Promise<void> => {
+    const onDisk = moduleFiles(folder, module)
     const reached: { step: Step } = { step: 'building' }
     const enter = async (next: Step, line: string, more: readonly Statement[] = []) => {
       await db.batch([...more, enterStep(id, next, line)])
       reached.step = next
-      await tell(services, id)
+      await publishDeployment(services, id)
     }
     try {
-      await place.settle()
+      await onDisk.cleanUp()
       if (files) {
         await enter('building', 'Le code du module est récupéré.')
-        await place.lay(await unlessAborted(files(), stopping.signal))
+        await onDisk.stage(await unlessAborted(files(), stopping.signal))
       }
       stopping.signal.throwIfAborted()
       await enter('replacing', 'Le module est mis en place.')
-      if (files) await place.replace()
+      if (files) await onDisk.replace()
       stopping.signal.throwIfAborted()
-      if (!needed) {
+      if (!needsRestart) {
         await db.batch(record)
         return await confirmDeployment(services, { id, module }, 'Le module est en place ; il est désactivé.')
       }
@@ -90,10 +96,10 @@ export function createDeployer(
       const reason = reasonOf(error)
       log.error({ deployment: id, module, err: error }, 'deployment failed')
       const end = reached.step === 'restarting' ? 'rolled_back' : 'failed'
-      for (const wait of [...TRIES_MS, undefined]) {
+      for (const wait of [...RETRY_MS, undefined]) {
         try {
           const deployment = await findDeployment(db, id)
-          if (deployment) await takeBack(services, deployment, end, reason)
+          if (deployment) await rollBack(services, deployment, end, reason)
           return
         } catch (failure) {
           if (wait === undefined) throw failure
@@ -107,7 +113,7 @@ export function createDeployer(
     async begin(change) {
       if (stopping.signal.aborted) throw moduleFailure('deployment_busy')
       const id = randomUUID()
-      const place = await placeOf(folder).catch((cause: unknown) => {
+      const place = await ensurePlace(folder).catch((cause: unknown) => {
         if (!isSystemError(cause)) throw cause
         const values = { message: cause instanceof Error ? cause.message : '' }
         throw moduleFailure('modules_folder_unusable', { values, cause })
@@ -121,23 +127,23 @@ export function createDeployer(
             place,
             owner: instance.id,
             before: change.before,
-            files_before: await moduleFiles(folder, change.module).areThere(),
+            files_before: await moduleFiles(folder, change.module).areInPlace(),
             started_at: timestamp(clock()),
           },
           change.announce,
         )
       if (!(await add())) {
-        // One whose service is gone, or that could not be taken back in its time, is in nobody's hands.
+        // Nobody continues a deployment whose service is gone, or whose rollback failed earlier.
         const open = await openDeployment(db, place)
         const mine = open?.owner === instance.id
         if (!open || open.id === trial?.id || (mine ? open.id === current : await instance.runs(open.owner)))
           throw moduleFailure('deployment_busy')
-        await takeBack(services, open, 'failed', 'personne ne s’occupait plus de cette installation')
+        await rollBack(services, open, 'failed', 'personne ne s’occupait plus de cette installation')
         if (!(await add())) throw moduleFailure('deployment_busy')
       }
       current = id
       running = run(id, change)
-        // What could not even be taken back is found by who comes next.
+        // The next deployment or the next start rolls it back.
         .catch((error: unknown) => log.error({ deployment: id, err: error }, 'deployment stuck'))
         .finally(() => {
           current = undefined
@@ -148,13 +154,16 @@ export function createDeployer(
     async stop() {
       stopping.abort(new Error('le service s’arrête'))
       const open = current === undefined ? undefined : await findDeployment(db, current)
-      // A restart that is under way is seen to by the service that starts.
+      // The service that starts decides about a restart in progress.
       if (open && open.state !== 'restarting') await running
     },
   }
 }
 
-/** Where the service is not restarted by itself: a Failure that says what to do instead. */
+/**
+ * Returns a deployer for a service that cannot restart itself: `begin` throws a Failure that says `how` to do it
+ * instead.
+ */
 export function noDeployer(how = BY_HAND): Deployer {
   return {
     async begin() {
@@ -168,7 +177,7 @@ export function noDeployer(how = BY_HAND): Deployer {
 const BY_HAND =
   'démarrez-le avec PANEL_DEPLOYER=process (ou docker), ou passez par « ops-panel modules » et redémarrez-le.'
 
-/** In French where it is ours, or the disk's. */
+/** Returns the reason of a failed deployment: in French if it comes from this service or from the disk. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return isSystemError(error) ? `le dossier des modules ne peut pas être utilisé (${message})` : message
@@ -176,22 +185,22 @@ function reasonOf(error: unknown): string {
 
 const isSystemError = (error: unknown) => error instanceof Error && 'syscall' in error
 
-/** Settles with the work, or rejects with the reason of the end. */
+/** Settles like the work, or rejects with the reason of the abort. */
 function unlessAborted<result>(work: Promise<result>, signal: AbortSignal): Promise<result> {
-  const ended = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-  return Promise.race([work, ended])
+  return Promise.race([work, aborted])
 }
 
-/** Where a container of Docker's is told by. */
+/** Docker creates this file in each container. */
 const IN_CONTAINER = '/.dockerenv'
 
 /**
- * How a service is restarted with a changed module, where nothing is said of it: in a container that reaches its engine, by
- * another container; started by systemd itself, by a process that owns the port. Elsewhere it is not: who starts a service
- * by hand sees one process.
+ * Returns how the service restarts: as configured; without a setting, `docker` in a container that sees its engine's
+ * socket, `process` in a process that systemd has started itself, and `none` elsewhere, so that a service started by
+ * hand is one process.
  */
 export async function detectDeployer(
   { deployer, dockerSocket }: Pick<Config, 'deployer' | 'dockerSocket'>,
@@ -201,7 +210,7 @@ export async function detectDeployer(
 ): Promise<NonNullable<Config['deployer']>> {
   if (deployer !== undefined) return deployer
   if ((await statOf(inContainer))?.isFile() && (await statOf(dockerSocket))?.isSocket()) return 'docker'
-  // It also reaches the programs that such a service starts, as a shell on the host.
+  // The programs that such a service starts inherit the variable, but have another pid.
   return environment.SYSTEMD_EXEC_PID === String(pid) ? 'process' : 'none'
 }
 

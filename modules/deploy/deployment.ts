@@ -1,3 +1,9 @@
+/*
+ * The record of a deployment, and what a start of the service does with it. Without it, a start after a crash could not
+ * tell a change that was never tried from one that ended the service, and would repeat the one or leave the other half
+ * installed.
+ */
+
 import * as z from 'zod'
 import {
   countTry,
@@ -15,9 +21,9 @@ import type { Instance } from '../../platform/program.ts'
 import type { Actor } from '../../runtime/audit.ts'
 import type { Hub, HubEvent } from '../../runtime/hub.ts'
 import { moduleAuditStatement } from '../codes.ts'
-import { knownPlace, moduleFiles } from '../folder.ts'
+import { moduleFiles, readPlace } from '../folder.ts'
 
-/** What deployments are made with; `folder` is that of the modules. */
+/** The services that deployments use; `folder` is the folder of modules. */
 export interface DeploymentServices {
   db: Database
   folder: string
@@ -25,90 +31,93 @@ export interface DeploymentServices {
   hub: Hub
   clock: Clock
   log: Log
-  judge?: Judge | undefined
+  supervisor?: Supervisor | undefined
 }
 
-/** Another program that sees to restarts. */
-export interface Judge {
-  /** The deployment that this service was made for, maybe long ago. */
-  made: string | undefined
-  /** What this start is to do with a deployment that waits for a restart, and is `owner`'s. */
-  verdict(deployment: string, owner: string): Promise<Verdict>
-  /** Settles when it does not see to a deployment any more, and all that it would have done is done. */
-  settled(deployment?: string): Promise<void>
+/** Another program that restarts the service and decides whether the new one is kept: the helper container. */
+export interface Supervisor {
+  /** The deployment for which this container was created, maybe long ago. */
+  createdFor: string | undefined
+  /** Decides what this start does with a deployment of `owner` that waits for a restart. */
+  decide(deployment: string, owner: string): Promise<Decision>
+  /** Settles when the supervisor has ended its work on a deployment; completes the work that an early end has left. */
+  ended(deployment?: string): Promise<void>
 }
 
 /**
- * `try`: this is the start with the change, and the only one. `judged`: so it is, however often it is repeated, since the
- * other program looks whether it serves. `wait`: that start is still to come. `leave`: it is another one's. Else it has
- * failed.
+ * - `try`: this start tries the change, once.
+ * - `supervised`: this start tries the change, also when it is repeated, because the supervisor checks whether it
+ *   serves.
+ * - `wait`: the start that tries the change is still to come.
+ * - `leave`: the deployment belongs to another service.
+ * - `rollBack`: the change has failed, for this reason.
  */
-export type Verdict = 'try' | 'judged' | 'wait' | 'leave' | { refused: string }
+export type Decision = 'try' | 'supervised' | 'wait' | 'leave' | { rollBack: string }
 
 /**
- * Looks at what the start before has left, before modules are loaded. A change that nobody sees to any more is taken back,
- * unless all that is missing is a start with it: that is this one. Returns the deployment that this start tries.
+ * Continues the deployment that a previous start has left, before modules are loaded. Rolls an abandoned change back,
+ * unless only the start with it is missing. Returns the deployment that this start tries.
  */
 export async function resumeDeployment(services: DeploymentServices): Promise<Deployment | undefined> {
   const { db, folder, instance } = services
-  const place = await knownPlace(folder)
+  const place = await readPlace(folder)
   const deployment = place === undefined ? undefined : await lastDeployment(db, place)
   if (!deployment) return undefined
   if (deployment.finished_at !== null) {
-    // Its service may have ended right after it.
-    await forgetFormer(services, deployment.module)
+    // The service may have ended before it removed these files.
+    await removePreviousFiles(services, deployment.module)
     return undefined
   }
-  // After a reboot, or in another container, nothing is known of the one that began it: nobody sees to it there either.
+  // The owner does not run either after a reboot, or seen from another container.
   const abandoned = !(await instance.runs(deployment.owner))
   if (deployment.state !== 'restarting') {
-    if (abandoned) await takeBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
+    if (abandoned) await rollBack(services, deployment, 'failed', 'le service s’est arrêté pendant l’installation')
     return undefined
   }
   const { id, owner } = deployment
-  const verdict = (await services.judge?.verdict(id, owner)) ?? 'try'
-  if (verdict === 'wait') {
-    // It may come to nothing without another start of this service.
-    const after = services.judge?.settled(id).then(() => resumeDeployment(services))
+  const decision = (await services.supervisor?.decide(id, owner)) ?? 'try'
+  if (decision === 'wait') {
+    // The helper may end without another start of this service.
+    const after = services.supervisor?.ended(id).then(() => resumeDeployment(services))
     after?.catch((error: unknown) => services.log.error({ deployment: id, err: error }, 'deployment stuck'))
     return undefined
   }
-  if (verdict === 'leave') return undefined
-  if (typeof verdict === 'object') {
-    await takeBack(services, deployment, 'rolled_back', verdict.refused)
+  if (decision === 'leave') return undefined
+  if (typeof decision === 'object') {
+    await rollBack(services, deployment, 'rolled_back', decision.rollBack)
     return undefined
   }
-  if ((await countTry(db, id)) === 1 || verdict === 'judged') return deployment
-  if (abandoned) await takeBack(services, deployment, 'rolled_back', 'le service n’a pas démarré avec le module')
+  if ((await countTry(db, id)) === 1 || decision === 'supervised') return deployment
+  if (abandoned) await rollBack(services, deployment, 'rolled_back', 'le service n’a pas démarré avec le module')
   return undefined
 }
 
 /**
- * Whether another program waits for this start to serve with a deployment that is not to be found here: the folder of modules
- * is not the one that was changed.
+ * Returns whether the supervisor waits for a deployment that this start did not find, because its folder of modules is
+ * not the one that was changed.
  */
-export async function isLost({ db, judge }: DeploymentServices): Promise<boolean> {
-  const awaited = judge?.made === undefined ? undefined : await findDeployment(db, judge.made)
-  return awaited?.finished_at === null && (await judge?.verdict(awaited.id, awaited.owner)) === 'judged'
+export async function lacksAwaitedDeployment({ db, supervisor }: DeploymentServices): Promise<boolean> {
+  const awaited = supervisor?.createdFor === undefined ? undefined : await findDeployment(db, supervisor.createdFor)
+  return awaited?.finished_at === null && (await supervisor?.decide(awaited.id, awaited.owner)) === 'supervised'
 }
 
 /**
- * The code that this start tries cannot be loaded. Beside a service that waits for this one to serve, this start ends with an
- * Error, and that one takes the change back. Else it is taken back here; `again` then ends this start all the same, so that
- * the next one has the former code.
+ * Ends a trial whose code cannot be loaded. If the owner of the deployment still runs, throws an Error, and the owner
+ * rolls the change back. Otherwise rolls it back here; with `again`, throws afterwards, so that the next start has the
+ * previous code.
  */
-export async function giveUp(
+export async function failTrial(
   services: DeploymentServices,
   trial: Deployment,
   reason: string,
   again: boolean,
 ): Promise<void> {
   if (await services.instance.runs(trial.owner)) throw new Error(reason)
-  await takeBack(services, trial, 'rolled_back', reason)
+  await rollBack(services, trial, 'rolled_back', reason)
   if (again) throw new Error(reason)
 }
 
-/** The service serves with what it tried. */
+/** Records that the service serves with the change, and removes the previous files. */
 export async function confirmDeployment(
   services: DeploymentServices,
   { id, module }: Pick<Deployment, 'id' | 'module'>,
@@ -116,21 +125,21 @@ export async function confirmDeployment(
 ): Promise<void> {
   const { db, clock } = services
   await db.batch([endDeployment(id, 'done', line, null, timestamp(clock()))])
-  await forgetFormer(services, module)
-  await tell(services, id)
+  await removePreviousFiles(services, module)
+  await publishDeployment(services, id)
 }
 
-async function forgetFormer({ folder, log }: DeploymentServices, module: string): Promise<void> {
+async function removePreviousFiles({ folder, log }: DeploymentServices, module: string): Promise<void> {
   const files = moduleFiles(folder, module)
-  const forget = async () => {
-    // Between two steps of the console's, those beside are all that there is.
-    if (await files.areThere()) await files.settle()
+  const remove = async () => {
+    // While `modules install` runs, the staged and the previous files may be the only ones.
+    if (await files.areInPlace()) await files.cleanUp()
   }
-  await forget().catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
+  await remove().catch((error: unknown) => log.warn({ module, err: error }, 'the former files of a module stay behind'))
 }
 
-/** Puts files and record back as they were, and records why. Does nothing once it has ended. */
-export async function takeBack(
+/** Restores files and record, and records the reason. Does nothing when the deployment has ended. */
+export async function rollBack(
   services: DeploymentServices,
   { id, module, before, files_before }: Deployment,
   end: Exclude<End, 'done'>,
@@ -145,15 +154,17 @@ export async function takeBack(
     endDeployment(id, end, 'Tout est remis comme avant.', reason, timestamp(clock())),
     moduleAuditStatement(services, SERVICE, 'module_taken_back', { target: module, details: { error: reason } }),
   ])
-  await files.settle()
-  await tell(services, id)
+  await files.cleanUp()
+  await publishDeployment(services, id)
 }
 
-/** Who does what nobody asked for. */
+/** The actor of changes that nobody requested. */
 const SERVICE: Actor = { user: undefined, address: 'service' }
 
-/** Tells those who watch how far it has come; they have to come back where that cannot be read. Never rejects. */
-export async function tell({ db, hub, log }: DeploymentServices, id: string): Promise<void> {
+/**
+ * Publishes the state of a deployment. Its subscribers have to reconnect when the state cannot be read. Never rejects.
+ */
+export async function publishDeployment({ db, hub, log }: DeploymentServices, id: string): Promise<void> {
   const topic = deploymentTopic(id)
   try {
     const deployment = await findDeployment(db, id)
@@ -167,7 +178,7 @@ export async function tell({ db, hub, log }: DeploymentServices, id: string): Pr
   }
 }
 
-/** Names a deployment. Whether there is one by a name is the database's to say. */
+/** The id of a deployment. Any text is accepted; the database knows which ids exist. */
 export const DeploymentId = z.string().meta({
   id: 'DeploymentId',
   description: 'Names the deployment of a module.',
@@ -175,15 +186,16 @@ export const DeploymentId = z.string().meta({
   override: { format: 'uuid' },
 })
 
-/** The event for followers of a deployment: the whole deployment, each time. */
+/** Returns the event for subscribers of a deployment, which contains the whole deployment. */
 export function deploymentEvent(deployment: Deployment): HubEvent {
   const seq = deployment.log.length
   return { type: 'deployment', start: seq - 1, seq, data: deploymentView(deployment) }
 }
 
+/** Returns the topic of a deployment in the hub. */
 export const deploymentTopic = (id: string) => `deploy:${id}`
 
-/** A deployment as clients see it. */
+/** Returns a deployment as clients see it. */
 export function deploymentView({ id, module, state, log, error, started_at, finished_at }: Deployment) {
   return { id, module, state, log, error, started_at, finished_at }
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { expect, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { inspectIfThere, lastLines, runInside } from '../../modules/deploy/docker/engine.ts'
-import { lastTold } from '../../modules/deploy/docker/swap.ts'
+import { inspectIfThere, lastLogLines, runInside } from '../../modules/deploy/docker/engine.ts'
+import { lastJournal } from '../../modules/deploy/docker/swap.ts'
 import { issue } from '../serve/service.ts'
 import { isHealthy } from '../host/service.ts'
 
@@ -40,7 +40,7 @@ export function containerAt(engine: Docker, { name, url, data }: { name: string;
   onTestFinished(async ({ task }) => {
     if (task.result?.state !== 'fail') return
     for (const { Id, Names, State } of await family()) {
-      const lines = await lastLines(engine, await engine.getContainer(Id).inspect())
+      const lines = await lastLogLines(engine, await engine.getContainer(Id).inspect())
       console.error(`${Names} ${State}\n${lines.join('\n')}`)
     }
   })
@@ -67,11 +67,11 @@ export function containerAt(engine: Docker, { name, url, data }: { name: string;
     /** The names of the containers that there are of it, without the service's own before each. */
     family: async () => (await family()).map(({ Names }) => Names.join().replace(`/${name}`, '')).sort(),
     /** What the service has written last. */
-    lines: async () => lastLines(engine, await engine.getContainer(name).inspect()),
+    lines: async () => lastLogLines(engine, await engine.getContainer(name).inspect()),
     /** The step that the helper has last told; undefined without one. */
     async step() {
       const helper = await inspectIfThere(engine, `${name}.helper`)
-      return helper && lastTold(await lastLines(engine, helper))?.step
+      return helper && lastJournal(await lastLogLines(engine, helper))?.step
     },
     helper: () => engine.getContainer(`${name}.helper`).inspect(),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,

@@ -6,7 +6,7 @@ import { type Service, startContainer } from './service.ts'
 
 const FAILING = 'process.exit(3)'
 /** The steps that lead back are gone through with a module that does not start. */
-const isBack = (step: SwapStep) => SWAP_STEPS.indexOf(step) >= SWAP_STEPS.indexOf('clearing')
+const isGoingBack = (step: SwapStep) => SWAP_STEPS.indexOf(step) >= SWAP_STEPS.indexOf('clearing')
 
 /** What the helper asks of the engine in each step. */
 const ASKED: Record<SwapStep, RegExp> = {
@@ -60,7 +60,7 @@ test.each(WALK)(
   'the helper killed in %s, %s the engine does what it asked: the service serves',
   async (step, when, env) => {
     const service = await startContainer({ env })
-    const back = isBack(step)
+    const back = isGoingBack(step)
     const [before, boot] = [await service.inspect(), await service.boot()]
     service.forge.put(repository('wordy', '1.0.0', back ? FAILING : undefined))
     const killed = killIn(service, step, when)

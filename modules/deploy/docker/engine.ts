@@ -1,3 +1,8 @@
+/*
+ * Questions to a Docker Engine: which container is this one, does another one serve. Without it, an engine that refuses
+ * a request could not be told from an engine that does not answer, and a pause of the engine would undo a swap.
+ */
+
 import { readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
@@ -7,32 +12,36 @@ import * as z from 'zod'
 
 export type Inspected = Docker.ContainerInspectInfo
 
-/** Longer than the engine takes to stop a container; one that says nothing for so long is not there. */
+/** Maximum silence of the engine; stopping a container, its slowest answer, takes less. */
 const SILENCE_MS = 60_000
 
-/** The engine that listens on a socket. Loaded where it is used alone: the others need none of it. */
+/**
+ * Connects to the engine that listens on a socket. The client is loaded here only, because most services do not need
+ * it.
+ */
 export async function connectEngine(socketPath: string): Promise<Docker> {
   const { default: Engine } = await import('dockerode')
   return new Engine({ socketPath, timeout: SILENCE_MS })
 }
 
-/** Whether the engine refused with one of these: 404 there is none, 304 it is so already, 409 it is under way. */
+/** Returns whether the engine refused with one of these codes: 404 not found, 304 already so, 409 in progress. */
 export function isRefusal(error: unknown, ...codes: number[]): boolean {
   return error instanceof Error && 'statusCode' in error && codes.some((code) => error.statusCode === code)
 }
 
-/** Whether the engine answered at all. */
+/** Returns whether an error is an answer of the engine. */
 export function hasAnswered(error: unknown): boolean {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
 }
 
-/** Does what may be done already. */
-export async function unless(codes: readonly number[], work: Promise<unknown>): Promise<void> {
+/** Waits for work, and ignores refusals with these codes. */
+export async function tolerate(codes: readonly number[], work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     if (!isRefusal(error, ...codes)) throw error
   })
 }
 
+/** Inspects a container by its id or name; undefined when there is none. */
 export async function inspectIfThere(engine: Docker, id: string): Promise<Inspected | undefined> {
   try {
     return await engine.getContainer(id).inspect()
@@ -43,8 +52,8 @@ export async function inspectIfThere(engine: Docker, id: string): Promise<Inspec
 }
 
 /**
- * The container that this process runs in. The host's name is its id only by default; the files that the engine mounts over
- * /etc, and the control groups, name it as well. Undefined when the engine knows none of these.
+ * Finds the container that this process runs in. Its host name is its id only by default; the files that the engine
+ * mounts over /etc and the control groups contain the id as well. Undefined when the engine knows none of these.
  */
 export async function ownContainer(engine: Docker): Promise<Inspected | undefined> {
   const read = (file: string) => readFile(file, 'utf8').catch(() => '')
@@ -56,7 +65,9 @@ export async function ownContainer(engine: Docker): Promise<Inspected | undefine
   return undefined
 }
 
-/** What may be the container's id, the surest first, by proc(5)'s mountinfo and cgroup and the host's name. */
+/**
+ * Returns possible ids of the container, the most certain first, from proc(5)'s mountinfo and cgroup and the host name.
+ */
 export function idsFrom(mountinfo: string, cgroup: string, name: string): string[] {
   const mounted = /\/containers\/([0-9a-f]{64})\/\S+ \/etc\/(?:hostname|hosts|resolv\.conf) /g
   const group = /[/-]([0-9a-f]{64})(?:\.scope)?$/gm
@@ -64,11 +75,11 @@ export function idsFrom(mountinfo: string, cgroup: string, name: string): string
   return [...new Set(/^[0-9a-f]{12}$/.test(name) ? [...found, name] : found)]
 }
 
-/** The last lines that a container has written; none where its log cannot be read. */
-export async function lastLines(engine: Docker, { Id, Config }: Inspected): Promise<string[]> {
+/** Returns the last lines of a container's log; none when the log cannot be read. */
+export async function lastLogLines(engine: Docker, { Id, Config }: Inspected): Promise<string[]> {
   try {
     const bytes = await engine.getContainer(Id).logs({ stdout: true, stderr: true, tail: 50 })
-    // A terminal's only line that is JSON comes parsed.
+    // dockerode parses a terminal's output when all of it is JSON.
     if (!Buffer.isBuffer(bytes)) return [JSON.stringify(bytes)]
     const plain = Config.Tty ? bytes : Buffer.concat([...frames(bytes)])
     return plain
@@ -81,7 +92,9 @@ export async function lastLines(engine: Docker, { Id, Config }: Inspected): Prom
   }
 }
 
-/** Without a terminal each piece has a head of 8 bytes, whose last four are its length. */
+/**
+ * Splits the log of a container without a terminal: each frame has a head of 8 bytes, whose last four are its length.
+ */
 function* frames(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at + 8 <= bytes.length; ) {
     const end = at + 8 + bytes.readUInt32BE(at + 4)
@@ -90,13 +103,13 @@ function* frames(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** What a program writes that is run inside a container. */
+/** Runs a program inside a container and returns its output. */
 export async function runInside(engine: Docker, id: string, words: string[]): Promise<string> {
   const run = await engine.getContainer(id).exec({ Cmd: words, AttachStdout: true, AttachStderr: true, Tty: true })
   return text(await run.start({ Tty: true }))
 }
 
-/** The engine behind a socket, and the container that this process runs in. Rejects with what to do, in French. */
+/** Returns the engine behind a socket and the container of this process. Rejects with a remedy, in French. */
 export async function reachEngine(socket: string): Promise<{ engine: Docker; self: Inspected }> {
   try {
     const engine = await connectEngine(socket)
@@ -117,22 +130,22 @@ async function remedy(error: unknown, socket: string): Promise<string> {
   return `réparez l’accès au moteur Docker par ${socket} (${reason}), puis redémarrez le service.`
 }
 
-/** Undefined where not even the folder of the socket is open to this account. */
+/** Returns the group of the socket; undefined when this account may not even open its folder. */
 async function groupOf(socket: string): Promise<number | undefined> {
   return (await stat(socket).catch(() => undefined))?.gid
 }
 
-/** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
+/** A service starts within seconds even on a slow machine; after this time, the new module has blocked it. */
 const START_MS = 60_000
 const ASK_MS = 500
-/** Lines of a log are for machines; what Node says of an error goes on after the line that names it. */
+/** Matches lines that explain nothing to people: JSON of the log, stack frames, Node's version. */
 const NO_REASON = /^(\{|\s+at |Node\.js v)/
 
 /**
- * Waits until a container serves, by asking the program inside it; else why it does not, in French. One whose `boot_id` is
- * still `boot` is the service from before.
+ * Waits until a container serves, by running the program inside it. Returns why it does not, in French. A service whose
+ * `boot_id` is still `boot` has not restarted yet.
  */
-export async function waitFor(
+export async function waitUntilServing(
   engine: Docker,
   { boot, program }: { boot: string; program: readonly string[] },
   id: string,
@@ -144,7 +157,7 @@ export async function waitFor(
     const { State } = found
     if (!State.Running && !State.Restarting) {
       if (State.OOMKilled) return 'il s’est arrêté au démarrage : la mémoire du conteneur n’a pas suffi'
-      const last = (await lastLines(engine, found)).findLast((line) => !NO_REASON.test(line)) ?? ''
+      const last = (await lastLogLines(engine, found)).findLast((line) => !NO_REASON.test(line)) ?? ''
       return `il s’est arrêté au démarrage (code ${State.ExitCode})${last && ` : ${last}`}`
     }
     if (State.Running && (await serves(engine, id, program, boot))) return undefined
@@ -157,11 +170,11 @@ const Health = z.object({ status: z.literal('ok'), boot_id: z.string() })
 
 async function serves(engine: Docker, id: string, program: readonly string[], boot: string): Promise<boolean> {
   try {
-    const said = await runInside(engine, id, [...program, 'health'])
-    const health = Health.safeParse(JSON.parse(said))
+    const answer = await runInside(engine, id, [...program, 'health'])
+    const health = Health.safeParse(JSON.parse(answer))
     return health.success && health.data.boot_id !== boot
   } catch (error) {
-    // It has ended meanwhile, or its program has written something else.
+    // The container has ended meanwhile, or the program has printed something else.
     if (hasAnswered(error) || error instanceof SyntaxError) return false
     throw error
   }

@@ -8,12 +8,12 @@ import { BASE_LABEL } from './request.ts'
 
 const Failed = z.object({ error: z.string() })
 
-/** What is laid out for the engine; no module's id begins with a dot. */
+/** Prefix of the build context, which lies among the modules; no module's id begins with a dot. */
 const CONTEXT = '.image-'
 
 /**
- * Makes an image of the one that runs plus the folder of modules, with what lies beside them for a change to be taken back.
- * Always from the image that had no modules: an image has at most 127 layers. Rejects with what the engine says of it.
+ * Builds an image from the running one plus the folder of modules, including the previous files that a rollback needs.
+ * Starts from the image without modules, because an image has at most 127 layers. Rejects with the engine's message.
  */
 export async function buildImage(engine: Docker, running: string, folder: string, tag: string): Promise<void> {
   const { Config } = await engine.getImage(running).inspect()
@@ -27,16 +27,16 @@ export async function buildImage(engine: Docker, running: string, folder: string
     for (const name of await readdir(folder))
       if (!name.startsWith(CONTEXT)) await cp(join(folder, name), join(context, 'modules', name), { recursive: true })
     const { uid, gid } = await stat(folder)
-    // What is copied is root's unless it is said; the files are for their owner alone.
+    // COPY gives files to root by default, and only their owner may read them.
     const lines = [
       `FROM ${base}`,
       `LABEL ${BASE_LABEL}=${base}`,
       `COPY --chown=${uid}:${gid} ${JSON.stringify(['modules/', `${literal(folder)}/`])}`,
     ]
     await writeFile(join(context, 'Dockerfile'), `${lines.join('\n')}\n`)
-    const said = await engine.buildImage({ context, src: ['Dockerfile', 'modules'] }, { t: tag, networkmode: 'none' })
-    // The answer is 200 before the work begins: a failure is one of its lines.
-    for (const line of (await text(said)).split('\n')) {
+    const answer = await engine.buildImage({ context, src: ['Dockerfile', 'modules'] }, { t: tag, networkmode: 'none' })
+    // The engine answers 200 before the work begins, and reports a failure in a line of the answer.
+    for (const line of (await text(answer)).split('\n')) {
       const failed = Failed.safeParse(line === '' ? undefined : JSON.parse(line))
       if (failed.success) throw new Error(`l’image n’a pas pu être construite : ${failed.data.error}`)
     }
@@ -45,7 +45,7 @@ export async function buildImage(engine: Docker, running: string, folder: string
   }
 }
 
-/** In a Dockerfile's words, also those in the form of JSON, variables and quotes have a meaning. */
+/** Escapes variables and quotes, which a Dockerfile interprets in JSON arrays too. */
 function literal(path: string): string {
   return path.replaceAll(/[\\$'"]/g, '\\$&')
 }

@@ -1,35 +1,43 @@
+/*
+ * The requests for the new container and for the helper. Without it, a replaced service would lose its settings,
+ * networks or unnamed volumes, because the engine copies none of them from the previous container.
+ */
+
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
 import type { Config } from '../../../platform/config.ts'
 import type { Inspected } from './engine.ts'
 
-/** Of an image that was made here: the image without modules, which the next one is made from as well. */
+/** Label of an image built here: the image without modules, from which the next one is built too. */
 export const BASE_LABEL = 'ops-panel.base'
-/** Of a container that was made here: the deployment that it is for. */
+/** Label of a container created here: its deployment. */
 export const DEPLOYMENT_LABEL = 'ops-panel.deployment'
-/** Of such a container: the one in whose place it was made. */
+/** Label of a container created here: the container that it replaces. */
 export const FORMER_LABEL = 'ops-panel.former'
-/** Of such a container: the restart policy that it has once it has served, as JSON. */
+/** Label of a container created here: the restart policy that it gets once it serves, as JSON. */
 export const POLICY_LABEL = 'ops-panel.policy'
-/** Of a helper: the deployment, and the container that it replaces. */
+/** Labels of a helper: its deployment, and the container that it replaces. */
 export const HELPER_LABEL = 'ops-panel.helper'
 export const REPLACES_LABEL = 'ops-panel.replaces'
 
-/** What a container is made with, and the networks that it joins after that: older engines take one at once. */
+/**
+ * The request for a container, and the networks that it joins afterwards: older engines accept only one in the request.
+ */
 export interface Request {
   create: Docker.ContainerCreateOptions
   networks: { name: string; endpoint: Docker.EndpointSettings }[]
 }
 
 /**
- * A container with the settings of another one and another image. It is never started again by the engine until it has
- * served: its restart policy is given to it then.
+ * Returns the request for a container with the settings of another one and another image. It has no restart policy, so
+ * that the engine does not restart it before it has served; `finishSwap` adds the policy.
  */
 export function requestLike(old: Inspected, image: string, name: string): Request {
   const { Config, HostConfig } = old
   const mode = HostConfig.NetworkMode ?? 'default'
   const { Hostname, ...config } = Config
-  // The host's own where it is shared; as before elsewhere, also when it is the id: data are known by it.
+  // Elsewhere than on the host's network the name stays, even if it is the previous id, because stored data may refer
+  // to it.
   const hasName = mode !== 'host' && !mode.startsWith('container:') && HostConfig.UTSMode !== 'host'
   const endpoints = endpointsOf(old)
   const first = endpoints.find((each) => each.name === mode || each.id === mode)
@@ -39,7 +47,7 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
       ...(hasName && { Hostname }),
       name,
       Image: image,
-      Labels: ownLabels(Config.Labels ?? {}),
+      Labels: withoutBaseLabel(Config.Labels ?? {}),
       HostConfig: { ...HostConfig, ...sameVolumes(old), RestartPolicy: { Name: 'no' } },
       ...(first && { NetworkingConfig: { EndpointsConfig: { [first.name]: first.endpoint } } }),
     },
@@ -47,27 +55,32 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
   }
 }
 
-/** Whether a volume, or a folder of the host, lies over this folder of a container: it hides what the image has there. */
+/**
+ * Returns whether a volume or a folder of the host is mounted over a folder, and hides the files of the image there.
+ */
 export function isMounted({ Mounts }: Inspected, folder: string): boolean {
   return Mounts.some(({ Type, Destination }) => Type !== 'tmpfs' && isWithin(folder, Destination))
 }
 
-/** Whether a folder is in memory alone: nothing closer than that is mounted over it. */
+/** Returns whether the closest mount over a folder is in memory. */
 function isInMemory({ HostConfig, Mounts }: Inspected, folder: string): boolean {
   const memory = [
     ...Object.keys(HostConfig.Tmpfs ?? {}),
     ...Mounts.flatMap(({ Type, Destination }) => (Type === 'tmpfs' ? [Destination] : [])),
   ]
   const closest = (places: string[]) =>
-    Math.max(0, ...places.filter((place) => isWithin(folder, place)).map((place) => plain(place).length))
+    Math.max(0, ...places.filter((place) => isWithin(folder, place)).map((place) => normalized(place).length))
   const lasting = Mounts.flatMap(({ Type, Destination }) => (Type === 'tmpfs' ? [] : [Destination]))
   return closest(memory) > closest(lasting)
 }
 
-const isWithin = (folder: string, place: string) => `${folder}/`.startsWith(`${plain(place)}/`)
+const isWithin = (folder: string, place: string) => `${folder}/`.startsWith(`${normalized(place)}/`)
 
-/** Why a container is not to be replaced: what is in no volume would stay behind, and what `--rm` removes is not there to go back to. */
-export function whyNot(
+/**
+ * Returns why a container cannot be replaced, in French: data outside volumes would be lost, and with `--rm` there
+ * would be no container to go back to.
+ */
+export function replacementObstacle(
   self: Inspected,
   { dataDir, databaseUrl, secretKey, modulesDir }: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'modulesDir'>,
 ): string | undefined {
@@ -81,7 +94,10 @@ export function whyNot(
   return lost && `${lost} n’est pas dans un volume et serait perdu`
 }
 
-/** A container that runs a program of the image where the other one's files lie, as root, with its environment. */
+/**
+ * Returns the request for the helper: it runs a program as root, with the files and the environment of another
+ * container.
+ */
 export function helperRequest(
   old: Inspected,
   image: string,
@@ -97,7 +113,7 @@ export function helperRequest(
     User: '0:0',
     WorkingDir: '/',
     Env: old.Config.Env,
-    // An empty list clears what the image has; its words would follow these.
+    // An entry point of its own and an empty list replace those of the image, whose words would be appended.
     Entrypoint: words.slice(0, 1),
     Cmd: words.slice(1),
     Tty: false,
@@ -107,37 +123,44 @@ export function helperRequest(
       ...same,
       ...sameVolumes(old),
       NetworkMode: 'none',
-      // Some minutes of trying, each time twice as late: the engine may be starting itself.
+      // Tries for some minutes, with doubled delays, because the engine itself may be starting.
       RestartPolicy: { Name: 'on-failure', MaximumRetryCount: 20 },
-      // Its last line says how it went; it must be readable whatever the machine's default is.
+      // The previous service reads the last line, whatever the default log driver of the machine is.
       LogConfig: { Type: 'json-file', Config: {} },
     },
   }
 }
 
+/** Returns the name of a container without its slash. */
 export function nameOf({ Name }: Inspected): string {
   return Name.replace(/^\//, '')
 }
 
-/** Volumes without a name would be made anew, and empty: they are mounted by the name that the engine gave them. */
+/**
+ * Returns the mounts of a container. Unnamed volumes get the names that the engine gave them, or they would be new and
+ * empty.
+ */
 function sameVolumes({ HostConfig, Mounts }: Inspected): Pick<Docker.HostConfig, 'Binds' | 'Mounts'> {
   const named = (HostConfig.Mounts ?? []).filter(({ Type, Source }) => Type !== 'volume' || Source)
   const binds = HostConfig.Binds ?? []
   const given = new Set([
-    ...binds.map((bind) => plain(bind.split(':')[1])),
-    ...named.map(({ Target }) => plain(Target)),
+    ...binds.map((bind) => normalized(bind.split(':')[1])),
+    ...named.map(({ Target }) => normalized(Target)),
   ])
   const unnamed = Mounts.filter(
-    ({ Type, Name, Destination }) => Type === 'volume' && Name && !given.has(plain(Destination)),
+    ({ Type, Name, Destination }) => Type === 'volume' && Name && !given.has(normalized(Destination)),
   )
   const more = unnamed.map(({ Name, Destination, RW }) => `${Name}:${Destination}${RW ? '' : ':ro'}`)
   return { Binds: [...binds, ...more], ...(named.length > 0 ? { Mounts: named } : { Mounts: [] }) }
 }
 
-/** What was asked of each network, not what the engine gave: addresses by the day, the short id among the aliases. */
+/**
+ * Returns the requested settings of each network, without those that the engine assigned: addresses, the id as an
+ * alias.
+ */
 function endpointsOf({ Id, HostConfig, NetworkSettings }: Inspected) {
   return Object.entries(NetworkSettings.Networks ?? {}).flatMap(([name, network]) => {
-    // These belong to the mode; the engine refuses settings for them.
+    // The mode implies these networks, and the engine refuses settings for them.
     if (name === 'host' || name === 'none' || HostConfig.NetworkMode?.startsWith('container:')) return []
     if (name === 'bridge' && ['default', 'bridge'].includes(HostConfig.NetworkMode ?? 'default')) return []
     const aliases = (network.Aliases ?? []).filter((alias: string) => !Id.startsWith(alias))
@@ -151,8 +174,8 @@ function endpointsOf({ Id, HostConfig, NetworkSettings }: Inspected) {
   })
 }
 
-/** A folder as the engine tells it, whatever it was given. */
-function plain(folder: string | undefined): string {
+/** Returns a path as the engine reports it, whatever form it had in the request. */
+function normalized(folder: string | undefined): string {
   return posix.normalize(folder ?? '').replace(/\/+$/, '')
 }
 
@@ -160,7 +183,7 @@ function isRecord(value: unknown): value is { [key: string]: string } {
   return typeof value === 'object' && value !== null && Object.values(value).every((each) => typeof each === 'string')
 }
 
-/** The new image brings its own. */
-function ownLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+/** Removes the label of the previous image; the new image has its own. */
+function withoutBaseLabel(labels: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).filter(([key]) => key !== BASE_LABEL))
 }

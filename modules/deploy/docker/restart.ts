@@ -1,11 +1,16 @@
+/*
+ * Restarts a service that runs in a container: another container replaces it. Without it, a module with code could not
+ * be installed there, because no process inside a container can start that container again with another image.
+ */
+
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../../platform/config.ts'
 import type { Log } from '../../../platform/log.ts'
 import { type Instance, ownProgram } from '../../../platform/program.ts'
-import type { Judge } from '../deployment.ts'
-import { clean, imageFor, inBody, whoShares } from './attempt.ts'
-import { inspectIfThere, lastLines, reachEngine, unless } from './engine.ts'
+import type { Supervisor } from '../deployment.ts'
+import { inspectIfThere, lastLogLines, reachEngine, tolerate } from './engine.ts'
+import { asRequestBody, findNetworkSharer, imageFor, removeLeftovers } from './prepare.ts'
 import {
   BASE_LABEL,
   DEPLOYMENT_LABEL,
@@ -16,154 +21,161 @@ import {
   nameOf,
   POLICY_LABEL,
   REPLACES_LABEL,
+  replacementObstacle,
   requestLike,
-  whyNot,
 } from './request.ts'
-import { type Journal, lastTold, leave, type Plan, settle, SWAP_STEPS } from './swap.ts'
+import { finishSwap, type Journal, lastJournal, type Plan, removeHelper, SWAP_STEPS } from './swap.ts'
 
-/** The service in a container, which is followed by another container. */
-export interface Containers extends Judge {
-  /** For deployments: an owner is a container, as long as it runs since then or a helper sees to it. */
+/** Replaces the container of this service by another one. */
+export interface ContainerRestart extends Supervisor {
+  /**
+   * The instance that owns deployments. It runs as long as its container does not restart, or while a helper replaces
+   * it.
+   */
   instance: Instance
-  /** Never resolves: this container is stopped. Rejects when the other one could not be made, or did not take over. */
+  /**
+   * Rejects when the new container cannot be created or does not take over; otherwise the helper stops this container.
+   */
   replace(deployment: string, boot: string): Promise<never>
 }
 
-/** How long until the engine is asked again whether the helper lives. */
+/** Interval at which the engine is asked for the helper. */
 const LOOK_MS = 1_000
-/** A helper that was ended, and that the engine has not started again in this time, is not started any more. */
+/** After this time, the engine does not restart a helper that has ended. */
 const STOPPED_MS = 15_000
-/** A service that serves is not kept from changes for ever by an engine that has gone. */
+/** An engine that stays away must not block further changes of a service that serves. */
 const UNREACHABLE_MS = 300_000
 const UNKNOWN = 'unknown'
-/** Since when the helper brings the former container back. */
-const BACK = SWAP_STEPS.indexOf('clearing')
-const isBack = ({ step }: Journal) => SWAP_STEPS.indexOf(step) >= BACK
+/** From this step on, the helper brings the previous container back. */
+const FIRST_STEP_BACK = SWAP_STEPS.indexOf('clearing')
+const isGoingBack = ({ step }: Journal) => SWAP_STEPS.indexOf(step) >= FIRST_STEP_BACK
 
-/** Rejects when the engine does not answer, or does not know the container. */
-async function thisContainer(config: Config, program: readonly string[], log: Log): Promise<Containers> {
+/** Rejects when the engine does not answer or does not know the container of this process. */
+async function createContainerRestart(config: Config, program: readonly string[], log: Log): Promise<ContainerRestart> {
   const { engine, self } = await reachEngine(config.dockerSocket)
   const own = `${self.Id}/${self.State.StartedAt}`
 
-  const { [DEPLOYMENT_LABEL]: made, [FORMER_LABEL]: former } = self.Config.Labels
+  const { [DEPLOYMENT_LABEL]: createdFor, [FORMER_LABEL]: previous } = self.Config.Labels
 
-  /** The helper of a deployment while it is at work, and how far it has come. */
-  const helper = async (label: string, value: string): Promise<Journal | undefined> => {
+  const findHelper = async (label: string, value: string) => {
     const [found] = await engine.listContainers({ all: true, filters: { label: [`${label}=${value}`] } })
-    const at = found && (await inspectIfThere(engine, found.Id))
-    if (!at || !(at.State.Running || at.State.Restarting)) return undefined
-    return lastTold(await lastLines(engine, at)) ?? { step: 'stopping' }
+    return found && (await inspectIfThere(engine, found.Id))
   }
 
-  const helperState = async (deployment: string) => {
-    const [found] = await engine.listContainers({ all: true, filters: { label: [`${HELPER_LABEL}=${deployment}`] } })
-    return found && (await inspectIfThere(engine, found.Id))?.State
+  /** Returns how far the helper with this label has come; undefined when none is at work. */
+  const helperJournal = async (label: string, value: string): Promise<Journal | undefined> => {
+    const helper = await findHelper(label, value)
+    if (!helper || !(helper.State.Running || helper.State.Restarting)) return undefined
+    return lastJournal(await lastLogLines(engine, helper)) ?? { step: 'stopping' }
   }
 
-  /** Settles when nothing will be heard of the helper any more. */
-  const helperGone = async (deployment: string): Promise<void> => {
+  /** Settles when the helper has ended for good. */
+  const waitForHelperEnd = async (deployment: string): Promise<void> => {
     let [seen, answered] = [performance.now(), performance.now()]
     for (; performance.now() - answered < UNREACHABLE_MS; await pause(LOOK_MS)) {
-      const at = await helperState(deployment).catch((): typeof UNKNOWN => UNKNOWN)
-      if (at !== UNKNOWN) answered = performance.now()
-      if (at === undefined) return
-      // One that has only been ended is about to be started again, or the engine itself is ending.
-      if (at === UNKNOWN || at.Running || at.Restarting) seen = performance.now()
+      const state = await findHelper(HELPER_LABEL, deployment).then(
+        (helper) => helper?.State,
+        (): typeof UNKNOWN => UNKNOWN,
+      )
+      if (state !== UNKNOWN) answered = performance.now()
+      if (state === undefined) return
+      // The engine may be about to restart a helper that has just ended, or may be stopping itself.
+      if (state === UNKNOWN || state.Running || state.Restarting) seen = performance.now()
       else if (performance.now() - seen > STOPPED_MS) return
     }
   }
 
-  const settleWithout = async (deployment: string, old: string): Promise<void> => {
-    const there = await inspectIfThere(engine, old)
-    // Somebody has started it again: which one is to stay is theirs to say.
-    if (!there || there.State.Running) return
-    // Or the engine, started anew, might start it in the middle of what is over.
-    await leave(engine, deployment)
-    await settle(engine, self.Id, old)
+  const finishWithoutHelper = async (deployment: string, old: string): Promise<void> => {
+    const found = await inspectIfThere(engine, old)
+    // Whoever has started the previous container again decides which one stays.
+    if (!found || found.State.Running) return
+    // After a restart, the engine might start the helper again, in the middle of a swap that is complete.
+    await removeHelper(engine, deployment)
+    await finishSwap(engine, self.Id, old)
   }
 
   const runs = async (id: string) => {
     const [kind, container = '', since] = id.split('/')
     if (kind !== 'docker') return false
-    if (await helper(REPLACES_LABEL, container)) return true
+    if (await helperJournal(REPLACES_LABEL, container)) return true
     const found = await inspectIfThere(engine, container)
     return found?.State.Running === true && found.State.StartedAt === since
   }
 
   return {
-    made,
+    createdFor,
     instance: {
       id: `docker/${own}/${randomBytes(6).toString('hex')}`,
       isGone: async (id) => id.startsWith('docker/') && !(await runs(id)),
       runs,
     },
 
-    async verdict(deployment, owner) {
-      const at = await helper(HELPER_LABEL, deployment)
+    async decide(deployment, owner) {
+      const journal = await helperJournal(HELPER_LABEL, deployment)
       const owning = containerOf(owner)
-      if (made === deployment) return at ? 'judged' : 'try'
-      // Of a service beside this one; unless its container is gone, and this one was made in its place by hand.
-      if (owning !== self.Id) return at || (owning && (await inspectIfThere(engine, owning))) ? 'leave' : 'try'
-      if (!at) return { refused: 'le conteneur n’a pas été remplacé' }
-      if (!isBack(at)) return 'wait'
-      return { refused: at.reason ?? 'le nouveau conteneur n’a pas démarré' }
+      if (createdFor === deployment) return journal ? 'supervised' : 'try'
+      // Another service owns it, unless that container is gone: then somebody has replaced it by this one by hand.
+      if (owning !== self.Id) return journal || (owning && (await inspectIfThere(engine, owning))) ? 'leave' : 'try'
+      if (!journal) return { rollBack: 'le conteneur n’a pas été remplacé' }
+      if (!isGoingBack(journal)) return 'wait'
+      return { rollBack: journal.reason ?? 'le nouveau conteneur n’a pas démarré' }
     },
 
-    async settled(deployment = made) {
+    async ended(deployment = createdFor) {
       if (deployment === undefined) return
-      await helperGone(deployment)
-      if (deployment !== made || !former) return
-      // The helper has done it, unless somebody has stopped it or removed it before.
-      await settleWithout(deployment, former).catch((error: unknown) =>
+      await waitForHelperEnd(deployment)
+      if (deployment !== createdFor || !previous) return
+      // The helper has done this, unless somebody has stopped or removed it.
+      await finishWithoutHelper(deployment, previous).catch((error: unknown) =>
         log.warn({ err: error }, 'the former container, or the restart policy, is left to you'),
       )
     },
 
     async replace(deployment, boot) {
-      const why = whyNot(self, config) ?? (await whoShares(engine, self))
-      if (why !== undefined) throw new Error(`ce conteneur ne peut pas être remplacé : ${why}`)
-      const made: (() => Promise<unknown>)[] = []
+      const obstacle = replacementObstacle(self, config) ?? (await findNetworkSharer(engine, self))
+      if (obstacle !== undefined) throw new Error(`ce conteneur ne peut pas être remplacé : ${obstacle}`)
+      const removals: (() => Promise<unknown>)[] = []
       try {
-        await clean(engine, self)
-        // Not before: an earlier helper may have had to give it its restart policy back.
+        await removeLeftovers(engine, self)
+        // Inspected again, because an earlier helper may have restored the restart policy of this container only now.
         const now = await engine.getContainer(self.Id).inspect()
         const name = nameOf(now)
         const image = await imageFor(engine, now, config.modulesDir, deployment)
-        if (!isMounted(now, config.modulesDir)) made.push(() => engine.getImage(image).remove())
+        if (!isMounted(now, config.modulesDir)) removals.push(() => engine.getImage(image).remove())
         const { create, networks } = requestLike(now, image, `${name}.new`)
         const { Name = 'no', MaximumRetryCount = 0 } = now.HostConfig.RestartPolicy ?? {}
         const policy = { Name: Name || 'no', MaximumRetryCount }
         create.Labels = { ...create.Labels, [DEPLOYMENT_LABEL]: deployment, [FORMER_LABEL]: self.Id }
         create.Labels[POLICY_LABEL] = JSON.stringify(policy)
-        const fresh = await engine.createContainer(inBody(create))
-        made.push(() => fresh.remove({ force: true }))
+        const fresh = await engine.createContainer(asRequestBody(create))
+        removals.push(() => fresh.remove({ force: true }))
         for (const { name: network, endpoint } of networks)
           await engine.getNetwork(network).connect({ Container: fresh.id, EndpointConfig: endpoint })
-        const words = { socket: config.dockerSocket, deployment, old: now.Id, fresh: fresh.id, name, boot }
-        const plan: Plan = { ...words, program: [...program] }
-        // Its image is not one that goes with the attempt.
+        const swap = { socket: config.dockerSocket, deployment, old: now.Id, fresh: fresh.id, name, boot }
+        const plan: Plan = { ...swap, program: [...program] }
+        // The helper uses the base image, because the image of this attempt is removed if it fails.
         const base = now.Config.Labels[BASE_LABEL] ?? now.Image
         const request = helperRequest(now, base, deployment, [...program, 'replace-container', JSON.stringify(plan)])
-        const helping = await engine.createContainer(inBody(request))
-        made.push(() => helping.remove({ force: true }))
-        await helping.start()
+        const helper = await engine.createContainer(asRequestBody(request))
+        removals.push(() => helper.remove({ force: true }))
+        await helper.start()
         for (;;) {
           await pause(LOOK_MS)
-          // The helper goes on, also when the engine does not answer for a moment.
-          const at = await helper(HELPER_LABEL, deployment).catch((): typeof UNKNOWN => UNKNOWN)
-          if (at === UNKNOWN) continue
-          if (!at) throw new Error('le remplacement du conteneur s’est arrêté')
-          if (isBack(at)) throw new Error(at.reason)
+          // The helper continues even when the engine does not answer for a moment.
+          const journal = await helperJournal(HELPER_LABEL, deployment).catch((): typeof UNKNOWN => UNKNOWN)
+          if (journal === UNKNOWN) continue
+          if (!journal) throw new Error('le remplacement du conteneur s’est arrêté')
+          if (isGoingBack(journal)) throw new Error(journal.reason)
         }
       } catch (error) {
-        for (const remove of made.reverse()) await unless([404, 409], remove()).catch(() => {})
+        for (const remove of removals.reverse()) await tolerate([404, 409], remove()).catch(() => {})
         throw isSystemError(error) ? new Error(`le moteur Docker n’a pas répondu (${error.message})`) : error
       }
     },
   }
 }
 
-/** The container of an owner's id; of one that is none, undefined. */
+/** Returns the id of the container that an owner's id names; undefined for an owner that is no container. */
 function containerOf(owner: string): string | undefined {
   const [kind, id] = owner.split('/')
   return kind === 'docker' ? id : undefined
@@ -171,10 +183,16 @@ function containerOf(owner: string): string | undefined {
 
 const isSystemError = (error: unknown): error is Error => error instanceof Error && 'code' in error
 
-/** Without an engine the service serves all the same, and changes no module with code: why is told to who tries. */
-export async function findContainer(config: Config, log: Log): Promise<{ containers?: Containers; missing?: string }> {
+/**
+ * Finds the container of this service. Without an engine the service serves, but installs no module with code;
+ * `missing` then says why, in French.
+ */
+export async function findContainer(
+  config: Config,
+  log: Log,
+): Promise<{ container?: ContainerRestart; missing?: string }> {
   try {
-    return { containers: await thisContainer(config, ownProgram(), log) }
+    return { container: await createContainerRestart(config, ownProgram(), log) }
   } catch (error) {
     log.error(
       { err: error, socket: config.dockerSocket },

@@ -1,10 +1,15 @@
+/*
+ * The helper that swaps two containers of the service. Without its journal, a helper that is killed between two steps
+ * would leave the machine with no container of the service, or with two.
+ */
+
 import type Docker from 'dockerode'
 import * as z from 'zod'
 import { readIfExists, replaceFileAtomically } from '../../../platform/files.ts'
-import { connectEngine, hasAnswered, type Inspected, inspectIfThere, unless, waitFor } from './engine.ts'
+import { connectEngine, hasAnswered, type Inspected, inspectIfThere, tolerate, waitUntilServing } from './engine.ts'
 import { BASE_LABEL, HELPER_LABEL, nameOf, POLICY_LABEL } from './request.ts'
 
-/** What the helper goes through: to the end when the new container serves, else by way of the last three. */
+/** The steps of the helper. It ends with `settled` when the new container serves, otherwise with the last three. */
 export const SWAP_STEPS = [
   'stopping',
   'renaming',
@@ -18,37 +23,37 @@ export const SWAP_STEPS = [
 ] as const
 export type SwapStep = (typeof SWAP_STEPS)[number]
 
-/** What the helper is given: containers by their ids, and how the program is called inside them. */
+/** The helper's argument: the ids of the containers, and the command of the program inside them. */
 export const Plan = z.object({
   socket: z.string(),
   deployment: z.string(),
   old: z.string(),
   fresh: z.string(),
   name: z.string(),
-  /** The `boot_id` of the service that asked. */
+  /** The `boot_id` of the service that requested the swap. */
   boot: z.string(),
   program: z.array(z.string()),
 })
 export type Plan = z.infer<typeof Plan>
 
-/** How far it has come; `reason` is why the new container is not kept. */
+/** How far the helper has come; `reason` is why the new container is not kept. */
 export const Journal = z.object({ step: z.enum(SWAP_STEPS), reason: z.string().optional() })
 export type Journal = z.infer<typeof Journal>
 
-/** The last that a helper has told of itself; among its lines may be warnings of the program's. */
-export function lastTold(lines: readonly string[]): Journal | undefined {
-  const told = lines.filter((line) => line.startsWith('{"step"'))
-  return told.map((line) => Journal.parse(JSON.parse(line))).at(-1)
+/** Returns the last journal that a helper has printed; its other lines may be warnings of the program. */
+export function lastJournal(lines: readonly string[]): Journal | undefined {
+  const journals = lines.filter((line) => line.startsWith('{"step"'))
+  return journals.map((line) => Journal.parse(JSON.parse(line))).at(-1)
 }
 
-/** In the helper's own files, which stay while it is started again. */
+/** In the helper's own file system, which survives its restarts. */
 const JOURNAL = '/swap.json'
-/** In seconds; twice what the service takes for its own end. */
+/** In seconds; twice the time that the service needs to stop. */
 const STOP_S = 10
 
 /**
- * Puts a container in the place of another one, and the other one back when it does not serve. May be ended at any point:
- * the engine starts it again, and it goes on with the step of its journal, each of which may be repeated.
+ * Replaces a container by another one, and restores it when the other one does not serve. May be killed at any point:
+ * the engine restarts the helper, which repeats the step in its journal. Each step may be repeated.
  */
 export async function runSwap(argument: string): Promise<void> {
   const plan = Plan.parse(JSON.parse(argument))
@@ -58,7 +63,7 @@ export async function runSwap(argument: string): Promise<void> {
   for (;;) {
     const line = JSON.stringify(journal)
     if (line !== text) await replaceFileAtomically(JOURNAL, line)
-    // Also for the former service, which reads why it is back.
+    // The previous service reads in this line why it is back.
     process.stdout.write(`${line}\n`)
     const next = await STEPS[journal.step](engine, plan, journal)
     if (!next) return
@@ -66,80 +71,83 @@ export async function runSwap(argument: string): Promise<void> {
   }
 }
 
-type Take = (engine: Docker, plan: Plan, journal: Journal) => Promise<Journal | undefined>
+type RunStep = (engine: Docker, plan: Plan, journal: Journal) => Promise<Journal | undefined>
 
-/** What the engine refuses is why the new container is not kept; what it does not answer is tried again by another start. */
-const orClear =
-  (take: Take): Take =>
+/**
+ * Goes back when the engine refuses a step. When the engine does not answer, the helper fails, and its next start tries
+ * again.
+ */
+const clearIfRefused =
+  (runStep: RunStep): RunStep =>
   async (engine, plan, journal) => {
     try {
-      return await take(engine, plan, journal)
+      return await runStep(engine, plan, journal)
     } catch (error) {
       if (!(error instanceof Error) || !hasAnswered(error)) throw error
       return { step: 'clearing', reason: error.message }
     }
   }
 
-const STEPS: Record<SwapStep, Take> = {
-  stopping: orClear(async (engine, { old }) => {
-    await unless([304], engine.getContainer(old).stop({ t: STOP_S }))
+const STEPS: Record<SwapStep, RunStep> = {
+  stopping: clearIfRefused(async (engine, { old }) => {
+    await tolerate([304], engine.getContainer(old).stop({ t: STOP_S }))
     return { step: 'renaming' }
   }),
 
-  renaming: orClear(async (engine, { old, fresh, name }) => {
+  renaming: clearIfRefused(async (engine, { old, fresh, name }) => {
     await rename(engine, old, `${name}.old`)
     await rename(engine, fresh, name)
     return { step: 'starting' }
   }),
 
-  starting: orClear(async (engine, { old, fresh }) => {
-    // A machine that has started meanwhile may have started it as well.
-    await unless([304], engine.getContainer(old).stop({ t: STOP_S }))
-    await unless([304], engine.getContainer(fresh).start())
+  starting: clearIfRefused(async (engine, { old, fresh }) => {
+    // If the machine has restarted meanwhile, the engine may have started the previous container too.
+    await tolerate([304], engine.getContainer(old).stop({ t: STOP_S }))
+    await tolerate([304], engine.getContainer(fresh).start())
     return { step: 'waiting' }
   }),
 
-  waiting: orClear(async (engine, plan) => {
-    const reason = await waitFor(engine, plan, plan.fresh)
+  waiting: clearIfRefused(async (engine, plan) => {
+    const reason = await waitUntilServing(engine, plan, plan.fresh)
     return reason === undefined ? { step: 'settling' } : { step: 'clearing', reason }
   }),
 
-  /** From here on there is no way back: it serves. */
+  /** The new container serves; from here on there is no way back. */
   async settling(engine, { old, fresh }) {
-    await settle(engine, fresh, old)
-    // Until a moment ago the engine would not have started it again by itself.
-    await unless([304], engine.getContainer(fresh).start())
+    await finishSwap(engine, fresh, old)
+    // If it ended before it got its restart policy, the engine has not restarted it.
+    await tolerate([304], engine.getContainer(fresh).start())
     return { step: 'settled' }
   },
 
   async settled(engine, { deployment }) {
-    await leave(engine, deployment)
+    await removeHelper(engine, deployment)
     return undefined
   },
 
   async clearing(engine, { old, fresh }, { reason = '' }) {
-    // Somebody has removed the one that there is to go back to: better one that may not serve than none.
+    // If somebody has removed the previous container, a new one that may not serve is better than none.
     if (!(await inspectIfThere(engine, old))) return { step: 'settled' }
     const failed = await inspectIfThere(engine, fresh)
     if (failed) {
-      await unless([404, 409], engine.getContainer(fresh).remove({ force: true }))
+      await tolerate([404, 409], engine.getContainer(fresh).remove({ force: true }))
       await removeOwnImage(engine, failed)
     }
     return { step: 'restoring', reason }
   },
 
-  /** The former service takes the change back: it finds the reason in this one's last line. */
+  /** The previous service rolls the change back; it reads the reason in the helper's last line. */
   async restoring(engine, plan, { reason = '' }) {
-    await unless([304], engine.getContainer(plan.old).start())
-    // Somebody may have taken the name: that it serves is worth more.
-    await unless([409], rename(engine, plan.old, plan.name))
-    // Without another boot it has not been stopped at all.
-    await waitFor(engine, { ...plan, boot: '' }, plan.old)
+    await tolerate([304], engine.getContainer(plan.old).start())
+    // If another container has the name, serving under another name is better than not serving.
+    await tolerate([409], rename(engine, plan.old, plan.name))
+    // Any boot counts, because the previous service may not have been stopped at all.
+    await waitUntilServing(engine, { ...plan, boot: '' }, plan.old)
     return { step: 'restored', reason }
   },
 
   async restored(engine, { deployment }) {
-    await leave(engine, deployment)
+    await removeHelper(engine, deployment)
     return undefined
   },
 }
@@ -147,17 +155,17 @@ const STEPS: Record<SwapStep, Take> = {
 const Policy = z.object({ Name: z.string(), MaximumRetryCount: z.number() })
 
 /**
- * Gives a container that serves the restart policy of the one that it has replaced, and removes that one. May be repeated;
- * also by the service itself, when somebody has removed the helper.
+ * Gives a container that serves the restart policy of the previous one, and removes that one. May be repeated, also by
+ * the service itself when somebody has removed the helper.
  */
-export async function settle(engine: Docker, fresh: string, old: string): Promise<void> {
+export async function finishSwap(engine: Docker, fresh: string, old: string): Promise<void> {
   const { Config } = await engine.getContainer(fresh).inspect()
   const policy = Config.Labels[POLICY_LABEL]
   if (policy) await engine.getContainer(fresh).update({ RestartPolicy: Policy.parse(JSON.parse(policy)) })
-  const former = await inspectIfThere(engine, old)
-  if (!former) return
-  await unless([404, 409], engine.getContainer(old).remove({ force: true }))
-  await removeOwnImage(engine, former)
+  const previous = await inspectIfThere(engine, old)
+  if (!previous) return
+  await tolerate([404, 409], engine.getContainer(old).remove({ force: true }))
+  await removeOwnImage(engine, previous)
 }
 
 async function rename(engine: Docker, id: string, name: string): Promise<void> {
@@ -165,7 +173,7 @@ async function rename(engine: Docker, id: string, name: string): Promise<void> {
   if (nameOf(await container.inspect()) !== name) await container.rename({ name })
 }
 
-/** An image that was made for one container has no other use. */
+/** Removes the image of a container if it was built for that container only. */
 export async function removeOwnImage(engine: Docker, { Image, Config }: Inspected): Promise<void> {
   if (Config.Labels[BASE_LABEL] === undefined) return
   await engine
@@ -176,8 +184,8 @@ export async function removeOwnImage(engine: Docker, { Image, Config }: Inspecte
     })
 }
 
-/** Its own end: nothing of it is left. */
-export async function leave(engine: Docker, deployment: string): Promise<void> {
+/** Removes the helper of a deployment, which ends it. */
+export async function removeHelper(engine: Docker, deployment: string): Promise<void> {
   const own = await engine.listContainers({ all: true, filters: { label: [`${HELPER_LABEL}=${deployment}`] } })
-  for (const { Id } of own) await unless([404, 409], engine.getContainer(Id).remove({ force: true }))
+  for (const { Id } of own) await tolerate([404, 409], engine.getContainer(Id).remove({ force: true }))
 }

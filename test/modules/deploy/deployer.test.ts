@@ -6,8 +6,14 @@ import { addDeployment, countTry, enterStep, findDeployment, STEPS } from '../..
 import { StorageError } from '../../../db/libsql/database.ts'
 import { findModule, type ModuleRow, saveModule } from '../../../db/modules.ts'
 import { createDeployer } from '../../../modules/deploy/deployer.ts'
-import { confirmDeployment, giveUp, resumeDeployment, tell, type Verdict } from '../../../modules/deploy/deployment.ts'
-import { moduleFiles, placeOf } from '../../../modules/folder.ts'
+import {
+  confirmDeployment,
+  type Decision,
+  failTrial,
+  publishDeployment,
+  resumeDeployment,
+} from '../../../modules/deploy/deployment.ts'
+import { ensurePlace, moduleFiles } from '../../../modules/folder.ts'
 import { createLog } from '../../../platform/log.ts'
 import { createHub } from '../../../runtime/hub.ts'
 import { NOW, openMigrated } from '../../db/database.ts'
@@ -17,7 +23,7 @@ const OLD = record('wordy', { backend: 'backend.mjs', version: '1.0.0' })
 const NEW = { ...OLD, version: '2.0.0' }
 const files = async () => new Map([['backend.mjs', Buffer.from('new')]])
 
-/** A folder of modules and a database; with the old version in them, unless it is said otherwise. */
+/** A folder of modules and a database, with the old version in them if `installed`. */
 async function start({ installed = true } = {}) {
   const db = await openMigrated()
   const folder = await temporaryFolder()
@@ -36,7 +42,7 @@ async function start({ installed = true } = {}) {
     services,
     before,
     gone,
-    /** What there is now: the version on record, the code in place, and what lies in the folder. */
+    /** Returns the version on record, the code in place, and the entries of the folder. */
     now: async () => ({
       version: (await findModule(db, 'wordy'))?.version,
       code: existsSync(join(folder, 'wordy')) ? await readFile(join(folder, 'wordy/backend.mjs'), 'utf8') : undefined,
@@ -49,32 +55,32 @@ type Started = Awaited<ReturnType<typeof start>>
 const AS_BEFORE = { version: '1.0.0', code: 'old', entries: ['wordy'] }
 const NOTHING = { version: undefined, code: undefined, entries: [] }
 
-/** A deployment that another start of the service has left, which is gone. */
+/** Records a deployment whose service is gone. */
 async function abandoned({ db, folder, gone }: Started, before: ModuleRow | undefined): Promise<string> {
   gone.add('another')
-  const place = await placeOf(folder)
+  const place = await ensurePlace(folder)
   const begun = { id: 'd', module: 'wordy', place, owner: 'another', before, files_before: before !== undefined }
   await addDeployment(db, { ...begun, started_at: NOW })
   return begun.id
 }
 
-test('who watches has to come back where a deployment cannot be told, and the deployment goes on', async () => {
+test('a subscriber has to reconnect when a deployment cannot be read, and the deployment continues', async () => {
   const { services, db, hub } = await start()
-  const told: unknown[] = []
+  const received: unknown[] = []
   hub.subscribe('deploy:d', {
-    deliver: () => told.push('event'),
-    finish: () => told.push('end'),
-    fail: (error) => told.push(error),
+    deliver: () => received.push('event'),
+    finish: () => received.push('end'),
+    fail: (error) => received.push(error),
   })
   const away = new StorageError('away')
 
-  await tell({ ...services, db: { ...db, query: () => Promise.reject(away) } }, 'd')
+  await publishDeployment({ ...services, db: { ...db, query: () => Promise.reject(away) } }, 'd')
 
-  expect(told).toEqual([away])
+  expect(received).toEqual([away])
   expect(hub.subscribers('deploy:d')).toBe(0)
 })
 
-test('files and record change, the service restarts, and the successor records that it serves', async () => {
+test('a deployment changes files and record, restarts the service, and is done when the successor serves', async () => {
   const at = await start()
   const events: unknown[] = []
   const deployer = createDeployer(at.services, async () => {
@@ -98,11 +104,11 @@ test('files and record change, the service restarts, and the successor records t
 test.each([
   ['its code cannot be fetched', async () => Promise.reject(new Error('no forge')), undefined, 'failed', 'no forge'],
   ['the successor does not serve', files, new Error('ended'), 'rolled_back', 'ended'],
-] as const)('when %s, all is as before', async (_, fetched, refused, state, error) => {
+] as const)('when %s, the previous files and record are restored', async (_, fetched, refusal, state, error) => {
   for (const installed of [true, false]) {
     const at = await start({ installed })
     const deployer = createDeployer(at.services, async () => {
-      if (refused) throw refused
+      if (refusal) throw refusal
     })
 
     const id = await deployer.begin({
@@ -119,7 +125,7 @@ test.each([
   }
 })
 
-test('two deployments are never under way at once, also of two modules', async () => {
+test('a deployment is refused while another one is in progress, even of another module', async () => {
   const at = await start()
   let release = () => {}
   const held = new Promise<void>((resolve) => {
@@ -137,10 +143,10 @@ test('two deployments are never under way at once, also of two modules', async (
   expect(await resumeDeployment(at.services)).toMatchObject({ id })
 })
 
-// Every step at which the service may be killed, and how far the files had come by then.
+// Each step at which the service may be killed, with the state of the files at that moment.
 const KILLS: readonly (readonly [(typeof STEPS)[number], string, (folder: string) => Promise<void>])[] = [
   ['building', 'before anything', async () => {}],
-  ['building', 'with half of the files laid', (folder) => writeFiles(folder, { '.wordy.new/backend.mjs': 'ne' })],
+  ['building', 'with half of the files staged', (folder) => writeFiles(folder, { '.wordy.new/backend.mjs': 'ne' })],
   ['replacing', 'before anything moved', (folder) => writeFiles(folder, { '.wordy.new/backend.mjs': 'new' })],
   [
     'replacing',
@@ -160,7 +166,7 @@ const KILLS: readonly (readonly [(typeof STEPS)[number], string, (folder: string
   ],
 ]
 
-test.each(KILLS)('killed in %s, %s: the next start takes all of it back', async (step, _, leave) => {
+test.each(KILLS)('a service killed in %s, %s, rolls the change back at its next start', async (step, _, leave) => {
   for (const installed of [true, false]) {
     const at = await start({ installed })
     const id = await abandoned(at, at.before)
@@ -183,7 +189,7 @@ async function killedWhileRestarting(at: Started): Promise<string> {
   return id
 }
 
-test('killed before a start has tried the module: the next one tries it', async () => {
+test('a service killed before a start has tried the module tries it at its next start', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
 
@@ -195,7 +201,7 @@ test('killed before a start has tried the module: the next one tries it', async 
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'done' })
 })
 
-test('a start that tried the module and did not live is not repeated', async () => {
+test('a start that tried the module and did not survive is not repeated', async () => {
   for (const installed of [true, false]) {
     const at = await start({ installed })
     const id = await killedWhileRestarting(at)
@@ -208,23 +214,23 @@ test('a start that tried the module and did not live is not repeated', async () 
   }
 })
 
-test('what cannot be loaded is taken back by the service that waits, or here when nobody does', async () => {
+test('a module that cannot be loaded is rolled back by the service that waits, or by the start itself if none does', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
   const trial = await resumeDeployment(at.services)
   if (!trial) throw new Error('nothing to try')
   at.gone.clear()
 
-  await expect(giveUp(at.services, trial, 'no endpoint', true)).rejects.toThrow('no endpoint')
+  await expect(failTrial(at.services, trial, 'no endpoint', true)).rejects.toThrow('no endpoint')
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting' })
 
   at.gone.add('another')
-  await giveUp(at.services, trial, 'no endpoint', false)
+  await failTrial(at.services, trial, 'no endpoint', false)
   expect(await at.now()).toEqual(AS_BEFORE)
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'rolled_back', error: 'no endpoint' })
 })
 
-test('what is under way in another folder, or is seen to by a service that lives, is left alone', async () => {
+test('a start leaves alone a deployment in another folder, and one whose service still runs', async () => {
   const at = await start()
   await abandoned(at, at.before)
   await mkdir(join(at.folder, '.wordy.new'))
@@ -238,47 +244,47 @@ test('what is under way in another folder, or is seen to by a service that lives
   expect(await findDeployment(at.db, 'd')).toMatchObject({ state: 'building', finished_at: null })
 })
 
-test('where another program sees to the restart, a start asks it: it waits, takes the change back, or tries it once', async () => {
+test('a start asks the supervisor of a restart whether to wait, to try the change, or to roll it back', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
   at.gone.clear()
   const asked: unknown[] = []
-  const resume = (verdict: Verdict) =>
+  const resume = (decision: Decision) =>
     resumeDeployment({
       ...at.services,
-      judge: {
-        made: undefined,
-        async verdict(...about) {
+      supervisor: {
+        createdFor: undefined,
+        async decide(...about) {
           asked.push(about)
-          return verdict
+          return decision
         },
-        settled: () => new Promise(() => {}),
+        ended: () => new Promise(() => {}),
       },
     })
 
   expect(await resume('wait')).toBeUndefined()
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting', tries: 0 })
   expect(await resume('try')).toMatchObject({ id })
-  expect(await resume('judged')).toMatchObject({ id })
+  expect(await resume('supervised')).toMatchObject({ id })
   expect((await at.now()).version).toBe('2.0.0')
-  expect(await resume({ refused: 'it ended' })).toBeUndefined()
+  expect(await resume({ rollBack: 'it ended' })).toBeUndefined()
 
   expect(await at.now()).toEqual(AS_BEFORE)
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'rolled_back', error: 'it ended' })
   expect(asked[0]).toEqual([id, 'another'])
 })
 
-test('a start that waits for another one takes the change back when that one comes to nothing', async () => {
+test('a start that waits for the helper rolls the change back when the helper fails', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
-  const verdicts: Verdict[] = ['wait', { refused: 'the helper is gone' }]
+  const decisions: Decision[] = ['wait', { rollBack: 'the helper is gone' }]
   let end = () => {}
-  const settled = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     end = resolve
   })
-  const judge = { made: undefined, verdict: async () => verdicts.shift() ?? 'try', settled: () => settled }
+  const supervisor = { createdFor: undefined, decide: async () => decisions.shift() ?? 'try', ended: () => ended }
 
-  expect(await resumeDeployment({ ...at.services, judge })).toBeUndefined()
+  expect(await resumeDeployment({ ...at.services, supervisor })).toBeUndefined()
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'restarting' })
   end()
 
@@ -288,7 +294,7 @@ test('a start that waits for another one takes the change back when that one com
   expect(await at.now()).toEqual(AS_BEFORE)
 })
 
-test('what this start tries is under way until it is confirmed, also for who installs another module', async () => {
+test('a trial stays in progress until it is confirmed, and blocks the installation of another module', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
   const trial = await resumeDeployment(at.services)
@@ -305,13 +311,13 @@ test('what this start tries is under way until it is confirmed, also for who ins
   expect(await at.now()).toMatchObject({ version: '2.0.0', code: 'new' })
 })
 
-test('files that lie beside while the console installs a module are left to it by a start', async () => {
+test('a start leaves staged and previous files alone while the console installs a module', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
   const trial = await resumeDeployment(at.services)
   if (trial) await confirmDeployment(at.services, trial)
   expect(await findDeployment(at.db, id)).toMatchObject({ state: 'done' })
-  // Between its two steps: the old ones are aside, the new ones not in place.
+  // Between the two steps of the console: the old files are aside, the new ones not yet in place.
   await rename(join(at.folder, 'wordy'), join(at.folder, '.wordy.old'))
   await writeFiles(at.folder, { '.wordy.new/backend.mjs': 'newer' })
 
@@ -320,10 +326,10 @@ test('files that lie beside while the console installs a module are left to it b
   expect((await at.now()).entries).toEqual(['.wordy.new', '.wordy.old'])
 })
 
-test('files that were laid beside and have gone are not put in place in silence', async () => {
+test('putting staged files in place fails when they have disappeared', async () => {
   const at = await start()
   const files = moduleFiles(at.folder, 'wordy')
-  await files.lay(new Map([['backend.mjs', Buffer.from('new')]]))
+  await files.stage(new Map([['backend.mjs', Buffer.from('new')]]))
   await rm(join(at.folder, '.wordy.new'), { recursive: true })
 
   await expect(files.replace()).rejects.toThrow('disparu')

@@ -5,17 +5,17 @@ import { expect, test } from 'vitest'
 import { detectDeployer } from '../../../modules/deploy/deployer.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 
-// That a container sees its engine is tried in test/docker, by every test there.
+// Every test in test/docker shows that a container sees its engine.
 test.each([
-  ['what is said counts', 'none', { SYSTEMD_EXEC_PID: '42' }, 'none'],
-  ['a process that systemd has started owns its port', undefined, { SYSTEMD_EXEC_PID: '42' }, 'process'],
-  ['a program that such a service starts does not', undefined, { SYSTEMD_EXEC_PID: '41' }, 'none'],
-  ['neither does one that is started by hand', undefined, {}, 'none'],
+  ['the setting takes precedence', 'none', { SYSTEMD_EXEC_PID: '42' }, 'none'],
+  ['a process that systemd has started is detected', undefined, { SYSTEMD_EXEC_PID: '42' }, 'process'],
+  ['a program that such a service starts is not', undefined, { SYSTEMD_EXEC_PID: '41' }, 'none'],
+  ['a process that is started by hand is not', undefined, {}, 'none'],
 ] as const)('%s', async (_, deployer, environment, detected) => {
   expect(await detectDeployer({ deployer, dockerSocket: '/nowhere' }, environment, 42)).toBe(detected)
 })
 
-test('in a container that sees an engine’s socket, it is replaced; outside of one that engine is not the service’s', async () => {
+test('a service in a container that sees an engine’s socket uses docker; one outside of a container does not', async () => {
   const folder = await temporaryFolder()
   const [dockerSocket, mark] = [join(folder, 'docker.sock'), join(folder, 'mark')]
   const detected = (socket: string, inContainer: string) =>

@@ -1,7 +1,13 @@
 import type Docker from 'dockerode'
 import { expect, test } from 'vitest'
 import { type Inspected, idsFrom } from '../../../modules/deploy/docker/engine.ts'
-import { BASE_LABEL, helperRequest, isMounted, requestLike, whyNot } from '../../../modules/deploy/docker/request.ts'
+import {
+  BASE_LABEL,
+  helperRequest,
+  isMounted,
+  requestLike,
+  replacementObstacle,
+} from '../../../modules/deploy/docker/request.ts'
 
 const ID = `${'a1'.repeat(6)}${'0'.repeat(52)}`
 const SHORT = ID.slice(0, 12)
@@ -13,7 +19,7 @@ type Given = {
   mounts?: object[]
 }
 
-/** What the engine says of a container, as far as it is looked at. */
+/** Returns the parts of the engine's answer about a container that the code reads. */
 function inspected({ config = {}, host = {}, networks = {}, mounts = [] }: Given = {}): Inspected {
   const text = JSON.stringify({
     Id: ID,
@@ -44,7 +50,7 @@ const ENDPOINT = {
   MacAddress: 'x',
 }
 
-test('ports, settings and labels are asked for as they were, and no restart before it has served', () => {
+test('a request repeats ports, settings and labels, and asks for no restart policy', () => {
   const config = {
     ExposedPorts: { '8080/tcp': {} },
     Labels: { 'traefik.enable': 'true', [BASE_LABEL]: 'sha256:older' },
@@ -76,7 +82,7 @@ test('ports, settings and labels are asked for as they were, and no restart befo
   expect(create.Labels).not.toHaveProperty([BASE_LABEL])
 })
 
-test('networks: what was asked for, the first one at once and the others after it', () => {
+test('a request contains the first network, and the others follow, each with its requested settings only', () => {
   const networks = {
     back: { ...ENDPOINT, NetworkID: 'b', Aliases: ['api', SHORT], Links: ['db:db'], DriverOpts: { a: 'b' } },
     front: { ...ENDPOINT, NetworkID: 'f', IPAMConfig: { IPv4Address: '172.18.0.9' }, Aliases: [SHORT, 'panel'] },
@@ -101,7 +107,7 @@ test.each([
   ['host', 'host', false],
   ['none', 'none', true],
   ['container:other', 'other', false],
-])('in mode %s nothing is asked of its network, and a name only where it has its own', (mode, name, named) => {
+])('a request in network mode %s has no network settings, and a host name only if the container has its own', (mode, name, named) => {
   const { create, networks } = requestLike(
     inspected({ networks: { [name]: ENDPOINT }, host: { NetworkMode: mode } }),
     'i',
@@ -120,7 +126,7 @@ const MOUNTS = [
   { Type: 'bind', Source: '/srv', Destination: '/srv', RW: true },
 ]
 
-test('volumes without a name are mounted by the one that the engine gave them', () => {
+test('unnamed volumes are mounted by the names that the engine gave them', () => {
   const host: Docker.HostConfig = {
     Binds: ['/srv:/srv'],
     Mounts: [
@@ -137,14 +143,14 @@ test('volumes without a name are mounted by the one that the engine gave them', 
   })
 })
 
-test('a volume over a folder, or over one above it, hides what the image has there', () => {
+test('a volume over a folder, or over a parent, hides the files of the image there', () => {
   const at = inspected({ mounts: MOUNTS })
 
   expect(['/data', '/data/modules', '/srv/x/y'].map((folder) => isMounted(at, folder))).toEqual([true, true, true])
   expect(['/database', '/', '/modules'].map((folder) => isMounted(at, folder))).toEqual([false, false, false])
 })
 
-test('the helper has the files of the other one, root, and none of its network', () => {
+test('the helper runs as root, with the files of the service’s container and without network', () => {
   const host = { Binds: ['/run/docker.sock:/run/docker.sock'], GroupAdd: ['999'], CapDrop: ['ALL'], Privileged: false }
 
   const request = helperRequest(inspected({ host, mounts: MOUNTS }), 'panel:2', 'd', ['/node', '/panel', 'swap'])
@@ -164,7 +170,7 @@ test('the helper has the files of the other one, root, and none of its network',
   expect(request.HostConfig).not.toHaveProperty('CapDrop')
 })
 
-test('the container is known by its mounts, its control group or its name, each where the others say nothing', () => {
+test('the mounts, the control group or the host name identify the container, each without the others', () => {
   const other = 'b'.repeat(64)
   const mountinfo = [
     `1 2 8:1 /lib/docker/containers/${ID}/resolv.conf /etc/resolv.conf rw - ext4 /dev/a rw`,
@@ -179,7 +185,7 @@ test('the container is known by its mounts, its control group or its name, each 
   expect(idsFrom('', '0::/\n', 'panel')).toEqual([])
 })
 
-test('a container whose data would be lost, or that is gone when it stops, is not replaced', () => {
+test('a container is not replaced if its data would be lost, or if it is removed when it stops', () => {
   const at = inspected({ mounts: MOUNTS })
   const inside = {
     dataDir: '/data',
@@ -189,19 +195,19 @@ test('a container whose data would be lost, or that is gone when it stops, is no
   }
   const key = Buffer.alloc(32)
 
-  expect(whyNot(at, inside)).toBeUndefined()
+  expect(replacementObstacle(at, inside)).toBeUndefined()
   expect(
-    whyNot(at, { ...inside, dataDir: '/home', databaseUrl: 'libsql://db.example', secretKey: key }),
+    replacementObstacle(at, { ...inside, dataDir: '/home', databaseUrl: 'libsql://db.example', secretKey: key }),
   ).toBeUndefined()
-  expect(whyNot(at, { ...inside, dataDir: '/home' })).toContain('/home')
-  expect(whyNot(at, { ...inside, databaseUrl: 'file:/tmp/panel.db' })).toContain('/tmp/panel.db')
-  expect(whyNot(inspected({ mounts: MOUNTS, host: { AutoRemove: true } }), inside)).toContain('--rm')
+  expect(replacementObstacle(at, { ...inside, dataDir: '/home' })).toContain('/home')
+  expect(replacementObstacle(at, { ...inside, databaseUrl: 'file:/tmp/panel.db' })).toContain('/tmp/panel.db')
+  expect(replacementObstacle(inspected({ mounts: MOUNTS, host: { AutoRemove: true } }), inside)).toContain('--rm')
   const memory = inspected({
     mounts: [...MOUNTS, { Type: 'tmpfs', Destination: '/data/modules', RW: true }],
     host: { Tmpfs: { '/srv/memory/': '' } },
   })
   for (const modulesDir of ['/data/modules', '/data/modules/a', '/srv/memory/modules'])
-    expect(whyNot(memory, { ...inside, modulesDir })).toContain('tmpfs')
+    expect(replacementObstacle(memory, { ...inside, modulesDir })).toContain('tmpfs')
   for (const modulesDir of ['/data/modules-too', '/srv/modules', '/named', '/elsewhere'])
-    expect(whyNot(memory, { ...inside, modulesDir })).toBeUndefined()
+    expect(replacementObstacle(memory, { ...inside, modulesDir })).toBeUndefined()
 })

@@ -11,16 +11,16 @@ import { type TestForge, testForge } from '../../forge.ts'
 import { repository } from '../../functions/modules/module.ts'
 import { killAll, startReplaceable } from '../../serve/replaceable.ts'
 
-/** Programs that start others, on a machine that may be busy. */
+/** The tests start several processes, on a machine that may be busy. */
 const LONG = 120_000
-/** No write of the service's takes that long by itself. */
+/** Longer than any write of the service takes by itself. */
 const HELD_MS = 300
 
 type State = Step | End
 const STATES = [...STEPS, ...ENDS]
 const WALK = STATES.flatMap((state) => [[state, 'about to be recorded'] as const, [state, 'recorded'] as const])
 
-/** What each of them follows: as long as it is not recorded, that is. */
+/** The recorded state until a state is recorded. */
 const BEFORE: Record<State, State | undefined> = {
   building: undefined,
   replacing: 'building',
@@ -30,7 +30,7 @@ const BEFORE: Record<State, State | undefined> = {
   rolled_back: 'restarting',
 }
 
-/** Makes the write that records a state take for ever: it is under way, and nothing of it is done. */
+/** Makes the write that records a state run forever, so that it is in progress and has no effect. */
 async function holdWrite(db: Database, state: State): Promise<void> {
   const when =
     state === 'building'
@@ -41,7 +41,7 @@ async function holdWrite(db: Database, state: State): Promise<void> {
   await db.script(`CREATE TRIGGER held BEFORE ${when} BEGIN ${endless}; END`)
 }
 
-/** Settles while somebody is in the middle of a long write. */
+/** Settles while another process is in the middle of a long write. */
 async function inWrite(folder: string): Promise<void> {
   const client = createClient({ url: `file:${folder}/panel.db` })
   onTestFinished(() => client.close())
@@ -55,12 +55,12 @@ async function inWrite(folder: string): Promise<void> {
 
 const Row = z.object({ state: z.enum([...STEPS, ...ENDS]), finished_at: z.string().nullable() })
 /** The deployment of the second version. */
-async function found(db: Database) {
+async function findSecond(db: Database) {
   const [row] = await db.query(Row, 'SELECT state, finished_at FROM deployments ORDER BY rowid LIMIT 1 OFFSET 1')
   return row
 }
 
-/** What leads to that state. */
+/** Publishes a second version that leads to this state. */
 function newVersion(forge: TestForge, state: State): void {
   forge.put(repository('wordy', '2.0.0', state === 'rolled_back' ? 'process.exit(3)' : undefined))
   forge.behave = (request, response) => {
@@ -71,7 +71,7 @@ function newVersion(forge: TestForge, state: State): void {
 }
 
 test.each(WALK)(
-  'killed with %s %s: the next start serves, with all of the new version or all of the former one',
+  'a service killed with %s %s serves after its next start, with all of the new version or all of the previous one',
   async (state, when) => {
     const folder = await temporaryFolder()
     const forge = await testForge()
@@ -88,22 +88,22 @@ test.each(WALK)(
     if (when === 'about to be recorded') await inWrite(folder)
     else
       for (;;) {
-        const row = await found(db)
+        const row = await findSecond(db)
         if (row && reached.includes(row.state)) break
         await pause(1)
       }
     await killAll(service)
     await asked
-    const left = await found(db)
+    const left = await findSecond(db)
     await db.script('DROP TRIGGER IF EXISTS held')
     forge.behave = undefined
 
     const next = await startReplaceable(forge, folder)
 
-    await expect.poll(async () => (await found(db))?.finished_at, { timeout: 20_000 }).not.toBe(null)
-    const end = (await found(db))?.state
+    await expect.poll(async () => (await findSecond(db))?.finished_at, { timeout: 20_000 }).not.toBe(null)
+    const end = (await findSecond(db))?.state
     console.log(`killed with ${state} ${when}: left as ${left?.state ?? 'nothing'}, ended as ${end ?? 'nothing'}`)
-    // A step that is recorded may be over before the signal comes; an end stays.
+    // A recorded step may be over before the signal arrives; an end stays.
     if (when === 'about to be recorded') expect(left?.state).toBe(BEFORE[state])
     else expect(ENDS.some((each) => each === state) ? [state] : reached).toContain(left?.state)
     const version = end === 'done' ? '2.0.0' : '1.0.0'
