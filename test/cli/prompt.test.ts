@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createPrompt, PromptClosed } from '../../cli/prompt.ts'
 
 /**
- * A prompt over streams of its own; with `terminal` the input is one, and tells its mode. A `slow` output takes what it
- * is given only when told to.
+ * Creates a prompt over streams of its own. With `terminal`, the input is a terminal and records its mode. A `slow`
+ * output takes a chunk only when `take` is called.
  */
 function start({ terminal = false, slow = false } = {}) {
   const raw: boolean[] = []
@@ -25,7 +25,7 @@ function start({ terminal = false, slow = false } = {}) {
   })
   const prompt = createPrompt(input, output)
   onTestFinished(() => prompt.close())
-  /** Takes what a slow output has been given, one piece; false when there is none. */
+  /** Makes a slow output take one chunk; returns false when there is none. */
   const take = () => {
     const done = taken.shift()
     done?.()
@@ -36,7 +36,7 @@ function start({ terminal = false, slow = false } = {}) {
 
 const SECRET = 'p4s§ word'
 
-test('lines that are piped at once answer one question each, in order, as they are', async () => {
+test('lines that are piped at once answer one question each, in order and unchanged', async () => {
   const { prompt, input, shown } = start()
   input.end('one\n  two \n\nfour')
 
@@ -49,7 +49,7 @@ test('lines that are piped at once answer one question each, in order, as they a
   expect(shown()).toBe('1? 2? 3? 4? 5? ')
 })
 
-test('a line that comes only after its question, in pieces, answers it', async () => {
+test('a line that arrives after its question, in pieces, answers it', async () => {
   const { prompt, input } = start()
 
   for (const answer of ['one', 'deux é', 'three']) {
@@ -59,14 +59,14 @@ test('a line that comes only after its question, in pieces, answers it', async (
   }
 })
 
-test('lines end as on any system', async () => {
+test('a line may end with LF or CRLF', async () => {
   const { prompt, input } = start()
   input.end('one\r\ntwo\n')
 
   expect([await prompt.ask('? '), await prompt.ask('? ')]).toEqual(['one', 'two'])
 })
 
-test('the end of the input rejects the question that waits, and those after it', async () => {
+test('the end of the input rejects the pending question and all later ones', async () => {
   const { prompt, input } = start()
   const asked = prompt.ask('? ')
   const rejected = expect(asked).rejects.toThrow(PromptClosed)
@@ -77,7 +77,7 @@ test('the end of the input rejects the question that waits, and those after it',
   await expect(prompt.askSecret('? ')).rejects.toThrow(PromptClosed)
 })
 
-test('at a terminal what is typed is shown, and a secret is not, nor how long it is', async () => {
+test('a terminal shows the answer to a question, but neither a secret nor its length', async () => {
   const { prompt, input, shown } = start({ terminal: true })
 
   const name = prompt.ask('Nom : ')
@@ -88,7 +88,7 @@ test('at a terminal what is typed is shown, and a secret is not, nor how long it
 
   const secret = prompt.askSecret('Mot de passe : ')
   for (const character of SECRET) input.write(character)
-  // Corrected: everything typed is drawn again then.
+  // A correction makes readline draw the whole line again.
   input.write('xy\x7f\x7f\x1b[D\x1b[C\r')
   expect(await secret).toBe(SECRET)
   expect(shown().slice(before.length)).toBe('Mot de passe : \n')
@@ -100,7 +100,7 @@ test('at a terminal what is typed is shown, and a secret is not, nor how long it
   expect(shown()).not.toContain('p4s')
 })
 
-test('a terminal that is slow to take what is shown does not get the secret afterwards', async () => {
+test('a terminal with slow output does not show the secret later', async () => {
   const { prompt, input, shown, take } = start({ terminal: true, slow: true })
   const name = prompt.ask('Nom : ')
   input.write('panel\r')
@@ -118,7 +118,7 @@ test('a terminal that is slow to take what is shown does not get the secret afte
   expect(shown().replaceAll(/[\r\n]/g, '')).not.toContain(SECRET)
 })
 
-test('a secret that was typed is not brought back into view by going back in history', async () => {
+test('the history does not bring a typed secret back into view', async () => {
   const { prompt, input, shown } = start({ terminal: true })
   const secret = prompt.askSecret('Mot de passe : ')
   input.write(`${SECRET}\r`)
@@ -131,14 +131,14 @@ test('a secret that was typed is not brought back into view by going back in his
   expect(shown()).not.toContain(SECRET)
 })
 
-test('correcting an answer at a terminal leaves its question in view', async () => {
+test('a corrected answer at a terminal leaves its question in view', async () => {
   const { prompt, input, shown } = start({ terminal: true })
   const asked = prompt.ask('Nom : ')
   input.write('panek\x7fl\r')
   expect(await asked).toBe('panel')
 
   await expect.poll(shown).toMatch(/\n$/)
-  // What a terminal shows of a line is what follows the last return to its beginning.
+  // A terminal shows the part of a line after the last return to its beginning.
   const line = shown().trimEnd().split('\r').at(-1)?.split('\u001b[1G').at(-1)
   expect(line).toContain('Nom : ')
 })
@@ -160,7 +160,7 @@ test('Ctrl-D on an empty line is the end of the input', async () => {
   await rejected
 })
 
-test('without a terminal nothing is hidden or added, because nothing is echoed', async () => {
+test('without a terminal nothing is echoed, hidden or added', async () => {
   const { prompt, input, shown } = start()
   input.write(`${SECRET}\n`)
 
@@ -168,7 +168,7 @@ test('without a terminal nothing is hidden or added, because nothing is echoed',
   expect(shown()).toBe('Mot de passe : ')
 })
 
-test('close lets go of the input and gives the terminal back as it was', () => {
+test('close releases the input and restores the mode of the terminal', () => {
   const { prompt, input, raw } = start({ terminal: true })
   expect(raw).toEqual([true])
   expect(input.isPaused()).toBe(false)
@@ -180,7 +180,7 @@ test('close lets go of the input and gives the terminal back as it was', () => {
   expect(input.destroyed).toBe(false)
 })
 
-test('close rejects the question that waits', async () => {
+test('close rejects the pending question', async () => {
   const { prompt } = start()
   const rejected = expect(prompt.ask('? ')).rejects.toThrow(PromptClosed)
   prompt.close()

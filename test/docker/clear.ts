@@ -1,4 +1,4 @@
-/** Removes what is left in the engine at TEST_DOCKER_SOCKET, before the engine ends. */
+/** Removes all containers and Compose networks from the engine at TEST_DOCKER_SOCKET, before the engine ends. */
 import { connectEngine } from '../../modules/deploy/docker/engine.ts'
 
 const engine = await connectEngine(process.env.TEST_DOCKER_SOCKET ?? '')

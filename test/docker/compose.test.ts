@@ -15,7 +15,7 @@ import { engineProxy, SOCKET_GROUP } from './engine-proxy.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** compose.yaml with another engine's socket, asked for its health more often than people need it. */
+/** Prepares compose.yaml with the socket of another engine, and with more frequent health checks. */
 async function project() {
   const folder = await mkdtemp(join(tmpdir(), 'compose-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ async function project() {
   return { compose, given, name, port }
 }
 
-/** Where what listens on the loopback can be reached from a network of the engine's. */
+/** Makes a server on the loopback reachable from a network of the engine; returns its address there. */
 async function relay(gateway: string, url: string): Promise<string> {
   const { port } = new URL(url)
   const server = createServer((client) => {
@@ -46,13 +46,13 @@ async function relay(gateway: string, url: string): Promise<string> {
     for (const socket of [client, upstream]) socket.on('error', () => {})
     client.pipe(upstream).pipe(client)
   })
-  const own = await freePort()
-  await new Promise<void>((resolve) => server.listen(own, gateway, resolve))
+  const relayPort = await freePort()
+  await new Promise<void>((resolve) => server.listen(relayPort, gateway, resolve))
   onTestFinished(() => void server.close())
-  return `http://${gateway}:${own}`
+  return `http://${gateway}:${relayPort}`
 }
 
-test('compose.yaml runs as it is: healthy, with few rights; made anew it has its data, and one that replaced it stays', async () => {
+test('compose.yaml runs unchanged, healthy and with few rights; a new container keeps the data, and a replaced one stays', async () => {
   const { compose, given, name, port } = await project()
   const engine = await connectEngine(ENGINE_SOCKET)
 
@@ -74,7 +74,7 @@ test('compose.yaml runs as it is: healthy, with few rights; made anew it has its
   await expect.poll(async () => (await service.inspect()).State.Health?.Status, { timeout: 60_000 }).toBe('healthy')
   const doctor = await service.type('doctor')
   expect(doctor).toContain('✓ Le moteur Docker répond.')
-  // Found, though nobody listens there.
+  // The name resolves, although nothing listens there.
   expect(doctor).toMatch(/host\.docker\.internal:1.*ECONNREFUSED/)
 
   const settings = await service.get('/api/settings')
@@ -86,27 +86,27 @@ test('compose.yaml runs as it is: healthy, with few rights; made anew it has its
   await compose(['up', '-d', '--no-build'], withForge)
   await service.served()
   forge.put(repository('wordy', '1.0.0'))
-  const made = await service.inspect()
-  expect(made.Id).not.toBe(id)
-  // By the token from before.
+  const recreated = await service.inspect()
+  expect(recreated.Id).not.toBe(id)
+  // With the token from before.
   expect(await service.get('/api/settings')).toEqual(settings)
   expect(await service.install('wordy')).toMatchObject({ state: 'done', error: null })
   await service.quiet()
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
   const replaced = await service.inspect()
-  expect(replaced.Id).not.toBe(made.Id)
+  expect(replaced.Id).not.toBe(recreated.Id)
 
   await compose(['up', '-d', '--no-build'], withForge)
 
   expect((await service.inspect()).Id).toBe(replaced.Id)
 })
 
-test('compose.yaml says what is missing in .env, and how it is found', async () => {
+test('compose.yaml names a variable that is missing in .env, and how to find its value', async () => {
   const { compose, given } = await project()
   const { DOCKER_GID: _, ...rest } = given
 
-  const said = await compose(['config'], rest).catch(String)
+  const message = await compose(['config'], rest).catch(String)
 
-  expect(said).toMatch(/DOCKER_GID|group of the socket/)
-  expect(said).toContain('stat -c %g /var/run/docker.sock')
+  expect(message).toMatch(/DOCKER_GID|group of the socket/)
+  expect(message).toContain('stat -c %g /var/run/docker.sock')
 })

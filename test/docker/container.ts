@@ -11,19 +11,19 @@ const Health = z.object({ boot_id: z.string() })
 const Deployment = z.object({ state: z.string(), log: z.array(z.string()), error: z.string().nullable() })
 const Begun = z.object({ deployment: z.string() })
 
-/** The socket of this worker's engine: run.sh starts one for each. */
+/** The socket of this worker's engine; run.sh starts an engine for each worker. */
 export const ENGINE_SOCKET = join(
   process.env.TEST_DOCKER_DATA ?? '/var/tmp/ops-panel-docker',
   process.env.VITEST_POOL_ID ?? '1',
   'docker.sock',
 )
 
-/** How long a client waits for what may have to be tried again several times. */
+/** Patience for work that the helper may have to try several times. */
 const LONG = 60_000
 
 /**
- * A service in a container of that name, as a client at `url` and the engine see it; its data lie in the folder `data`. It
- * and what it is replaced by are removed when the test ends.
+ * Returns the service in the container `name`, as a client at `url` and the engine see it; `data` is the folder of its
+ * data. The end of the test removes the container and its replacements.
  */
 export function containerAt(engine: Docker, { name, url, data }: { name: string; url: string; data: string }) {
   const family = async () => {
@@ -59,23 +59,23 @@ export function containerAt(engine: Docker, { name, url, data }: { name: string;
     data,
     get,
     ask,
-    /** Until it is healthy: before that, the process that owns the port answers for it. */
+    /** Waits until the service is healthy; before that, the process that owns the port answers. */
     served: () => expect.poll(() => isHealthy(url), { timeout: LONG }).toBe(true),
     inspect: () => engine.getContainer(name).inspect(),
-    /** What a command says that is typed in the container. */
+    /** Runs a command in the container and returns its output. */
     type: (...words: string[]) => runInside(engine, name, ['ops-panel', ...words]),
-    /** The names of the containers that there are of it, without the service's own before each. */
+    /** Returns the suffixes of the names of all containers of this service; '' is the service itself. */
     family: async () => (await family()).map(({ Names }) => Names.join().replace(`/${name}`, '')).sort(),
-    /** What the service has written last. */
+    /** Returns the last lines of the service's log. */
     lines: async () => lastLogLines(engine, await engine.getContainer(name).inspect()),
-    /** The step that the helper has last told; undefined without one. */
+    /** Returns the step that the helper has printed last; undefined without a helper. */
     async step() {
       const helper = await inspectIfThere(engine, `${name}.helper`)
       return helper && lastJournal(await lastLogLines(engine, helper))?.step
     },
     helper: () => engine.getContainer(`${name}.helper`).inspect(),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
-    /** Begins the installation of what the forge has. */
+    /** Begins the installation of a module from the forge; returns the id of the deployment. */
     async begin(id: string) {
       const answer = await ask('POST', `/api/registry/modules/${id}/install`)
       const text = await answer.text()
@@ -96,7 +96,7 @@ export function containerAt(engine: Docker, { name, url, data }: { name: string;
         .toMatch(/^(done|failed|rolled_back)$/)
       return last
     },
-    /** Until nothing is left of the change but the service itself. */
+    /** Waits until only the container of the service is left. */
     quiet: () => expect.poll(async () => (await family()).length, { timeout: LONG, interval: 200 }).toBe(1),
   }
 }

@@ -2,19 +2,16 @@ import { chmod, chown } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Who may use the socket beside root. */
+/** The group that may use the socket. */
 export const SOCKET_GROUP = 12_345
 
-/** What is done with a request before the engine has it. */
-export type Meet = (line: string) => Promise<void> | undefined
+/** Runs before the engine receives a request, which waits until the promise settles; `line` is its first line. */
+export type OnRequest = (line: string) => Promise<void> | undefined
 
-/**
- * The engine's socket at another path, for a service under test: `meet` sees the first line of each request, and holds it
- * until it settles.
- */
+/** Forwards the engine's socket from another path, for a service under test. */
 export async function engineProxy(path: string, engine: string) {
   const sockets = new Set<Socket>()
-  const proxy: { meet: Meet; requests: string[] } = { meet: () => undefined, requests: [] }
+  const proxy: { onRequest: OnRequest; requests: string[] } = { onRequest: () => undefined, requests: [] }
   const server = createServer((client) => {
     const upstream = connect(engine)
     for (const socket of [client, upstream]) {
@@ -30,7 +27,7 @@ export async function engineProxy(path: string, engine: string) {
       const [line = ''] = bytes.toString('latin1', 0, 300).split('\r\n', 1)
       const isRequest = /^(GET|HEAD|POST|PUT|DELETE) \S+ HTTP\/1\.1$/.test(line)
       if (isRequest) proxy.requests.push(line)
-      const held = isRequest ? proxy.meet(line) : undefined
+      const held = isRequest ? proxy.onRequest(line) : undefined
       if (!held) return void upstream.write(bytes)
       client.pause()
       void held.then(() => {

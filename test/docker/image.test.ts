@@ -6,10 +6,10 @@ import { startLibsqlServer } from '../libsql-server.ts'
 import { startContainer } from './service.ts'
 
 const SECOND = 1_000_000_000
-/** Without one of its own the image's words are asked, more often than people need it. */
-const OFTEN = { Healthcheck: { Interval: SECOND, Timeout: 10 * SECOND, Retries: 2, StartPeriod: SECOND } }
+/** Has no command, so that the engine runs the health check of the image; the intervals are short. */
+const FREQUENT_CHECKS = { Healthcheck: { Interval: SECOND, Timeout: 10 * SECOND, Retries: 2, StartPeriod: SECOND } }
 
-test('without a right but to its data it serves, and leaves nothing there but what is its own', async () => {
+test('the service runs without rights except to its data, and leaves only its own files there', async () => {
   const service = await startContainer()
 
   expect(await service.get('/api/settings')).toMatchObject({ status: 200 })
@@ -25,23 +25,23 @@ test('without a right but to its data it serves, and leaves nothing there but wh
   expect(doctor.match(/^✗.*$/gm)).toEqual([expect.stringContaining('Voir « settings set »')])
 })
 
-test('without the socket’s group all but such modules works, and who looks is told what to do', async () => {
+test('without the socket’s group everything but modules with code works, and doctor and log say what to do', async () => {
   const service = await startContainer({ hostConfig: { GroupAdd: [] } })
   service.forge.put(repository('wordy', '1.0.0'))
-  const what = /n’a pas accès au moteur Docker.*groupe de \/sockets\/docker\.sock.*--group-add 12345/
+  const remedy = /n’a pas accès au moteur Docker.*groupe de \/sockets\/docker\.sock.*--group-add 12345/
 
   const answer = await service.ask('POST', '/api/registry/modules/wordy/install')
 
   expect({ status: answer.status, body: await answer.json() }).toEqual({
     status: 503,
-    body: { error: expect.stringMatching(what), code: 'deployer_missing' },
+    body: { error: expect.stringMatching(remedy), code: 'deployer_missing' },
   })
-  expect(await service.type('doctor')).toMatch(new RegExp(`^• .*${what.source}`, 'm'))
-  expect(await service.lines()).toContainEqual(expect.stringMatching(what))
+  expect(await service.type('doctor')).toMatch(new RegExp(`^• .*${remedy.source}`, 'm'))
+  expect(await service.lines()).toContainEqual(expect.stringMatching(remedy))
   expect(await service.get('/api/settings')).toMatchObject({ status: 200 })
 })
 
-test('without any socket a module that brings code is installed by a process that owns the port', async () => {
+test('without a socket, a process that owns the port installs a module with code', async () => {
   const service = await startContainer({
     env: { PANEL_DEPLOYER: 'process', PANEL_DOCKER_SOCKET: '/nowhere/docker.sock' },
   })
@@ -57,10 +57,10 @@ test('without any socket a module that brings code is installed by a process tha
   expect((await service.inspect()).State).toMatchObject({ Running: false, ExitCode: 0 })
 })
 
-test('the engine finds it healthy, and unhealthy once its database is away', async () => {
+test('the engine reports the service as healthy, and as unhealthy when its database is down', async () => {
   const database = await startLibsqlServer()
   try {
-    const service = await startContainer({ env: { PANEL_DATABASE_URL: database.url }, more: OFTEN })
+    const service = await startContainer({ env: { PANEL_DATABASE_URL: database.url }, more: FREQUENT_CHECKS })
     const health = async () => (await service.inspect()).State.Health
     await expect.poll(async () => (await health())?.Status, { timeout: 60_000 }).toBe('healthy')
 
@@ -74,7 +74,7 @@ test('the engine finds it healthy, and unhealthy once its database is away', asy
   }
 })
 
-test('is stopped by a signal, and ends by itself', async () => {
+test('the service ends by itself after a signal', async () => {
   const service = await startContainer()
 
   await service.engine.getContainer(service.name).stop({ t: 30 })

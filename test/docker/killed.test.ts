@@ -5,11 +5,11 @@ import { repository } from '../functions/modules/module.ts'
 import { type Service, startContainer } from './service.ts'
 
 const FAILING = 'process.exit(3)'
-/** The steps that lead back are gone through with a module that does not start. */
+/** The steps that lead back need a module that does not start. */
 const isGoingBack = (step: SwapStep) => SWAP_STEPS.indexOf(step) >= SWAP_STEPS.indexOf('clearing')
 
-/** What the helper asks of the engine in each step. */
-const ASKED: Record<SwapStep, RegExp> = {
+/** The request of the helper to the engine in each step. */
+const REQUESTS: Record<SwapStep, RegExp> = {
   stopping: /^POST \S+\/stop/,
   renaming: /^POST \S+\/rename/,
   starting: /^POST \S+\/start/,
@@ -20,15 +20,15 @@ const ASKED: Record<SwapStep, RegExp> = {
   restoring: /^POST \S+\/start/,
   restored: /^GET \/containers\/json/,
 }
-/** What the helper has told is there a little later. */
-const TOLD_MS = 1_000
+/** Maximum delay until a printed step can be read in the helper's log. */
+const LOG_MS = 1_000
 
-/** Kills the helper once, in this step, with a request on its way: before the engine has it, or while it does it. */
+/** Kills the helper once in this step, before the engine receives its request or while the engine carries it out. */
 async function killIn(service: Service, step: SwapStep, when: 'before' | 'during'): Promise<string> {
   let [killed, done] = ['', false]
-  service.proxy.meet = async (line) => {
-    if (done || !ASKED[step].test(line)) return
-    for (const until = performance.now() + TOLD_MS; (await service.step()) !== step; await pause(20))
+  service.proxy.onRequest = async (line) => {
+    if (done || !REQUESTS[step].test(line)) return
+    for (const until = performance.now() + LOG_MS; (await service.step()) !== step; await pause(20))
       if (done || performance.now() > until) return
     if (done) return
     done = true
@@ -45,7 +45,7 @@ async function killIn(service: Service, step: SwapStep, when: 'before' | 'during
     else setTimeout(kill, 5)
   }
   await expect.poll(() => killed, { timeout: 40_000 }).not.toBe('')
-  // The last step takes a moment only, and may be faster.
+  // The last step is short, and may end before the signal.
   const isLast = when === 'during' && (step === 'settled' || step === 'restored')
   expect(killed).not.toMatch(isLast ? /^\((?!.*ESRCH)/ : /^\(/)
   return killed
@@ -57,7 +57,7 @@ const WALK = SWAP_STEPS.flatMap((step) => [
 ])
 
 test.each(WALK)(
-  'the helper killed in %s, %s the engine does what it asked: the service serves',
+  'the service serves after the helper was killed in %s, %s the engine carries out its request',
   async (step, when, env) => {
     const service = await startContainer({ env })
     const back = isGoingBack(step)
@@ -88,15 +88,15 @@ test.each(WALK)(
 
 test.each([
   ['the image is built', /^POST \/build/],
-  ['the new container is made', /^POST \/containers\/create\S*\.new\b/],
-  ['the helper is made', /^POST \/containers\/create\S*\.helper\b/],
+  ['the new container is created', /^POST \/containers\/create\S*\.new\b/],
+  ['the helper is created', /^POST \/containers\/create\S*\.helper\b/],
   ['the helper is started', /^POST \/containers\/\w+\/start /],
-])('the service killed before %s: it is back, without the change', async (_, pattern) => {
+])('a service killed before %s is back without the change', async (_, pattern) => {
   const service = await startContainer({ env: { PANEL_MODULES_DIR: '/modules' } })
   const { Id, State } = await service.inspect()
   service.forge.put(repository('wordy', '1.0.0'))
   let killed = false
-  service.proxy.meet = async (line) => {
+  service.proxy.onRequest = async (line) => {
     if (killed || !pattern.test(line)) return
     killed = true
     process.kill(State.Pid, 'SIGKILL')
@@ -108,8 +108,8 @@ test.each([
   expect({ killed, state }).toEqual({ killed: true, state: 'rolled_back' })
   expect((await service.inspect()).Id).toBe(Id)
   expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
-  // What is left of the attempt is not in the way of the next one.
-  service.proxy.meet = () => undefined
+  // The leftovers of the attempt do not block the next one.
+  service.proxy.onRequest = () => undefined
   expect(await service.install('wordy')).toMatchObject({ state: 'done' })
   expect((await service.get('/api/modules/wordy/word')).status).toBe(200)
   await service.quiet()

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Each file and folder below one, with its mode, its time and what is in it. */
+/** Returns the mode, the time and the hash of each file and folder below a folder. */
 async function tree(folder: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const name of (await readdir(folder, { recursive: true })).sort()) {
@@ -20,19 +20,19 @@ async function tree(folder: string): Promise<Record<string, string>> {
   return found
 }
 
-test('what Dockerfile’s first stage is given is enough, and makes the same files in another folder', async () => {
+test('the first stage of Dockerfile builds the same files in another folder, from the files that it receives', async () => {
   const folder = await mkdtemp(join(ROOT, 'dist/layout-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const given = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).match(/(?<=^!).+/gm) ?? []
   for (const path of given.filter((path) => !path.startsWith('dist/')))
     await cp(join(ROOT, path), join(folder, path), { recursive: true })
-  // Linked files: behind a linked folder esbuild sees other places.
+  // Links of the files, because esbuild would resolve a linked folder to another path.
   await run('cp', ['-al', join(ROOT, 'node_modules'), folder])
 
   await run('npm', ['run', 'build:layout'], { cwd: folder })
 
   const made = await tree(join(folder, 'dist/image'))
   expect(Object.keys(made)).toContain('root/usr/bin/ops-panel')
-  // run.sh has made these.
+  // run.sh has built this tree.
   expect(made).toEqual(await tree(join(ROOT, 'dist/image')))
 })

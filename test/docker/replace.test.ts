@@ -3,13 +3,13 @@ import { BASE_LABEL } from '../../modules/deploy/docker/request.ts'
 import { repository } from '../functions/modules/module.ts'
 import { startContainer } from './service.ts'
 
-/** Where the folder of modules lies: in the image, or in the volume with the data. */
+/** The two places for the folder of modules: in the image, or in the volume with the data. */
 const PLACES = [
   ['in the image', { PANEL_MODULES_DIR: '/modules' }],
   ['in a volume', {}],
 ] as const
 
-test.each(PLACES)('with modules %s, an install replaces the container that asked for it', async (where, env) => {
+test.each(PLACES)('with modules %s, an installation replaces the container of the service', async (where, env) => {
   const service = await startContainer({ env })
   const [before, boot] = [await service.inspect(), await service.boot()]
   service.forge.put(repository('wordy', '1.0.0'))
@@ -20,7 +20,7 @@ test.each(PLACES)('with modules %s, an install replaces the container that asked
   const after = await service.inspect()
   expect(after.Id).not.toBe(before.Id)
   expect(await service.boot()).not.toBe(boot)
-  // By the token from before.
+  // With the token from before.
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
   expect(await service.get('/api/repair/modules')).toMatchObject({ body: [{ id: 'wordy', problem: null }] })
   await service.quiet()
@@ -30,7 +30,7 @@ test.each(PLACES)('with modules %s, an install replaces the container that asked
 })
 
 test.each(PLACES)(
-  'with modules %s, one that ends the process is rolled back, and the former container serves',
+  'with modules %s, a module that ends the process is rolled back, and the previous container serves',
   async (_, env) => {
     const service = await startContainer({ env })
     service.forge.put(repository('wordy', '1.0.0'))

@@ -1,12 +1,12 @@
 #!/bin/bash
-# The suite against a real Docker Engine: installs it, starts an engine for each worker of vitest, makes the service's image by
-# Dockerfile, runs every test of this folder, and takes all of it down again. Root on Debian. Fails when it could not start, ran
-# no test, or left one out. BUILT=1 takes dist/ops-panel as it is. DOCKER_COUNT is the number of engines.
+# Runs the tests of this folder against a real Docker Engine: installs Docker, starts an engine for each worker of vitest, builds
+# the image from Dockerfile, and removes everything at the end. Needs root on Debian. Fails when it could not start, ran no test,
+# or left one out. BUILT=1 uses dist/ops-panel as it is. DOCKER_COUNT is the number of engines.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
 DATA=${DOCKER_DATA:-/var/tmp/ops-panel-docker}
-# Each worker has the engine of its number: service.ts.
+# A worker uses the engine with its number (container.ts).
 export DOCKER_COUNT=${DOCKER_COUNT:-2} TEST_DOCKER_DATA=$DATA
 [ $# = 0 ] || [ $# -ge "$DOCKER_COUNT" ] || DOCKER_COUNT=$#
 export TEST_REPORT=${TEST_REPORT:-$DATA/report.json}
@@ -23,7 +23,7 @@ node --version >/dev/null || fail 'the Node of node_modules does not start.'
 
 tests= engines=()
 finish() {
-  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # if the suite was interrupted
+  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # after an interruption
   local number engine
   for number in "${!engines[@]}"; do TEST_DOCKER_SOCKET=$DATA/$number/docker.sock node "$HERE/clear.ts" || true; done
   for engine in "${engines[@]}"; do kill -TERM "$engine" 2>/dev/null || true; done
@@ -31,7 +31,7 @@ finish() {
     for _ in {1..100}; do kill -0 "$engine" 2>/dev/null || break; sleep 0.1; done
     kill -KILL "$engine" 2>/dev/null || true
   done
-  # What the engines have mounted goes with them; a mount that is left would be emptied by rm.
+  # The engines unmount their file systems when they end; rm would empty a mount that is left.
   awk -v d="$DATA/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | xargs -r umount -l || true
   rm -rf "$DATA" || echo "test:docker: $DATA could not be removed" >&2
 }
@@ -53,7 +53,7 @@ for number in "${!engines[@]}"; do
   [ -S "$own/docker.sock" ] || { tail -20 "$own/log" >&2; fail 'the engine did not start.'; }
 done
 
-# The very image that people run.
+# The same image that users run.
 [ -n "${BUILT:-}" ] || npm run --silent build:binary || fail 'the executable could not be built.'
 for number in "${!engines[@]}"; do
   DOCKER_HOST=unix://$DATA/$number/docker.sock node packaging/image.mjs || fail 'the image could not be made.'

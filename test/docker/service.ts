@@ -10,13 +10,13 @@ import { freePort } from '../free-port.ts'
 import { containerAt, ENGINE_SOCKET } from './container.ts'
 import { engineProxy, SOCKET_GROUP } from './engine-proxy.ts'
 
-/** What run.sh has made by Dockerfile. */
+/** The image that run.sh has built from Dockerfile. */
 const IMAGE = 'ops-panel'
-/** The account that it runs as. */
+/** The account that the image runs as. */
 const ACCOUNT = 10001
 const DATA = '/var/lib/ops-panel'
 
-/** As compose.yaml has it. */
+/** The restrictions of compose.yaml. */
 const HARDENED: Docker.HostConfig = {
   ReadonlyRootfs: true,
   CapDrop: ['ALL'],
@@ -25,8 +25,8 @@ const HARDENED: Docker.HostConfig = {
 }
 
 /**
- * The service in a container on the host's network, with a forge. It runs as its own account, with as few rights as can be;
- * where its modules are to lie elsewhere than in its data, as root, who alone may write there.
+ * Starts the service in a container on the host's network, with a forge. It runs as its own account with minimal
+ * rights; with modules outside of its data it runs as root, because only root may write there.
  */
 export async function startContainer({
   env = {},

@@ -3,7 +3,7 @@ import type { Inspected } from '../../modules/deploy/docker/engine.ts'
 import { exampleRepository, repository } from '../functions/modules/module.ts'
 import { startContainer } from './service.ts'
 
-/** What the engine says of a container that is not of this one alone. */
+/** Returns the settings of a container, without those that differ for each container. */
 function settings({ Name, Config, HostConfig, Mounts, Path, Args }: Inspected) {
   const { Image, Labels, ...config } = Config
   const labels = Object.entries(Labels).filter(([key]) => !key.startsWith('ops-panel.'))
@@ -13,7 +13,7 @@ function settings({ Name, Config, HostConfig, Mounts, Path, Args }: Inspected) {
   return { Name, Path, Args, config, labels: Object.fromEntries(labels), host, mounts: mounts.sort(byPlace) }
 }
 
-test('the new container has the settings of the former one, also after several of them', async () => {
+test('the new container has the settings of the previous one, also after several replacements', async () => {
   const service = await startContainer({
     env: { PANEL_MODULES_DIR: '/modules', FREE: 'a=b "c"' },
     more: {
@@ -42,7 +42,7 @@ test('the new container has the settings of the former one, also after several o
   })
   const before = await service.inspect()
   const images = async () => (await service.engine.listImages()).map(({ Id }) => Id)
-  const former = new Set(await images())
+  const imagesBefore = new Set(await images())
 
   for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
     service.forge.put(repository('wordy', version))
@@ -55,39 +55,36 @@ test('the new container has the settings of the former one, also after several o
   expect(settings(after)).toEqual(settings(before))
   const layers = async (image: string) => (await service.engine.getImage(image).inspect()).RootFS.Layers?.length
   expect(await layers(after.Image)).toBe(((await layers(before.Image)) ?? 0) + 1)
-  // Those in between are gone.
-  expect((await images()).filter((each) => !former.has(each))).toEqual([after.Image])
+  // The images in between are removed.
+  expect((await images()).filter((each) => !imagesBefore.has(each))).toEqual([after.Image])
 })
 
 test.each([
-  ['root, with its code in the image', { PANEL_MODULES_DIR: '/modules' }],
-  ['an account that may use the engine’s socket, with its code in a volume', {}],
-])(
-  'the example module, as %s: installing, disabling, enabling and removing it replace the container',
-  async (_, env) => {
-    const service = await startContainer({ env })
-    service.forge.put(await exampleRepository())
-    for (const [method, path, begun, status] of [
-      ['POST', '/api/registry/modules/hello/install', 202, 200],
-      ['POST', '/api/modules/hello/disable', 200, 404],
-      ['POST', '/api/modules/hello/enable', 200, 200],
-      ['DELETE', '/api/repair/modules/hello', 200, 404],
-    ] as const) {
-      const [boot, { Id }] = [await service.boot(), await service.inspect()]
-      // A moment after its helper has gone a deployment is confirmed; until then it is under way (409).
-      await expect
-        .poll(async () => (await service.ask(method, path)).status, { interval: 200, timeout: 5_000 })
-        .toBe(begun)
-      await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
-      await service.quiet()
-      expect((await service.inspect()).Id).not.toBe(Id)
-      expect((await service.get('/api/modules/hello/greeting')).status).toBe(status)
-    }
-    expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
-  },
-)
+  ['root, with modules in the image', { PANEL_MODULES_DIR: '/modules' }],
+  ['an account that may use the engine’s socket, with modules in a volume', {}],
+])('as %s, installing, disabling, enabling and removing the example module replace the container', async (_, env) => {
+  const service = await startContainer({ env })
+  service.forge.put(await exampleRepository())
+  for (const [method, path, begun, status] of [
+    ['POST', '/api/registry/modules/hello/install', 202, 200],
+    ['POST', '/api/modules/hello/disable', 200, 404],
+    ['POST', '/api/modules/hello/enable', 200, 200],
+    ['DELETE', '/api/repair/modules/hello', 200, 404],
+  ] as const) {
+    const [boot, { Id }] = [await service.boot(), await service.inspect()]
+    // A deployment is confirmed shortly after the end of its helper; until then the service answers 409.
+    await expect
+      .poll(async () => (await service.ask(method, path)).status, { interval: 200, timeout: 5_000 })
+      .toBe(begun)
+    await expect.poll(() => service.boot().catch(() => boot), { timeout: 60_000 }).not.toBe(boot)
+    await service.quiet()
+    expect((await service.inspect()).Id).not.toBe(Id)
+    expect((await service.get('/api/modules/hello/greeting')).status).toBe(status)
+  }
+  expect(await service.get('/api/repair/modules')).toMatchObject({ body: [] })
+})
 
-test('a container that is removed when it stops is not replaced, and all is as before', async () => {
+test('a container that is removed when it stops is not replaced, and nothing changes', async () => {
   const service = await startContainer({ hostConfig: { AutoRemove: true, RestartPolicy: { Name: 'no' } } })
   const { Id } = await service.inspect()
   service.forge.put(repository('wordy', '1.0.0'))

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { repository, saying } from '../functions/modules/module.ts'
 import { type Service, startContainer } from './service.ts'
 
-/** Blocks its import for a while: the helper waits for it meanwhile. */
+/** Returns the source of a module that blocks its import for four seconds, while the helper waits. */
 const slow = (id: string, version: string) =>
   `${saying(id, version)}; Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000)`
 
-/** Until the helper waits for the new container. */
-const waiting = (service: Service) => expect.poll(() => service.step(), { timeout: 60_000 }).toBe('waiting')
+/** Waits until the helper waits for the new container. */
+const helperWaits = (service: Service) => expect.poll(() => service.step(), { timeout: 60_000 }).toBe('waiting')
 
-test('a folder of modules may be called as it likes', async () => {
+test('a folder of modules may have any name', async () => {
   const service = await startContainer({ env: { PANEL_MODULES_DIR: '/mod $HOME "it\'s" é' } })
   service.forge.put(repository('wordy', '1.0.0'))
 
@@ -19,7 +19,7 @@ test('a folder of modules may be called as it likes', async () => {
   await service.quiet()
 })
 
-test('a folder of modules that is in memory alone would be lost: nothing is replaced', async () => {
+test('a container whose folder of modules is in memory is not replaced, because the folder would be lost', async () => {
   const service = await startContainer({
     env: { PANEL_MODULES_DIR: '/memory/modules' },
     hostConfig: { Tmpfs: { '/memory': '' } },
@@ -50,12 +50,12 @@ test('a module that ends the process a moment after its start is rolled back', a
   await service.quiet()
 })
 
-test('the new container restarted by hand while it is waited for: it is kept, and so is its module', async () => {
+test('a new container that is restarted by hand during the wait is kept, and so is its module', async () => {
   const service = await startContainer()
   service.forge.put(repository('wordy', '1.0.0', slow('wordy', '1.0.0')))
   const deployment = await service.begin('wordy')
-  await waiting(service)
-  // It has begun with the change.
+  await helperWaits(service)
+  // The start with the change has begun.
   await expect.poll(() => service.lines(), { timeout: 30_000 }).toContainEqual(expect.stringContaining('loading'))
 
   await service.engine.getContainer(service.name).restart({ t: 1 })
@@ -68,12 +68,12 @@ test('the new container restarted by hand while it is waited for: it is kept, an
   await service.quiet()
 })
 
-test('the helper removed by hand while it waits: the service settles what is left to be done', async () => {
+test('the service completes the swap when the helper is removed by hand during the wait', async () => {
   const service = await startContainer()
   const { HostConfig } = await service.inspect()
   service.forge.put(repository('wordy', '1.0.0', slow('wordy', '1.0.0')))
   const deployment = await service.begin('wordy')
-  await waiting(service)
+  await helperWaits(service)
 
   await service.engine.getContainer(`${service.name}.helper`).remove({ force: true })
 
@@ -82,7 +82,7 @@ test('the helper removed by hand while it waits: the service settles what is lef
   expect((await service.inspect()).HostConfig.RestartPolicy).toEqual(HostConfig.RestartPolicy)
 })
 
-test('where the engine cannot be reached, that is told to who installs a module, with the reason', async () => {
+test('an installation is refused with the reason when the engine cannot be reached', async () => {
   const service = await startContainer({
     env: { PANEL_DEPLOYER: 'docker', PANEL_DOCKER_SOCKET: '/nowhere/docker.sock' },
   })

@@ -13,7 +13,7 @@ import { answered, audited, auditedActions, refused } from '../functions/answers
 const EXAMPLE = join(import.meta.dirname, '../../examples/module-hello')
 
 let parent: string
-/** The folder of all modules; vitest leaves what lies in one of this name to Node's own import, which is in use later. */
+/** The folder of all modules. Its name makes vitest leave its files to Node's own import, which the service uses. */
 let folder: string
 
 beforeEach(async () => {
@@ -32,11 +32,11 @@ async function write(id: string, source: string): Promise<void> {
   await writeFile(join(folder, id, 'backend.mjs'), source)
 }
 
-/** A module whose default export returns these declarations. */
+/** Returns the source of a module whose default export returns these declarations. */
 const declaring = (...declarations: string[]) =>
   `export default ({ z, defineFunction }) => [${declarations.join(',\n')}]\n`
 
-/** A declaration of the module `probe`, of which single fields are replaced, left out (`''`) or added. */
+/** Returns a declaration of the module `probe`, with fields replaced, left out (`''`) or added. */
 const declaration = (fields: Record<string, string> = {}) =>
   `defineFunction({ ${Object.entries({
     method: `'GET'`,
@@ -68,9 +68,9 @@ async function load(ids: readonly string[], file = 'backend.mjs') {
   )
   const { functions, problems } = loaded
   const paths = functions.map(({ method, path }) => `${method} ${path}`)
-  // That a module is about to be loaded is said of each.
-  const said = lines().filter((line) => !line.includes('"loading module"'))
-  return { functions, problems, paths, lines: said }
+  // The service logs this line before each import.
+  const logged = lines().filter((line) => !line.includes('"loading module"'))
+  return { functions, problems, paths, lines: logged }
 }
 
 async function service(ids: readonly string[], fake: FakeHost = {}) {
@@ -79,8 +79,8 @@ async function service(ids: readonly string[], fake: FakeHost = {}) {
   return testApp(functions, { fake })
 }
 
-/** That `probe` is left out with this detail and one warning, and that the module beside it is served all the same. */
-async function leftOut(detail: unknown, problem = 'load_failed') {
+/** Expects that `probe` is left out with this detail and one warning, and that another module is served. */
+async function expectLeftOut(detail: unknown, problem = 'load_failed') {
   await write('good', GOOD)
   const { functions, problems, paths, lines } = await load(['probe', 'good'])
 
@@ -97,13 +97,13 @@ async function leftOut(detail: unknown, problem = 'load_failed') {
   await refused(await request('GET', '/api/modules/probe/thing'), 404, 'not_found')
 }
 
-test('the example describes itself as the registry expects it', async () => {
+test('the example has a descriptor that the registry accepts', async () => {
   const parsed = parseDescriptor(await readFile(join(EXAMPLE, 'module.json'), 'utf8'))
 
   expect(parsed).toMatchObject({ descriptor: { id: 'hello', has_backend: true, backend: 'backend.mjs' } })
 })
 
-test('the example greets who is signed in, and nobody else', async () => {
+test('the example greets signed-in users only', async () => {
   await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
   const { request } = await service(['hello'])
 
@@ -125,7 +125,7 @@ test('the example counts greetings, checks their names, and audits nothing', asy
   expect(await audited(db)).toEqual([])
 })
 
-test('the example asks the host since when it is up, for administrators only', async () => {
+test('the example shows administrators the uptime of the host, and nobody else', async () => {
   await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
   const { request, ran } = await service(['hello'], { exec: () => ({ stdout: 'up 2 days\n' }) })
   const path = '/api/modules/hello/uptime'
@@ -137,7 +137,7 @@ test('the example asks the host since when it is up, for administrators only', a
   expect(ran).toEqual([{ command: ['uptime', '-p'], rights: 'none' }])
 })
 
-test('the example says what the host said when a command fails there', async () => {
+test('the example reports the host’s message when a command fails', async () => {
   await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
   const { request } = await service(['hello'], { exec: () => ({ code: 127, stderr: 'not found\n' }) })
 
@@ -146,7 +146,7 @@ test('the example says what the host said when a command fails there', async () 
   expect((await refused(answer, 502, 'ssh_failed')).error).toBe('Erreur SSH : not found')
 })
 
-test('a declaration with everything is mounted, with its parameters, its limit and its audit', async () => {
+test('a declaration with every field is mounted, with its parameters, its limit and its audit', async () => {
   await probe({
     method: `'POST'`,
     path: `'/api/modules/probe/:kind/items.v1/:item_id'`,
@@ -185,7 +185,7 @@ test('a declaration with everything is mounted, with its parameters, its limit a
   await refused(await post('a/items.v1/0?deep=1', { name: 'n' }), 503, 'login_busy')
 })
 
-test('a module that keeps its declarations changes nothing of what is mounted', async () => {
+test('a module that changes its declarations later changes nothing that is mounted', async () => {
   await write(
     'probe',
     `export default ({ z, defineFunction }) => {
@@ -211,7 +211,7 @@ test('a module that keeps its declarations changes nothing of what is mounted', 
   await refused(await again.request('/api/modules/probe/thing', { headers }), 403, 'forbidden')
 })
 
-test('a module may declare nothing, and may have its code in a file of another name', async () => {
+test('a module may declare nothing, and its code may be in a file of another name', async () => {
   await mkdir(join(folder, 'probe/dist'), { recursive: true })
   await writeFile(join(folder, 'probe/dist/server.mjs'), 'export default () => []')
 
@@ -240,7 +240,7 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
   ['without a path', { path: '' }, '« path » manque'],
   ['with a path of the service', { path: `'/api/auth/login'` }, 'doit être sous /api/modules/probe/'],
   ['with a path of another module', { path: `'/api/modules/probed/x'` }, 'doit être sous /api/modules/probe/'],
-  ['with nothing behind its id', { path: `'/api/modules/probe/'` }, 'avec une suite'],
+  ['with nothing after its id', { path: `'/api/modules/probe/'` }, 'avec une suite'],
   ['with a path that leads up', { path: `'/api/modules/probe/../other'` }, 'segment inadmissible : « .. »'],
   ['with a double slash', { path: `'/api/modules/probe//x'` }, 'segment inadmissible : «  »'],
   ['with a slash at the end', { path: `'/api/modules/probe/x/'` }, 'segment inadmissible : «  »'],
@@ -261,7 +261,11 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
     '« rateLimit.limit » est invalide',
   ],
   ['with half a second', { rateLimit: `{ limit: 1, seconds: 0.5, by: 'user' }` }, '« rateLimit.seconds » est invalide'],
-  ['with a limit for whom', { rateLimit: '{ limit: 1, seconds: 1 }' }, '« rateLimit.by » manque'],
+  [
+    'with a limit that does not say by what it counts',
+    { rateLimit: '{ limit: 1, seconds: 1 }' },
+    '« rateLimit.by » manque',
+  ],
   [
     'with a misspelt field of the limit',
     { rateLimit: `{ limit: 1, seconds: 1, by: 'user', share: true }` },
@@ -272,7 +276,7 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
     { rateLimit: `{ limit: 1, seconds: 1, by: 'user', refusal: 'no_coffee' }` },
     '« rateLimit.refusal » est invalide',
   ],
-  ['that changes something, without audit', { method: `'DELETE'` }, '« audit » manque'],
+  ['that changes state, without audit', { method: `'DELETE'` }, '« audit » manque'],
   ['with an unknown audit action', { ...POST, audit: `['coffee_made']` }, '« audit.0 » est invalide'],
   ['with audit: true', { ...POST, audit: 'true' }, '« audit » est invalide'],
   ['with a request that is no object', { request: 'false' }, '« request » est invalide'],
@@ -283,7 +287,7 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
     '« request.body » est invalide',
   ],
   ['with an unknown part of the request', { request: '{ header: z.object({}) }' }, '« request » a des champs inconnus'],
-  ['that reads, with a body', { request: '{ body: z.object({}) }' }, '« request.body » n’est pas possible avec GET'],
+  ['that has a body with GET', { request: '{ body: z.object({}) }' }, '« request.body » n’est pas possible avec GET'],
   ['with :id, without a request', { path: ITEM }, '« request.params » ne décrit pas id'],
   [
     'with :id and other params',
@@ -312,26 +316,26 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
     'champs inconnus : precondition',
   ],
   ['with a field that throws when it is read', { get: '0, get status() { throw new Error("read") }' }, 'read'],
-])('a declaration %s leaves the whole module out, and says so', async (_, fields, complaint) => {
+])('a declaration %s leaves the whole module out, with the reason', async (_, fields, complaint) => {
   await write('probe', declaring(declaration({ path: `'/api/modules/probe/fine'` }), declaration(fields)))
 
-  await leftOut(expect.stringContaining(complaint))
+  await expectLeftOut(expect.stringContaining(complaint))
 })
 
-test('what is wrong is told with the number, the method and the path of the declaration', async () => {
+test('a fault is reported with the number, the method and the path of the declaration', async () => {
   await write('probe', declaring(declaration({ path: `'/api/modules/probe/fine'` }), declaration({ rateLimit: '' })))
 
-  await leftOut(
+  await expectLeftOut(
     'déclaration 2 (GET /api/modules/probe/thing) : « rateLimit » manque (attendu : { limit, seconds, by }, ou false)',
   )
 })
 
 test.each(['null', '"GET"', '[]', '() => {}', ''])(
-  'a declaration that is none (%j) is told by its number',
+  'an item that is no declaration (%j) is reported with its number',
   async (text) => {
     await write('probe', declaring(declaration(), `${text}, ${declaration()}`))
 
-    await leftOut(expect.stringMatching(/^déclaration 2 : (est invalide|manque|« method » manque)/))
+    await expectLeftOut(expect.stringMatching(/^déclaration 2 : (est invalide|manque|« method » manque)/))
   },
 )
 
@@ -349,12 +353,12 @@ test.each([
     ),
   )
 
-  await leftOut(expect.stringMatching(/^déclaration 3 .* : cette méthode à cette adresse est déjà déclarée$/))
+  await expectLeftOut(expect.stringMatching(/^déclaration 3 .* : cette méthode à cette adresse est déjà déclarée$/))
 })
 
 test.each([
   ['that throws while it is imported', 'throw new Error("no coffee")', 'backend.mjs : no coffee'],
-  ['that throws what is no error', 'throw { coffee: 0 }', 'backend.mjs : { coffee: 0 }'],
+  ['that throws something other than an error', 'throw { coffee: 0 }', 'backend.mjs : { coffee: 0 }'],
   ['with a syntax error', 'export default (=>', 'backend.mjs : Unexpected token'],
   ['that imports a package', `import 'no-such-package'`, `backend.mjs : Cannot find package 'no-such-package'`],
   ['that misses a file at its import', `import 'node:fs'; import './gone.mjs'`, 'backend.mjs : Cannot find module'],
@@ -368,10 +372,10 @@ test.each([
 ])('a module %s is left out', async (_, source, complaint) => {
   await write('probe', source)
 
-  await leftOut(expect.stringContaining(complaint))
+  await expectLeftOut(expect.stringContaining(complaint))
 })
 
-test('the log tells where in the module it was thrown', async () => {
+test('the log contains the place in the module where the error was thrown', async () => {
   await write('probe', 'throw new Error("no coffee")')
 
   const { lines } = await load(['probe'])
@@ -403,16 +407,16 @@ test('a module whose import never ends is left out after five seconds', async ()
 const GONE = 'backend.mjs n’existe pas dans le dossier du module'
 
 test('a module whose folder is gone is reported as having no files', async () => {
-  await leftOut(GONE, 'files_missing')
+  await expectLeftOut(GONE, 'files_missing')
 })
 
 test('a module whose file is gone is reported as having no files', async () => {
   await mkdir(join(folder, 'probe'))
 
-  await leftOut(GONE, 'files_missing')
+  await expectLeftOut(GONE, 'files_missing')
 })
 
-test('when the folder of all modules is gone, all of them are reported and nothing is loaded', async () => {
+test('a missing folder of modules is reported for each module, and nothing is loaded', async () => {
   await rm(folder, { recursive: true })
 
   const { problems, functions } = await load(['probe', 'good'])
@@ -424,25 +428,25 @@ test('when the folder of all modules is gone, all of them are reported and nothi
 test('a folder in the place of the file is refused', async () => {
   await mkdir(join(folder, 'probe/backend.mjs'), { recursive: true })
 
-  await leftOut('backend.mjs n’est pas un fichier')
+  await expectLeftOut('backend.mjs n’est pas un fichier')
 })
 
-/** Code that would be served if it were loaded. */
+/** Writes code that would be served if it were loaded. */
 const elsewhere = () => write('elsewhere', declaring(declaration()))
 
-test('a link to a file outside of the module is refused, be it one of another module', async () => {
+test('a link to a file outside of the module is refused, even to a file of another module', async () => {
   await elsewhere()
   await mkdir(join(folder, 'probe'))
   await symlink('../elsewhere/backend.mjs', join(folder, 'probe/backend.mjs'))
 
-  await leftOut('backend.mjs mène hors du dossier du module')
+  await expectLeftOut('backend.mjs mène hors du dossier du module')
 })
 
 test('a module whose folder is a link is refused', async () => {
   await elsewhere()
   await symlink('elsewhere', join(folder, 'probe'))
 
-  await leftOut('backend.mjs mène hors du dossier du module')
+  await expectLeftOut('backend.mjs mène hors du dossier du module')
 })
 
 test('a name that leads out of the folder is refused', async () => {
@@ -462,15 +466,15 @@ test('a file over 5 MiB is refused, and one of exactly 5 MiB is loaded', async (
   await write('probe', source.padEnd(limit + 1))
 
   expect((await load(['fits'])).problems).toEqual(new Map())
-  await leftOut('backend.mjs dépasse 5 Mio')
+  await expectLeftOut('backend.mjs dépasse 5 Mio')
 })
 
 test.each([
   ['throws', '() => { throw new Error("secret cause") }'],
   ['rejects', 'async () => { throw new Error("secret cause") }'],
-  ['answers what it does not declare', '() => ({ id: "secret cause" })'],
-  ['asks for a code that does not exist', `(_, { fail }) => { throw fail('no_coffee', { cause: 'secret cause' }) }`],
-])('a handler that %s is 500 with nothing of its cause, and the service goes on', async (_, handler) => {
+  ['answers something that it does not declare', '() => ({ id: "secret cause" })'],
+  ['throws a code that does not exist', `(_, { fail }) => { throw fail('no_coffee', { cause: 'secret cause' }) }`],
+])('a handler that %s causes a 500 without its cause, and the service keeps running', async (_, handler) => {
   await probe({ handler })
   await write('good', GOOD)
   const { request } = await service(['probe', 'good'])
@@ -489,7 +493,7 @@ test('a field that a module’s response does not declare does not leak', async 
   expect(await answered(await request('GET', '/api/modules/probe/thing'), 200)).toEqual({ id: 1 })
 })
 
-test('a code that a module does not declare is 500 under strict, and goes out otherwise', async () => {
+test('a code that a module does not declare causes a 500 in strict mode, and is sent otherwise', async () => {
   await probe({ handler: `(_, { fail }) => { throw fail('job_missing') }` })
   const { functions } = await load(['probe'])
   const { request, services } = await testApp(functions)

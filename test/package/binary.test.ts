@@ -18,10 +18,10 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BINARY = process.env.TEST_BINARY ?? join(ROOT, 'dist/ops-panel')
 const ADDON = join(ROOT, `node_modules/@libsql/linux-${process.arch}-gnu/index.node`)
-/** On a machine that others load. */
+/** Patience on a machine under load. */
 const START_MS = 60_000
 
-/** A folder that is the root of what runs in it: the executable, and the libraries that it and libSQL's addon are linked with. */
+/** A root folder that contains only the executable and the libraries that it and libSQL's addon are linked with. */
 let jail: string
 beforeAll(async () => {
   jail = await mkdtemp(join(tmpdir(), 'ops-panel-binary-'))
@@ -35,7 +35,7 @@ beforeAll(async () => {
   return () => rm(jail, { recursive: true, force: true })
 })
 
-test('with nothing but the C libraries it serves: no HOME, no /tmp, no /proc, no /dev', async () => {
+test('the executable serves with the C libraries alone: no HOME, no /tmp, no /proc, no /dev', async () => {
   const demo = await startDemo()
   const port = await freePort()
   const { child, log } = start({
@@ -61,11 +61,11 @@ test('with nothing but the C libraries it serves: no HOME, no /tmp, no /proc, no
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   expect(log()).not.toContain('"level":"error"')
-  // Where nothing else can be written, the addon is kept with the data.
+  // The data folder is the only writable place, so it contains the addon.
   expect(await readdir(join(jail, 'data'))).toContainEqual(expect.stringMatching(/^libsql-[0-9a-f]{16}\.node$/))
 })
 
-test('its commands run there too, and asking for the version writes nothing', async () => {
+test('the executable runs commands there too, and --version writes nothing', async () => {
   const before = await readdir(jail)
   expect(await typed({}, '--version')).toEqual({ code: 0, text: `${await version()}\n` })
   expect(await readdir(jail)).toEqual(before)
@@ -77,14 +77,14 @@ test('its commands run there too, and asking for the version writes nothing', as
   })
 })
 
-test('options of Node are words like any other: they are not obeyed', async () => {
+test('the executable does not obey options of Node', async () => {
   const code = 'process.stdout.write("obeyed");process.exit(3)'
   expect(await typed({}, '-e', code)).toMatchObject({ code: 2, text: expect.stringContaining('commande inconnue') })
   const preload = `--import=data:text/javascript,${encodeURIComponent(code)}`
   expect(await typed({ NODE_OPTIONS: preload }, '--version')).toEqual({ code: 0, text: `${await version()}\n` })
 })
 
-test('a build in another folder is the same, byte for byte', async () => {
+test('a build in another folder is identical, byte for byte', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'ops-panel-build-')), 'another-place')
   onTestFinished(() => rm(dirname(folder), { recursive: true, force: true }))
   await copySources(folder)
@@ -97,7 +97,7 @@ test('a build in another folder is the same, byte for byte', async () => {
   expect(await sums(join(folder, 'dist'))).toBe(made)
 }, 300_000)
 
-/** All that git keeps or would, and the packages, as links of the same files. */
+/** Copies the files that git tracks or would add, and links the packages. */
 async function copySources(folder: string): Promise<void> {
   await mkdir(folder)
   const copy =
@@ -106,7 +106,7 @@ async function copySources(folder: string): Promise<void> {
 }
 
 function start(env: Record<string, string>, ...words: string[]) {
-  // An environment of its own, and empty: not even PATH.
+  // The environment contains nothing else, not even PATH.
   const program = ['-i', ...Object.entries(env).map(([name, value]) => `${name}=${value}`), '/usr/sbin/chroot']
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     '/usr/bin/env',

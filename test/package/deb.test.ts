@@ -11,16 +11,16 @@ import { AGAIN, DEB } from './packages.ts'
 const run = promisify(execFile)
 const BIG = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
 
-test('lintian finds nothing that is not explained', async () => {
+test('lintian finds nothing without an override', async () => {
   const { stdout } = await run('lintian', ['--allow-root', '--fail-on=none', '--display-info', DEB])
 
   expect(stdout.split('\n').filter((line) => !line.startsWith('I:') && line !== '')).toEqual([])
-  // An explanation of what is not there any more.
+  // Overrides that match nothing.
   expect(stdout).not.toContain('mismatched-override')
   expect(stdout).not.toContain('unused-override')
 })
 
-test('built in another folder, elsewhere in the world and by somebody with another umask, it is the same', async () => {
+test('a package built in another folder, time zone, language and umask is identical', async () => {
   const [one, other] = await Promise.all([DEB, AGAIN].map((deb) => readFile(deb)))
   const sha256 = (bytes: Buffer | undefined) =>
     createHash('sha256')
@@ -30,7 +30,7 @@ test('built in another folder, elsewhere in the world and by somebody with anoth
   expect(sha256(one)).toBe(sha256(other))
 })
 
-test('it needs what the executable is linked with, and calls itself what the executable does', async () => {
+test('the package depends on the libraries of the executable, and has its version', async () => {
   const { stdout } = await run('dpkg-deb', ['-f', DEB, 'Depends', 'Version'])
 
   for (const library of ['libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6', 'adduser']) expect(stdout).toContain(library)
@@ -38,7 +38,7 @@ test('it needs what the executable is linked with, and calls itself what the exe
   expect(stdout).toContain(`Version: ${version}`)
 })
 
-test('every file is root’s, and no folder of the system’s is anything but 755', async () => {
+test('every file belongs to root, and every folder has mode 755', async () => {
   const { stdout } = await run('dpkg-deb', ['-c', DEB])
   const lines = stdout.trim().split('\n')
 
@@ -49,13 +49,13 @@ test('every file is root’s, and no folder of the system’s is anything but 75
   ])
 })
 
-test('it brings the helper for the host, as the program prints it', async () => {
+test('the package contains the host helper, as the program prints it', async () => {
   const { stdout } = await run(process.env.TEST_BINARY ?? '', ['host', 'helper', '--print'])
 
   expect(String(await contents('./usr/sbin/ops-panel-host'))).toBe(stdout)
 })
 
-test('its manual page is shown without a complaint, with every line of the help', async () => {
+test('the manual page is shown without warnings, with every line of the help', async () => {
   const page = gunzipSync(await contents('./usr/share/man/man1/ops-panel.1.gz'))
   const file = join(await temporaryFolder(), 'ops-panel.1')
   await writeFile(file, page)
@@ -69,7 +69,7 @@ test('its manual page is shown without a complaint, with every line of the help'
   expect(help.split('\n').slice(1).map(words)).toSatisfy((lines: string[]) => lines.every((it) => shown.includes(it)))
 })
 
-test('its copyright file has the project’s licence, and names the packages inside and Node, and only these', async () => {
+test('the copyright file contains the project’s licence, and names Node and the bundled packages only', async () => {
   const copyright = String(await contents('./usr/share/doc/ops-panel/copyright'))
 
   expect(copyright).toContain(await readFile('LICENSE', 'utf8'))

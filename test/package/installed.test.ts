@@ -11,7 +11,7 @@ import { BEFORE, DEB } from './packages.ts'
 import { host } from './places.ts'
 import { startByUnit } from './unit.ts'
 
-// One life of the package, on a host without systemd: each test goes on where the one before it ended.
+// The life of one package on a host without systemd. Each test continues where the previous one ended.
 const SETTINGS = '/etc/ops-panel/ops-panel.env'
 const LINES = 40
 let before: string[]
@@ -21,7 +21,7 @@ beforeAll(async () => {
   before = await files()
 })
 
-test('installed, it has an account, a folder of that account’s alone, and settings that others cannot read', async () => {
+test('an installation creates an account, a folder that only the account can read, and settings that others cannot read', async () => {
   const said = await host.install(BEFORE)
 
   expect(said).toContain('/var/lib/ops-panel/setup-token')
@@ -38,7 +38,7 @@ test('installed, it has an account, a folder of that account’s alone, and sett
   expect((await host.type("su -s /bin/sh bob -c 'ops-panel users'")).text).toContain(`${SETTINGS} ne peut pas être lu`)
 })
 
-test('through its unit’s ExecStart it serves, signs in the host’s accounts and upgrades a container', async () => {
+test('the service started by the unit’s ExecStart signs in accounts of the host and upgrades a container', async () => {
   await host.sh(`cat >>${SETTINGS} <<'END'
 PANEL_PORT=${await freePort()}
 PANEL_SSH_HOST=${SSH_HOST}
@@ -60,25 +60,25 @@ END`)
   await service.stop()
 })
 
-test('its commands, typed by root, have the service’s data and settings', async () => {
+test('commands that root types use the data and the settings of the service', async () => {
   expect(await host.type('cd /tmp && ops-panel users')).toMatchObject({ code: 0, text: expect.stringContaining('bob') })
   expect((await host.type('ops-panel settings get ssh_host')).text).toContain(SSH_HOST)
   expect((await host.type('PANEL_DATA_DIR=/nowhere ops-panel users')).text).toContain(
     'aucune base de données : /nowhere',
   )
-  // The settings count, whatever they say.
+  // The settings are read even if they are wrong.
   await host.sh(`cp -p ${SETTINGS} /root/settings && echo PANEL_SECRET_KEY=short >>${SETTINGS}`)
   expect(await host.type('ops-panel users')).toMatchObject({
     code: 1,
     text: expect.stringContaining('PANEL_SECRET_KEY'),
   })
   await host.sh(`cp -p /root/settings ${SETTINGS}`)
-  // What root writes is still the service's.
+  // Files that root writes belong to the service.
   await host.sh('ops-panel backup /root/copy.db && ops-panel restore /root/copy.db 2>&1')
   expect(await host.sh('find /var/lib/ops-panel -not -user ops-panel')).toBe('')
 })
 
-test('upgraded while a job runs: nothing of its output is lost, and the settings are the administrator’s', async () => {
+test('an upgrade while a job runs loses no output, and keeps the administrator’s settings', async () => {
   await replacePostinst('102', slowPostinst({ lines: LINES, seconds: 0.05, bytes: NO_TEXT }))
   await inside('102', 'touch /etc/rig/hold')
   const settings = await host.sh(`cat ${SETTINGS}`)
@@ -90,7 +90,7 @@ test('upgraded while a job runs: nothing of its output is lost, and the settings
   await expect.poll(() => steps(live.output()).length, { timeout: 30_000 }).toBeGreaterThan(3)
 
   const said = await host.install(DEB)
-  // The service goes on with what it was started from, until it is started again.
+  // Until its restart, the service runs the previous executable.
   expect(await host.sh(`readlink /proc/${former.pid}/exe`)).toContain('(deleted)')
   await former.stop()
   const service = await startByUnit(host)
@@ -111,7 +111,7 @@ test('upgraded while a job runs: nothing of its output is lost, and the settings
   expect(await host.sh(`diff ${SETTINGS} ${SETTINGS}.dpkg-dist || true`)).toContain('PANEL_PORT')
 })
 
-test('an owner and a mode that the administrator gave the settings stay', async () => {
+test('an upgrade keeps the owner and the mode that the administrator gave the settings', async () => {
   await host.sh(`dpkg-statoverride --update --add root root 0600 ${SETTINGS}`)
   await host.install(DEB)
 
@@ -119,7 +119,7 @@ test('an owner and a mode that the administrator gave the settings stay', async 
   await host.sh(`dpkg-statoverride --remove ${SETTINGS}`)
 })
 
-test('removed, it leaves settings and data; installed again, it goes on with them', async () => {
+test('a removal keeps settings and data, and a new installation uses them', async () => {
   const data = await host.sh('ls -lA /var/lib/ops-panel')
   await host.sh('dpkg -r ops-panel 2>&1')
 
@@ -131,7 +131,7 @@ test('removed, it leaves settings and data; installed again, it goes on with the
   expect((await host.type('ops-panel users')).text).toContain('bob')
 })
 
-test('purged, nothing of it is left but its account', async () => {
+test('a purge leaves only the account', async () => {
   await host.sh('dpkg -P ops-panel 2>&1')
 
   const left = (await files()).filter((file) => !before.includes(file))
@@ -140,7 +140,7 @@ test('purged, nothing of it is left but its account', async () => {
   expect(await host.type('dpkg-query -W ops-panel')).toMatchObject({ code: 1 })
 })
 
-/** Every file and folder of the host's, but for what changes by itself. */
+/** Lists all files and folders of the host, except those that change by themselves. */
 async function files(): Promise<string[]> {
   const changing =
     '^/(proc|sys|run|tmp|dev|root|var/(tmp|log|lib/rig|cache|backups)|var/lib/dpkg/([^/]+-old|statoverride)|etc/(passwd|group|g?shadow|subuid|subgid)-)(/|$)'

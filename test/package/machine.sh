@@ -1,6 +1,6 @@
 #!/bin/bash
-# A disposable machine with a real systemd as process 1, from the tree that the rig's host starts from (rig.sh), in namespaces of
-# its own; the network is this machine's. Root only.
+# A disposable machine with a real systemd as process 1, in namespaces of its own, from the base tree of the rig's hosts (rig.sh).
+# It shares the network of this machine. Root only.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 NAME=ops-panel-machine-${RIG_PORT:-2222}
@@ -9,7 +9,7 @@ ENVIRONMENT=(env -i TERM=dumb HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/us
 
 die() { echo "machine: $*" >&2; exit 1; }
 
-# In new namespaces, beneath a cgroup of its own: builds the machine's tree and becomes its systemd.
+# Runs in new namespaces, below a cgroup of its own: builds the machine's tree and becomes its systemd.
 init() {
   local M=$RUN/root name number
   mount --make-rprivate /
@@ -18,7 +18,7 @@ init() {
   mount -t overlay machine -o "lowerdir=$1,upperdir=$RUN/memory/upper,workdir=$RUN/memory/work" "$M"
   mount -t proc proc "$M/proc"
   mount -t sysfs -o ro sysfs "$M/sys"
-  # The unified hierarchy alone, also where this machine's systemd keeps to the old ones.
+  # Only the unified hierarchy, even if the systemd of this machine uses the old ones.
   mount -t cgroup2 cgroup2 "$M/sys/fs/cgroup"
   mount -t tmpfs -o mode=755 tmpfs "$M/run"
   mount -t tmpfs -o mode=1777 tmpfs "$M/tmp"
@@ -36,7 +36,7 @@ init() {
   cd /
   umount -l /.outside
   rmdir /.outside
-  # Nothing but what a service stands on: no sshd, which the other machines of this network have.
+  # basic.target starts no sshd, whose port another machine on this network uses.
   exec "${ENVIRONMENT[@]}" container=lxc /lib/systemd/systemd --unit=basic.target
 }
 
@@ -45,7 +45,7 @@ holder() {
   pid=$(cat "$RUN/pid" 2>/dev/null) && grep -qz __init "/proc/$pid/cmdline" 2>/dev/null && echo "$pid"
 }
 
-# Runs a command as root there.
+# Runs a command in the machine as root.
 inside() {
   local pid one
   pid=$(holder) || die 'it is not up'

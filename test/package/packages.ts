@@ -1,13 +1,13 @@
-/** What `run.sh` has built, by the name of its variable. */
+/** Returns the path of a package that `run.sh` has built, from its variable. */
 function built(name: string): string {
   const path = process.env[name]
   if (!path) throw new Error(`${name} is not set: the suite is started by npm run test:package`)
   return path
 }
 
-/** The package of these sources. */
+/** The package built from these sources. */
 export const DEB = built('TEST_DEB')
-/** The same, built once more in another folder. */
+/** The same package, built in another folder. */
 export const AGAIN = built('TEST_DEB_AGAIN')
-/** An older one, version 0.0.1, whose configuration file has a line more. */
+/** An older package, version 0.0.1, whose configuration file has an additional line. */
 export const BEFORE = built('TEST_DEB_BEFORE')

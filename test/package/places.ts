@@ -10,23 +10,23 @@ const run = promisify(execFile)
 const MACHINE = fileURLToPath(new URL('machine.sh', import.meta.url))
 const PACKAGE = '/root/ops-panel.deb'
 
-/** Where a package is installed; whoever types there is root. */
+/** A host on which a package is installed, and on which commands run as root. */
 export interface Place {
-  /** Runs a shell script; its stdout, without the line end. Rejects when it fails. */
+  /** Runs a shell script; returns its stdout without the line end. Rejects when it fails. */
   sh(script: string): Promise<string>
-  /** What a command ends with, and prints on both streams. */
+  /** Runs a command; returns its exit code and the output of both streams. */
   type(command: string): Promise<{ code: number; text: string }>
-  /** Installs a package as somebody who wants to be asked nothing; what that prints. */
+  /** Installs a package without questions; returns the output. */
   install(deb: string): Promise<string>
 }
 
-/** The rig's host: no process of systemd's runs there. */
+/** The rig's host, which has no systemd. */
 export const host = place(fileURLToPath(new URL('../host/rig.sh', import.meta.url)), 'in', 'host')
 
-/** A machine whose process 1 is systemd, beside the rig's host on the same network. */
+/** A machine whose process 1 is systemd, on the same network as the rig's host. */
 export const machine = place(MACHINE, 'in')
 
-/** A new one. */
+/** Starts a new machine. */
 export async function startMachine(): Promise<void> {
   await run('bash', [MACHINE, 'up'], { env: RIG_ENVIRONMENT })
 }

@@ -37,7 +37,7 @@ const Login = z.object({ access_token: z.string() })
 const Started = z.object({ job_id: z.string() })
 const History = z.array(z.looseObject({ job_id: z.string(), status: z.string(), output: z.string() }))
 
-/** The proxy's name leads here. */
+/** Resolves the proxy's name to the loopback. */
 const lookup: LookupFunction = (_, options, answer) => {
   if (options.all) answer(null, [{ address: '127.0.0.1', family: 4 }])
   else answer(null, '127.0.0.1', 4)
@@ -47,7 +47,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
   let proxy: Awaited<ReturnType<typeof startProxy>>
   const cleaning: (() => Promise<void>)[] = []
   let host = name === 'nginx' ? 20 : 120
-  /** A client that no limit has counted yet. */
+  /** Returns an address that no limit has counted yet. */
   const newAddress = () => {
     host += 1
     return `127.0.0.${host}`
@@ -60,7 +60,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     for (const work of cleaning.reverse()) await work()
   })
 
-  /** How a client at an address comes to the proxy, with TLS as strict as a browser's. */
+  /** Returns the connection options of a client at an address, with TLS as strict as in a browser. */
   const connection = (from: string) => ({ ca: proxy.cert, lookup, localAddress: from })
 
   async function ask(
@@ -90,7 +90,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     return Started.parse(JSON.parse(text)).job_id
   }
 
-  test('signing in gives a secure cookie, which a page of the panel refreshes its token with', async () => {
+  test('a sign-in sets a secure cookie, with which a page of the panel renews its token', async () => {
     const from = newAddress()
 
     const { status, cookies } = await login(from, 'demo', { origin: proxy.url })
@@ -102,7 +102,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect(refreshed.status).toBe(200)
   })
 
-  test('the sixth attempt of a client is refused, whatever address it says it has, and no other client’s', async () => {
+  test('the sixth attempt of a client is refused whatever address it claims, and no other client’s', async () => {
     const [busy, other] = [newAddress(), newAddress()]
     const statuses = []
     for (let attempt = 1; attempt <= 7; attempt += 1) {
@@ -114,7 +114,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect((await login(other)).status).toBe(200)
   })
 
-  test('an upgrade is followed live by a page of the panel, and not by one of another origin', async () => {
+  test('a page of the panel follows an upgrade live, and a page of another origin does not', async () => {
     const output = controlledOutput(demo)
     const signedIn = await signIn()
     const job = await startUpgrade(signedIn)
@@ -136,7 +136,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect(foreign.refused()?.status).toBe(403)
   })
 
-  test('a follower who hears nothing for longer than the proxy waits stays connected', async () => {
+  test('a follower stays connected when there is no output for longer than the proxy’s timeout', async () => {
     const output = controlledOutput(demo)
     const signedIn = await signIn()
     const { from, token } = signedIn
@@ -151,7 +151,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     pings = 0
     await pause(35_000)
 
-    // One or two, as the 25 s from one to the next happen to lie.
+    // A ping every 25 s: one or two in this time.
     expect([1, 2]).toContain(pings)
     expect(follower.closed()).toBeUndefined()
     output.print('after a long time\n')
@@ -160,7 +160,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect(follower.text()).toContain('after a long time\n')
   })
 
-  test('a history of many megabytes comes whole', async () => {
+  test('a history of many megabytes arrives complete', async () => {
     demo.upgradeOutput = async function* () {
       for (let line = 0; line < 50; line += 1) yield Buffer.from(`${'x'.repeat(65_535)}\n`)
     }
@@ -182,7 +182,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect(History.parse(JSON.parse(text))).toEqual(await direct.json())
   })
 
-  test('a body that is too long is refused by the service, in the form of its other errors', async () => {
+  test('the service refuses a body that is too long, in the format of its other errors', async () => {
     const { from, headers } = await signIn()
 
     const { status, text } = await ask('POST', '/api/updates/run', { from, headers, body: 'x'.repeat(1_200_000) })
@@ -191,7 +191,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     expect(JSON.parse(text)).toMatchObject({ code: 'body_too_large' })
   })
 
-  test('HTTP/2 is spoken with clients', async () => {
+  test('the proxy speaks HTTP/2 with clients', async () => {
     const session = connectHttp2(proxy.url, { ca: proxy.cert, lookup, servername: NAME })
     try {
       const stream = session.request({ ':path': '/api/health', ':authority': `${NAME}:${proxy.port}` })

@@ -16,10 +16,10 @@ export type ProxyName = 'nginx' | 'caddy'
 /** The name that the guide's proxies serve. */
 export const NAME = 'panel.example'
 
-/** What a machine has in place of the guide's: each of these words must be in its snippet. */
+/** Replacements for words of the guide; each word must occur in its snippet. */
 type Replacements = Record<string, string>
 
-/** The real proxy in front of a service, configured as docs/operate.md says, but for ports and certificates. */
+/** Starts a real proxy in front of a service, configured as in docs/operate.md except for ports and certificates. */
 export async function startProxy(name: ProxyName, upstream: string, onFinished: OnTestFinished) {
   const folder = await temporaryFolder(onFinished)
   const port = await freePort()
@@ -64,7 +64,7 @@ const configure: Record<ProxyName, (here: Here) => Promise<string>> = {
       '127.0.0.1:8080': upstream,
       [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: cert,
       [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: key,
-      // So that a test need not wait two minutes; more than the 25 s from one ping to the next it is all the same.
+      // Spares the test two minutes; still longer than the 25 s between two pings.
       'proxy_read_timeout 120s': 'proxy_read_timeout 30s',
     })
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -92,7 +92,7 @@ const commands: Record<ProxyName, (config: string) => [string, ...string[]]> = {
   caddy: (config) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', config],
 }
 
-/** The first block of the guide in that language. */
+/** Returns the first code block of the guide in this language. */
 async function snippet(language: ProxyName, replacements: Replacements): Promise<string> {
   const guide = await readFile(GUIDE, 'utf8')
   let text = guide.split(`\n\`\`\`${language}\n`)[1]?.split('\n```')[0] ?? ''

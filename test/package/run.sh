@@ -1,7 +1,7 @@
 #!/bin/bash
-# The suite for what is shipped: builds the executable and the Debian package, installs the package on a disposable host without
-# systemd (test/host/rig.sh) and on a machine with it (machine.sh), runs every test of this folder, and takes both down. Root on
-# Debian. Fails when it could not start, ran no test, or left one out. BUILT=1 takes dist/ as it is.
+# Tests the shipped files: builds the executable and the Debian package, runs the tests of this folder on a disposable host without
+# systemd (test/host/rig.sh) and on a machine with it (machine.sh), and removes both. Needs root on Debian. Fails when it could not
+# start, ran no test, or left one out. BUILT=1 uses dist/ as it is.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
@@ -18,13 +18,13 @@ grep -qs '^ID=debian' /etc/os-release || fail 'needs Debian: the package is for 
 "$BASH" test/packages.sh package || fail 'packages are missing.'
 node --version >/dev/null || fail 'the Node of node_modules does not start.'
 
-# A host for each worker of vitest; the tests bring it up.
+# One host for each worker of vitest; the tests start it.
 export RIG_COUNT=${RIG_COUNT:-3}
 ports() { seq "$RIG_PORT" $((RIG_PORT + RIG_COUNT - 1)); }
 
 tests=
 finish() {
-  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # if the suite was interrupted
+  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # after an interruption
   local port
   for port in $(ports); do
     RIG_PORT=$port "$BASH" "$HERE/machine.sh" down
@@ -37,7 +37,7 @@ trap 'exit 130' INT TERM HUP
 mkdir -p "$TMPDIR"
 
 [ -n "${BUILT:-}" ] || { npm run --silent build && npm run --silent build:deb; } || fail 'the package could not be built.'
-# Nobody's build changes it while the suite runs.
+# A copy, so that another build cannot change the files while the suite runs.
 made=$TMPDIR/made
 mkdir "$made"
 cp dist/ops-panel dist/ops-panel.mjs dist/ops-panel.packages dist/*_"$(dpkg --print-architecture)".deb "$made/"
@@ -45,7 +45,7 @@ export TEST_BINARY=$made/ops-panel PANEL_UNDER_TEST=$made/ops-panel
 TEST_DEB=$(ls "$made"/ops-panel_"$(node -p 'require("./package.json").version')"_*.deb)
 export TEST_DEB
 
-# Elsewhere, on another day, by somebody with other habits: the same package. And an older one, with another configuration.
+# The same package, built in another folder, time zone, language and umask. Then an older one with another configuration.
 other=$TMPDIR/elsewhere
 mkdir -p "$other/dist"
 cp -r packaging package.json CHANGELOG.md LICENSE "$other/"

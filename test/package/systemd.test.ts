@@ -10,7 +10,7 @@ import { isHealthy } from '../host/service.ts'
 import { BEFORE, DEB } from './packages.ts'
 import { endMachine, machine, startMachine } from './places.ts'
 
-// One life of the package, where systemd is process 1 and looks after it: each test goes on where the one before it ended.
+// The life of one package on a machine with systemd. Each test continues where the previous one ended.
 const SETTINGS = '/etc/ops-panel/ops-panel.env'
 const LINES = 40
 let url: string
@@ -24,7 +24,7 @@ const show = (property: string) => machine.sh(`systemctl show -P ${property} ops
 const state = () => machine.sh('systemctl is-active ops-panel || true')
 const mainPid = () => show('MainPID')
 
-test('systemd finds nothing wrong with the unit, and rates its exposure as low', async () => {
+test('systemd accepts the unit and rates its exposure as low', async () => {
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   await machine.sh(`mkdir /etc/ops-panel && cat >${SETTINGS} <<'END'
@@ -35,17 +35,17 @@ PANEL_SSH_PASSWORD='${PASSWORDS.root}'
 PANEL_TRUSTED_PROXIES=127.0.0.0/8
 END`)
   await machine.install(BEFORE)
-  const verdict = await machine.sh('systemd-analyze security --no-pager ops-panel | tail -n 1')
-  console.info(verdict)
+  const rating = await machine.sh('systemd-analyze security --no-pager ops-panel | tail -n 1')
+  console.info(rating)
 
   expect(await machine.type('systemd-analyze verify --man=no /usr/lib/systemd/system/ops-panel.service')).toEqual({
     code: 0,
     text: '',
   })
-  expect(Number(/: (\d+\.\d+) /.exec(verdict)?.[1])).toBeLessThan(2)
+  expect(Number(/: (\d+\.\d+) /.exec(rating)?.[1])).toBeLessThan(2)
 })
 
-test('installed, it runs: told as ready when it serves, by the process that owns the port, enabled for the next start', async () => {
+test('an installed service runs, reports that it is ready, has a worker, and is enabled for the next boot', async () => {
   expect(await machine.sh('systemctl is-enabled ops-panel')).toBe('enabled')
   expect(await state()).toBe('active')
   expect(await show('StatusText')).toBe('En service.')
@@ -53,7 +53,7 @@ test('installed, it runs: told as ready when it serves, by the process that owns
   expect(await machine.sh(`ps -o user:20= --ppid ${await mainPid()}`)).toBe('ops-panel')
 })
 
-test('upgraded while a job runs, it is started anew and loses nothing of the job', async () => {
+test('an upgrade while a job runs restarts the service and loses no output of the job', async () => {
   await replacePostinst('102', slowPostinst({ lines: LINES, seconds: 0.05, bytes: NO_TEXT }))
   await inside('102', 'touch /etc/rig/hold')
   const bob = await signIn({ url }, 'bob')
@@ -76,7 +76,7 @@ test('upgraded while a job runs, it is started anew and loses nothing of the job
   expect(await jobDetail(bob, id)).toMatchObject({ status: 'success', exit_code: 0 })
 })
 
-test('killed, it is there again', async () => {
+test('systemd restarts a killed service', async () => {
   const former = await mainPid()
   await machine.sh(`kill -KILL ${former}`)
 
@@ -86,7 +86,7 @@ test('killed, it is there again', async () => {
   expect(await isHealthy(url)).toBe(true)
 })
 
-test('as hardened as the unit says: the system cannot be written, and of capabilities it has one', async () => {
+test('the hardening of the unit is effective: the service cannot write to the system and has one capability', async () => {
   const worker = await machine.sh(`pgrep -P ${await mainPid()}`)
   const status = await machine.sh(`grep -E '^(Cap(Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/${worker}/status`)
   const within = (command: string) =>
@@ -102,7 +102,7 @@ test('as hardened as the unit says: the system cannot be written, and of capabil
   await machine.sh('rm /var/lib/ops-panel/mine')
 })
 
-test('a setting that is wrong keeps it from being ready, and the journal names it', async () => {
+test('a wrong setting keeps the service from being ready, and the journal names it', async () => {
   await machine.sh(`cp -p ${SETTINGS} /root/settings && echo PANEL_LOG_LEVEL=loud >>${SETTINGS}`)
   const started = await machine.type('systemctl restart ops-panel')
   const tried = await state()
@@ -111,11 +111,11 @@ test('a setting that is wrong keeps it from being ready, and the journal names i
   expect(started.code).not.toBe(0)
   expect(tried).toBe('activating')
   expect(await machine.sh('journalctl --no-pager -u ops-panel')).toContain('PANEL_LOG_LEVEL')
-  // It is tried again and again, and comes as soon as it can.
+  // systemd keeps trying, and the service starts once the setting is right.
   await expect.poll(state, { timeout: 30_000 }).toBe('active')
 })
 
-test('a port below 1024 may be its own', async () => {
+test('the service may listen on a port below 1024', async () => {
   await machine.sh(`sed 's/^PANEL_PORT=.*/PANEL_PORT=853/; $a PANEL_HOST=127.0.0.53' /root/settings >${SETTINGS}`)
   await machine.sh('systemctl restart ops-panel')
 
@@ -123,7 +123,7 @@ test('a port below 1024 may be its own', async () => {
   await machine.sh(`cp -p /root/settings ${SETTINGS}`)
 })
 
-test('as root, by the administrator’s choice, it has root’s files and no right of root’s; and back again', async () => {
+test('with User=root in an override, the data belongs to root; without it, to the account again', async () => {
   const folder = '/etc/systemd/system/ops-panel.service.d'
   await machine.sh(`mkdir -p ${folder} && printf '[Service]\\nUser=root\\nGroup=root\\n' >${folder}/override.conf`)
   await machine.sh('systemctl daemon-reload && systemctl restart ops-panel')
@@ -132,7 +132,7 @@ test('as root, by the administrator’s choice, it has root’s files and no rig
   expect(await isHealthy(url)).toBe(true)
   expect(await machine.sh(`ps -o user:20= -p ${await mainPid()}`)).toBe('root')
   expect(await owner()).toBe('root')
-  // An upgrade leaves it at that.
+  // An upgrade does not change this.
   await machine.install(DEB)
   expect(await owner()).toBe('root')
 
@@ -142,7 +142,7 @@ test('as root, by the administrator’s choice, it has root’s files and no rig
   expect((await machine.type('ops-panel users')).text).toContain('bob')
 })
 
-test('stopped, it ends by itself and at once', async () => {
+test('a stopped service ends by itself and at once', async () => {
   await machine.sh('systemctl stop ops-panel')
 
   expect(await state()).toBe('inactive')
@@ -150,7 +150,7 @@ test('stopped, it ends by itself and at once', async () => {
   expect(await show('ExecMainStatus')).toBe('0')
 })
 
-test('disabled by the administrator, an upgrade does not enable it', async () => {
+test('an upgrade does not enable a service that the administrator disabled', async () => {
   await machine.sh('systemctl disable ops-panel 2>&1')
   await machine.install(BEFORE)
 
@@ -158,7 +158,7 @@ test('disabled by the administrator, an upgrade does not enable it', async () =>
   await machine.sh('systemctl enable ops-panel 2>&1')
 })
 
-test('removed, it runs no more; purged, systemd has never heard of it', async () => {
+test('a removal stops the service, and a purge leaves no trace in systemd', async () => {
   await machine.sh('systemctl start ops-panel && dpkg -r ops-panel 2>&1')
   expect(await isHealthy(url)).toBe(false)
   expect(await machine.sh('pgrep -u ops-panel || true')).toBe('')

@@ -4,22 +4,22 @@ import { parseEnvironmentFile } from '../../serve/installed.ts'
 import { isHealthy } from '../host/service.ts'
 import type { Place } from './places.ts'
 
-/** A service that was started as its installed unit says. */
+/** A service that was started like its installed unit. */
 export interface Started {
   url: string
-  /** Of the process that systemd would watch, there. */
+  /** The pid, on the host, of the process that systemd would watch. */
   pid: string
   log(): Promise<string>
-  /** As `systemctl stop`; rejects when it does not end with code 0. */
+  /** Stops the service like `systemctl stop`; rejects when it does not end with code 0. */
   stop(): Promise<void>
 }
 
-/** What ends the service at the latest; the unit's own limit is 20 s. */
+/** The limit of the unit. */
 const STOP_MS = 20_000
 
 /**
- * Does what systemd does with the unit, where there is none: the account, its capability, the folder, the environment in the
- * order of its lines, and the mark by which the service knows who started it.
+ * Starts the service as systemd would: with the account, its capability, the folder, the environment in the order of
+ * its lines, and SYSTEMD_EXEC_PID, by which the service detects systemd.
  */
 export async function startByUnit(place: Place): Promise<Started> {
   const unit = await place.sh('cat /usr/lib/systemd/system/ops-panel.service')

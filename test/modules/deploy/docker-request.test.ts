@@ -107,17 +107,20 @@ test.each([
   ['host', 'host', false],
   ['none', 'none', true],
   ['container:other', 'other', false],
-])('a request in network mode %s has no network settings, and a host name only if the container has its own', (mode, name, named) => {
-  const { create, networks } = requestLike(
-    inspected({ networks: { [name]: ENDPOINT }, host: { NetworkMode: mode } }),
-    'i',
-    'n',
-  )
+])(
+  'a request in network mode %s has no network settings, and a host name only if the container has its own',
+  (mode, name, named) => {
+    const { create, networks } = requestLike(
+      inspected({ networks: { [name]: ENDPOINT }, host: { NetworkMode: mode } }),
+      'i',
+      'n',
+    )
 
-  expect(create).not.toHaveProperty('NetworkingConfig')
-  expect(networks).toEqual([])
-  expect('Hostname' in create).toBe(named)
-})
+    expect(create).not.toHaveProperty('NetworkingConfig')
+    expect(networks).toEqual([])
+    expect('Hostname' in create).toBe(named)
+  },
+)
 
 const MOUNTS = [
   { Type: 'volume', Name: 'abc', Destination: '/data', RW: true },
