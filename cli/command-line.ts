@@ -44,10 +44,7 @@ function usage({ name, args = [] }: CliCommand): string {
   return [name, ...args.map((arg) => (arg.endsWith('?') ? `[${arg.slice(0, -1)}]` : `<${arg}>`))].join(' ')
 }
 
-/**
- * Returns help about the command that the words name, or about those that begin with the first word; undefined if there
- * is none.
- */
+/** Returns help about the command that the words name, or about all that begin with the first word, if any. */
 export function helpFor(commands: readonly CliCommand[], words: readonly string[]): string | undefined {
   const named = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   const [first] = words

@@ -15,9 +15,7 @@ export function complain(code: number, message: string): void {
   process.exitCode = code
 }
 
-/**
- * Describes an error for people at a terminal, in French and without its stack; `what` names the action that failed.
- */
+/** Describes an error for people at a terminal, in French, without its stack; `what` names the failed action. */
 export function explain(error: unknown, what: string): string {
   if (error instanceof ConfigError || error instanceof CommandError) return error.message
   if (error instanceof PromptClosed) return 'interrompu : rien n’a été enregistré.'

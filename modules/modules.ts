@@ -42,10 +42,7 @@ export interface Modules {
   problem(id: string): ModuleProblem | undefined
   /** Returns whether the code in memory is that of this record. */
   isLoaded(module: ModuleRow): boolean
-  /**
-   * Runs a change of a module. Throws a Failure `module_busy` while another change or a deployment of it is in
-   * progress.
-   */
+  /** Runs a change of a module. Throws a Failure `module_busy` during another change or a deployment of it. */
   change<result>(id: string, work: () => Promise<result>): Promise<result>
   /** Stops handling the unhandled rejections of modules. */
   stop(): void
@@ -80,8 +77,7 @@ export async function startModules({
     is_enabled && backend !== null ? [{ id, file: backend }] : [],
   )
   const logRejection = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
-  // By default, Node ends the process at an unhandled rejection. A module that is left out may have started promises
-  // too.
+  // By default, Node ends the process at an unhandled rejection. Even a module that is left out may cause one.
   if (wanted.length > 0) process.on('unhandledRejection', logRejection)
   const { functions, problems } = without
     ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, without])) }

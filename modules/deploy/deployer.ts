@@ -54,9 +54,8 @@ export interface Deployer {
 const RETRY_MS = [500, 2_000, 10_000]
 
 /**
- * `restart` starts a new service; it resolves when that one serves, and rejects when it does not. It never settles when
- * it ends this service first. `trial` is the deployment that this start tries, which is in progress until it is
- * confirmed.
+ * `restart` starts a new service; it resolves when that one serves, rejects when it does not, and never settles when it
+ * ends this service first. `trial` is the deployment that this start tries; it is in progress until it is confirmed.
  */
 export function createDeployer(
   services: DeploymentServices,
@@ -160,10 +159,7 @@ export function createDeployer(
   }
 }
 
-/**
- * Returns a deployer for a service that cannot restart itself: `begin` throws a Failure that says `how` to do it
- * instead.
- */
+/** Returns a deployer for a service that cannot restart itself: `begin` throws a Failure that says `how` to do it. */
 export function noDeployer(how = BY_HAND): Deployer {
   return {
     async begin() {

@@ -1,7 +1,6 @@
 /*
- * The record of a deployment, and what a start of the service does with it. Without it, a start after a crash could not
- * tell a change that was never tried from one that ended the service, and would repeat the one or leave the other half
- * installed.
+ * Records deployments, and continues them after a restart. Without it, a start after a crash could not tell a change that
+ * was never tried from one that ended the service: it would repeat the crash, or leave the module half installed.
  */
 
 import * as z from 'zod'
@@ -161,9 +160,7 @@ export async function rollBack(
 /** The actor of changes that nobody requested. */
 const SERVICE: Actor = { user: undefined, address: 'service' }
 
-/**
- * Publishes the state of a deployment. Its subscribers have to reconnect when the state cannot be read. Never rejects.
- */
+/** Publishes the state of a deployment; subscribers have to reconnect when it cannot be read. Never rejects. */
 export async function publishDeployment({ db, hub, log }: DeploymentServices, id: string): Promise<void> {
   const topic = deploymentTopic(id)
   try {

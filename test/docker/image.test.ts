@@ -25,7 +25,7 @@ test('the service runs without rights except to its data, and leaves only its ow
   expect(doctor.match(/^✗.*$/gm)).toEqual([expect.stringContaining('Voir « settings set »')])
 })
 
-test('without the socket’s group everything but modules with code works, and doctor and log say what to do', async () => {
+test('without the socket’s group only modules with code fail, and doctor and log say what to do', async () => {
   const service = await startContainer({ hostConfig: { GroupAdd: [] } })
   service.forge.put(repository('wordy', '1.0.0'))
   const remedy = /n’a pas accès au moteur Docker.*groupe de \/sockets\/docker\.sock.*--group-add 12345/

@@ -20,7 +20,7 @@ async function tree(folder: string): Promise<Record<string, string>> {
   return found
 }
 
-test('the first stage of Dockerfile builds the same files in another folder, from the files that it receives', async () => {
+test('the first stage of Dockerfile builds the same files in another folder', async () => {
   const folder = await mkdtemp(join(ROOT, 'dist/layout-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const given = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).match(/(?<=^!).+/gm) ?? []

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs the tests of this folder against a real Docker Engine: installs Docker, starts an engine for each worker of vitest, builds
-# the image from Dockerfile, and removes everything at the end. Needs root on Debian. Fails when it could not start, ran no test,
-# or left one out. BUILT=1 uses dist/ops-panel as it is. DOCKER_COUNT is the number of engines.
+# Runs the tests of this folder against a real Docker Engine: installs Docker, starts an engine for each worker of
+# vitest, builds the image from Dockerfile, and removes everything at the end. Needs root on Debian. Fails when it could
+# not start, ran no test, or left one out. BUILT=1 uses dist/ops-panel as it is. DOCKER_COUNT is the number of engines.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."

@@ -21,7 +21,7 @@ beforeAll(async () => {
   before = await files()
 })
 
-test('an installation creates an account, a folder that only the account can read, and settings that others cannot read', async () => {
+test('an installation creates an account, a folder for it alone, and settings that others cannot read', async () => {
   const said = await host.install(BEFORE)
 
   expect(said).toContain('/var/lib/ops-panel/setup-token')

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A disposable machine with a real systemd as process 1, in namespaces of its own, from the base tree of the rig's hosts (rig.sh).
-# It shares the network of this machine. Root only.
+# A disposable machine with a real systemd as process 1, in namespaces of its own, from the base tree of the rig's hosts
+# (rig.sh). It shares the network of this machine. Root only.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 NAME=ops-panel-machine-${RIG_PORT:-2222}

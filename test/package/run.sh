@@ -1,7 +1,7 @@
 #!/bin/bash
-# Tests the shipped files: builds the executable and the Debian package, runs the tests of this folder on a disposable host without
-# systemd (test/host/rig.sh) and on a machine with it (machine.sh), and removes both. Needs root on Debian. Fails when it could not
-# start, ran no test, or left one out. BUILT=1 uses dist/ as it is.
+# Tests the shipped files: builds the executable and the Debian package, runs the tests of this folder on a disposable
+# host without systemd (test/host/rig.sh) and on a machine with it (machine.sh), and removes both. Needs root on Debian.
+# Fails when it could not start, ran no test, or left one out. BUILT=1 uses dist/ as it is.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
@@ -45,7 +45,7 @@ export TEST_BINARY=$made/ops-panel PANEL_UNDER_TEST=$made/ops-panel
 TEST_DEB=$(ls "$made"/ops-panel_"$(node -p 'require("./package.json").version')"_*.deb)
 export TEST_DEB
 
-# The same package, built in another folder, time zone, language and umask. Then an older one with another configuration.
+# The same package, built in another folder, time zone, language and umask; an older one with another configuration.
 other=$TMPDIR/elsewhere
 mkdir -p "$other/dist"
 cp -r packaging package.json CHANGELOG.md LICENSE "$other/"

@@ -45,7 +45,7 @@ END`)
   expect(Number(/: (\d+\.\d+) /.exec(rating)?.[1])).toBeLessThan(2)
 })
 
-test('an installed service runs, reports that it is ready, has a worker, and is enabled for the next boot', async () => {
+test('an installed service runs, reports that it is ready, and is enabled for the next boot', async () => {
   expect(await machine.sh('systemctl is-enabled ops-panel')).toBe('enabled')
   expect(await state()).toBe('active')
   expect(await show('StatusText')).toBe('En service.')
@@ -86,7 +86,7 @@ test('systemd restarts a killed service', async () => {
   expect(await isHealthy(url)).toBe(true)
 })
 
-test('the hardening of the unit is effective: the service cannot write to the system and has one capability', async () => {
+test('the hardening of the unit works: the service cannot write to the system and has one capability', async () => {
   const worker = await machine.sh(`pgrep -P ${await mainPid()}`)
   const status = await machine.sh(`grep -E '^(Cap(Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/${worker}/status`)
   const within = (command: string) =>

@@ -15,10 +15,7 @@ export type Inspected = Docker.ContainerInspectInfo
 /** Maximum silence of the engine; stopping a container, its slowest answer, takes less. */
 const SILENCE_MS = 60_000
 
-/**
- * Connects to the engine that listens on a socket. The client is loaded here only, because most services do not need
- * it.
- */
+/** Connects to the engine at a socket. The client is loaded only here, because most services do not need it. */
 export async function connectEngine(socketPath: string): Promise<Docker> {
   const { default: Engine } = await import('dockerode')
   return new Engine({ socketPath, timeout: SILENCE_MS })
@@ -65,9 +62,7 @@ export async function ownContainer(engine: Docker): Promise<Inspected | undefine
   return undefined
 }
 
-/**
- * Returns possible ids of the container, the most certain first, from proc(5)'s mountinfo and cgroup and the host name.
- */
+/** Returns possible container ids, the most certain first, from proc(5)'s mountinfo and cgroup and the host name. */
 export function idsFrom(mountinfo: string, cgroup: string, name: string): string[] {
   const mounted = /\/containers\/([0-9a-f]{64})\/\S+ \/etc\/(?:hostname|hosts|resolv\.conf) /g
   const group = /[/-]([0-9a-f]{64})(?:\.scope)?$/gm

@@ -8,10 +8,7 @@ import { removeOwnImage } from './swap.ts'
 /** Interval at which the engine is asked whether an earlier helper is gone. */
 const LOOK_MS = 1_000
 
-/**
- * Returns the image of the new container. Builds one with the modules, unless a volume contains their folder and would
- * hide it.
- */
+/** Returns the image of the new container. Builds one with the modules, unless a volume would hide their folder. */
 export async function imageFor(engine: Docker, self: Inspected, folder: string, deployment: string): Promise<string> {
   if (!isMounted(self, folder)) {
     const tag = `ops-panel-modules:${deployment}`

@@ -20,9 +20,7 @@ export const POLICY_LABEL = 'ops-panel.policy'
 export const HELPER_LABEL = 'ops-panel.helper'
 export const REPLACES_LABEL = 'ops-panel.replaces'
 
-/**
- * The request for a container, and the networks that it joins afterwards: older engines accept only one in the request.
- */
+/** The request for a container, and the networks that it joins later: older engines accept only one in the request. */
 export interface Request {
   create: Docker.ContainerCreateOptions
   networks: { name: string; endpoint: Docker.EndpointSettings }[]
@@ -36,8 +34,7 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
   const { Config, HostConfig } = old
   const mode = HostConfig.NetworkMode ?? 'default'
   const { Hostname, ...config } = Config
-  // Elsewhere than on the host's network the name stays, even if it is the previous id, because stored data may refer
-  // to it.
+  // The host's own name where it is shared. Elsewhere the name stays, because stored data may refer to it.
   const hasName = mode !== 'host' && !mode.startsWith('container:') && HostConfig.UTSMode !== 'host'
   const endpoints = endpointsOf(old)
   const first = endpoints.find((each) => each.name === mode || each.id === mode)
@@ -55,9 +52,7 @@ export function requestLike(old: Inspected, image: string, name: string): Reques
   }
 }
 
-/**
- * Returns whether a volume or a folder of the host is mounted over a folder, and hides the files of the image there.
- */
+/** Returns whether a volume or a folder of the host is mounted over a folder, and hides the image's files there. */
 export function isMounted({ Mounts }: Inspected, folder: string): boolean {
   return Mounts.some(({ Type, Destination }) => Type !== 'tmpfs' && isWithin(folder, Destination))
 }
@@ -94,10 +89,7 @@ export function replacementObstacle(
   return lost && `${lost} n’est pas dans un volume et serait perdu`
 }
 
-/**
- * Returns the request for the helper: it runs a program as root, with the files and the environment of another
- * container.
- */
+/** Returns the request for the helper, which runs a program as root, with another container's files and environment. */
 export function helperRequest(
   old: Inspected,
   image: string,
@@ -136,10 +128,7 @@ export function nameOf({ Name }: Inspected): string {
   return Name.replace(/^\//, '')
 }
 
-/**
- * Returns the mounts of a container. Unnamed volumes get the names that the engine gave them, or they would be new and
- * empty.
- */
+/** Returns the mounts of a container. Unnamed volumes, which would be new and empty, get the engine's names. */
 function sameVolumes({ HostConfig, Mounts }: Inspected): Pick<Docker.HostConfig, 'Binds' | 'Mounts'> {
   const named = (HostConfig.Mounts ?? []).filter(({ Type, Source }) => Type !== 'volume' || Source)
   const binds = HostConfig.Binds ?? []
@@ -154,10 +143,7 @@ function sameVolumes({ HostConfig, Mounts }: Inspected): Pick<Docker.HostConfig,
   return { Binds: [...binds, ...more], ...(named.length > 0 ? { Mounts: named } : { Mounts: [] }) }
 }
 
-/**
- * Returns the requested settings of each network, without those that the engine assigned: addresses, the id as an
- * alias.
- */
+/** Returns the requested settings of each network, without the addresses and aliases that the engine assigned. */
 function endpointsOf({ Id, HostConfig, NetworkSettings }: Inspected) {
   return Object.entries(NetworkSettings.Networks ?? {}).flatMap(([name, network]) => {
     // The mode implies these networks, and the engine refuses settings for them.

@@ -28,14 +28,9 @@ import { finishSwap, type Journal, lastJournal, type Plan, removeHelper, SWAP_ST
 
 /** Replaces the container of this service by another one. */
 export interface ContainerRestart extends Supervisor {
-  /**
-   * The instance that owns deployments. It runs as long as its container does not restart, or while a helper replaces
-   * it.
-   */
+  /** The owner of deployments. It runs until its container stops or restarts, and while a helper replaces it. */
   instance: Instance
-  /**
-   * Rejects when the new container cannot be created or does not take over; otherwise the helper stops this container.
-   */
+  /** Rejects when no new container can be created or take over; otherwise the helper stops this container. */
   replace(deployment: string, boot: string): Promise<never>
 }
 
@@ -87,9 +82,9 @@ async function createContainerRestart(config: Config, program: readonly string[]
 
   const finishWithoutHelper = async (deployment: string, old: string): Promise<void> => {
     const found = await inspectIfThere(engine, old)
-    // Whoever has started the previous container again decides which one stays.
+    // A person has started the previous container again, and decides which one stays.
     if (!found || found.State.Running) return
-    // After a restart, the engine might start the helper again, in the middle of a swap that is complete.
+    // Otherwise a restarted engine might start the helper again, although the swap is complete.
     await removeHelper(engine, deployment)
     await finishSwap(engine, self.Id, old)
   }

@@ -73,10 +73,7 @@ export async function runSwap(argument: string): Promise<void> {
 
 type RunStep = (engine: Docker, plan: Plan, journal: Journal) => Promise<Journal | undefined>
 
-/**
- * Goes back when the engine refuses a step. When the engine does not answer, the helper fails, and its next start tries
- * again.
- */
+/** Goes back when the engine refuses a step. When the engine does not answer, the helper's next start tries again. */
 const clearIfRefused =
   (runStep: RunStep): RunStep =>
   async (engine, plan, journal) => {

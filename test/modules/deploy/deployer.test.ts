@@ -214,7 +214,7 @@ test('a start that tried the module and did not survive is not repeated', async 
   }
 })
 
-test('a module that cannot be loaded is rolled back by the service that waits, or by the start itself if none does', async () => {
+test('a module that cannot be loaded is rolled back by the owner, or by the start if the owner is gone', async () => {
   const at = await start()
   const id = await killedWhileRestarting(at)
   const trial = await resumeDeployment(at.services)

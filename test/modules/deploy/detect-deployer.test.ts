@@ -15,7 +15,7 @@ test.each([
   expect(await detectDeployer({ deployer, dockerSocket: '/nowhere' }, environment, 42)).toBe(detected)
 })
 
-test('a service in a container that sees an engine’s socket uses docker; one outside of a container does not', async () => {
+test('a service uses docker only in a container that sees an engine’s socket', async () => {
   const folder = await temporaryFolder()
   const [dockerSocket, mark] = [join(folder, 'docker.sock'), join(folder, 'mark')]
   const detected = (socket: string, inContainer: string) =>
