@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import * as z from 'zod'
 import fr from 'zod/v4/locales/fr.js'
+import { readUpTo } from '../platform/untrusted.ts'
 import { type Detail, type ErrorTable, fail, Failure, failureIn } from './errors.ts'
 import type { AnyFunction } from './function.ts'
 
@@ -61,15 +62,9 @@ async function readText(request: Request): Promise<string> {
     if (Number(length) > MAX_BODY) throw tooLarge()
     return request.text()
   }
-  const decoder = new TextDecoder()
-  let size = 0
-  let text = ''
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > MAX_BODY) throw tooLarge()
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
+  const bytes = await readUpTo(MAX_BODY, request.body)
+  if (!bytes) throw tooLarge()
+  return new TextDecoder().decode(bytes)
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJson } from '../platform/untrusted.ts'
 import type { Access } from './access.ts'
 import type { RuntimeServices, User } from './context.ts'
 import { translate } from './errors.ts'
@@ -59,7 +60,7 @@ export function superviseToken(
   }
   return (message) => {
     if (message.binary || !message.text.includes('"auth"')) return undefined
-    const { data } = Given.safeParse(parsed(message.text))
+    const { data } = Given.safeParse(parseJson(message.text))
     return data && renew(data.token)
   }
 }
@@ -74,13 +75,5 @@ async function identified(
     const { code, status } = translate(error)
     if (status >= 500) throw error
     return code === 'forbidden' ? code : undefined
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

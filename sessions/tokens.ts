@@ -3,6 +3,7 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod'
 import type { Clock } from '../platform/clock.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { parseJson } from '../platform/untrusted.ts'
 import type { User } from '../runtime/context.ts'
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 
@@ -129,9 +130,5 @@ export function createTokens({
 
 /** Returns the payload without checking the signature; undefined when the token cannot be parsed. */
 function unverified(token: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
-  } catch {
-    return undefined
-  }
+  return parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { checked } from '../../runtime/input.ts'
 import type { HypervisorAccess } from '../../settings/settings.ts'
@@ -67,9 +68,10 @@ export async function withApi<result>(
       headers,
       signal: ending.signal,
     })
-    const text = await read(body)
+    const bytes = await readUpTo(MAX_BYTES, body)
+    if (!bytes) throw unreadable(`elle dépasse ${MAX_BYTES / 1024 / 1024} Mio`)
     const type = String(given['content-type'] ?? '')
-    return { status: statusCode, reason: statusText, type, text: hidden(text) }
+    return { status: statusCode, reason: statusText, type, text: hidden(bytes.toString()) }
   }
 
   try {
@@ -98,18 +100,6 @@ interface Answer {
   reason: string
   type: string
   text: string
-}
-
-async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop early cancels the rest of the body and closes the connection.
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > MAX_BYTES) throw unreadable(`elle dépasse ${MAX_BYTES / 1024 / 1024} Mio`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function dataOf<schema extends z.ZodType>(schema: schema, { type, text }: Answer): z.output<schema> {
@@ -172,14 +162,6 @@ export function unreadable(message: string): Failure {
 
 function isJson(type: string): boolean {
   return /^\s*application\/json\b/i.test(type)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function codeOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { checked } from '../../runtime/input.ts'
 
 /** The address of a Gitea or Forgejo that modules are installed from, including its path. */
@@ -86,7 +87,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
       throw new ForgeError('unreachable', refusal(response.status, what))
     }
     const isPage = /^\s*text\/html\b/i.test(response.headers.get('content-type') ?? '')
-    const bytes = isPage ? await drop(response) : await read(response, maxBytes)
+    const bytes = isPage ? await drop(response) : await readUpTo(maxBytes, response.body)
     if (bytes) return { bytes, headers: response.headers }
     const came = isPage ? `une page HTML a été reçue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
     throw new ForgeError(unusable, came)
@@ -128,19 +129,6 @@ function refusal(status: number, what: string): string {
   return `réponse HTTP ${status} pour ${what}`
 }
 
-/** Returns the whole body. Returns undefined, and stops reading, when the body is longer. */
-async function read(response: Response, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop early cancels the rest.
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 /** Ends an unread answer; its connection would stay open otherwise. */
 async function drop({ body }: Response): Promise<undefined> {
   // An answer that has broken off meanwhile has ended too.
@@ -156,12 +144,4 @@ function codeOf(error: unknown): string {
 function sizeText(bytes: number): string {
   const kib = Math.floor(bytes / 1024)
   return kib < 1024 ? `${kib} Kio` : `${Math.floor(kib / 1024)} Mio`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { integerText } from '../../runtime/input.ts'
+import { parseJson } from '../../platform/untrusted.ts'
+import { checked, integerText } from '../../runtime/input.ts'
 
 const MOST = 1000
 
@@ -12,11 +13,8 @@ export const Resize = z.object({ type: z.literal('resize'), cols: Length, rows: 
 
 /** Parses a text frame of the client; undefined for a frame outside the contract. */
 export function parseControl(text: string): z.infer<typeof Resize> | undefined {
-  try {
-    return Resize.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
+  const parsed = checked(Resize, parseJson(text))
+  return parsed.success ? parsed.data : undefined
 }
 
 /** The end of a shell. `reason` is French, and present when the shell did not exit by itself. */
