@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { blockList, isNetwork, parseAddress } from './addresses.ts'
 import { fileUrl, namesFile } from './files.ts'
+import { hasCredentials, type LinkProblem, linkProblems } from './links.ts'
 
 const list = z.string().transform((text) =>
   text
@@ -27,6 +28,14 @@ const ADMIN_GROUPS = ['sudo', 'admin']
 /** On some systems `wheel` has all rights, on others it is a leftover without any. */
 const SUDO_GROUPS = ['wheel']
 
+/** Addresses are shown and logged, so no secret may be in them. libSQL reads this query parameter as its token. */
+const SECRET_PARAMETERS = ['authToken']
+const FORGE_URL_TEXTS: Readonly<Record<LinkProblem, string>> = {
+  notation: 'une adresse http: ou https:',
+  unreadable: 'une adresse http: ou https:',
+  credentials: 'une adresse sans identifiants : le jeton va dans PANEL_FORGE_TOKEN',
+}
+
 const Environment = z.object({
   // IPv6 as in an address too.
   PANEL_HOST: z
@@ -38,7 +47,10 @@ const Environment = z.object({
   PANEL_DATABASE_URL: z
     .string()
     .regex(/^(file:|https?:|libsql:|wss?:)/, 'une adresse file:, http:, https:, libsql:, ws: ou wss:')
-    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_DATABASE_TOKEN')
+    .refine(
+      (text) => !hasCredentials(text, SECRET_PARAMETERS),
+      'une adresse sans identifiants : le jeton va dans PANEL_DATABASE_TOKEN',
+    )
     .refine(
       (text) => !text.startsWith('file:') || namesFile(text),
       'le chemin d’un fichier après file:, où %, ? et # s’écrivent %25, %3F et %23',
@@ -82,9 +94,10 @@ const Environment = z.object({
   PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
   PANEL_FORGE_URL: z
     .string()
-    .regex(/^https?:\/\//, 'une adresse http: ou https:')
-    .refine((text) => URL.canParse(text), 'une adresse http: ou https:')
-    .refine((text) => !hasCredentials(text), 'une adresse sans identifiants : le jeton va dans PANEL_FORGE_TOKEN')
+    .superRefine((text, { addIssue }) => {
+      for (const problem of linkProblems(text, { notation: 'prefix', secrets: SECRET_PARAMETERS }))
+        addIssue(FORGE_URL_TEXTS[problem])
+    })
     .optional(),
   PANEL_FORGE_ORG: z
     .string()
@@ -224,13 +237,6 @@ function integerText(min: number, max: number) {
     .regex(/^\d{1,9}$/, expected)
     .transform(Number)
     .refine((n) => n >= min && n <= max, expected)
-}
-
-/** An address that holds a secret shows it wherever it is named. */
-function hasCredentials(address: string): boolean {
-  if (!URL.canParse(address)) return false
-  const { username, password, searchParams } = new URL(address)
-  return username !== '' || password !== '' || searchParams.has('authToken')
 }
 
 function isRsaKey(pem: string): boolean {

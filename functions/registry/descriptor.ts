@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { isSafeLink, SAFE_LINK } from '../../platform/addresses.ts'
+import { isLink, SAFE_LINK, SAFE_LINK_TEXT } from '../../platform/links.ts'
+import { parseJson } from '../../platform/untrusted.ts'
 import type { Detail } from '../../runtime/errors.ts'
 import { checked } from '../../runtime/input.ts'
 
@@ -20,7 +21,7 @@ const Nav = z.object(
   {
     label: line(80),
     icon: line(80).optional(),
-    href: line(2_000).refine(isSafeLink, SAFE_LINK),
+    href: line(2_000).refine((href) => isLink(href, SAFE_LINK), SAFE_LINK_TEXT),
     order: z
       .int({ error: 'un nombre entier est attendu' })
       .min(-100_000, '-100000 au moins')
@@ -64,10 +65,8 @@ export type Descriptor = z.infer<typeof Descriptor>
 export function parseDescriptor(text: string): { descriptor: Descriptor } | { reasons: Detail[] } {
   // Some editors put a byte order mark at the beginning.
   const json = text.replace(/^\uFEFF/, '')
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
+  const value = parseJson(json)
+  if (value === undefined) {
     const what = /^\s*<(!|html)/i.test(json) ? 'c’est une page HTML' : 'ce n’est pas un texte JSON'
     return { reasons: [{ field: '', message: what }] }
   }

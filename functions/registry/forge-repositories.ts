@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isSafeLink } from '../../platform/addresses.ts'
+import { isLink } from '../../platform/links.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 
 export interface Repository {
@@ -34,8 +34,7 @@ const GiteaRepository = z.object({
   html_url: z
     .string()
     .max(2_000)
-    .regex(/^https?:/i)
-    .refine(isSafeLink)
+    .refine((text) => isLink(text, { notation: 'plain' }))
     .catch(''),
   updated_at: z.iso
     .datetime({ offset: true })

@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import { isSafeLink, parseAddress, SAFE_LINK } from '../../platform/addresses.ts'
+import { parseAddress } from '../../platform/addresses.ts'
+import { isLink, SAFE_LINK, SAFE_LINK_TEXT } from '../../platform/links.ts'
+import { parseJson } from '../../platform/untrusted.ts'
 import { checked } from '../../runtime/input.ts'
 
 /** The format of the dashboard shortcuts. */
@@ -10,7 +12,7 @@ const Shortcuts = z
       href: z
         .string()
         .max(2_000)
-        .refine(isSafeLink, SAFE_LINK)
+        .refine((href) => isLink(href, SAFE_LINK), SAFE_LINK_TEXT)
         .meta({ format: 'link', examples: ['/updates', 'https://pve1.example:8006'] }),
       icon: z.string().max(80).optional(),
     }),
@@ -57,7 +59,7 @@ export const SshHostKey = z
   .regex(/^$|^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
 export const HypervisorUrl = text(2_000)
   .refine(
-    (value) => value === '' || isBareAddress(value),
+    (value) => value === '' || isLink(value, { notation: 'any' }),
     'une adresse https://hôte:port (ou http:), sans identifiants',
   )
   .meta({ format: 'url-without-credentials', examples: ['https://pve1.example:8006', ''] })
@@ -109,18 +111,4 @@ export function given(change: z.output<typeof SettingsChange>): Record<string, s
   return Object.fromEntries(
     Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   )
-}
-
-function isBareAddress(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, username, password } = new URL(value)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
-}
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 /**
  * Checks the address of a shortcut or a module: a web page, or a path of this site, without credentials. Undefined for anything else, such
- * as `javascript:`. The service applies the same rule (`platform/addresses.ts`); `test/links.ts` has the cases for both.
+ * as `javascript:`. The service applies the same rule (`platform/links.ts`); `test/links.ts` has the cases for both.
  */
 export function safeLink(href: string | null | undefined): string | undefined {
   // Typed or pasted addresses may have spaces around them.
