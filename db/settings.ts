@@ -25,41 +25,40 @@ export async function writeSettings(
   ])
 }
 
-/**
- * Pins a host key if none is pinned and `address` is still the host of the settings. False when nothing was written.
- */
-export async function pinHostKey(
+/** Writes a value where none is stored, if another setting has the expected value; false when nothing was written. */
+export async function writeIfEmpty(
   db: Database,
-  { hostKey, address }: { hostKey: string; address: string },
+  { key, value, expected }: { key: string; value: string; expected: { key: string; value: string } },
   now: string,
 ): Promise<boolean> {
   const changed = await db.run(
-    `INSERT INTO settings (key, value, updated_at) SELECT 'ssh_host_key', ?, ?
-     WHERE EXISTS (SELECT 1 FROM settings WHERE key = 'ssh_host' AND value = ?)
+    `INSERT INTO settings (key, value, updated_at) SELECT ?, ?, ?
+     WHERE EXISTS (SELECT 1 FROM settings WHERE key = ? AND value = ?)
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at WHERE settings.value = ''`,
-    [hostKey, now, address],
+    [key, value, now, expected.key, expected.value],
   )
   return changed > 0
 }
 
 /**
  * Writes the values and executes the `INSERT … SELECT`s of `more` in one transaction. Returns false, without a change,
- * when an SSH host is set already.
+ * when `mark`, one of the values, is set already.
  */
 export async function writeFirstSettings(
   db: Database,
-  { ssh_host = '', ...others }: Record<string, string>,
+  mark: string,
+  { [mark]: marked = '', ...others }: Record<string, string>,
   now: string,
   more: readonly Statement[] = [],
 ): Promise<boolean> {
-  const unlessInstalled = `WHERE NOT EXISTS (SELECT 1 FROM settings WHERE key = 'ssh_host' AND value <> '')`
-  // The host comes last, because the condition of the other values is that no host is set.
+  const unlessSet = `WHERE NOT EXISTS (SELECT 1 FROM settings WHERE key = ? AND value <> '')`
+  // The mark comes last, because the condition of the other values is that it is not set.
   const counts = await db.batch([
-    ...more.map(({ sql, args = [] }) => ({ sql: `${sql} ${unlessInstalled}`, args })),
-    ...Object.entries({ ...others, ssh_host }).map(([key, value]) => ({
-      sql: `INSERT INTO settings (key, value, updated_at) SELECT ?, ?, ? ${unlessInstalled}
+    ...more.map(({ sql, args = [] }) => ({ sql: `${sql} ${unlessSet}`, args: [...args, mark] })),
+    ...Object.entries({ ...others, [mark]: marked }).map(([key, value]) => ({
+      sql: `INSERT INTO settings (key, value, updated_at) SELECT ?, ?, ? ${unlessSet}
             ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-      args: [key, value, now],
+      args: [key, value, now, mark],
     })),
   ])
   return (counts.at(-1) ?? 0) > 0

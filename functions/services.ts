@@ -1,3 +1,4 @@
+import type { Statement } from '../db/libsql/database.ts'
 import { type Jobs, JOBS_ERRORS } from '../jobs/jobs.ts'
 import { type Deployer, type Modules, MODULES_ACTIONS, MODULES_ERRORS } from '../modules/modules.ts'
 import type { Documents } from '../openapi/openapi.ts'
@@ -10,10 +11,12 @@ import type { Hub } from '../runtime/hub.ts'
 import { socketDeclarations } from '../runtime/socket.ts'
 import { taskDeclarations } from '../runtime/task.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { type Settings, SETTINGS_ERRORS } from '../settings/settings.ts'
-import { type Host, SSH_ERRORS } from '../ssh/ssh.ts'
+import { createSettingsStore, type SettingsStore, type ShownOf, type ValuesOf } from '../settings/settings.ts'
+import { createSshSettings, type Host, SSH_ERRORS, SSH_SETTINGS, type SshSettings } from '../ssh/ssh.ts'
 import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
+import { DASHBOARD_SETTINGS } from './dashboard/shortcuts.ts'
 import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
+import { createHypervisorSettings, HYPERVISOR_SETTINGS, type HypervisorSettings } from './hypervisor/settings.ts'
 import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
 import type { SetupToken } from './install/setup-token.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -46,7 +49,6 @@ export interface Services extends context.RuntimeServices {
 export const ERRORS = {
   ...RUNTIME_ERRORS,
   ...SSH_ERRORS,
-  ...SETTINGS_ERRORS,
   ...JOBS_ERRORS,
   ...MODULES_ERRORS,
   ...AUTH_ERRORS,
@@ -69,6 +71,36 @@ export const AUDIT_ACTIONS = [
   ...MODULES_ACTIONS,
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+/** Every setting: the rooms and areas that use one declare it. */
+export const SETTINGS = {
+  fields: { ...SSH_SETTINGS.fields, ...HYPERVISOR_SETTINGS.fields, ...DASHBOARD_SETTINGS.fields },
+  secrets: [...SSH_SETTINGS.secrets, ...HYPERVISOR_SETTINGS.secrets],
+  defaults: DASHBOARD_SETTINGS.defaults,
+} as const
+export type SettingKey = keyof typeof SETTINGS.fields
+type SecretKey = (typeof SETTINGS.secrets)[number]
+export type SettingValues = ValuesOf<SettingKey>
+export type ShownSettings = ShownOf<SettingKey, SecretKey>
+
+/** The stored settings, with what each subject reads from its own. */
+export interface Settings
+  extends Pick<SettingsStore<SettingKey, SecretKey>, 'show' | 'unreadable' | 'change' | 'onChange'>,
+    SshSettings,
+    HypervisorSettings {
+  /** Stores the first settings; returns false and changes nothing when an SSH host is set already. */
+  install(values: SettingValues & { ssh_host: string }, audit?: Statement): Promise<boolean>
+}
+
+export function createSettings(storage: Parameters<typeof createSettingsStore>[1]): Settings {
+  const store = createSettingsStore(SETTINGS, storage)
+  return {
+    ...store,
+    ...createSshSettings(store, storage.log),
+    ...createHypervisorSettings(store),
+    install: (values, audit) => store.writeFirst('ssh_host', values, audit),
+  }
+}
 
 /** The context of one handler. */
 export type Context<user, code extends ErrorCode, action extends AuditAction> = context.Context<

@@ -4,9 +4,9 @@
  */
 export interface LinkRules {
   /**
-   * The accepted notations of a web page. `any`: everything that a browser reads as one, such as `HTTPS:host`. `prefix`:
-   * a text that begins with `http://` or `https://` in lower case. `plain`: a scheme, `//` and a host, without `@`
-   * before the path and without the characters that browsers drop or replace.
+   * The accepted notations of a web page. `any`: all that a browser reads as one, such as `HTTPS:host`. `prefix`: a
+   * text that begins with `http://` or `https://` in lower case. `plain`: a scheme, `//` and a host, without `@` before
+   * the path and without the characters that browsers drop or replace.
    */
   notation: 'any' | 'prefix' | 'plain'
   /** Whether a path of this site is accepted as well. */

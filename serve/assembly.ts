@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/libsql/database.ts'
-import { ERRORS, type Services } from '../functions/services.ts'
+import { createSettings, ERRORS, type Services } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -15,8 +15,7 @@ import { createLimiter } from '../runtime/rate-limit.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { Task } from '../runtime/task.ts'
 import { createSessions } from '../sessions/sessions.ts'
-import { createSettings } from '../settings/settings.ts'
-import { createHost } from '../ssh/ssh.ts'
+import { createHost, SSH_SETTINGS } from '../ssh/ssh.ts'
 
 /** Functions that close what was opened, in the order of opening. */
 export type Closers = (() => void | Promise<void>)[]
@@ -69,7 +68,7 @@ export async function assemble(
   opened: Closers,
 ): Promise<Assembly> {
   const settings = createSettings({ db, secrets, clock, log })
-  const filled = await settings.fill(config.ssh)
+  const filled = await settings.fillSsh(config.ssh)
   const sessions = await createSessions({
     db,
     secrets,
@@ -93,7 +92,7 @@ export async function assemble(
   const noted = (error: unknown) => log.error({ err: error }, 'an audit entry could not be written')
   opened.push(() => host.close())
   settings.onChange((keys) => {
-    if (keys.some((key) => key.startsWith('ssh_'))) host.renew()
+    if (keys.some((key) => Object.hasOwn(SSH_SETTINGS.fields, key))) host.renew()
   })
   const hub = createHub()
   const instance = await thisInstance()

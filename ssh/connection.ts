@@ -5,10 +5,10 @@
 
 import type { Client, ClientChannel, PseudoTtyOptions } from 'ssh2'
 import { type Failure, OutsideError } from '../runtime/errors.ts'
-import type { SshAccount } from '../settings/settings.ts'
 import { sshFailure } from './codes.ts'
 import { type Command, quote } from './command.ts'
 import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
+import type { SshAccount } from './settings.ts'
 import { createSshSocket, passwordMethods } from './socket.ts'
 
 /**

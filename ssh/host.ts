@@ -1,6 +1,5 @@
 import type { ClientChannel } from 'ssh2'
 import type { Log } from '../platform/log.ts'
-import type { Settings, SshAccount } from '../settings/settings.ts'
 import { createAccountLookup } from './account-lookup.ts'
 import {
   collect,
@@ -23,6 +22,7 @@ import { type Account, IDENTIFY_MS } from './identity.ts'
 import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import { createLoginThrottle } from './login-throttle.ts'
 import { createSshPool, OutdatedError, type SshPool, withCurrentSettings } from './pool.ts'
+import type { SshAccount, SshSettings } from './settings.ts'
 import { createSshdMonitor } from './sshd-monitor.ts'
 import { readSshdPenalties, type SshdPenalties } from './sshd-penalties.ts'
 import {
@@ -71,7 +71,7 @@ export function createHost({
   onConnect = () => {},
   onHostKeyChanged = () => {},
 }: {
-  settings: Pick<Settings, 'sshServer' | 'sshAccount' | 'pinHostKey'>
+  settings: Pick<SshSettings, 'sshServer' | 'sshAccount' | 'pinHostKey'>
   log: Log
   /** Receives the key of each new connection, with its type. */
   onConnect?: (hostKey: string) => void

@@ -4,9 +4,9 @@
  */
 
 import type { ClientChannel, PseudoTtyOptions } from 'ssh2'
-import type { SshAccount } from '../settings/settings.ts'
 import type { Command } from './command.ts'
 import { connect, type SshConnection, SshError } from './connection.ts'
+import type { SshAccount } from './settings.ts'
 
 /** Debian’s MaxSessions is 10 per connection; two slots stay free for channels that close slowly. */
 const CHANNELS = 8

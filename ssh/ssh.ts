@@ -20,4 +20,14 @@ export { readHostKey, SshError } from './connection.ts'
 export { createHost, type Host } from './host.ts'
 export { isRoots } from './identity-script.ts'
 export { type Account, type Claim, type Identity, isAccountName, refusesCommands } from './identity.ts'
+export {
+  createSshSettings,
+  SSH_SETTINGS,
+  type SshAccount,
+  SshHost,
+  SshHostKey,
+  SshPassword,
+  type SshSettings,
+  SshUsername,
+} from './settings.ts'
 export type { HostTerminal, TerminalOptions } from './terminal.ts'

@@ -6,7 +6,7 @@ import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
 import * as manifest from '../functions/index.ts'
 import { createSetupToken } from '../functions/install/setup-token.ts'
-import { AUDIT_ACTIONS, ERRORS, type Services } from '../functions/services.ts'
+import { AUDIT_ACTIONS, createSettings, ERRORS, type Services } from '../functions/services.ts'
 import { createJobs } from '../jobs/manager.ts'
 import { noDeployer } from '../modules/deploy/deployer.ts'
 import { startModules } from '../modules/modules.ts'
@@ -20,7 +20,6 @@ import { createHub } from '../runtime/hub.ts'
 import { speakFrench } from '../runtime/input.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
 import { createSessions } from '../sessions/sessions.ts'
-import { createSettings } from '../settings/settings.ts'
 import type { Output } from '../ssh/channel.ts'
 import type { Command, Elevation, Rights } from '../ssh/command.ts'
 import { SshError } from '../ssh/connection.ts'
@@ -95,7 +94,7 @@ export async function testApp(
   const private_sealed = secrets.seal(`signing_key:${kid}`, pem)
   await addSigningKey(db, { kid, public_jwk, private_sealed, origin: 'made', created_at: START.toISOString() })
   const settings = createSettings({ db, secrets, clock, log })
-  await settings.fill({ ...SSH, ...ssh })
+  await settings.fillSsh({ ...SSH, ...ssh })
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: config.refreshDays })
   const ran: Ran[] = []
   const signIns: string[] = []

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { checked } from '../../runtime/input.ts'
-import type { HypervisorAccess } from '../../settings/settings.ts'
 import { fail } from '../services.ts'
 import { createConnector } from './certificate.ts'
+import type { HypervisorAccess } from './settings.ts'
 
 /** Time for the connection, the requests and the last byte of the last answer together: a person waits. */
 const TIMEOUT_MS = 10_000

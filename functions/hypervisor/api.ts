@@ -1,11 +1,11 @@
 import { Failure } from '../../runtime/errors.ts'
-import type { HypervisorAccess } from '../../settings/settings.ts'
 import { type ErrorCode, fail } from '../services.ts'
 import { findNode, hasRight, listOfNode } from './api-containers.ts'
 import { withApi } from './api-requests.ts'
 import { act, nodeOfTask, readTask } from './api-tasks.ts'
 import type { ContainerAction, ContainerTask } from './container-task.ts'
 import { type Container, startable } from './container.ts'
+import type { HypervisorAccess } from './settings.ts'
 
 /** Errors of every request to the API. */
 export const API_ERRORS = [

@@ -21,6 +21,10 @@ export const HYPERVISOR_ERRORS = {
   ],
   hypervisor_refused: [502, 'L’hyperviseur a refusé : {message}'],
   hypervisor_unreadable: [502, 'La réponse de l’hyperviseur est inutilisable : {message}'],
+  hypervisor_token_unreadable: [
+    503,
+    'Le jeton de l’hyperviseur enregistré ne peut pas être déchiffré. Saisissez-le à nouveau.',
+  ],
 } as const satisfies ErrorTable
 
 /** Audit actions of the hypervisor and its containers. */

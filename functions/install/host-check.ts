@@ -1,5 +1,4 @@
 import type { Log } from '../../platform/log.ts'
-import type { SshAccount } from '../../settings/settings.ts'
 import {
   type Command,
   createHost,
@@ -9,6 +8,7 @@ import {
   isRoots,
   type Rights,
   script,
+  type SshAccount,
   SshError,
 } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL, listContainers } from '../hypervisor/pct.ts'

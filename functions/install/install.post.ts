@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { parseAddress } from '../../platform/addresses.ts'
 import { documentedAs } from '../../runtime/input.ts'
+import { SshHostKey } from '../../ssh/ssh.ts'
+import { HypervisorToken, HypervisorUrl } from '../hypervisor/settings.ts'
 import { defineFunction } from '../services.ts'
-import { HostKey, HypervisorToken, HypervisorUrl, SshHostKey } from '../settings/fields.ts'
+import { HostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
 import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 

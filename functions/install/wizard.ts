@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { escapeControl } from '../../platform/escape-control.ts'
 import type { Failure } from '../../runtime/errors.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { SshHost, SshPassword, SshUsername } from '../settings/fields.ts'
+import { SshHost, SshPassword, SshUsername } from '../../ssh/ssh.ts'
+import type { Settings } from '../services.ts'
 import type { SetupToken } from './setup-token.ts'
 
 /** The body of the setup requests, with the token from the console. */

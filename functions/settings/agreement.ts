@@ -1,4 +1,4 @@
-import type { SettingValues, ShownSettings } from '../../settings/settings.ts'
+import type { SettingValues, ShownSettings } from '../services.ts'
 
 /** Conditions on a change of settings. */
 export interface Demands {

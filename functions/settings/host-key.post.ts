@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { parseAddress } from '../../platform/addresses.ts'
-import { readHostKey, SshError } from '../../ssh/ssh.ts'
+import { readHostKey, SshError, SshHost } from '../../ssh/ssh.ts'
 import { defineFunction } from '../services.ts'
-import { HostKey, SshHost } from './fields.ts'
+import { HostKey } from './fields.ts'
 
 export default defineFunction({
   method: 'POST',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { WRITES } from '../../runtime/function.ts'
+import { DashboardShortcuts, EXAMPLE_SHORTCUTS } from '../dashboard/shortcuts.ts'
 import { defineFunction } from '../services.ts'
-import { DashboardShortcuts, EXAMPLE_SHORTCUTS } from './fields.ts'
 
 export default defineFunction({
   method: 'PUT',

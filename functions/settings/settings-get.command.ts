@@ -1,6 +1,6 @@
 import { escapeControl } from '../../platform/escape-control.ts'
 import { CommandError, defineCommand } from '../../runtime/command.ts'
-import { createSettings } from '../../settings/settings.ts'
+import { createSettings } from '../services.ts'
 
 /** Shows one setting or all. Of a secret it shows only whether it is set. */
 export default defineCommand({

@@ -1,11 +1,8 @@
 import { atConsole } from '../../runtime/audit.ts'
 import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { speakFrench } from '../../runtime/input.ts'
-import { createSettings } from '../../settings/settings.ts'
-import { auditStatement } from '../services.ts'
+import { auditStatement, createSettings, SETTINGS } from '../services.ts'
 import { given, SettingsChange } from './fields.ts'
-
-const SECRETS = ['ssh_password', 'hypervisor_token']
 
 /**
  * The console may trust a host without a new password: its user can read the stored one in the data folder. The key
@@ -25,7 +22,7 @@ export default defineCommand({
   async run({ args: [name = '', argument] }, context) {
     const names = Object.keys(SettingsChange.shape)
     if (!names.includes(name)) throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${names.join(', ')}.`)
-    const secret = SECRETS.includes(name)
+    const secret = SETTINGS.secrets.some((each) => each === name)
     if (secret && argument !== undefined)
       throw new CommandError(`${name} est un secret : ne le donnez pas en argument, il est demandé.`)
     const question = `${name} : `

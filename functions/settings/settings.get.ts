@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { READS } from '../../runtime/function.ts'
+import { EXAMPLE_SHORTCUTS } from '../dashboard/shortcuts.ts'
 import { defineFunction } from '../services.ts'
-import { EXAMPLE_SHORTCUTS } from './fields.ts'
 
 export default defineFunction({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { StorageError } from '../../db/libsql/database.ts'
-import { pinHostKey, readSettings, writeFirstSettings, writeSettings } from '../../db/settings.ts'
+import { readSettings, writeFirstSettings, writeIfEmpty, writeSettings } from '../../db/settings.ts'
 import { NOW, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -31,16 +31,20 @@ test('all values are written or none', async () => {
   expect(await readSettings(db)).toEqual(new Map([['ssh_host', 'pve']]))
 })
 
-const pin = (hostKey: string, address = 'pve') => ({ hostKey, address })
+const pin = (hostKey: string, address = 'pve') => ({
+  key: 'ssh_host_key',
+  value: hostKey,
+  expected: { key: 'ssh_host', value: address },
+})
 
 test('a host key is pinned only if none is, and only for the host of the settings', async () => {
   const db = await openMigrated()
 
-  expect(await pinHostKey(db, pin('key'), NOW)).toBe(false)
+  expect(await writeIfEmpty(db, pin('key'), NOW)).toBe(false)
   await writeSettings(db, { ssh_host: 'pve' }, NOW)
-  expect(await pinHostKey(db, pin('key of another', 'pve2'), NOW)).toBe(false)
-  expect(await pinHostKey(db, pin('key'), NOW)).toBe(true)
-  expect(await pinHostKey(db, pin('other key'), NOW)).toBe(false)
+  expect(await writeIfEmpty(db, pin('key of another', 'pve2'), NOW)).toBe(false)
+  expect(await writeIfEmpty(db, pin('key'), NOW)).toBe(true)
+  expect(await writeIfEmpty(db, pin('other key'), NOW)).toBe(false)
   expect((await readSettings(db)).get('ssh_host_key')).toBe('key')
 })
 
@@ -49,7 +53,10 @@ test('one of two processes that pin a key at the same time succeeds', async () =
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
   await writeSettings(one, { ssh_host: 'pve' }, NOW)
 
-  const written = await Promise.all([pinHostKey(one, pin('key of one'), NOW), pinHostKey(two, pin('key of two'), NOW)])
+  const written = await Promise.all([
+    writeIfEmpty(one, pin('key of one'), NOW),
+    writeIfEmpty(two, pin('key of two'), NOW),
+  ])
 
   expect(written.filter(Boolean)).toHaveLength(1)
   const winner = written[0] ? 'key of one' : 'key of two'
@@ -66,7 +73,7 @@ test.each([
   const db = await openMigrated()
   await writeSettings(db, before, NOW)
 
-  expect(await writeFirstSettings(db, FIRST, NOW)).toBe(true)
+  expect(await writeFirstSettings(db, 'ssh_host', FIRST, NOW)).toBe(true)
 
   expect(Object.fromEntries(await readSettings(db))).toEqual(FIRST)
 })
@@ -76,8 +83,8 @@ test('no first setting is written once a host is set', async () => {
   await writeSettings(db, { ssh_host: 'pve', ssh_username: '' }, NOW)
 
   const others = { ssh_host: 'other', ssh_username: 'x', hypervisor_url: 'https://other' }
-  expect(await writeFirstSettings(db, others, NOW)).toBe(false)
-  expect(await writeFirstSettings(db, { ...others, ssh_host: 'pve' }, NOW)).toBe(false)
+  expect(await writeFirstSettings(db, 'ssh_host', others, NOW)).toBe(false)
+  expect(await writeFirstSettings(db, 'ssh_host', { ...others, ssh_host: 'pve' }, NOW)).toBe(false)
 
   expect(Object.fromEntries(await readSettings(db))).toEqual({ ssh_host: 'pve', ssh_username: '' })
 })
@@ -87,7 +94,7 @@ test('all first settings are written or none', async () => {
   await db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'ssh_host'
                    BEGIN SELECT raise(ABORT, 'refused'); END`)
 
-  await expect(writeFirstSettings(db, FIRST, NOW)).rejects.toThrow(StorageError)
+  await expect(writeFirstSettings(db, 'ssh_host', FIRST, NOW)).rejects.toThrow(StorageError)
 
   expect(await readSettings(db)).toEqual(new Map())
 })
@@ -97,7 +104,9 @@ test('one of two processes that write first settings at the same time writes all
   const [one, two] = [await openMigrated(url), await openMigrated(url)]
   const settings = [FIRST, { ssh_host: 'other', ssh_username: 'else', ssh_host_key: 'ssh-rsa SHA256:y' }]
 
-  const written = await Promise.all([one, two].map((db, at) => writeFirstSettings(db, settings[at] ?? {}, NOW)))
+  const written = await Promise.all(
+    [one, two].map((db, at) => writeFirstSettings(db, 'ssh_host', settings[at] ?? {}, NOW)),
+  )
 
   expect(written.filter(Boolean)).toHaveLength(1)
   expect(Object.fromEntries(await readSettings(one))).toEqual(settings[written.indexOf(true)])

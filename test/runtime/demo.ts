@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { type DemoHost, type DemoHostOptions, startDemoHost } from '../../demo/host.ts'
+import { createSettings } from '../../functions/services.ts'
 import type { Config } from '../../platform/config.ts'
 import { createLog } from '../../platform/log.ts'
 import { createSecrets } from '../../platform/secrets.ts'
-import { createSettings } from '../../settings/settings.ts'
 import type { HostStream } from '../../ssh/channel.ts'
 import { createHost } from '../../ssh/host.ts'
 import { NOW, openMigrated } from '../db/database.ts'
@@ -21,7 +21,7 @@ export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
   const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
   const settings = createSettings({ db, secrets: createSecrets(Buffer.alloc(32, 7)), clock: () => new Date(NOW), log })
   const address = { host: `127.0.0.1:${demo.port}`, ...demo.service, hostKey: '' }
-  await settings.fill({ ...address, ...ssh })
+  await settings.fillSsh({ ...address, ...ssh })
   const host = createHost({ settings, log })
   onTestFinished(() => host.close())
   return { host, db, settings, log, lines }

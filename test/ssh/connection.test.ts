@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { DemoHost } from '../../demo/host.ts'
 import { newHostKey } from '../../demo/host-key.ts'
 import { fingerprint } from '../../ssh/host-key.ts'
-import type { SshAccount } from '../../settings/settings.ts'
 import { connect, SshError } from '../../ssh/connection.ts'
+import type { SshAccount } from '../../ssh/settings.ts'
 import { startDemo } from '../runtime/demo.ts'
 
 const login = ({ port }: Pick<DemoHost, 'port'>, more: Partial<SshAccount> = {}): SshAccount => ({

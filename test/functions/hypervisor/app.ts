@@ -2,7 +2,7 @@ import { writeSettings } from '../../../db/settings.ts'
 import actionOf from '../../../functions/hypervisor/action.post.ts'
 import containersOf from '../../../functions/hypervisor/containers.get.ts'
 import taskOf from '../../../functions/hypervisor/task.get.ts'
-import type { SettingValues } from '../../../settings/keys.ts'
+import type { SettingValues } from '../../../functions/services.ts'
 import { START, testApp } from '../../app.ts'
 import type { TestHypervisor } from '../../hypervisor.ts'
 

@@ -5,10 +5,9 @@ import { SCHEMA_VERSION, schemaVersion } from '../../../db/migrate.ts'
 import { readSettings } from '../../../db/settings.ts'
 import type { DemoHost } from '../../../demo/host.ts'
 import type { Process } from '../../../demo/process.ts'
+import { createSettings, type SettingValues } from '../../../functions/services.ts'
 import { readConfig } from '../../../platform/config.ts'
 import { createLog } from '../../../platform/log.ts'
-import type { SettingValues } from '../../../settings/keys.ts'
-import { createSettings } from '../../../settings/settings.ts'
 import { openStorage } from '../../../db/storage.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { freePort } from '../../free-port.ts'
@@ -37,7 +36,7 @@ async function prepare(
   if (demo) {
     const { username = demo.service.username, password = demo.service.password } = more
     const settings = createSettings({ db, secrets, clock, log })
-    await settings.fill({ host: `127.0.0.1:${demo.port}`, username, password, hostKey: '' })
+    await settings.fillSsh({ host: `127.0.0.1:${demo.port}`, username, password, hostKey: '' })
   }
   // As the program makes it, for its owner alone.
   await chmod(join(folder, 'panel.db'), 0o600)
