@@ -58,11 +58,11 @@ export interface SettingsStore<key extends string, secret extends key> {
   change(values: ValuesOf<key>, audit?: (details: Record<string, string>) => Statement): Promise<key[]>
   /** Stores the first settings; returns false and changes nothing when `mark`, one of them, is set already. */
   writeFirst(mark: key, values: ValuesOf<key>, audit?: Statement): Promise<boolean>
-  /** Stores values; listeners do not hear of it. */
+  /** Stores values without calling the listeners. */
   fill(values: ValuesOf<key>): Promise<void>
   /**
    * Stores a plain value where none is stored, if another setting has the expected value. Returns whether it was
-   * stored. Listeners do not hear of it.
+   * stored. Listeners are not called.
    */
   fillIfEmpty(
     key: Exclude<key, secret>,
