@@ -1,4 +1,4 @@
-/** What is served as it is, by the name in its address: where it lies in the project. build.mjs puts it into what it makes. */
+/** Static files: the name in the address, and the path in the project. build.mjs embeds them in what it builds. */
 export const ASSET_FILES = {
   'docs.css': 'functions/documents/docs.css',
   'docs.js': 'functions/documents/docs.js',
@@ -6,6 +6,9 @@ export const ASSET_FILES = {
   'swagger-ui.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
 } as const
 
-/** The panel's own page, which packaging/panel.ts makes; what it loads is kept in this folder, by names that change with it. */
+/**
+ * The page of the panel, which packaging/panel.ts builds. Its other files are in this folder; their names contain a
+ * hash.
+ */
 export const PANEL_PAGE = 'panel.html'
 export const PANEL_FOLDER = 'panel'

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ASSET_FILES } from './asset-files.ts'
 
-/** A file as it is kept. */
+/** A file as it is stored. */
 export interface StoredAsset {
   bytes: Uint8Array<ArrayBuffer>
   encoding: 'br' | 'identity'
@@ -11,8 +11,8 @@ export interface StoredAsset {
 const files: ReadonlyMap<string, string> = new Map(Object.entries(ASSET_FILES))
 
 /**
- * From the project's own folder, the panel built anew once its sources have changed. In what is built, packaging/assets.mjs has
- * another in its place, which has the files inside. The same file is the same object.
+ * Reads a file from the project folder, and rebuilds the panel after a change of its sources. In a build,
+ * packaging/assets.mjs replaces this module by one that contains the files. The same file is the same object.
  */
 export async function storedAsset(name: string): Promise<StoredAsset | undefined> {
   const path = files.get(name)

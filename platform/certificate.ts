@@ -1,3 +1,8 @@
+/*
+ * Reads the TLS certificate and its key, and replaces them in the running server when the files change. Without it, the
+ * server would present an expired certificate until somebody restarts it.
+ */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { Server } from 'node:https'
@@ -8,40 +13,40 @@ import type { Log } from './log.ts'
 
 type Files = NonNullable<Config['tls']>
 
-/** A certificate, with those that vouch for it, and its key; the texts of the files. */
+/** The contents of the two files: a certificate with its chain, and its key. */
 export interface Pair {
   cert: string
   key: string
-  /** The first of the file, which is the server's own. */
+  /** The first certificate of the file, which is the server's own. */
   leaf: X509Certificate
 }
 
 /**
- * Two short reads, less than a millisecond. By content, because nothing else shows every renewal: a watched file misses the
- * link in its path that is made to lead elsewhere (certbot, Kubernetes), and times can be set.
+ * A look is two short reads, less than a millisecond. It compares contents, because nothing else shows every renewal: a
+ * file watcher misses a changed link in the path (certbot, Kubernetes), and times can be set.
  */
 const LOOK_MS = 5_000
 
-/** A chain has a few KiB. */
+/** Limit for a file; a chain has a few KiB. */
 const MOST_BYTES = 256 * 1024
 
 const DAY_MS = 86_400_000
-/** Whoever renews has done so by then: certbot begins thirty days before the end. */
+/** A working renewal has happened by then: certbot begins thirty days before the end. */
 const SOON_MS = 7 * DAY_MS
-/** Of one that is made for a few days, so much of its life. */
+/** The same as a share of the lifetime, for certificates that are valid for a few days. */
 const SOON_SHARE = 1 / 4
 
-/** Not left to the machine's settings: nothing older is safe. */
+/** Set here and not by the machine, because older versions are unsafe. */
 const PROTOCOLS: SecureContextOptions = { minVersion: 'TLSv1.2' }
 
-/** How `look` is called again and again; gives what ends it. */
+/** Calls `look` repeatedly. Returns a function that ends this. */
 export type Repeat = (look: () => Promise<void>) => () => void
 
 export function every(ms: number): Repeat {
   return (look) => {
     let looking = false
     const timer = setInterval(() => {
-      // A network's file system may take its time.
+      // A network file system may be slow.
       if (looking) return
       looking = true
       void look().finally(() => {
@@ -53,7 +58,7 @@ export function every(ms: number): Repeat {
   }
 }
 
-/** What a server is made with. Rejects with a ConfigError that says which file is not good, and why. */
+/** Reads and checks the files. Rejects with a ConfigError that names the bad file and the reason. */
 export async function readPair(files: Files): Promise<Pair> {
   return judge(await readTexts(files), files)
 }
@@ -62,7 +67,10 @@ export function contextOf({ cert, key }: Pair): SecureContextOptions {
   return { ...PROTOCOLS, cert, key }
 }
 
-/** Whole days until a certificate ends, negative afterwards, and whether it should have been renewed by now. */
+/**
+ * Returns the whole days until a certificate ends (negative afterwards), and whether it should have been renewed by
+ * now.
+ */
 export function lifeOf({ validFrom, validTo }: X509Certificate, now: Date) {
   const end = Date.parse(validTo)
   const leftMs = end - now.getTime()
@@ -71,7 +79,7 @@ export function lifeOf({ validFrom, validTo }: X509Certificate, now: Date) {
   return { days: Math.floor(leftMs / DAY_MS), until: new Date(end).toISOString(), state }
 }
 
-/** The log line for each state of a certificate's lifetime; a renewed certificate begins with `well` again. */
+/** The log line for each state of a certificate; a renewed certificate starts with `well` again. */
 const END_NEWS = {
   well: undefined,
   soon: { level: 'warn', text: 'the TLS certificate ends soon, and has not been renewed' },
@@ -81,23 +89,24 @@ const END_NEWS = {
 type Texts = Pick<Pair, 'cert' | 'key'>
 const textOf = ({ cert, key }: Texts) => `${cert}\n${key}`
 
-/** The result of a look, and the reaction to it; the first line that is true counts. */
+/** The result of a look, and the reaction to it; the first line that applies counts. */
 const REACTIONS = {
-  /** Other than the look before: the files may be half written, or of two renewals. */
+  /** The files differ from the previous look: they may be half written, or belong to two renewals. */
   changing: 'wait',
-  /** The files that were taken or refused last: nothing new. */
+  /** The files are those that were accepted or refused last. */
   known: 'wait',
-  /** The certificate in use, after files that were refused. */
+  /** The files are the certificate in use again, after refused files. */
   restored: 'remember',
-  /** A good pair. */
+  /** The files are a valid new pair. */
   renewed: 'take',
-  /** Files that cannot be read, or that TLS cannot be served with. */
+  /** The files cannot be read or cannot be used for TLS. */
   bad: 'refuse',
 } as const
 
 /**
- * Gives a server, while it listens, the certificate that is in the files by then; open connections are left alone. What changes is
- * taken or refused once two looks in a row have found the same. A refusal is logged once, and the certificate in use stays.
+ * Gives a listening server the certificate that the files contain; open connections keep theirs. Changed files are
+ * accepted or refused once two looks in a row have found the same. A refusal is logged once, and the certificate in use
+ * stays.
  */
 export function keepRenewed(
   server: Server,
@@ -105,14 +114,14 @@ export function keepRenewed(
   { files, log, clock, repeat = every(LOOK_MS) }: { files: Files; log: Log; clock: Clock; repeat?: Repeat | undefined },
 ): void {
   let inUse = first
-  let told: keyof typeof END_NEWS = 'well'
-  /** Texts, or why there are none: what the last look found, and what was last taken, refused or remembered. */
+  let logged: keyof typeof END_NEWS = 'well'
+  /** The contents, or the error of reading them: as the last look found them, and as they were last judged. */
   let [seen, judged] = [textOf(first), textOf(first)]
 
-  const tellOfEnd = () => {
+  const logEnd = () => {
     const { state, until } = lifeOf(inUse.leaf, clock())
-    if (state === told) return
-    told = state
+    if (state === logged) return
+    logged = state
     const news = END_NEWS[state]
     if (news) log[news.level]({ until }, news.text)
   }
@@ -133,10 +142,10 @@ export function keepRenewed(
   }
 
   const take = (pair: Pair) => {
-    // New tickets with it: a session that began with the former one is not taken up again.
+    // The new context has new ticket keys, so no session of the previous certificate is resumed.
     server.setSecureContext(contextOf(pair))
     inUse = pair
-    told = 'well'
+    logged = 'well'
     const { subject, fingerprint256 } = pair.leaf
     log.info({ subject, fingerprint256, until: lifeOf(pair.leaf, clock()).until }, 'TLS certificate renewed')
   }
@@ -150,11 +159,11 @@ export function keepRenewed(
     if (reaction !== 'wait') judged = text
     if (pair) take(pair)
     if (reaction === 'refuse') log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
-    tellOfEnd()
+    logEnd()
   }
 
   server.once('listening', () => {
-    tellOfEnd()
+    logEnd()
     server.once('close', repeat(look))
   })
 }
@@ -162,7 +171,7 @@ export function keepRenewed(
 async function readTexts({ cert, key }: Files): Promise<Pick<Pair, 'cert' | 'key'>> {
   const read = async (name: string, file: string) => {
     try {
-      // A pipe would never end, and a device might not: neither can be read again and again.
+      // Pipes and devices cannot be read repeatedly, and a read may never end.
       const found = await stat(file)
       if (!found.isFile()) throw new Error('ce n’est pas un fichier ordinaire')
       if (found.size > MOST_BYTES) throw new Error(`il dépasse ${MOST_BYTES / 1024} Kio`)
@@ -174,7 +183,7 @@ async function readTexts({ cert, key }: Files): Promise<Pick<Pair, 'cert' | 'key
   return { cert: await read('PANEL_TLS_CERT', cert), key: await read('PANEL_TLS_KEY', key) }
 }
 
-/** Throws a ConfigError for what TLS cannot be served with. */
+/** Throws a ConfigError for files that cannot be used for TLS. */
 function judge({ cert, key }: Pick<Pair, 'cert' | 'key'>, files: Files): Pair {
   const leaf = parsed(`PANEL_TLS_CERT : un certificat en PEM est attendu dans ${files.cert}`, () => {
     return new X509Certificate(cert)
@@ -186,7 +195,7 @@ function judge({ cert, key }: Pick<Pair, 'cert' | 'key'>, files: Files): Pair {
   const own = parsed(`PANEL_TLS_KEY : une clé privée en PEM est attendue dans ${files.key}`, () =>
     createPrivateKey(key),
   )
-  // OpenSSL itself does not compare keys of two kinds.
+  // OpenSSL does not compare keys of different types.
   if (!leaf.checkPrivateKey(own))
     throw new ConfigError(
       `PANEL_TLS_CERT, PANEL_TLS_KEY : ${files.key} n’est pas la clé du certificat de ${files.cert}`,

@@ -1,7 +1,7 @@
-/** The present moment; tests hold it still. */
+/** Returns the current time; tests use a fixed one. */
 export type Clock = () => Date
 
-/** A moment as the service writes it: RFC 3339, UTC, milliseconds. */
+/** Formats a time as the service writes it: RFC 3339, UTC, milliseconds. */
 export function timestamp(moment: Date): string {
   return moment.toISOString()
 }

@@ -1,7 +1,8 @@
 /**
  * The platform holds what every room needs of its surroundings: configuration, files, secrets, log, clock and small
  * data structures. It promises checked values: a wrong setting stops the start with a ConfigError that names the
- * variable. It must not know requests, sessions, jobs or any other room.
+ * variable. It must not know requests, sessions, jobs or any other room. Without this file, a mistyped variable would
+ * show only when the feature that uses it fails.
  */
 import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -25,7 +26,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const ADMIN_GROUPS = ['sudo', 'admin']
-/** On some systems `wheel` has all rights, on others it is a leftover without any. */
+/** Some systems give `wheel` all rights, others none. */
 const SUDO_GROUPS = ['wheel']
 
 /** Addresses are shown and logged, so no secret may be in them. libSQL reads this query parameter as its token. */
@@ -37,7 +38,7 @@ const FORGE_URL_TEXTS: Readonly<Record<LinkProblem, string>> = {
 }
 
 const Environment = z.object({
-  // IPv6 as in an address too.
+  // An IPv6 address may be in brackets, as in a URL.
   PANEL_HOST: z
     .string()
     .transform((text) => /^\[(.*)\]$/.exec(text)?.[1] ?? text)
@@ -122,7 +123,7 @@ const Together = Environment.refine(({ PANEL_TLS_CERT, PANEL_TLS_KEY }) => !PANE
   message: 'les deux fichiers PEM ensemble, ou aucun',
 })
 
-/** The name of every variable that the service knows. */
+/** The names of all variables that the service knows. */
 export const VARIABLES: ReadonlySet<string> = new Set(Object.keys(Environment.shape))
 
 export interface Config {
@@ -134,50 +135,53 @@ export interface Config {
   secretKey: Buffer | undefined
   jwtKey: string | undefined
   ssh: { host: string; username: string; password: string; hostKey: string }
-  /** Their members are administrators. */
+  /** Members of these groups are administrators. */
   adminGroups: readonly string[]
-  /** Those of these as well, where sudo makes them root on the host. */
+  /** Members of these groups are administrators if sudo lets them become root on the host. */
   sudoGroups: readonly string[]
-  /** Where there is no service account, an account's own word makes it an administrator. */
+  /** Whether an account's own claim makes it an administrator while there is no service account to confirm it. */
   unconfirmedAdministrators: boolean
   refreshDays: number
-  /** Of how many of the newest jobs the output is kept. */
+  /** The number of newest jobs whose output is kept. */
   keepJobs: number
-  /** So many bytes of what a job prints are kept. */
+  /** The number of bytes kept of a job's output. */
   jobOutputBytes: number
-  /** A terminal through which nothing comes or goes for so long is closed. */
+  /** A terminal without input and output is closed after this time. */
   terminalIdleMs: number
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
   anonymousOutput: boolean
-  /** From where modules are installed. */
+  /** The forge from which modules are installed. */
   forge: { url: string; org: string; token: string | undefined } | undefined
-  /** Where the code of the installed modules lies. */
+  /** The folder with the code of the installed modules. */
   modulesDir: string
-  /** How the service is restarted with a changed module: in another container, by a process that owns its port, or not. */
+  /**
+   * How the service restarts with a changed module: in another container, by the process that owns the port, or not at
+   * all.
+   */
   deployer: 'docker' | 'process' | 'none' | undefined
-  /** Where the Docker Engine listens. */
+  /** The path of the Docker Engine's socket. */
   dockerSocket: string
   servesPanel: boolean
   metrics: boolean
-  /** So many bytes of a job's output are in one answer. */
+  /** The most bytes of a job's output in one answer. */
   outputBytes: number
-  /** Files in PEM; in clear without them. */
+  /** Paths of PEM files; undefined for plain HTTP. */
   tls: { cert: string; key: string } | undefined
   logLevel: (typeof LEVELS)[number]
 }
 
-/** A wrong value in the environment; the message names each variable and what was expected. */
+/** An invalid value in the environment; the message names each variable and the expected value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Reads `PANEL_*`; an empty variable counts as absent. Throws a ConfigError that names every wrong one. */
+/** Reads `PANEL_*`; an empty variable counts as absent. Throws a ConfigError that names every invalid variable. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
-  // Once: to compile a parser for it would take longer.
+  // The schema is used once, and compiling a parser for it would take longer.
   const parsed = Together.safeParse(given, { jitless: true })
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} : attendu ${issue.message}`)
@@ -223,7 +227,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
 }
 
-/** Variables that begin like the service's own but are not known to it: most likely misspelt. */
+/** Returns the `PANEL_*` variables that the service does not know; most likely they are misspelt. */
 export function unknownVariables(environment: Record<string, string | undefined>): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('PANEL_') && !VARIABLES.has(name))

@@ -1,19 +1,19 @@
-/** What moves a cursor, hides itself or turns the text around it when a terminal shows it, and what no text may have. */
+/** Control, format and separator characters, which a terminal obeys or does not show, and lone surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** One word or line of somebody else's, for a terminal: what cannot be seen is written out, as `\u{1b}`. */
+/** Makes an untrusted word or line safe for a terminal: each unseen character is escaped, as `\u{1b}`. */
 export function escapeControl(text: string): string {
   return text.replace(UNSEEN, written)
 }
 
-/** The same for a text of several lines. */
+/** The same for a text of several lines: line feeds and tabs stay. */
 export function escapeControlLines(text: string): string {
   return text.replace(UNSEEN, (character) =>
     character === '\n' || character === '\t' ? character : written(character),
   )
 }
 
-/** A line of JSON in which nothing is left that a terminal would obey; it says the same. */
+/** Makes a line of JSON safe for a terminal. Its value stays the same, because the escapes are JSON's own. */
 export function escapeControlJson(line: string): string {
   return line.replace(UNSEEN, (character) =>
     character === '\n'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { lchown, link, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** The text of a file; undefined when it is not there. */
+/** Returns the text of a file; undefined when it does not exist. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
@@ -23,8 +23,8 @@ export async function exists(file: string): Promise<boolean> {
 }
 
 /**
- * Makes a folder for its owner alone, with those above it. Not by Node's `recursive`, which goes round for ever where a
- * file system makes no folders (/proc). Rejects with ENOENT there.
+ * Creates a folder and its missing parents, accessible to the owner only. Node's `recursive` is not used, because it
+ * never returns on a file system that cannot create folders (/proc); this rejects with ENOENT there.
  */
 export async function makeFolder(folder: string): Promise<void> {
   try {
@@ -37,7 +37,7 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Writes a file for its owner alone that appears whole, or not at all. Rejects with EEXIST when there is one. */
+/** Creates a file, accessible to the owner only, completely or not at all. Rejects with EEXIST when it exists. */
 export async function createFileAtomically(file: string, text: string): Promise<void> {
   const fresh = `${file}.${randomUUID()}`
   try {
@@ -48,7 +48,10 @@ export async function createFileAtomically(file: string, text: string): Promise<
   }
 }
 
-/** Writes a file for its owner alone in place of the one that is there: who reads it sees the one or the other, whole. */
+/**
+ * Replaces a file by a new one, accessible to the owner only. A reader sees the old or the new content, never a
+ * mixture.
+ */
 export async function replaceFileAtomically(file: string, text: string, owner?: Owner): Promise<void> {
   const fresh = `${file}.${randomUUID()}`
   try {
@@ -61,12 +64,14 @@ export async function replaceFileAtomically(file: string, text: string, owner?: 
   await syncFolderOf(file)
 }
 
-/** Gives a finished file its name. Rejects with EEXIST when another one has it: a link, unlike a rename, never replaces. */
+/**
+ * Gives a finished file its name. Rejects with EEXIST when the name is taken: unlike a rename, a link never replaces.
+ */
 export async function linkAtomically(fresh: string, file: string): Promise<void> {
   try {
     await link(fresh, file)
   } catch (error) {
-    // A memory stick may know no links.
+    // Some file systems have no links, such as FAT on a memory stick.
     if (isCode(error, 'EEXIST') || (await exists(file))) throw error
     await rename(fresh, file)
   }
@@ -74,7 +79,7 @@ export async function linkAtomically(fresh: string, file: string): Promise<void>
   await syncFolderOf(file)
 }
 
-/** Waits until what was written of a file will survive a loss of power. */
+/** Resolves when the written content of a file is safe from a loss of power. */
 export async function syncFile(file: string): Promise<void> {
   const handle = await open(file, 'r')
   try {
@@ -84,21 +89,21 @@ export async function syncFile(file: string): Promise<void> {
   }
 }
 
-/** The same for the names in its folder. */
+/** The same for the entries of the file's folder. */
 export function syncFolderOf(file: string): Promise<void> {
   return syncFile(dirname(file))
 }
 
-/** Whose a file is. */
+/** The owner of a file. */
 export interface Owner {
   uid: number
   gid: number
 }
 
 /**
- * Only root can give files away; for others every file they make is theirs, as it should be. Never what a link leads to,
- * which who may write in the folder could lay for root; and without opening the file: closing it again would end the
- * locks that SQLite holds on it in this process. What is theirs already is left alone: root may have been deprived of that right.
+ * Changes the owner of a file if this process is root; any other account owns what it creates. Does not follow a link,
+ * which another account could have placed for root. Does not open the file: closing it would release the locks that
+ * SQLite holds on it in this process. Does nothing when the owner is right, because even root may lack this right.
  */
 export async function chownTo(file: string, { uid, gid }: Owner): Promise<void> {
   if (process.getuid?.() !== 0) return
@@ -120,17 +125,20 @@ export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-/** The address of a local database, in which libSQL reads `%41` as a letter and what follows `?` or `#` as something else. */
+/**
+ * Returns the `file:` address of a local database. libSQL decodes `%41`, and `?` and `#` end the path, so all are
+ * escaped.
+ */
 export function fileUrl(path: string): string {
   return `file:${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** The form of a local address: `file:<path>`, `file:///<path>` or `file://localhost/<path>`. */
+/** A local address: `file:<path>`, `file:///<path>` or `file://localhost/<path>`. */
 const LOCAL = /^file:(?:\/\/(?:localhost)?(?=\/[^/]))?(?!\/\/)([^?#]+)$/
 
 /**
- * Whether a `file:` address names one file, and that one. A `%` that begins no character, a `?` or a `#` stand for themselves
- * in no address: what would be opened is another file than the one that was meant, in silence.
+ * Whether a `file:` address names exactly one file. An address with an invalid `%`, or with `?` or `#`, is refused,
+ * because libSQL would silently open a different file.
  */
 export function namesFile(url: string): boolean {
   const [, path] = LOCAL.exec(url) ?? []
@@ -141,7 +149,7 @@ export function namesFile(url: string): boolean {
   }
 }
 
-/** The file of a `file:` address; undefined for any other one. */
+/** Returns the path of a `file:` address; undefined for any other address. */
 export function filePath(url: string): string | undefined {
   const [, path] = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/.exec(url) ?? []
   return path === undefined ? undefined : resolve(decodeURIComponent(path))

@@ -4,10 +4,10 @@ import { escapeControl, escapeControlJson, escapeControlLines } from './escape-c
 
 export type Log = Logger
 
-/** How many lines the ring keeps. */
+/** Number of lines that the ring keeps. */
 const RING = 300
 
-/** Fields whose value never reaches a log, at the top of an entry and one level below. */
+/** Fields whose values are never logged, at the top of an entry and one level below. */
 const SECRETS = [
   'password',
   'current_password',
@@ -25,13 +25,13 @@ const SECRETS = [
 
 export interface LogSink {
   log: Log
-  /** The newest lines, the oldest of them first. */
+  /** Returns the newest lines, oldest first. */
   lines(): string[]
 }
 
 /**
- * Logs JSON lines to `write`, or readable ones when `pretty`. Of a secret nothing is told, not its length either. Nothing of what
- * others have written in it is obeyed by a terminal that shows a line.
+ * Logs JSON lines to `write`, or readable ones when `pretty`. A secret is replaced entirely, so that not even its
+ * length shows. Control characters are escaped, so that a terminal that shows a line obeys no text in it.
  */
 export function createLog({
   level,
@@ -70,7 +70,7 @@ export function createLog({
   return { log, lines: () => [...ring] }
 }
 
-/** A value of an entry for a terminal; the lines of a stack stay lines. */
+/** Makes a value of an entry safe for a terminal; a stack keeps its lines. */
 function shown(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   return key === 'stack' ? escapeControlLines(value) : escapeControl(value)

@@ -4,20 +4,20 @@ import { readFile, readlink } from 'node:fs/promises'
 
 /** One running service among those that share a database. */
 export interface Instance {
-  /** `<machine>/<pid>/<start time>/<random>`; the machine is empty where it cannot be told. */
+  /** `<machine>/<pid>/<start time>/<random>`; only the random part is set where the others are unknown. */
   id: string
-  /** Whether it is certain that the process of this id is gone: it was one of this machine and runs no more. */
+  /** Whether the process with this id has certainly ended: it was on this machine and no longer runs. */
   isGone(id: string): Promise<boolean>
-  /** Whether it is certain that the process of this id runs, on this machine. */
+  /** Whether the process with this id certainly runs, on this machine. */
   runs(id: string): Promise<boolean>
 }
 
-/** Who this process is, in terms that survive a pid that is used again and a reboot. */
+/** Identifies this process. A reused pid or a reboot cannot make another process look like it. */
 export async function thisInstance(): Promise<Instance> {
   const machine = await machineId()
   const started = await startTime(process.pid)
   const place = machine && started && started !== NONE ? `${machine}/${process.pid}/${started}` : '//'
-  /** Since when the process of that id has run, and since when the one that has its number does. */
+  /** Returns the start time in the id, and the start time of the process that has its pid now. */
   const look = async (id: string) => {
     const [where, pid, since] = id.split('/')
     if (!machine || where !== machine || !pid || !since) return undefined
@@ -37,7 +37,7 @@ export async function thisInstance(): Promise<Instance> {
   }
 }
 
-/** The boot and the pid namespace: two containers of one machine number their processes apart. */
+/** The boot id with the pid namespace, because each container of a machine numbers its processes separately. */
 async function machineId(): Promise<string | undefined> {
   try {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
@@ -48,10 +48,13 @@ async function machineId(): Promise<string | undefined> {
   }
 }
 
-/** What stands for a process that is not there, or is a zombie. */
+/** The start time of a process that does not exist or is a zombie. */
 const NONE = 'none'
 
-/** In ticks since the boot, field 22 of proc(5)'s stat; undefined when that cannot be told (too many open files, say). */
+/**
+ * In ticks since the boot, field 22 of proc(5)'s stat; undefined when it cannot be read (too many open files, for
+ * example).
+ */
 async function startTime(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
@@ -63,20 +66,23 @@ async function startTime(pid: number): Promise<string | undefined> {
   }
 }
 
-/** Whether this is the executable, Node with the service inside. Without `getBuiltinModule` (Node 20.11) it is none. */
+/**
+ * Whether this process is the executable, Node with the service inside. A Node without `getBuiltinModule` (20.11) is
+ * not.
+ */
 export function isExecutable(): boolean {
   return process.getBuiltinModule?.('node:sea')?.isSea() ?? false
 }
 
-/** The words that start this program once more; what is typed follows them. */
+/** Returns the words that start this program again; arguments follow them. */
 export function ownProgram(): string[] {
-  // It has its options for Node inside, and would take them for something that was typed.
+  // The executable contains its options for Node, and would treat them as arguments here.
   if (isExecutable()) return [process.execPath]
   const [, script = ''] = process.argv
   return [process.execPath, ...process.execArgv, script]
 }
 
-/** The version of this program: put in by the build, read from package.json when the sources run. */
+/** The version of this program: set by the build, or read from package.json when the sources run. */
 export const VERSION: string = process.env.OPS_PANEL_VERSION ?? fromPackage()
 
 function fromPackage(): string {

@@ -4,17 +4,21 @@ import { join } from 'node:path'
 import { ConfigError } from './config.ts'
 import { createFileAtomically, exists, isCode, makeFolder } from './files.ts'
 
-/** A sealed value that this key cannot open: another key made it, or it was changed. */
+/** A sealed value cannot be opened: another key sealed it, or it was changed. */
 export class SecretError extends Error {
   override readonly name = 'SecretError'
 }
 
 export interface Secrets {
-  /** AES-256-GCM with a fresh nonce; `name` is bound in, so that a value cannot stand in for another. */
+  /**
+   * Encrypts by AES-256-GCM with a fresh nonce. The value is bound to `name`, so that it cannot replace another one.
+   */
   seal(name: string, text: string): string
   /** Throws a SecretError when the value was not sealed under this name with this key. */
   open(name: string, sealed: string): string
-  /** A word that nobody without the key can make for a text, in microseconds; `name` is bound in. */
+  /**
+   * Returns a short authentication code of the text, bound to `name`. It takes microseconds; only the key can make it.
+   */
   mark(name: string, text: string): string
 }
 
@@ -27,7 +31,7 @@ const MARK = 16
 /** `key` has 32 bytes. A sealed value is `v1.<base64url of nonce, tag and ciphertext>`. */
 export function createSecrets(key: Buffer): Secrets {
   const hmac = (secret: Buffer, text: string) => createHmac('sha256', secret).update(text).digest()
-  // The key itself is for sealing alone.
+  // The key itself only seals.
   const marking = hmac(key, 'ops-panel/mark')
   return {
     mark: (name, text) => hmac(marking, `${name}\0${text}`).toString('base64url', 0, MARK),
@@ -52,17 +56,17 @@ export function createSecrets(key: Buffer): Secrets {
   }
 }
 
-/** The file of the key in the data folder. */
+/** Returns the path of the key in the data folder. */
 export function secretKeyFile(folder: string): string {
   return join(folder, 'secret.key')
 }
 
-/** A key as it is written in files and variables: 32 bytes in base64. */
+/** Encodes a key as in files and variables: 32 bytes in base64. */
 export function encodeKey(key: Buffer): string {
   return `${key.toString('base64')}\n`
 }
 
-/** The key of `<folder>/secret.key`, made once, readable by its owner alone. */
+/** Reads the key from `<folder>/secret.key`, and creates it if missing; only its owner can read it. */
 export async function loadSecretKey(folder: string): Promise<Buffer> {
   await makeFolder(folder)
   const file = secretKeyFile(folder)
@@ -72,7 +76,7 @@ export async function loadSecretKey(folder: string): Promise<Buffer> {
   return key
 }
 
-/** The same key where there must be one. */
+/** Reads the same key, and rejects when it is missing. */
 export async function readSecretKey(folder: string): Promise<Buffer> {
   const file = secretKeyFile(folder)
   const key = decodeKey(await readFile(file, 'utf8'))
@@ -80,7 +84,7 @@ export async function readSecretKey(folder: string): Promise<Buffer> {
   return key
 }
 
-/** Of two who start at once, the first one's key stays. */
+/** If two processes start at once, the first key stays. */
 async function makeKey(file: string): Promise<void> {
   try {
     await createFileAtomically(file, encodeKey(randomBytes(32)))
