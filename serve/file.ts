@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// The one file: whoever runs it has the program, whoever imports it the exports of a function host.
+// The entry point of the bundle: a program when it is run, and the exports for a function host when it is imported.
 
 const host = () => import('./fetch.ts')
 
@@ -15,7 +15,7 @@ export const handler: typeof import('./fetch.ts').handler = async (...call) => (
 if (isRun()) await import('./main.ts')
 
 function isRun(): boolean {
-  // pm2 runs what it was given inside a program of its own, and says here what that was.
+  // pm2 runs the file inside a program of its own, and names the file in this variable.
   const program = process.env.pm_exec_path ?? process.argv[1]
   if (program === undefined) return false
   try {

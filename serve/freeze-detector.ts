@@ -1,21 +1,24 @@
 import type { Clock } from '../platform/clock.ts'
 
-/** Notices when the process was frozen: suspended by its host, as function hosts do between requests. */
+/** Detects that the process was frozen, as function hosts do between requests. */
 export interface FreezeDetector {
-  /** Settles at once, or after a freeze when `thawed` is done. */
+  /** Settles at once; after a freeze, when `thawed` is done. */
   check(): Promise<void>
   stop(): void
 }
 
 const CHECK_MS = 1_000
-/** Hosts that drop silent connections, and leases, wait longer than this. */
+/** Shorter than leases, and than the time after which hosts drop idle connections. */
 const FREEZE_MS = 5_000
 
-/** `thawed` is called once after each freeze, by the wall clock: monotonic clocks may freeze with the process. It never rejects. */
+/**
+ * Calls `thawed`, which must not reject, once after each freeze. Measures by the wall clock, because monotonic clocks
+ * may freeze with the process.
+ */
 export function createFreezeDetector(clock: Clock, thawed: () => Promise<void>): FreezeDetector {
   let last = clock().getTime()
   let thawing = Promise.resolve()
-  // Whatever runs first after a freeze notices it: the timer, or a request.
+  // After a freeze either the timer or a request runs first.
   const check = (): Promise<void> => {
     const now = clock().getTime()
     if (Math.abs(now - last) > FREEZE_MS) thawing = thawed()

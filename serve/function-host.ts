@@ -1,3 +1,8 @@
+/*
+ * Adapts the service to function hosts (`fetch`, AWS Lambda). Without it, a missing variable or an answer that is too
+ * long would appear as the host's own error page.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Hono } from 'hono'
@@ -19,27 +24,27 @@ import {
   startFunctionInstance,
 } from './function-instance.ts'
 
-/** The service where a host of functions runs it, only while there is something to answer. */
+/** The service on a function host, which runs it only while a request is in progress. */
 export interface FunctionHost {
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** What a server does by itself, once: to be called each minute. Rejects when the service cannot start. */
+  /** Runs the tasks of a server once; to be called each minute. Rejects when the service cannot start. */
   scheduled(): Promise<void>
-  /** Lets go of everything, for tests: a host of functions ends instances without a word. */
+  /** Releases everything, for tests: a function host ends instances without notice. */
   stop(): Promise<void>
 }
 
-/** What a host says of how a request has come, and how its answer leaves. */
+/** What the function host knows of a request's connection. */
 export interface Connection {
-  /** Who has sent it: without this 127.0.0.1, encrypted if the request's address says so. */
+  /** The sender; by default 127.0.0.1, encrypted if the request's URL is https. */
   peer?: Bindings['peer']
-  /** Longer answers are not passed on, counted as text in JSON. */
+  /** The longest answer that the host passes on, counted as text in JSON. */
   mostBytes?: number
 }
 
-/** A minute's work is done in a second; what takes longer goes on with the next call. */
+/** A minute's work takes a second; longer work continues with the next call. */
 const SCHEDULED_MS = 25_000
 
-/** Nothing is opened before the first request asks for it; what could not be opened is tried again by a later one. */
+/** Opens nothing before the first request. A later request retries an opening that failed. */
 export function createFunctionHost(
   manifest: Manifest,
   environment: Record<string, string | undefined>,
@@ -56,7 +61,7 @@ export function createFunctionHost(
 
   const start = async (): Promise<FunctionInstance> => {
     if (config instanceof ConfigError) throw config
-    // What is for the console alone: the lines of the other one can be read in the panel.
+    // A log for the console only: administrators can read the lines of `log` in the panel.
     const announce = createLog({ level: level === 'silent' ? level : 'warn', pretty: false, write }).log
     for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
     return startFunctionInstance(config, { ...sink, announce }, manifest, clock)
@@ -105,7 +110,7 @@ export function createFunctionHost(
   }
 }
 
-/** Told with each request, rather than once by a process that does not start. */
+/** Returns the error instead of throwing it: each request is answered with it, and the process goes on. */
 function configOf(environment: Record<string, string | undefined>): RemoteConfig | ConfigError {
   try {
     return readRemoteConfig(environment)
@@ -119,10 +124,13 @@ function unseen({ url }: Request): NonNullable<Bindings['peer']> {
   return { address: '127.0.0.1', encrypted: url.startsWith('https:') }
 }
 
-/** The answer in one piece; throws a Failure when it is too long, which the host would tell of in words of its own. */
+/**
+ * Returns the answer in one piece. Throws a Failure when it is too long: the host would send an error of its own
+ * format.
+ */
 async function whole(response: Response, mostBytes: number): Promise<Response> {
   const body = Buffer.from(await response.arrayBuffer())
-  // What is compressed goes as base64.
+  // Lambda encodes compressed bodies as base64.
   const text = response.headers.has('content-encoding') ? body.toString('base64') : body.toString()
   if (Buffer.byteLength(JSON.stringify(text)) > mostBytes)
     throw fail('answer_too_large', { values: { limit: `${mostBytes / 1_000_000} Mo` } })
@@ -135,17 +143,17 @@ export interface ScheduledEvent {
   'detail-type': string
 }
 
-/** The client of API Gateway or of a function's address; a load balancer names it in a header only. */
+/** The client of API Gateway or of a function URL; a load balancer names it in a header only. */
 const RequestContext = z.object({
   http: z.object({ sourceIp: z.string() }).optional(),
   identity: z.object({ sourceIp: z.string() }).optional(),
   elb: z.unknown().optional(),
 })
 
-/** What Lambda gives back of 6 MiB, and a load balancer of 1 MiB: headers come on top. */
+/** The limits for a body: Lambda passes on 6 MiB and a load balancer 1 MiB, headers included. */
 const [MOST_BYTES, BALANCER_BYTES] = [6_000_000, 1_000_000]
 
-/** The handler of AWS Lambda: API Gateway, addresses of functions, load balancers and schedules. */
+/** Creates the handler for AWS Lambda: API Gateway, function URLs, load balancers and schedules. */
 export function createLambdaHandler({ fetch, scheduled }: Pick<FunctionHost, 'fetch' | 'scheduled'>) {
   const app = new Hono<{ Bindings: { requestContext?: unknown } }>()
   app.all('*', ({ req, env }) => fetch(req.raw, connectionOf(env.requestContext)))
@@ -157,6 +165,6 @@ export function createLambdaHandler({ fetch, scheduled }: Pick<FunctionHost, 'fe
 function connectionOf(requestContext: unknown): Connection {
   const { data: { http, identity, elb } = {} } = RequestContext.safeParse(requestContext)
   const address = (http ?? identity)?.sourceIp ?? '127.0.0.1'
-  // The scheme is told by `X-Forwarded-Proto`.
+  // `X-Forwarded-Proto` carries the scheme.
   return { peer: { address, encrypted: false }, mostBytes: elb === undefined ? MOST_BYTES : BALANCER_BYTES }
 }

@@ -17,17 +17,17 @@ import { runTasks } from '../runtime/task.ts'
 import { assemble, type Closers, type Manifest } from './assembly.ts'
 import { createFreezeDetector } from './freeze-detector.ts'
 
-/** What answers requests between standstills. */
+/** The service of one instance of a function host, which may be frozen between requests. */
 export interface FunctionInstance {
-  /** The instance is at work until `request` has settled. */
+  /** Runs `request`, and keeps the jobs going until it has settled. */
   during<result>(request: (app: App) => Promise<result>): Promise<result>
   /** Runs every task once, and brings the jobs up to date. */
   housekeeping(): Promise<void>
-  /** Lets go of everything, jobs included. */
+  /** Releases everything, jobs included. */
   stop(): Promise<void>
 }
 
-/** How often a request that takes long keeps the jobs; their leases last five times as long. */
+/** Interval of the lease renewals during a long request; a lease lasts five times as long. */
 const TEND_MS = 2_000
 
 const NO_CODE: ModuleProblem = {
@@ -35,7 +35,7 @@ const NO_CODE: ModuleProblem = {
   detail: 'Un hébergement de fonctions ne charge pas le code des modules.',
 }
 
-/** Opens the database and makes the services; rejects with what failed, and nothing is left open then. */
+/** Opens the database and creates the services. Rejects with the error of either, and then leaves nothing open. */
 export async function startFunctionInstance(
   config: RemoteConfig,
   { log, lines, announce }: LogSink & { announce: Log },
@@ -73,13 +73,13 @@ export async function startFunctionInstance(
       jobs: () => countJobs(untimed, jobs.kinds),
     })
     const app = createApp(manifest.functions, services, { added: modules.functions })
-    const failed = (error: unknown) => log.error({ err: error }, 'jobs could not be looked after')
+    const failed = (error: unknown) => log.error({ err: error }, 'the jobs could not be maintained')
 
     const freezes = createFreezeDetector(clock, async () => {
-      log.debug('awake again')
+      log.debug('resumed after a freeze')
       host.cut()
       try {
-        // What the database's server has closed meanwhile is noticed first: by this turn, or by a question that changes nothing.
+        // A connection that the database server has closed shows in this turn, or in a query that changes nothing.
         await turn()
         await db.reconnect()
         await schemaVersion(db)
@@ -125,15 +125,15 @@ export async function startFunctionInstance(
 }
 
 /**
- * As much of a job's output as fits into one answer behind an application load balancer, which passes on 1 MB: a control
- * character takes six bytes in JSON, and one more where that is JSON inside an event.
+ * The output in one answer, so that it fits through an application load balancer, which passes on 1 MB: a control
+ * character takes six bytes in JSON, and one more in JSON inside an event.
  */
 const OUTPUT_BYTES = 128 * 1024
 
-/** A configuration that needs no disk: nothing is made that is not there. */
+/** A configuration that needs no disk: the database is remote and the key is given. */
 export type RemoteConfig = Config & { secretKey: Buffer }
 
-/** Reads `PANEL_*` for a function host. Throws a ConfigError that names what is wrong, or missing there. */
+/** Reads `PANEL_*` for a function host. Throws a ConfigError that names each invalid or missing variable. */
 export function readRemoteConfig(environment: Record<string, string | undefined>): RemoteConfig {
   const config = readConfig(environment)
   const { databaseUrl, secretKey } = config

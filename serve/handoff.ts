@@ -2,56 +2,56 @@ import cluster from 'node:cluster'
 import * as z from 'zod'
 
 /**
- * What a worker says to the process that owns the port; `serve/workers.ts` has a table of what follows. An owner may be
- * older than its worker, when the program was upgraded meanwhile: the words never change.
+ * A message of a worker to the process that owns the port; the table in `serve/workers.ts` lists the reactions. The
+ * owner may be older than its worker, after an upgrade of the program, so these words never change.
  *
- * `trying`: it tries new code. `serving`: it listens. `failed`: why it does not. `replace`: another worker is to take its place.
- * `deaf`: it listens no more. `closed`: its last connection has ended. `leaving` is heard by nobody: once it is sent, so is
- * all that was said before.
+ * `trying`: it tries new code. `serving`: it listens. `failed`: it does not, with the reason. `replace`: another worker
+ * shall take its place. `deaf`: it no longer listens. `closed`: its last connection has ended. `leaving`: no reaction;
+ * once it is sent, all earlier messages are sent too.
  */
-export const Said = z.union([
+export const WorkerMessage = z.union([
   z.object({ said: z.enum(['trying', 'serving', 'replace', 'deaf', 'closed', 'leaving']) }),
   z.object({ said: z.literal('failed'), reason: z.string() }),
 ])
-type Said = z.infer<typeof Said>
+type WorkerMessage = z.infer<typeof WorkerMessage>
 
-/** The answer to `replace`: that its successor serves, or why there is none. */
+/** The answer to `replace`: the successor serves, or the reason why not. */
 const Answer = z.object({ succeeded: z.boolean(), reason: z.string() })
-/** The answer to `serving`: that no other worker listens beside it. */
+/** The answer to `serving`: no other worker listens. */
 const Alone = z.object({ alone: z.literal(true) })
-/** The answer to `closed`: that it is handed no more connections; all of them came before this. */
+/** The answer to `closed`: the owner hands over no more connections. All of them arrive before this message. */
 const Released = z.object({ released: z.literal(true) })
-export type Told = z.infer<typeof Answer> | z.infer<typeof Alone> | z.infer<typeof Released>
+export type OwnerMessage = z.infer<typeof Answer> | z.infer<typeof Alone> | z.infer<typeof Released>
 
 /** A graceful restart as its worker sees it. */
 export interface Handoff {
-  /** Whether the services before this one have ended too soon, too often: the code of modules is left out then. */
+  /** Whether to start without the code of modules, because earlier services have ended too soon too often. */
   withoutModules: boolean
   tell(said: 'trying'): void
-  /** Says that it serves; settles when no former one listens any more. */
+  /** Reports that this worker serves; settles when no earlier worker listens. */
   serve(): Promise<void>
-  /** Says why it does not serve; settles when that is said. */
+  /** Reports why this worker does not serve; settles when the message is sent. */
   fail(reason: string): Promise<void>
   /** Resolves when a successor serves; rejects with an Error that says why it does not. */
   replace(): Promise<void>
-  /** Settles when a successor serves: this one has to end then, and nobody waits for it. */
+  /** Settles when a successor serves. This worker then has to end, and nobody waits for it. */
   followed: Promise<void>
   isFollowed(): boolean
-  /** Says that it listens no more. */
+  /** Reports that this worker no longer listens. */
   close(): void
   /**
-   * For one that listens no more. Settles when what the owner of the port has handed over since then is back with it, or
-   * when that one is gone.
+   * To be called after `close`. Settles when the owner of the port has back every connection that it handed over since,
+   * or when the owner is gone.
    */
   leave(): Promise<void>
 }
 
 export const { isWorker } = cluster
 
-/** For a worker: that it is to leave out the code of modules. Not for people to set. */
+/** Tells a worker to start without the code of modules. Internal: people do not set it. */
 export const WITHOUT_MODULES = 'OPS_PANEL_WITHOUT_MODULES'
 
-/** Undefined in a process that is no worker: nothing can take its place. */
+/** Returns undefined in a process that is no worker, because nothing can take its place. */
 export function createHandoff(environment: Record<string, string | undefined>): Handoff | undefined {
   if (!cluster.isWorker || !process.send) return undefined
   let isFollowed = false
@@ -59,23 +59,23 @@ export function createHandoff(environment: Record<string, string | undefined>): 
   const followed = new Promise<void>((resolve) => {
     follow = resolve
   })
-  const say = (said: Said) =>
+  const send = (message: WorkerMessage) =>
     new Promise<void>((resolve) => {
-      if (process.send) process.send(said, undefined, {}, () => resolve())
+      if (process.send) process.send(message, undefined, {}, () => resolve())
       else resolve()
     })
   return {
     withoutModules: environment[WITHOUT_MODULES] === 'on',
-    tell: (said) => void say({ said }),
+    tell: (said) => void send({ said }),
     async serve() {
-      const alone = heard(Alone)
-      void say({ said: 'serving' })
+      const alone = nextMessage(Alone)
+      void send({ said: 'serving' })
       await alone
     },
-    fail: (reason) => say({ said: 'failed', reason }),
+    fail: (reason) => send({ said: 'failed', reason }),
     async replace() {
-      const answered = heard(Answer)
-      void say({ said: 'replace' })
+      const answered = nextMessage(Answer)
+      void send({ said: 'replace' })
       const { succeeded, reason } = await answered
       if (!succeeded) throw new Error(reason)
       isFollowed = true
@@ -83,28 +83,28 @@ export function createHandoff(environment: Record<string, string | undefined>): 
     },
     followed,
     isFollowed: () => isFollowed,
-    close: () => void say({ said: 'deaf' }),
+    close: () => void send({ said: 'deaf' }),
     async leave() {
       const gone = new Promise<void>((resolve) => process.once('disconnect', resolve))
       if (!process.connected) return
-      const released = heard(Released)
-      void say({ said: 'closed' })
+      const released = nextMessage(Released)
+      void send({ said: 'closed' })
       await Promise.race([released, gone])
-      // Behind the refusals of connections, on the same way: once it is sent, they are.
-      if (process.connected) await say({ said: 'leaving' })
+      // The refusals of connections precede it in the same channel: once it is sent, they are sent too.
+      if (process.connected) await send({ said: 'leaving' })
     },
   }
 }
 
-/** The next message of that form. */
-function heard<told>(form: z.ZodType<told>): Promise<told> {
+/** Resolves to the next message from the owner that matches the schema. */
+function nextMessage<message>(schema: z.ZodType<message>): Promise<message> {
   return new Promise((resolve) => {
-    const hear = (message: unknown) => {
-      const { success, data } = form.safeParse(message)
+    const receive = (message: unknown) => {
+      const { success, data } = schema.safeParse(message)
       if (!success) return
-      process.off('message', hear)
+      process.off('message', receive)
       resolve(data)
     }
-    process.on('message', hear)
+    process.on('message', receive)
   })
 }

@@ -1,3 +1,8 @@
+/*
+ * Node's HTTP server with time limits, limits on connections, and error answers on the transport level. Without it,
+ * slow or silent clients would hold connections and memory, and malformed HTTP would get Node's answer without a body.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -26,10 +31,7 @@ const MOST_UNREAD = 64 * 1024 * 1024
 /** A client that reads nothing of a response for this long is disconnected, because the rest waits in memory. */
 const UNREAD_MS = 60_000
 
-/**
- * Node's HTTP server for the functions and the sockets. Errors on the transport level are answered in the format of
- * every error.
- */
+/** Creates the server for the functions and the sockets. Rejects with a ConfigError for bad TLS files. */
 export async function createHttpServer(
   {
     app,
@@ -46,7 +48,7 @@ export async function createHttpServer(
   const cuts = createRepeatCounter(clock)
   const unread = createResponseBacklog(MOST_UNREAD, (address) => {
     const times = cuts.count(address)
-    if (times !== undefined) log.warn({ address, times }, 'too much is asked for and not read: an answer was cut off')
+    if (times !== undefined) log.warn({ address, times }, 'a client does not read its responses: one was cut off')
   })
   const listener = getRequestListener(
     (request, { incoming }) => {

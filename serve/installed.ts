@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { ConfigError } from '../platform/config.ts'
 import { isCode } from '../platform/files.ts'
 
-/** What the Debian package installs: a program at this place is the package's. */
+/** Paths that the Debian package installs; a program at this path belongs to the package. */
 export const INSTALLED = {
   program: '/usr/bin/ops-panel',
   environment: '/etc/ops-panel/ops-panel.env',
@@ -10,9 +10,9 @@ export const INSTALLED = {
 }
 
 /**
- * The environment of the package's service, for who types a command of the package's program: what its unit would give. What
- * is set already wins, and who names a data folder means another service: nothing is read then. Throws a ConfigError when
- * the file may not be read.
+ * Returns the environment for a command of the package's program: the one that the systemd unit gives its service.
+ * Variables that are already set take precedence. With PANEL_DATA_DIR set, the command means another service, and
+ * nothing is read. Throws a ConfigError when the account may not read the file.
  */
 export async function installedEnvironment(
   environment: Record<string, string | undefined>,
@@ -26,8 +26,8 @@ export async function installedEnvironment(
 }
 
 /**
- * The environment to serve with. Throws a ConfigError where only a command may take the package's: root, who types no more
- * than the program's name, would run what the service's account has in its folder of modules, and with root's rights.
+ * Returns the environment to serve with. Throws a ConfigError for the package's program without PANEL_DATA_DIR: if root
+ * typed only its name, the modules in the service account's folder would run with root's rights.
  */
 export function serviceEnvironment(
   environment: Record<string, string | undefined>,
@@ -52,15 +52,15 @@ async function readIfAllowed(file: string): Promise<string> {
 
 const QUOTED = String.raw`'[^']*'|"(?:\\[\s\S]|[^"\\])*"`
 const PLAIN = String.raw`(?:\\[\s\S]|[^\\\n])*`
-/** A comment, an assignment (what is quoted may go over lines), or a line that is neither. */
+/** A comment, an assignment (a quoted value may span lines), or any other line. */
 const LINE = new RegExp(
   String.raw`[ \t\r]*(?:[#;].*|([A-Za-z_]\w*)[ \t]*=((?:[ \t]*(?:${QUOTED}))*)(${PLAIN})|.*)(?:\n|$)`,
   'y',
 )
 
 /**
- * The variables that a file for systemd's `EnvironmentFile=` sets, read as systemd.exec(5) reads it, which is neither a shell
- * nor the `.env` of others: a `#` inside a value and what follows a `$` are part of it.
+ * Returns the variables of a file for systemd's `EnvironmentFile=`, parsed as systemd.exec(5) says. Unlike in a shell
+ * or in other `.env` files, a `#` inside a value and a `$` are ordinary characters.
  */
 export function parseEnvironmentFile(text: string): Record<string, string> {
   const variables: Record<string, string> = {}
@@ -77,13 +77,13 @@ function unquote(quoted: string): string {
     .map(([part]) => {
       const inner = part.slice(1, -1)
       if (part.startsWith("'")) return inner
-      // A backslash means something before few characters, and stands for itself before the others.
+      // A backslash escapes only a few characters; before any other it stands for itself.
       return inner.replace(/\\([\s\S])/g, (both, one: string) => (one === '\n' ? '' : /["\\`$]/.test(one) ? one : both))
     })
     .join('')
 }
 
-/** White space at the ends counts only where it is escaped. */
+/** Removes white space at both ends, unless it is escaped. */
 function unescaped(plain: string): string {
   const kept = /^\s*((?:\\[\s\S]|\S|\s+(?=\S))*)/.exec(plain)?.[1] ?? ''
   return kept.replace(/\\([\s\S])/g, (_, one: string) => (one === '\n' ? '' : one))

@@ -54,13 +54,13 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_LOG_LEVEL               fatal, error, warn, info, debug, trace ou silent (info)
 `
 
-/** Beside a program that is not ours, but runs this one in a worker (pm2): a message there and back, on a busy machine. */
+/** Under another program that runs this one in a worker (pm2): time for a message and its answer on a busy machine. */
 const HAND_BACK_MS = 500
 
-/** Not for people: what the helper is started with that replaces the container. */
+/** Internal: the argument of the helper that replaces the container. */
 const REPLACE = 'replace-container'
 
-// Who reads what is printed may leave before its end (`| head`).
+// The reader of the output may close it early (`| head`).
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 void main(process.argv.slice(2))
 
@@ -68,13 +68,13 @@ async function main(args: readonly string[]): Promise<void> {
   const [first] = args
   const words = args.filter((word) => !word.startsWith('-'))
   const help = words.length === 0 ? HELP : helpFor(commands, words)
-  // About a command that there is not, only that can be said.
+  // For an unknown command, `typed` reports the error.
   if (args.includes('--help') || args.includes('-h')) return help === undefined ? typed(words) : print(help)
   if (first === '--version' || first === '-v') return print(`${VERSION}\n`)
-  // Database and keys are for the account of the service alone.
+  // Only the service's account may read the database and the keys.
   process.umask(0o077)
   if (first === REPLACE) return replace(args[1] ?? '')
-  // The arguments of a worker are not what was typed.
+  // The arguments of a worker were not typed by anybody.
   if (first !== undefined && !isWorker) return typed(args)
   try {
     const own = serviceEnvironment(process.env, process.execPath)
@@ -86,7 +86,7 @@ async function main(args: readonly string[]): Promise<void> {
     const starting = startServer(environment, undefined, handoff)
     let asked = 0
     const end = () => {
-      // npm relays a Ctrl-C that the terminal has sent to us already; a later one means: at once.
+      // npm relays a Ctrl-C that the terminal has also sent here. Only a later one asks to stop at once.
       if (asked !== 0 && performance.now() - asked > 500) process.exit(130)
       asked ||= performance.now()
       void manager.stopping()
@@ -95,16 +95,16 @@ async function main(args: readonly string[]): Promise<void> {
           await stop().catch((error: unknown) =>
             complain(1, explain(error, 'le service ne s’est pas arrêté proprement')),
           )
-          // What the owner of the port has handed over meanwhile goes back to it, and to another worker.
+          // Connections that the owner of the port handed over meanwhile return to it, for another worker.
           if (handoff) await handoff.leave()
           else if (isWorker) await pause(HAND_BACK_MS)
           process.exit()
         },
-        // What kept it from starting is told below.
+        // The catch below reports why it did not start.
         () => process.exit(1),
       )
     }
-    // Before the start is over: whoever stops it then is heard as well.
+    // Registered before the start is over, so that a signal during the start counts too.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
     void handoff?.followed.then(end)
     await starting

@@ -13,20 +13,20 @@ import {
 import type { Handoff } from './handoff.ts'
 
 /**
- * Continues the deployment that a previous start has left, and loads the modules. `trial` is the deployment that is
- * done when this start serves. Rejects when its module cannot be loaded, and another service keeps serving or another
- * start follows.
+ * Resumes the deployment that an earlier start left open, and loads the modules. `trial` is the deployment that
+ * succeeds once this start serves. Rejects when its module cannot be loaded and another service or another start
+ * replaces this one.
  */
 export async function startWithModules(
   services: DeploymentServices,
   handoff: Handoff | undefined,
 ): Promise<{ modules: Modules; trial: Deployment | undefined }> {
   const { db, folder, log } = services
-  // The next installation meets the same obstacle and reports it.
+  // The service starts in spite of the error; the next installation reports it.
   const { trial, failed } = await resumeDeployment(services).then(
     (found) => ({ trial: found, failed: false }),
     (error: unknown) => {
-      log.error({ err: error }, 'an installation could not be taken back')
+      log.error({ err: error }, 'an installation could not be rolled back')
       return { trial: undefined, failed: true }
     },
   )
@@ -56,13 +56,13 @@ export async function startWithModules(
 const LOOK_MS = 500
 
 /**
- * Ends this process when the one that started it is gone, also while its own thread is busy for ever, as a module's
- * code can make it. `stop` ends the watch.
+ * Ends this process when its parent has ended, even while a module's code blocks the main thread for ever. `stop` ends
+ * the watch.
  */
 export function exitWithParent(): { stop(): Promise<void> } {
   const watch = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL') }, ${LOOK_MS})`
   const watcher = new Worker(watch, { eval: true })
-  // Without it the service serves all the same.
+  // The service works without the watch too.
   watcher.on('error', () => {})
   return {
     async stop() {

@@ -1,7 +1,8 @@
 /*
  * This room starts and stops the service for each entry point: server, function host and supervised worker. It promises
  * an ordered start and stop: after a failed start nothing stays open, and a stop ends within its time limit. It must
- * not know what an endpoint does: it composes rooms and passes declarations on.
+ * not know what an endpoint does: it composes rooms and passes declarations on. Without this order, a failed start
+ * would keep the database and the host's connections open, and a stop could wait for a hung request for ever.
  */
 
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,26 +28,29 @@ import { closeServer, createHttpServer, listen } from './http-server.ts'
 import { startWithModules } from './module-start.ts'
 
 export interface RunningServer {
-  /** The address it listens on, such as `http://127.0.0.1:8080`. */
+  /** The address on which it listens, such as `http://127.0.0.1:8080`. */
   url: string
   /**
-   * Ends it within 5 s: sockets are closed with 1001, requests under way get 2 s (20 s where a successor serves), jobs run
-   * on at the host.
+   * Stops the service within 5 s. Sockets are closed with 1001. Requests in progress get 2 s, or 20 s when a successor
+   * serves. Jobs continue on the host.
    */
   stop(): Promise<void>
 }
 
-/** What requests under way may still take when the service stops, and once a successor serves. */
+/** Time for requests in progress when the service stops: with a successor, or without. */
 const finishMs = (handoff: Handoff | undefined) => (handoff?.isFollowed() ? 20_000 : 2_000)
-/** So long a changed module has to live before the service that has it takes the place of the one that runs. */
+/** A service with a changed module has to run this long before it takes the place of the running one. */
 const TRIAL_MS = 3_000
-/** After them: whatever has not let go by then (a locked database, say) is left to the end of the process. */
+/**
+ * Time for everything else to be released after the requests. The rest (a locked database, for example) ends with the
+ * process.
+ */
 const RELEASE_MS = 2_500
 
 /**
- * Starts the service as the environment says. Rejects with a ConfigError for a wrong variable, and with the system's
- * own error when the port or the database cannot be opened; nothing is left open then. With `handoff` it can be restarted
- * with a changed module, and rejects when it is the one that starts with it and cannot load it.
+ * Starts the service with the settings of the environment. Rejects with a ConfigError for an invalid variable, and with
+ * the system's own error when the port or the database cannot be opened; nothing is left open then. With `handoff` the
+ * service can restart with a changed module; a start that cannot load the changed module rejects.
  */
 export async function startServer(
   environment: Record<string, string | undefined>,
@@ -58,7 +62,7 @@ export async function startServer(
   const write = (line: string) => void process.stdout.write(line)
   const console = { level: config.logLevel, pretty: process.stdout.isTTY === true, write }
   const { log, lines: logLines } = createLog(console)
-  // What is for the console alone, whatever the level: the lines of the other one can be read in the panel.
+  // A log for the console only, at any level but `silent`: administrators can read the lines of `log` in the panel.
   const { log: announce } = createLog({ ...console, level: config.logLevel === 'silent' ? 'silent' : 'warn' })
   for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
 
@@ -71,7 +75,7 @@ export async function startServer(
     const assembly = await assemble({ config, db, secrets, clock, log, jobKinds: manifest.jobKinds }, opened)
     const { instance, filled } = assembly
     const { host, hub, jobs, settings, boot } = assembly.services
-    // Instances that share a server share its key: whichever is asked knows the token of any.
+    // Instances that share a database server share the key, so each of them accepts the same setup token.
     const isShared = filePath(config.databaseUrl) === undefined
     const setupToken =
       isShared && config.secretKey ? derivedSetupToken(config.secretKey) : createSetupToken(config.dataDir)
@@ -89,7 +93,7 @@ export async function startServer(
     const ws = createSockets(manifest.sockets, services)
     opened.push(() => ws.stop())
     metrics?.look({ sockets: ws.size, sshConnections: host.connections, jobs: () => countJobs(untimed, jobs.kinds) })
-    // What ends the process a moment after its start does so before anybody is served.
+    // A module that ends the process soon after the start does so before any request arrives.
     if (trial) await pause(TRIAL_MS)
     const server = await createHttpServer(
       { app, sockets: ws, log, clock, isTrustedProxy: config.isTrustedProxy },
@@ -105,19 +109,19 @@ export async function startServer(
     const installed = await settings.hasSshHost()
     const token = installed ? undefined : await setupToken.make()
     if (installed) await setupToken.remove()
-    // It says in the log which stored secret cannot be decrypted; people can sign in all the same.
+    // `unreadable` logs the stored secrets that cannot be decrypted; people can sign in all the same.
     if (installed && (await settings.unreadable()).length === 0)
       await settings.sshAccount().catch((error: unknown) => log.warn({ err: error }, 'there is no service account yet'))
     const background = startTasks(manifest.tasks, services)
     const confirm = async () => {
-      // Until then some requests are still answered by the former one.
+      // Until then, the previous service still answers some requests.
       await handoff?.serve()
       await container?.ended()
       if (trial) await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))
     log.info({ url, version: VERSION }, 'ready')
-    // Who has mistyped the environment finds it in the log, and not by upgrades that fail.
+    // This logs a mistyped environment at the start, before upgrades fail because of it.
     if (filled) host.renew()
     if (token !== undefined)
       announce.warn(
@@ -130,7 +134,7 @@ export async function startServer(
       handoff?.close()
       const cut = setTimeout(() => server.closeAllConnections(), finishMs(handoff))
       const released = Promise.all([jobs.stop(), background.stop(), deployer.stop()])
-      // A failure is told once the rest is closed.
+      // A failure is reported below, once the rest is closed.
       released.catch(() => {})
       await ws.stop()
       await closed

@@ -1,20 +1,20 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Who started the service and wants to know how it does: systemd, with `Type=notify`. Nobody, elsewhere. */
+/** Notifies systemd (`Type=notify`) about the state of the service. Does nothing when systemd did not start it. */
 export interface ServiceManager {
-  /** It serves. */
+  /** Reports that the service serves. */
   ready(): Promise<void>
-  /** It has been asked to stop. */
+  /** Reports that the service is stopping. */
   stopping(): Promise<void>
 }
 
-/** It answers in milliseconds; on a machine that starts everything at once it may take seconds. */
+/** systemd-notify takes milliseconds, or seconds while a machine boots. */
 const TELL_MS = 20_000
 
 /**
- * Node cannot send to a datagram socket in the file system: systemd's own program does. What cannot be told is complained
- * about and nothing more; systemd then decides.
+ * Runs `systemd-notify`, because Node cannot send to a datagram socket in the file system. A failure is only passed to
+ * `complain`; systemd then decides.
  */
 export function serviceManager(
   environment: Record<string, string | undefined>,

@@ -1,58 +1,69 @@
+/*
+ * The supervisor of the service: owns the port and starts, restarts and replaces workers. Without it, a module could be
+ * installed only with an outage, and a module that ends the process would keep the service from starting.
+ */
+
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Said, type Told, WITHOUT_MODULES } from './handoff.ts'
+import { type OwnerMessage, WITHOUT_MODULES, WorkerMessage } from './handoff.ts'
 import type { ServiceManager } from './service-manager.ts'
 
-/** A service on a slow machine starts in seconds; one that takes longer has been stopped by what it tries. */
+/** A service starts within seconds, even on a slow machine; a longer start is hung. */
 const START_MS = 30_000
-/** Longer than a service takes to stop; what holds on then is killed. */
+/** Longer than a service takes to stop; then it is killed. */
 const LEAVE_MS = 8_000
-/** The same once another one serves: requests under way may take their time. */
+/** The same once a successor serves: requests in progress get more time. */
 const FOLLOWED_MS = 30_000
-/** A service that ends by itself is started again, not in a circle without a pause. */
+/** Pause before a service that ended by itself is started again. */
 const AGAIN_MS = 1_000
 
-/** Who is to blame is often the module that came last. */
+/** A module is often the cause. */
 const HINT = 'Si un module en est la cause : « ops-panel modules list », « ops-panel modules disable <module> ».'
 
-/** One that ends sooner is counted, and after so many the next one is started without the code of modules. */
+/**
+ * An end within this time counts as quick; after this many quick ends the next start is without the code of modules.
+ */
 const SOON_MS = 60_000
 const MOST_SOON = 3
 
 /**
- * Owns the port and runs the service in a worker. A graceful restart starts a second worker beside the first, which leaves when
- * the second serves: somebody listens at every moment. Settles with the exit code when the service has been stopped, or does not start.
+ * Runs the service in a worker. A graceful restart starts a second worker beside the first, which leaves when the
+ * second serves, so that a worker listens at every moment. Resolves to the exit code when the service has stopped or
+ * does not start.
  *
- * What follows from what a worker says or does, by the state of that worker. `current` is the one that serves; `leaving` is one
- * that was current and has been replaced.
+ * The table lists the reactions to an event of a worker, by the state of that worker. The `current` worker serves; a
+ * `leaving` worker was current and has been replaced.
  *
  * | event           | starting, none current                 | starting, to replace          | current                  | leaving            |
  * | --------------- | -------------------------------------- | ----------------------------- | ------------------------ | ------------------ |
- * | says `trying`   | noted                                  | noted                         | noted                    | noted              |
- * | says `serving`  | becomes current, hears `alone`         | becomes current; the former   | -                        | -                  |
- * |                 |                                        | hears that it is replaced (a) |                          |                    |
- * | says `failed`   | killed; the end, or after `trying` (b) | killed; current hears why     | -                        | -                  |
- * | START_MS pass   | killed, logged (b)                     | killed; current hears why     | -                        | -                  |
- * | ends            | logged (b)                             | current hears why             | logged, started again (c)| -                  |
- * | says `replace`  | -                                      | -                             | a worker starts (d)      | hears why not      |
- * | says `deaf`     | -                                      | -                             | -                        | successor: `alone` |
- * | says `closed`   | hears `released`                       | hears `released`              | hears `released`         | hears `released`   |
+ * | sends `trying`  | noted                                  | noted                         | noted                    | noted              |
+ * | sends `serving` | becomes current, gets `alone`          | becomes current; the previous | -                        | -                  |
+ * |                 |                                        | one is told so (a)            |                          |                    |
+ * | sends `failed`  | killed; exit, or after `trying` (b)    | killed; current gets reason   | -                        | -                  |
+ * | START_MS pass   | killed, logged (b)                     | killed; current gets reason   | -                        | -                  |
+ * | ends            | logged (b)                             | current gets reason           | logged, restarted (c)    | -                  |
+ * | sends `replace` | -                                      | -                             | a worker starts (d)      | gets a refusal     |
+ * | sends `deaf`    | -                                      | -                             | -                        | successor: `alone` |
+ * | sends `closed`  | gets `released`                        | gets `released`               | gets `released`          | gets `released`    |
  * | FOLLOWED_MS pass| -                                      | -                             | -                        | killed             |
  * | first signal    | SIGTERM; killed after LEAVE_MS         | the same                      | the same                 | the same           |
  * | second signal   | killed                                 | killed                        | killed                   | killed             |
  *
- * (a) It becomes `leaving` and has FOLLOWED_MS. The successor hears `alone` once the former one is deaf or has ended.
- * (b) The next one starts at once, and this counts as a quick end. After MOST_SOON quick ends one starts without the code of
- *     modules; when that one does not start, it is the end.
- * (c) After AGAIN_MS. When a worker is starting to replace it, that one decides first: if it serves, it is current. An end within
- *     SOON_MS of the start counts as quick.
- * (d) Unless one is starting already, or a signal has come: it hears why not.
- * After a signal nothing is started, and the end of the current worker is the end.
+ * (a) It becomes `leaving` and has FOLLOWED_MS. The successor gets `alone` once the previous worker is deaf or has
+ * ended.
+ * (b) The next worker starts at once, and this counts as a quick end. After MOST_SOON quick ends a worker starts
+ * without the
+ *     code of modules; if that one does not start either, the supervisor exits.
+ * (c) After AGAIN_MS. If a worker is starting to replace it, that worker's start is awaited first; if it serves, it is
+ * current.
+ *     An end within SOON_MS of the start counts as quick.
+ * (d) Unless a worker is starting already or a signal has arrived; then it gets a refusal.
+ * After a signal no worker starts, and the supervisor exits when the current worker has ended.
  */
 export async function runWorkers(log: (line: string) => void, manager: ServiceManager): Promise<number> {
   const services = new Set<Service>()
   let current: Service | undefined
-  /** Told that another one is the current one now. */
+  /** Called when another worker has become the current one. */
   let changed = () => {}
   let replacing = false
   const stopping = new AbortController()
@@ -60,7 +71,7 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
     for (const { worker } of services) worker.process.kill('SIGKILL')
   }
   const stop = () => {
-    // A second wish means: at once.
+    // A second signal asks to stop at once.
     if (stopping.signal.aborted) return killAll()
     stopping.abort()
     void manager.stopping()
@@ -90,7 +101,7 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
     next.onReplace = () => void replace(next)
     current = next
     changed()
-    // It ends by itself then. Not by a signal, which may come before the answer.
+    // It ends by itself after this answer. A signal could arrive before the answer.
     asking.answer({ succeeded: true, reason: '' })
     void leave(asking)
     await asking.deaf
@@ -105,7 +116,8 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
     if (reason !== undefined) {
       service.worker.process.kill('SIGKILL')
       const code = await service.ended
-      // It said itself what is wrong: another start would say it again. One that tried new code is followed by one without.
+      // A worker that has explained its failure would fail again, unless it tried new code: the next one starts without
+      // that.
       if (!service.explained && !stopping.signal.aborted) log(`le service n’a pas démarré : ${reason}. ${HINT}`)
       if (stopping.signal.aborted || (service.explained && !service.tried) || soon > MOST_SOON) return code || 1
       soon += 1
@@ -116,7 +128,7 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
     service.onReplace = () => void replace(service)
     service.answer({ alone: true })
     let code = 0
-    // Until the one that serves has ended, whichever that is by then.
+    // Waits until the current worker has ended, which may be a successor by then.
     for (let watched: Service | undefined; watched !== current; ) {
       watched = current
       const replaced = new Promise<number>((resolve) => {
@@ -135,25 +147,25 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
 
 interface Service {
   worker: Worker
-  /** Undefined once it serves; else why it does not. */
+  /** Resolves to undefined when it serves, otherwise to the reason why it does not. */
   started: Promise<string | undefined>
-  /** Its exit code; 1 after a signal. */
+  /** Resolves to its exit code, or to 1 after a signal. */
   ended: Promise<number>
-  /** Settles when it listens no more. */
+  /** Settles when it no longer listens. */
   deaf: Promise<void>
-  /** Whether it said that it tries new code. */
+  /** Whether it reported that it tries new code. */
   tried: boolean
-  /** Whether it said why it does not start. */
+  /** Whether it reported why it does not start. */
   explained: boolean
   onReplace: () => void
-  answer(told: Told): void
+  answer(message: OwnerMessage): void
 }
 
 function startService(withoutModules: boolean): Service {
   const worker = cluster.fork({ PANEL_DEPLOYER: 'process', [WITHOUT_MODULES]: withoutModules ? 'on' : 'off' })
   const ended = new Promise<number>((resolve) => {
     worker.once('exit', (code: number | null) => resolve(code ?? 1))
-    // The program may have been moved, or the machine be short of processes.
+    // The program may have been moved, or no process could be created.
     worker.on('error', () => {
       if (worker.process.pid === undefined) resolve(1)
     })
@@ -166,14 +178,14 @@ function startService(withoutModules: boolean): Service {
     tried: false,
     explained: false,
     onReplace: () => {},
-    answer(told) {
-      if (worker.isConnected()) worker.send(told)
+    answer(message) {
+      if (worker.isConnected()) worker.send(message)
     },
   }
   service.deaf = new Promise((resolve) => {
     void ended.then(() => resolve())
     worker.on('message', (message: unknown) => {
-      if (Said.safeParse(message).data?.said === 'deaf') resolve()
+      if (WorkerMessage.safeParse(message).data?.said === 'deaf') resolve()
     })
   })
   service.started = new Promise((resolve) => {
@@ -184,16 +196,16 @@ function startService(withoutModules: boolean): Service {
     }
     void ended.then((code) => settle(`il s’est arrêté au démarrage (code ${code})`))
     worker.on('message', (message: unknown) => {
-      const said = Said.safeParse(message)
-      if (!said.success) return
-      if (said.data.said === 'trying') service.tried = true
-      if (said.data.said === 'serving') settle(undefined)
-      if (said.data.said === 'failed' && 'reason' in said.data) {
+      const { success, data } = WorkerMessage.safeParse(message)
+      if (!success) return
+      if (data.said === 'trying') service.tried = true
+      if (data.said === 'serving') settle(undefined)
+      if (data.said === 'failed' && 'reason' in data) {
         service.explained = true
-        settle(said.data.reason)
+        settle(data.reason)
       }
-      if (said.data.said === 'replace') service.onReplace()
-      if (said.data.said === 'closed') service.answer({ released: true })
+      if (data.said === 'replace') service.onReplace()
+      if (data.said === 'closed') service.answer({ released: true })
     })
   })
   return service
