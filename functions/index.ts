@@ -148,7 +148,7 @@ export const functions: readonly AnyFunction[] = [
   panelFile, //     GET    /panel/:file
 ]
 
-/** What the areas are for, as the documents tell it. */
+/** The description of each area in the documents. */
 export const areas: Readonly<Record<string, string>> = {
   auth: 'Signing in with the host’s own accounts; sessions and preferences.',
   updates: 'What can be upgraded, upgrades as jobs, and their output.',
@@ -173,7 +173,7 @@ export const sockets: readonly AnySocket[] = [
 
 export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJob, upgradeJob]
 
-/** What runs by itself, by name. */
+/** Periodic work, by name. */
 export const tasks: readonly Task<Services>[] = [
   maintainJobs, //      every 2 s
   monitorDatabase, //   every 20 s
@@ -184,7 +184,7 @@ export const tasks: readonly Task<Services>[] = [
   syncEndedSessions, // every 20 s
 ]
 
-/** What the command line offers beside starting the service. */
+/** The commands of the command line, other than starting the service. */
 export const commands: readonly CliCommand[] = [
   backup, //      ops-panel backup <file>
   doctor, //      ops-panel doctor

@@ -10,13 +10,13 @@ import { type AnySocket, CLOSE, type Closes, type FrameKind } from '../runtime/s
 import { renewalFrame } from '../runtime/token-renewal.ts'
 import { createSchemas, type Schemas } from './schema.ts'
 
-const DESCRIPTION = `What the panel's service sends and takes over WebSockets.
+const DESCRIPTION = `The frames that the panel's service sends and accepts over WebSockets.
 
 A browser sends its access token as a subprotocol, \`new WebSocket(url, ['${PROTOCOL}', 'bearer.' + token])\`, and the service selects
-\`${PROTOCOL}\`; other clients may send it as \`Authorization: Bearer …\`. Never in the address. A foreign \`Origin\` and a passed limit are
-refused by HTTP, in the form of every error of \`/api/openapi.json\`; everything else is accepted and then closed with a code, which
-\`x-close-codes\` of each channel explains. The service pings every 25 s, and takes 64 KiB a frame. Behind
-a function host there are no sockets: they are refused with 501 \`sockets_missing\`, and the output of a job is read by polling.`
+\`${PROTOCOL}\`; other clients may send it as \`Authorization: Bearer …\`. It is never part of the address. A foreign \`Origin\` and an
+exceeded limit are refused over HTTP, in the format of every error of \`/api/openapi.json\`. Everything else is accepted and then closed
+with a code, which \`x-close-codes\` of each channel explains. The service pings every 25 s, and accepts frames of at most 64 KiB. Behind
+a function host there are no sockets: they are refused with 501 \`sockets_missing\`, and clients poll the output of a job.`
 
 const TOKEN_TEXT = `An access token: as the subprotocol \`bearer.<token>\` beside \`${PROTOCOL}\`, or in \`Authorization\`.`
 
@@ -89,7 +89,7 @@ export function operations(socket: AnySocket): [name: string, operation: object]
   const operation = (action: 'send' | 'receive', frames: FrameKinds): [string, object][] => {
     const about = {
       action,
-      summary: action === 'send' ? summary : `${summary}: what a client says`,
+      summary: action === 'send' ? summary : `${summary}: frames of the client`,
       channel: { $ref: `#/channels/${name}` },
       messages: Object.keys(frames).map((frame) => ({ $ref: `#/channels/${name}/messages/${frame}` })),
       // Where `x-auth` is `optional`, a client may also connect without a token; AsyncAPI cannot express that.
@@ -145,15 +145,15 @@ export function closesOf({
 }: AnySocket): { code: number; reason: string; description: string }[] {
   const all: Closes = {
     ...(auth !== 'none' && {
-      unauthenticated: 'Nobody is signed in, the token has expired, or its session has ended.',
-      forbidden: 'Not for this user, or the new token is another user’s.',
+      unauthenticated: 'The token is missing or has expired, or its session has ended.',
+      forbidden: 'The user may not open this socket, or the new token belongs to another user.',
     }),
     ...(codesOf({ auth: 'none', rateLimit: false, ...(request && { request }) }).has('invalid_request') && {
-      refused: 'A parameter in the address is wrong (`invalid_request`).',
+      refused: 'A parameter in the address is invalid (`invalid_request`).',
     }),
     stopping: 'The service is stopping.',
     failed:
-      'The service has failed, its database perhaps (`storage_failed`), or otherwise (`internal`); its log says why. Nothing has ended by that: come back after a pause.',
+      'The database (`storage_failed`) or the service (`internal`) has failed; the log says why. The work itself continues: reconnect after a pause.',
     ...closes,
   }
   return [

@@ -56,7 +56,7 @@ function limitOf({ limit, seconds, by }: Exclude<AnyFunction['rateLimit'], false
 }
 
 function limitSentence({ auth, rateLimit }: AnyFunction): string {
-  const who = { none: '', optional: '', user: 'For who is signed in. ', admin: 'For administrators. ' }[auth]
+  const who = { none: '', optional: '', user: 'For signed-in users. ', admin: 'For administrators. ' }[auth]
   if (!rateLimit) return who.trim()
   const { limit, seconds, by } = rateLimit
   return `${who}At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`
@@ -78,13 +78,13 @@ export function securityOf(fn: AnyFunction): oas31.SecurityRequirementObject[] {
 
 export type OpenApi = ReturnType<typeof createDocument>
 
-const DESCRIPTION = `What the panel's service offers: JSON in and out, UTF-8, names in snake_case. Timestamps are RFC 3339 in UTC.
+const DESCRIPTION = `The HTTP API of the panel's service: JSON in and out, UTF-8, names in snake_case. Timestamps are RFC 3339 in UTC.
 
-Every error has a stable \`code\`, from which clients translate, and a sentence in French. Every answer has an \`X-Request-Id\`, under
-which the service's log knows it. What is sent live over WebSockets is described in \`/api/asyncapi.json\`.`
+Every error has a stable \`code\`, from which clients translate, and a sentence in French. Every answer has an \`X-Request-Id\`, which
+also appears in the service's log. \`/api/asyncapi.json\` describes the WebSockets.`
 
 const RETRY_AFTER = {
-  description: 'Seconds after which the request is worth repeating.',
+  description: 'Seconds after which the client may repeat the request.',
   schema: { type: 'integer' as const, minimum: 0 },
 }
 
@@ -111,7 +111,7 @@ export function createOpenApi(
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'What `POST /api/auth/login` gives.',
+          description: 'The access token of `POST /api/auth/login`.',
         },
         ...Object.fromEntries(
           functions.flatMap(cookiesOf).map((name) => [name, { type: 'apiKey' as const, in: 'cookie' as const, name }]),
@@ -119,7 +119,7 @@ export function createOpenApi(
       },
       headers: {
         'X-Request-Id': {
-          description: 'Names the request in the log.',
+          description: 'The id of the request in the log.',
           required: true,
           schema: { type: 'string', format: 'uuid' },
         },
