@@ -1,7 +1,8 @@
 /**
  * The runtime mounts declared functions and sockets and runs every request through one pipeline. It promises that
  * limits, authentication, validation, error format and logging are the same for every endpoint. It must not know any
- * area of the service: an area reaches it only as declarations and as `RuntimeServices`.
+ * area of the service: an area reaches it only as declarations and as `RuntimeServices`. Without it, an endpoint could
+ * forget its access check or return a column that it does not declare.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

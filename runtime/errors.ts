@@ -1,3 +1,8 @@
+/*
+ * Errors: stable codes, their failures, and the conversion of any thrown value. Without it, an unexpected error would
+ * reveal its cause to the client, and programs would have no code to rely on.
+ */
+
 import { StorageError } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 

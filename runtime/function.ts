@@ -1,3 +1,8 @@
+/*
+ * The declaration of an endpoint. Without it, an endpoint without access check, limit or audit decision would compile,
+ * and the documents and the client's types could differ from the service.
+ */
+
 import * as z from 'zod'
 import type { Config } from '../platform/config.ts'
 import type { AssetAnswer } from './asset.ts'

@@ -1,3 +1,8 @@
+/*
+ * The pipeline of every WebSocket. Without it, a page of another site could open sockets with a visitor's session, and
+ * a stop would leave them open.
+ */
+
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

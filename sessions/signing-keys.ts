@@ -1,3 +1,8 @@
+/*
+ * The keys that sign tokens, shared by all instances of a database. Without it, instances would sign with keys that the
+ * others do not accept.
+ */
+
 import { createPrivateKey, createPublicKey, type webcrypto } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importJWK, importPKCS8 } from 'jose'
 import * as z from 'zod'
@@ -57,8 +62,7 @@ const KID = /^[\w-]{43}$/
 /**
  * Loads the signing keys of the database. The signer is, in this order: the key that the last rotation added, the key
  * of the environment, the newest key that this instance can decrypt, a new key. A key that cannot be decrypted stays:
- * its tokens are verified until they expire. A revoked key is treated as missing and cannot be added again. Without
- * this file, instances would sign with keys that the others do not accept.
+ * its tokens are verified until they expire. A revoked key is treated as missing and cannot be added again.
  */
 export async function createSigningKeys(source: Source & { jwtKey: string | undefined }): Promise<SigningKeys> {
   const { db, secrets, log, jwtKey } = source

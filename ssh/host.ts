@@ -1,3 +1,8 @@
+/*
+ * The host as the other rooms use it: chooses the pool, the rights and the time limit for each command. Without
+ * separate pools, users who read slowly could delay jobs and the confirmation of rights.
+ */
+
 import type { ClientChannel } from 'ssh2'
 import type { Log } from '../platform/log.ts'
 import { createAccountLookup } from './account-lookup.ts'
