@@ -34,7 +34,7 @@ function imported(files: readonly (readonly [path: string, source: string])[]): 
   return [...new Set(found)].sort()
 }
 
-test('the picture of the rooms shows their imports, and no others', () => {
+test('the picture of the rooms shows exactly their imports', () => {
   const [picture = ''] = /```mermaid\nflowchart [\s\S]*?```/.exec(PAGE) ?? []
 
   expect(arrows(picture).length).toBeGreaterThan(10)
@@ -48,6 +48,6 @@ test.each([
   ["const a = await import('../ssh/ssh.ts')", ['jobs --> ssh']],
   ["import { a } from './run.ts'\nimport { b } from '../db/jobs.ts'", []],
   ["// import { a } from '../ssh/ssh.ts'", []],
-])('the arrows of %j are seen', (source, expected) => {
+])('the arrows of %j are parsed', (source, expected) => {
   expect(imported([['jobs/manager.ts', source]])).toEqual(expected)
 })

@@ -44,23 +44,26 @@ afterEach(async () => {
   started = []
 })
 
-test.for(nodes)('copied alone into an empty folder it serves, and SIGTERM ends it within 5 s, on %s', async (node) => {
-  const port = await freePort()
-  const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
-  const health = await answer(`http://127.0.0.1:${port}/api/health`, service)
-  expect(health.status).toBe(200)
-  expect(await health.json()).toMatchObject({ status: 'ok' })
-  await expectDocuments(`http://127.0.0.1:${port}`)
-  await expectPanel(`http://127.0.0.1:${port}`)
-  expect(await readdir(alone)).toEqual(['data', 'ops-panel.mjs'])
+test.for(nodes)(
+  'copied alone into an empty folder the bundle serves, and SIGTERM ends it within 5 s, on %s',
+  async (node) => {
+    const port = await freePort()
+    const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
+    const health = await answer(`http://127.0.0.1:${port}/api/health`, service)
+    expect(health.status).toBe(200)
+    expect(await health.json()).toMatchObject({ status: 'ok' })
+    await expectDocuments(`http://127.0.0.1:${port}`)
+    await expectPanel(`http://127.0.0.1:${port}`)
+    expect(await readdir(alone)).toEqual(['data', 'ops-panel.mjs'])
 
-  const stopping = performance.now()
-  service.child.kill('SIGTERM')
-  expect(await service.exit).toBe(0)
-  expect(performance.now() - stopping).toBeLessThan(5_000)
-})
+    const stopping = performance.now()
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toBe(0)
+    expect(performance.now() - stopping).toBeLessThan(5_000)
+  },
+)
 
-test.for(nodes)('imported by a program that runs it for others, as pm2 does, it serves, on %s', async (node) => {
+test.for(nodes)('imported by a program that runs it for others, like pm2, the bundle serves, on %s', async (node) => {
   const port = await freePort()
   await writeFile(join(alone, 'container.mjs'), 'process.argv.splice(2); import(process.env.pm_exec_path)')
   const env = {
@@ -72,7 +75,7 @@ test.for(nodes)('imported by a program that runs it for others, as pm2 does, it 
   expect((await answer(`http://127.0.0.1:${port}/api/health`, service)).status).toBe(200)
 })
 
-test.for(nodes)('a wrong variable stops the start and is named, on %s', async (node) => {
+test.for(nodes)('an invalid variable stops the start and is named, on %s', async (node) => {
   const service = start(node, { PANEL_PORT: 'abc' })
   expect(await service.exit).toBe(1)
   expect(service.stderr()).toContain('PANEL_PORT')
@@ -112,7 +115,7 @@ test.runIf(process.getuid?.() === 0).for(nodes)(
   },
 )
 
-test.for(nodes)('beside the running service, the command line lists and rotates its keys, on %s', async (node) => {
+test.for(nodes)('while the service runs, the command line lists and rotates its keys, on %s', async (node) => {
   const port = await freePort()
   const env = { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
   const service = start(node, env)
@@ -133,7 +136,7 @@ test.for(nodes)('beside the running service, the command line lists and rotates 
   expect((await fetch(`http://127.0.0.1:${port}/api/health`)).status).toBe(200)
 })
 
-test.for(nodes)('beside the running service, doctor, backup and users do their work, on %s', async (node) => {
+test.for(nodes)('while the service runs, doctor, backup and users work, on %s', async (node) => {
   const port = await freePort()
   const env = { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') }
   const service = start(node, env)
@@ -152,31 +155,28 @@ test.for(nodes)('beside the running service, doctor, backup and users do their w
   expect(users).toEqual({ code: 0, stdout: 'Personne ne s’est encore connecté.\n', stderr: '' })
 })
 
-test.for(nodes)(
-  'a command that is none, or not with that flag, is told in French and ends with 2, on %s',
-  async (node) => {
-    const cases: [args: string[], told: string][] = [
-      [['frobnicate'], 'commande inconnue « frobnicate »'],
-      [['keys', 'list', '--all'], 'n’a pas d’option'],
-      [['--frobnicate'], 'une option seule n’est pas une commande'],
-    ]
-    const ended = await Promise.all(
-      cases.map(async ([args]) => {
-        const { exit, stdout, stderr } = start(node, {}, [], args)
-        return { code: await exit, stdout: stdout(), stderr: stderr() }
-      }),
-    )
+test.for(nodes)('an unknown command or flag gets a French error and exits with 2, on %s', async (node) => {
+  const cases: [args: string[], told: string][] = [
+    [['frobnicate'], 'commande inconnue « frobnicate »'],
+    [['keys', 'list', '--all'], 'n’a pas d’option'],
+    [['--frobnicate'], 'une option seule n’est pas une commande'],
+  ]
+  const ended = await Promise.all(
+    cases.map(async ([args]) => {
+      const { exit, stdout, stderr } = start(node, {}, [], args)
+      return { code: await exit, stdout: stdout(), stderr: stderr() }
+    }),
+  )
 
-    for (const [at, [, told]] of cases.entries()) {
-      expect(ended[at]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(told) })
-      expect(ended[at]?.stderr).toMatch(/^ops-panel : .*\. Voir ops-panel --help\.\n$/)
-    }
-    expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
-  },
-)
+  for (const [at, [, told]] of cases.entries()) {
+    expect(ended[at]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(told) })
+    expect(ended[at]?.stderr).toMatch(/^ops-panel : .*\. Voir ops-panel --help\.\n$/)
+  }
+  expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
+})
 
 test.for(nodes)(
-  'a command without the data of a service names what is missing, and makes nothing, on %s',
+  'a command without the data of a service names what is missing, and creates nothing, on %s',
   async (node) => {
     const { exit, stderr } = start(node, {}, [], ['keys', 'rotate'])
 
@@ -186,7 +186,7 @@ test.for(nodes)(
   },
 )
 
-test.for(nodes)('a wish for HTTP/2 in clear is ignored: the request is answered, on %s', async (node) => {
+test.for(nodes)('an upgrade to HTTP/2 without TLS is ignored: the request is answered, on %s', async (node) => {
   const port = await freePort()
   const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
   const url = `http://127.0.0.1:${port}/api/health`
@@ -211,27 +211,30 @@ test.for(nodes)('a wish for HTTP/2 in clear is ignored: the request is answered,
   expect(JSON.parse(await text(refusal))).toMatchObject({ code: 'credentials_missing' })
 })
 
-test.for(nodes)('clients that break off in the middle of such a wish do not end the service, on %s', async (node) => {
-  const port = await freePort()
-  const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
-  const url = `http://127.0.0.1:${port}/api/health`
-  await answer(url, service)
+test.for(nodes)(
+  'clients that break off in the middle of such an upgrade do not end the service, on %s',
+  async (node) => {
+    const port = await freePort()
+    const service = start(node, { PANEL_PORT: String(port), PANEL_DATA_DIR: join(alone, 'data') })
+    const url = `http://127.0.0.1:${port}/api/health`
+    await answer(url, service)
 
-  for (const upgrade of ['h2c', 'websocket']) {
-    for (let n = 0; n < 50; n += 1) {
-      const client = connect(port, '127.0.0.1')
-      await once(client, 'connect')
-      client.write(`GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`)
-      if (n % 2) await setImmediate()
-      client.resetAndDestroy()
+    for (const upgrade of ['h2c', 'websocket']) {
+      for (let n = 0; n < 50; n += 1) {
+        const client = connect(port, '127.0.0.1')
+        await once(client, 'connect')
+        client.write(`GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`)
+        if (n % 2) await setImmediate()
+        client.resetAndDestroy()
+      }
     }
-  }
 
-  expect((await fetch(url)).status).toBe(200)
-  expect(service.child.exitCode).toBeNull()
-})
+    expect((await fetch(url)).status).toBe(200)
+    expect(service.child.exitCode).toBeNull()
+  },
+)
 
-test.for(nodes)('an API with a certificate of its own is asked once that is agreed to, on %s', async (node) => {
+test.for(nodes)('an API with its own certificate is used once that is trusted, on %s', async (node) => {
   const [demo, hypervisor] = [await startDemo(), await testHypervisor()]
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/api`

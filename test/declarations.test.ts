@@ -350,7 +350,7 @@ function expected(source: string): Complaint[] {
 
 const found = (name: string) => complaints.get(fileOf(cases.findIndex(([each]) => each === name))) ?? []
 
-test('the compiler ran over the cases, and found nothing wrong elsewhere', () => {
+test('the compiler ran over the cases, and found no other error', () => {
   const files = cases.map((_, index) => fileOf(index))
 
   expect(complaints.size).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import { checkClose, checkFrame } from './declared-frames.ts'
 
 const output = { type: 'update_output', topic: 'update:1', seq: 5, data: { chunk: 'Hello' } }
 
-test('a frame that its socket declares is let pass, and so is one of a socket that is not the service’s', () => {
+test('a declared frame passes, and so does one of a socket outside the service', () => {
   checkFrame('/ws/updates/1772366400-k3x9q2pa?from=3', JSON.stringify(output))
   checkFrame('/ws/terminal', '{"type":"exit","code":null,"reason":"Non."}')
   checkFrame('/ws/probe', '{"type":"whatever"}')
@@ -19,7 +19,7 @@ test.each([
   expect(() => checkFrame('/ws/updates/1', JSON.stringify(frame))).toThrow('does not declare')
 })
 
-test('a close code that is not declared is found, and none at all is nobody’s', () => {
+test('an undeclared close code is found, and a close without a code is accepted', () => {
   checkClose('/ws/updates/1', 1000)
   checkClose('/ws/updates/1', 1006)
   expect(() => checkClose('/ws/updates/1', 1012)).toThrow('/ws/updates/:jobId does not declare 1012')

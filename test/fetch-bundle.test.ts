@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => rm(alone, { recursive: true, force: true }))
 
-test('it imports what Node brings, and has no addon inside', async () => {
+test('the bundle imports only Node’s own modules, and contains no addon', async () => {
   const file = join(alone, NAME)
   const { metafile } = await build({
     entryPoints: [file],

@@ -21,7 +21,7 @@ test('all passed: the gate passes, and the last line sums up', () => {
   expect(last).toBe('6 passed, 0 failed')
 })
 
-test('a file that fails and passes when it is run once more is named as flaky, and the gate passes', () => {
+test('a file that fails and passes in its second run is listed as flaky, and the gate passes', () => {
   report('host', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['failed', 'passed'] })
   report('host.again', { 'test/b.test.ts': ['passed', 'passed'] })
   const { code, text, last } = summary()
@@ -38,7 +38,7 @@ test('a suite that fails beside its tests and passes when it is run once more is
   expect(summary('1')).toMatchObject({ code: 1, last: '6 passed, 1 failed' })
 })
 
-test('more than three of them fail the gate', () => {
+test('more than three flaky files fail the gate', () => {
   const files = ['b', 'c', 'd', 'e'].map((name) => `test/${name}.test.ts`)
   report('host', Object.fromEntries(files.map((file) => [file, ['failed']])))
   report('host.again', Object.fromEntries(files.map((file) => [file, ['passed']])))
@@ -69,7 +69,7 @@ test('a step that failed beside its tests fails the gate', () => {
   expect(summary('1').code).toBe(1)
 })
 
-test('the failed files of a suite are listed, one a line', () => {
+test('the failed files of a suite are listed, one per line', () => {
   report('unit', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['failed'] }, ['test/c.test.ts'])
   expect(run('failed', folder, 'unit').text).toBe('test/b.test.ts\ntest/c.test.ts\n')
   expect(run('failed', folder, 'docker').text).toBe('')

@@ -77,7 +77,7 @@ test('the manifest lists every command file, once, and nothing else', async () =
 test.each([
   ['tasks', tasks],
   ['commands', commands],
-])('the %s are in the order of their names, and no name is there twice', (_, list) => {
+])('the %s are sorted by name, and each name is unique', (_, list) => {
   const names = list.map(({ name }) => name)
   expect(names).toEqual([...new Set(names)].sort())
 })
@@ -87,11 +87,11 @@ test.each([...taskFiles, ...commandFiles])('%s is named after its name', async (
   expect(file.replace(/^.*\/|\.(task|command)\.ts$/g, '')).toBe(name.replace(' ', '-'))
 })
 
-test('what a task waits for between its runs is a number of seconds', () => {
+test('the interval of a task is a number of seconds', () => {
   for (const { every } of tasks) expect(Number.isInteger(every) && every > 0).toBe(true)
 })
 
-test('the names of the commands are words of small letters, one or two, and so are their flags', () => {
+test('the names of commands are one or two lower-case words, and so are their flags', () => {
   for (const { name, flags = {} } of commands) {
     expect(name).toMatch(/^[a-z]+( [a-z]+)?$/)
     for (const flag of Object.keys(flags)) expect(flag).toMatch(/^[a-z]+(-[a-z]+)*$/)
@@ -116,7 +116,7 @@ test.each(endpointFiles)('%s is named after its method', async (file) => {
   expect(file.endsWith(`.${method.toLowerCase()}.ts`)).toBe(true)
 })
 
-test('no method and path is declared twice, be it with other names of parameters', () => {
+test('no method and path is declared twice, not even with other parameter names', () => {
   const addresses = functions.flatMap(({ method, path, alsoAt = [] }) =>
     [path, ...alsoAt].map((each) => ({ method, path: each })),
   )
@@ -126,17 +126,17 @@ test('no method and path is declared twice, be it with other names of parameters
   expect(all).toEqual([...new Set(all)])
 })
 
-test('the manifest is in the order of its paths', () => {
+test('the manifest is sorted by path', () => {
   const paths = functions.map(({ path }) => path)
   expect(paths).toEqual([...paths].sort())
 })
 
-test('whatever is not public by the contract asks for a user', () => {
+test('every function that is not public by the contract requires a user', () => {
   const open = functions.filter(({ auth }) => auth === 'none' || auth === 'optional').map(title)
   expect(PUBLIC).toEqual(expect.arrayContaining(open))
 })
 
-test('what has no limit is what the contract lets off', () => {
+test('the functions without a limit are those that the contract exempts', () => {
   const unlimited = functions.filter(({ rateLimit }) => rateLimit === false).map(title)
   const letOff = ['GET /api/health', 'POST /api/auth/logout', 'GET /.well-known/jwks.json']
   expect(letOff).toEqual(expect.arrayContaining(unlimited))
@@ -146,7 +146,7 @@ const guarded = named.filter(([, { auth }]) => auth === 'user' || auth === 'admi
 const administrative = named.filter(([, { auth }]) => auth === 'admin')
 const limited = named.flatMap(([name, fn]) => (fn.rateLimit ? [[name, fn, fn.rateLimit] as const] : []))
 
-test('there are functions to be guarded and to be limited', () => {
+test('some functions require a user, and some have a limit', () => {
   expect(guarded.length).toBeGreaterThan(0)
   expect(limited.length).toBeGreaterThan(0)
 })
@@ -173,7 +173,7 @@ test.each(guarded)('%s is 401 without a valid token', async (_, { method, path }
   await nothingHappened(app)
 })
 
-test.each(guarded)('%s asks for the token before it reads the body', async (_, { method, path }) => {
+test.each(guarded)('%s checks the token before it reads the body', async (_, { method, path }) => {
   const app = await testApp(functions)
   const body = method === 'GET' ? undefined : 'x'.repeat(2 * 1024 * 1024)
 
@@ -228,7 +228,7 @@ test.each(limited)('%s is 429 over its limit', async (_, fn) => {
 })
 
 test.each(limited.filter(([, , { by }]) => by === 'user'))(
-  '%s has a limit as generous as the contract says',
+  '%s has the limit of the contract or a more generous one',
   (_, { method }, { limit, seconds }) => {
     expect((limit * 60) / seconds).toBeGreaterThanOrEqual(method === 'GET' ? 1200 : 300)
   },
@@ -278,7 +278,7 @@ test('a function for administrators refuses a user before it reads the body, and
   expect(await auditedActions(app.db)).toEqual(['update_start'])
 })
 
-test('the walks find a function that is open, not for administrators, or without a limit', async () => {
+test('the checks find a function that is open, not for administrators, or without a limit', async () => {
   const app = await testApp([open])
 
   await expect(refused(await app.request('GET', open.path), 401, 'unauthenticated')).rejects.toThrow()
@@ -289,7 +289,7 @@ test('the walks find a function that is open, not for administrators, or without
   await refusesOverLimit([administrators], administrators)
 })
 
-test('a user’s limit counts only who may call; an address’s counts everybody first', async () => {
+test('a user’s limit counts only permitted callers; an address’s counts everybody first', async () => {
   const byAddress = { ...administrators, rateLimit: { limit: 3, seconds: 10, by: 'address' as const } }
   const app = await testApp([administrators])
   const other = await testApp([byAddress])
@@ -304,7 +304,7 @@ test('a user’s limit counts only who may call; an address’s counts everybody
 })
 
 test.each(['/api/nothing', '/api', '/nothing', '/api/health/', '/api/auth/login/x', '/ws/updates/1', '/API/health'])(
-  '%s is no route: 404',
+  '%s is an unknown route: 404',
   async (path) => {
     const app = await testApp(functions)
 
@@ -332,7 +332,7 @@ test.each([...addresses])('%s with another method is 405 with Allow', async (pat
   await nothingHappened(app)
 })
 
-test('an address with two functions allows both of their methods', async () => {
+test('an address with two functions allows both methods', async () => {
   const write = defineFunction({
     method: 'PUT',
     path: '/api/probe/open',
@@ -378,7 +378,7 @@ test('a body of exactly 1 MiB is read, and one byte more is not', async () => {
   await refused(await send(MIB + 1), 413, 'body_too_large')
 })
 
-test('every answer, good or bad, has a request id of its own and is not to be kept', async () => {
+test('every response, good or bad, has its own request id and must not be cached', async () => {
   const app = await testApp(functions)
   const responses = [
     await app.request('GET', '/api/health'),
@@ -412,7 +412,7 @@ test('a rejected field is named with a French sentence', async () => {
   expect(details).toEqual([{ field: 'target', message: expect.stringMatching(/^Entrée invalide/) }])
 })
 
-test('every code of the table has a French sentence and a status of its kind', () => {
+test('every code of the table has a French sentence and a matching status', () => {
   for (const [code, [status, text]] of Object.entries(ERRORS)) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
     expect(status).toBeGreaterThanOrEqual(400)
@@ -438,7 +438,7 @@ test('a field that the response does not declare does not leak, at any depth', a
   expect(await answered(await app.request('GET', '/api/probe'), 200)).toEqual({ id: 1, items: [{ name: 'a' }] })
 })
 
-test('an answer that is not of its declared shape is 500, and is not sent', async () => {
+test('an answer of an undeclared shape is 500, and is not sent', async () => {
   const app = await testApp([probe(() => ({ id: 'secret' }), z.object({ id: z.number() }))])
 
   const response = await app.request('GET', '/api/probe')
@@ -447,7 +447,7 @@ test('an answer that is not of its declared shape is 500, and is not sent', asyn
   await refused(response, 500, 'internal')
 })
 
-test('a code that the function does not declare is 500 under strict, and goes out otherwise', async () => {
+test('an undeclared code is 500 under strict, and is sent otherwise', async () => {
   const undeclared = probe(() => {
     throw fail('job_missing')
   })
@@ -462,7 +462,7 @@ test('a code that the function does not declare is 500 under strict, and goes ou
   await refused(await declared.request('GET', '/api/probe'), 404, 'job_missing')
 })
 
-test('a parameter that the schema refuses is 404 without being declared, as it follows from the path', async () => {
+test('a parameter that the schema refuses gives 404 without a declaration, as the path implies it', async () => {
   const byId = defineFunction({
     method: 'GET',
     path: '/api/probe/:id',
@@ -484,25 +484,28 @@ test.each([
   ['an error', new TypeError('secret cause')],
   ['a text', 'secret cause'],
   ['nothing', undefined],
-])('an unexpected exception (%s) is 500 with nothing of it, and its log line has the request id', async (_, thrown) => {
-  const app = await testApp([
-    probe(() => {
-      throw thrown
-    }),
-  ])
+])(
+  'an unexpected exception (%s) is 500 and reveals nothing, and its log line has the request id',
+  async (_, thrown) => {
+    const app = await testApp([
+      probe(() => {
+        throw thrown
+      }),
+    ])
 
-  const response = await app.request('GET', '/api/probe')
+    const response = await app.request('GET', '/api/probe')
 
-  const id = response.headers.get('x-request-id') ?? 'none'
-  const all = JSON.stringify([...response.headers])
-  const body = await refused(response, 500, 'internal')
-  expect(body).toEqual({ error: 'Une erreur interne est survenue.', code: 'internal' })
-  expect(all).not.toContain('secret cause')
-  const lines = app.lines().filter((line) => line.includes(id))
-  expect(lines).toHaveLength(1)
-  expect(lines[0]).toContain('"level":"error"')
-  if (thrown !== undefined) expect(lines[0]).toContain('secret cause')
-})
+    const id = response.headers.get('x-request-id') ?? 'none'
+    const all = JSON.stringify([...response.headers])
+    const body = await refused(response, 500, 'internal')
+    expect(body).toEqual({ error: 'Une erreur interne est survenue.', code: 'internal' })
+    expect(all).not.toContain('secret cause')
+    const lines = app.lines().filter((line) => line.includes(id))
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('"level":"error"')
+    if (thrown !== undefined) expect(lines[0]).toContain('secret cause')
+  },
+)
 
 test('a refusal is logged with its request id, and without the headers or the body of the request', async () => {
   const app = await testApp(functions)

@@ -38,7 +38,7 @@ function deadLinks([path, text]: [string, string]): string[] {
     .map((target) => `${path} → ${target}`)
 }
 
-test('no link of the documentation leads nowhere', () => {
+test('no link of the documentation is broken', () => {
   expect(pages.size).toBeGreaterThan(20)
   expect([...pages].flatMap(deadLinks)).toEqual([])
 })
@@ -47,7 +47,7 @@ test.each(['nothing.md', '#no-such-heading', 'docs/api.md#no-such-heading'])('a 
   expect(deadLinks(['README.md', `[here](${target})`])).toEqual([`README.md → ${target}`])
 })
 
-test('the page about the API names every endpoint and every socket, and nothing that is not there', () => {
+test('the page about the API names exactly the endpoints and sockets that exist', () => {
   const named = [...page('docs/api.md').matchAll(/^\| (`[^|]+) \|[^|]*\|[^|]*\|$/gm)].flatMap(([, cell = '']) =>
     endpointsOf(cell),
   )
@@ -69,7 +69,7 @@ function endpointsOf(cell: string): string[] {
   })
 }
 
-test('the guide names every variable, and no other', () => {
+test('the guide names exactly the variables that exist', () => {
   const [, section = ''] = page('docs/operate.md').split('\n## Variables\n')
   const [table = ''] = section.split('\n## ')
   const named = [...table.matchAll(/^\| ((?:`PANEL_\w+`(?:, )?)+) \|/gm)].flatMap(
@@ -79,7 +79,7 @@ test('the guide names every variable, and no other', () => {
   expect(named.sort()).toEqual([...VARIABLES].sort())
 })
 
-test('commands that the documentation types exist', () => {
+test('commands in the documentation exist', () => {
   // `settings get`, and `settings` for all of its kind.
   const known = new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))
   const typed = [...pages.values()].flatMap((text) =>

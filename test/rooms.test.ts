@@ -128,7 +128,7 @@ function areasOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, s
 
 const lines = (source: string) => source.trimEnd().split('\n').length
 
-test('every room imports downwards and through doors, no endpoint, and reads neither time nor environment', () => {
+test('every room imports downwards and through doors, no room imports an endpoint, and none reads time or environment', () => {
   const files = sources(...ROOMS)
 
   expect(files.length).toBeGreaterThan(300)
@@ -165,7 +165,7 @@ test('the runtime is small enough to be read in an hour', () => {
   expect(total).toBeLessThanOrEqual(2_600)
 })
 
-test('the imports are really seen: the entry imports the manifest, and the manifest every endpoint', () => {
+test('the check sees imports: the entry imports the manifest, and the manifest every endpoint', () => {
   const files = new Map(sources('functions', 'serve'))
   const of = (path: string) => importsOf(path, files.get(path) ?? '')
   const endpoints = [...files.keys()].filter((path) => ENDPOINT.test(path))
@@ -178,7 +178,7 @@ test('the imports are really seen: the entry imports the manifest, and the manif
   ).toEqual(endpoints.sort())
 })
 
-test('what is imported exists', () => {
+test('every imported file exists', () => {
   const files = sources(...ROOMS, 'packaging')
   const known = new Set(files.map(([path]) => path))
   const missing = files.flatMap(([path, source]) =>
@@ -188,7 +188,7 @@ test('what is imported exists', () => {
   expect(missing).toEqual([])
 })
 
-test('an area’s endpoints and nouns lie in its folder', () => {
+test('the endpoints and nouns of an area are in its folder', () => {
   const loose = sources('functions')
     .map(([path]) => path)
     .filter((path) => path.split('/').length !== 3 && path !== MANIFEST && path !== SERVICES)
@@ -196,7 +196,7 @@ test('an area’s endpoints and nouns lie in its folder', () => {
   expect(loose).toEqual([])
 })
 
-test('a planted circle is found, of types too, and one of areas', () => {
+test('the check finds a planted circle, of types too, and one of areas', () => {
   const types = importsIn([
     ['jobs/run.ts', `import type { Queue } from './queue.ts'`],
     ['jobs/queue.ts', `import { type Record } from './record.ts'`],
@@ -232,7 +232,7 @@ test.each([
   ['panel/wire/panel.ts', `import { createPanel } from '../../client/index.ts'\nconst at = Date.now()`],
   ['panel/main.tsx', `import { Shell } from './parts/shell.tsx'`],
   ['functions/panel/page.get.ts', `import { ROUTES } from '../../panel/routes.ts'`],
-])('the check lets pass, in %s: %j', (path, source) => {
+])('the check accepts, in %s: %j', (path, source) => {
   expect(wrongs(path, source)).toEqual([])
 })
 

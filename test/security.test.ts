@@ -36,7 +36,7 @@ function wrongs({ attack, defence, tests }: Threat): string[] {
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-test('each attack of SECURITY.md has a defence, and a test that is there', () => {
+test('each attack of SECURITY.md has a defence, and a test that exists', () => {
   const found = threats(read('SECURITY.md'))
 
   expect(found.length).toBeGreaterThan(20)

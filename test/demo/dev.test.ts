@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const Health = z.object({ boot_id: z.string() })
 const Login = z.object({ access_token: z.string() })
 
-test('`npm run dev` restarts the service when a source changes, and who is signed in stays so', {
+test('`npm run dev` restarts the service when a source changes, and sessions survive', {
   timeout: 60_000,
 }, async () => {
   const port = await freePort()

@@ -18,7 +18,7 @@ afterEach(() => host.close())
 const panel = () => connect({ port: host.port, ...host.service })
 const container = (id: string) => upgrade({ scope: 'container', id }, '')
 
-test('an upgrade empties the list of its container, and of no other place', async () => {
+test('an upgrade empties the package list of its container only', async () => {
   const client = await panel()
 
   await startJob(client, 'job', container('101'))
@@ -35,7 +35,7 @@ test('an upgrade empties the list of its container, and of no other place', asyn
   expect(host.upgradable('102')).toHaveLength(5)
 })
 
-test('of all containers the stopped one is left out', async () => {
+test('an upgrade of all containers skips a stopped one', async () => {
   const client = await panel()
 
   await startJob(client, 'job', upgrade({ scope: 'all', ids: ['101', '102', '103'] }, ''))
@@ -70,7 +70,7 @@ test('an ordinary account cannot upgrade, one with a rule can', async () => {
   expect(host.upgradable('host')).toEqual([])
 })
 
-test('a job outlives the connection, and who follows on from an offset gets each byte once', async () => {
+test('a job survives the connection, and a client that resumes at an offset gets each byte once', async () => {
   host.lineMs = 5
   const first = await panel()
   first.on('error', () => {})
@@ -123,7 +123,7 @@ test('starting a job twice starts it once; cleaning forgets it', async () => {
   expect((await collect(await follow(client, 'job'))).stderr).toBe('ops-panel gone\n')
 })
 
-test('a job is its own account’s alone', async () => {
+test('an account sees only its own jobs', async () => {
   const client = await panel()
   const guest = await connect({ port: host.port, username: 'guest', password: 'guest' })
   await startJob(client, 'job', container('101'))
@@ -159,7 +159,7 @@ test('a reboot leaves a job without an exit code', async () => {
   expect((await collect(await follow(after, 'job'))).stderr).toMatch(/^ops-panel lost \d+ rebooted\n$/)
 })
 
-test('a second upgrade of the same place waits for the first', async () => {
+test('a second upgrade of the same target waits for the first', async () => {
   host.lineMs = 5
   const client = await panel()
   await startJob(client, 'one', container('101'))
@@ -172,7 +172,7 @@ test('a second upgrade of the same place waits for the first', async () => {
   expect(two.stdout).toContain('0 upgraded')
 })
 
-test('prints any bytes, at any length, and tells the end once all has been read', async () => {
+test('prints bytes of any value and length, and reports the end after all of them are read', async () => {
   const size = 64 * 1024
   const block = Buffer.alloc(size, 'ligne\xff\n', 'latin1')
   const before = process.memoryUsage().rss
@@ -213,7 +213,7 @@ test('prints any bytes, at any length, and tells the end once all has been read'
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
 })
 
-test('a reader that stopped reading when its window was just full gets nothing twice', async () => {
+test('a reader that stopped when its window was just full gets nothing twice', async () => {
   const megabyte = Buffer.alloc(1024 * 1024, 'x')
   host.upgradeOutput = async function* () {
     yield Buffer.alloc(1000, 'x')

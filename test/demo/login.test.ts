@@ -28,7 +28,7 @@ const inspect = (name: string) => script(INSPECT, 'ops-panel-inspect', 'mark', n
 const barred = ({ code, stdout }: { code: unknown; stdout: string }) => [code, stdout.replaceAll('\0', '|')]
 const as = (username: string, password: string) => connect({ port: host.port, username, password })
 
-test('says who signed in, and who another account is', async () => {
+test('identifies the signed-in account and other accounts', async () => {
   const demo = await as('demo', 'demo')
   const guest = await as('guest', 'guest')
 
@@ -42,7 +42,7 @@ test('says who signed in, and who another account is', async () => {
   ])
 })
 
-test('the service account is root, with a password of this start alone', async () => {
+test('the service account is root, with a password that only this start accepts', async () => {
   const other = await startDemoHost()
   const { username, password } = host.service
   const client = await as(username, password)
@@ -71,7 +71,7 @@ test('an account without a shell signs in and runs nothing', async () => {
   expect(await exec(client, 'id -u')).toMatchObject({ code: 1, stdout: 'This account is currently not available.\n' })
 })
 
-test('takes the password by keyboard-interactive where that is the way in', async () => {
+test('accepts the password by keyboard-interactive where the host offers only that', async () => {
   const other = await startDemoHost({ method: 'keyboard-interactive' })
   const login = { port: other.port, username: 'demo', password: 'demo' }
 
@@ -87,7 +87,7 @@ test.each([
   ['guest', 'guest', 'rule\n'],
   ['keen', 'pw', 'sudo\n'],
   ['rule', 'pw', 'rule\n'],
-])('tells how %s gains rights', async (username, password, mode) => {
+])('reports how %s gains rights', async (username, password, mode) => {
   const client = await as(username, password)
 
   const { stdout } = await run(client, script(ELEVATION, 'ops-panel-elevation'), `${password}\n`)
@@ -122,7 +122,7 @@ test('refuses the eleventh session of a connection, until one has ended', async 
   for (let round = 0; round < 12; round += 1) expect((await exec(again, 'true')).code).toBe(0)
 })
 
-test('nobody gets in while connections are not accepted', async () => {
+test('a login fails while the host accepts no connections', async () => {
   host.accepting = false
   expect(await signIn({ port: host.port, username: 'demo', password: 'demo' })).not.toBeInstanceOf(Object)
 
@@ -130,7 +130,7 @@ test('nobody gets in while connections are not accepted', async () => {
   expect(await signIn({ port: host.port, username: 'demo', password: 'demo' })).toBeInstanceOf(Object)
 })
 
-test('another host with the same key can take the port over', async () => {
+test('another host with the same key can take over the port', async () => {
   const { port, privateKey, hostKey } = host
   await as('demo', 'demo')
   await host.close()

@@ -17,7 +17,7 @@ afterEach(() => host.close())
 const panel = () => connect({ port: host.port, ...host.service })
 const pct = '/usr/sbin/pct' as const
 
-test('lists the containers as pct does', async () => {
+test('lists the containers in the format of pct', async () => {
   const { code, stdout } = await run(await panel(), [pct, 'list'])
 
   expect(code).toBe(0)
@@ -48,7 +48,7 @@ test('starts and stops a container as pct does, and the list follows', async () 
   expect(await turn('stop', '999')).toMatchObject({ code: 255, said: expect.stringContaining('999.conf') })
 })
 
-test('lists what can be upgraded on the host and in a container, in the language asked for', async () => {
+test('lists the upgradable packages of the host and of a container, in the requested language', async () => {
   const client = await panel()
 
   const onHost = await run(client, LIST_UPGRADABLE)
@@ -71,7 +71,7 @@ test.each([
   ['999', "Configuration file 'nodes/pve/lxc/999.conf' does not exist\n"],
   ['x', "400 Parameter verification failed.\nvmid: type check ('integer') failed - got 'x'\n"],
   ['--', "400 Parameter verification failed.\nvmid: type check ('integer') failed - got '--'\n"],
-])('says why nothing can be run in container %s', async (id, reason) => {
+])('reports why no command can run in container %s', async (id, reason) => {
   const { code, stdout, stderr } = await run(await panel(), [pct, 'exec', id, '--', 'true'])
 
   expect({ code, stdout }).toEqual({ code: 255, stdout: '' })
@@ -87,7 +87,7 @@ test.each([
   ['__proto__ x', '__proto__'],
   ['constructor', 'constructor'],
   ['/bin/bash -i', '/bin/bash'],
-])('runs nothing but what it knows: %s', async (line, word) => {
+])('runs only known commands: %s', async (line, word) => {
   const { code, stdout, stderr } = await exec(await panel(), line)
 
   expect({ code, stdout, stderr }).toEqual({ code: 127, stdout: '', stderr: `sh: 1: ${word}: not found\n` })
@@ -99,18 +99,18 @@ test('a script that differs by one character is not run', async () => {
   expect(code).toBe(127)
 })
 
-test('says so when a quote stays open', async () => {
+test('reports an unclosed quote', async () => {
   expect(await exec(await panel(), "id 'x")).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('an unknown program inside a container is not found there', async () => {
+test('an unknown program inside a container is not found', async () => {
   const { code, stderr } = await run(await panel(), [pct, 'exec', '101', '--', 'nft'])
 
   expect(code).toBe(127)
   expect(stderr).toContain('Failed to exec "nft"')
 })
 
-test('another answer can be given for any program', async () => {
+test('the answer of any program can be replaced', async () => {
   host.override = (words, process) => {
     if (words[0] !== 'apt') return undefined
     return process.stderr('E: The list of sources could not be read.\n').then(() => 100)
@@ -124,11 +124,11 @@ test('another answer can be given for any program', async () => {
 test.each([
   [['a', '', "it's", '"$HOME"', 'x\ny', '\\', '-', 'é'] as const],
   [['sh', '-c', START, 'name', "'"] as const],
-])('reads back the words that the service quotes', (words) => {
+])('parses the words that the service has quoted', (words) => {
   expect(splitWords(quote(words))).toEqual(words)
 })
 
-test('splits words as a shell does', () => {
+test('splits words like a shell', () => {
   expect(splitWords(` a\\ b "c \\"d\\" \\x" 'e'f\tg\\\nh "" `)).toEqual(['a b', 'c "d" \\x', 'ef', 'gh', ''])
   expect(splitWords('')).toEqual([])
   expect(splitWords('a "b')).toBeUndefined()

@@ -16,7 +16,7 @@ async function healthOf(env: Record<string, string>) {
 }
 
 test.each(['127.0.0.1', '0.0.0.0', '::1', '::', 'localhost'])(
-  'tells what the service that listens on %s answers, and needs no data for it',
+  'prints the answer of the service that listens on %s, and needs no data',
   async (host) => {
     const { url } = await startService(await startDemo(), { PANEL_HOST: host })
     const { port } = new URL(url)
@@ -31,7 +31,7 @@ test.each(['127.0.0.1', '0.0.0.0', '::1', '::', 'localhost'])(
   },
 )
 
-test('asks by TLS where the service has a certificate, whatever name that is for', async () => {
+test('connects by TLS where the service has a certificate, whatever its name', async () => {
   const folder = await temporaryFolder()
   const { cert, key } = selfSigned('panel.example')
   const tls = { PANEL_TLS_CERT: join(folder, 'cert.pem'), PANEL_TLS_KEY: join(folder, 'key.pem') }
@@ -46,7 +46,7 @@ test('asks by TLS where the service has a certificate, whatever name that is for
   expect(await healthOf({ PANEL_PORT: port })).toMatchObject({ code: 1 })
 })
 
-test('ends with 1 where nobody answers, and says so', async () => {
+test('exits with 1 and a message when nothing answers', async () => {
   const port = String(await freePort())
 
   const { code, stdout, stderr } = await healthOf({ PANEL_PORT: port })
@@ -55,7 +55,7 @@ test('ends with 1 where nobody answers, and says so', async () => {
   expect(stderr).toMatch(new RegExp(`^ops-panel : le service ne répond pas \\(.*ECONNREFUSED.*:${port}\\)\\.\\n$`))
 })
 
-test('ends with 1 where the service is not well, with its answer', async () => {
+test('exits with 1 and the answer when the service is degraded', async () => {
   const said = JSON.stringify({ status: 'degraded' })
   const server = createServer((_, response) => response.writeHead(503).end(said))
   const port = await freePort()

@@ -8,7 +8,7 @@ import { answered, audited } from './answers.ts'
 
 const PATH = '/api/health'
 
-test('tells any client which version runs and since when', async () => {
+test('any client can read the running version and its start time', async () => {
   const app = await testApp([health])
 
   const response = await app.request('GET', PATH)
@@ -24,13 +24,13 @@ test('tells any client which version runs and since when', async () => {
   expect(await audited(app.db)).toEqual([])
 })
 
-test('a worthless token does not matter', async () => {
+test('an invalid token is ignored', async () => {
   const app = await testApp([health])
 
   expect((await app.request('GET', PATH, { headers: { authorization: 'Bearer x' } })).status).toBe(200)
 })
 
-test('is degraded with 503, in the same shape, when the database does not answer', async () => {
+test('health is degraded with 503, in the same format, when the database does not answer', async () => {
   const app = await testApp([health])
   app.db.close()
 
@@ -42,7 +42,7 @@ test('is degraded with 503, in the same shape, when the database does not answer
   })
 })
 
-test('is degraded while the database can be read and not changed, and no longer', async () => {
+test('health is degraded only while the database is read-only', async () => {
   const app = await testApp([health])
   await app.db.script("CREATE TRIGGER full BEFORE UPDATE ON schema_version BEGIN SELECT raise(ABORT, 'disk full'); END")
   const statuses = [(await app.request('GET', PATH)).status, (await app.request('GET', PATH)).status]
@@ -52,7 +52,7 @@ test('is degraded while the database can be read and not changed, and no longer'
   expect((await app.request('GET', PATH)).status).toBe(200)
 })
 
-test('is degraded once a newer program has changed the database, and the log says so', async () => {
+test('health is degraded once a newer program has changed the database, and the log says so', async () => {
   const app = await testApp([health])
   await app.db.script(`INSERT INTO schema_version VALUES (${SCHEMA_VERSION + 1}, '2026-03-01T12:00:00.000Z')`)
 
@@ -61,7 +61,7 @@ test('is degraded once a newer program has changed the database, and the log say
   expect(app.lines().at(-1)).toContain(`newer than this program (${SCHEMA_VERSION})`)
 })
 
-test('asked often, it changes the database about once a second', async () => {
+test('frequent requests change the database about once a second', async () => {
   const app = await testApp([health])
   await app.db.script(`CREATE TABLE changes (n INTEGER);
     CREATE TRIGGER counted AFTER UPDATE ON schema_version BEGIN INSERT INTO changes VALUES (1); END`)
@@ -73,7 +73,7 @@ test('asked often, it changes the database about once a second', async () => {
   expect(changes.length).toBeLessThan(100)
 })
 
-test('is not limited: many clients poll it every 3 s', async () => {
+test('health has no limit: many clients poll it every 3 s', async () => {
   const app = await testApp([health])
   const statuses = new Set<number>()
 

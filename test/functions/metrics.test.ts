@@ -25,7 +25,7 @@ test('when metrics are off, the address gives the usual 404', async () => {
   await refused(await request('GET', '/metrics', { as: 'admin' }), 404, 'not_found')
 })
 
-test('where it is on, anybody reads it as one text of the format 0.0.4, with the headers of every answer', async () => {
+test('when metrics are on, anybody can read them as text of the format 0.0.4, with the headers of every response', async () => {
   const { url } = await startService(await startDemo(), ON)
 
   const { answer } = await read(url)
@@ -45,7 +45,7 @@ test('where it is on, anybody reads it as one text of the format 0.0.4, with the
   expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
 })
 
-test('requests are counted by declared path and status, refusals too, and ids make no series', async () => {
+test('requests are counted by declared path and status, including refusals, and ids create no series', async () => {
   const { url, request } = await startService(await startDemo(), ON)
   for (const id of ['4711', '4712', '4713']) await request('DELETE', `/api/auth/sessions/${id}`)
   await fetch(`${url}/api/auth/me`)
@@ -65,7 +65,7 @@ test('requests are counted by declared path and status, refusals too, and ids ma
   expect(sampleOf(samples, 'ops_panel_http_request_seconds_count', { method: 'GET', path: '/api/auth/me' })).toBe(2)
 })
 
-test('reports jobs, sockets, SSH connections and the database, and no user', async () => {
+test('metrics report jobs, sockets, SSH connections and the database, and no user', async () => {
   const demo = await startDemo()
   const service = await startService(demo, ON)
   const { url } = service

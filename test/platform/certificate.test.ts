@@ -110,7 +110,7 @@ test.each([
   ['replaced by a rename', layByRename],
   ['links that certbot makes to lead elsewhere', layAsCertbot],
   ['links through a folder that Kubernetes exchanges', layAsKubernetes],
-])('a renewal is served to who comes next: %s', async (_, lay) => {
+])('new connections get a renewed certificate: %s', async (_, lay) => {
   const { folder, look, shown, logged } = await serve(selfSigned('first'), lay)
   expect(await shown()).toBe('first')
 
@@ -122,7 +122,7 @@ test.each([
   expect(logged()).toEqual([RENEWED])
 })
 
-test('a connection that stands outlives a renewal with the certificate it began with', async () => {
+test('an open connection keeps the certificate it began with', async () => {
   const { folder, port, look, shown } = await serve()
   const standing = await open(port)
   expect(await ask(standing)).toBe('HTTP/1.1 200 OK')
@@ -135,24 +135,27 @@ test('a connection that stands outlives a renewal with the certificate it began 
   expect(standing.getPeerX509Certificate()?.subject).toBe('CN=first')
 })
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)('a %s session of the former certificate is not resumed', async (version) => {
-  const { folder, port, look } = await serve()
-  const options = { minVersion: version, maxVersion: version }
-  const first = await open(port, options)
-  await ask(first)
-  const session = first.getSession()
-  const again = await open(port, { ...options, session })
-  expect(again.isSessionReused()).toBe(true)
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'a %s session of the previous certificate is not resumed',
+  async (version) => {
+    const { folder, port, look } = await serve()
+    const options = { minVersion: version, maxVersion: version }
+    const first = await open(port, options)
+    await ask(first)
+    const session = first.getSession()
+    const again = await open(port, { ...options, session })
+    expect(again.isSessionReused()).toBe(true)
 
-  await layFiles(folder, selfSigned('second'))
-  await look(2)
+    await layFiles(folder, selfSigned('second'))
+    await look(2)
 
-  const after = await open(port, { ...options, session })
-  expect(after.isSessionReused()).toBe(false)
-  expect(after.getPeerX509Certificate()?.subject).toBe('CN=second')
-})
+    const after = await open(port, { ...options, session })
+    expect(after.isSessionReused()).toBe(false)
+    expect(after.getPeerX509Certificate()?.subject).toBe('CN=second')
+  },
+)
 
-test('of a renewal that is half done nothing is served or told, and the whole of it is', async () => {
+test('a half-finished renewal is neither served nor logged; the complete one is', async () => {
   const { tls, look, shown, logged } = await serve()
   const second = selfSigned('second')
 
@@ -174,27 +177,30 @@ test.each([
   ['half a certificate', { cert: selfSigned().cert.slice(0, 300) }, 'un certificat en PEM est attendu dans'],
   ['an empty key', { key: '' }, 'une clé privée en PEM est attendue dans'],
   ['no files', undefined, 'tls.crt ne peut pas être lu (ENOENT'],
-])('%s: the former certificate stays, it is told once, and the next good one is taken', async (_, wrong, why) => {
-  const { folder, tls, look, shown, logged, lines } = await serve()
+])(
+  '%s: the previous certificate stays, one line is logged, and the next good one is accepted',
+  async (_, wrong, why) => {
+    const { folder, tls, look, shown, logged, lines } = await serve()
 
-  if (wrong) await layFiles(folder, { ...selfSigned('wrong'), ...wrong })
-  else for (const file of Object.values(tls)) await rm(file)
-  await look(4)
-  expect(await shown()).toBe('first')
-  expect(logged()).toEqual([KEPT])
-  expect(lines().join('\n')).toContain(why)
+    if (wrong) await layFiles(folder, { ...selfSigned('wrong'), ...wrong })
+    else for (const file of Object.values(tls)) await rm(file)
+    await look(4)
+    expect(await shown()).toBe('first')
+    expect(logged()).toEqual([KEPT])
+    expect(lines().join('\n')).toContain(why)
 
-  await layFiles(folder, selfSigned('second'))
-  await look(2)
-  expect(await shown()).toBe('second')
-  expect(logged()).toEqual([KEPT, RENEWED])
-})
+    await layFiles(folder, selfSigned('second'))
+    await look(2)
+    expect(await shown()).toBe('second')
+    expect(logged()).toEqual([KEPT, RENEWED])
+  },
+)
 
 test.each([
   ['a pipe', async (file: string) => void execFileSync('mkfifo', [file]), 'ce n’est pas un fichier ordinaire'],
   ['a device', (file: string) => symlink('/dev/zero', file), 'ce n’est pas un fichier ordinaire'],
   ['a very long file', (file: string) => writeFile(file, 'x'.repeat(300_000)), 'il dépasse 256 Kio'],
-])('%s in the place of the key is not read, and told once', async (_, lay, why) => {
+])('%s in the place of the key is not read, and logged once', async (_, lay, why) => {
   const { tls, look, shown, logged, lines } = await serve()
 
   await rm(tls.key)
@@ -206,7 +212,7 @@ test.each([
   expect(lines().join('\n')).toContain(why)
 })
 
-test('files that become what they were are no renewal', async () => {
+test('files that return to their previous content are no renewal', async () => {
   const first = selfSigned('first')
   const { folder, tls, look, logged } = await serve(first)
 
@@ -218,7 +224,7 @@ test('files that become what they were are no renewal', async () => {
   expect(logged()).toEqual([KEPT])
 })
 
-test('a certificate that nobody renews is told of a week before its end, at its end, and not at each look', async () => {
+test('an unrenewed certificate is logged a week before its end and at its end, and not at each look', async () => {
   const at = (day: number) => new Date(Date.UTC(2026, 2, 1 + day))
   const { folder, look, logged, advance } = await serve(selfSigned('first', { from: at(-60), until: at(30) }))
   const days = 86_400_000
@@ -238,7 +244,7 @@ test('a certificate that nobody renews is told of a week before its end, at its 
   expect(logged()).toEqual([SOON, OVER, RENEWED])
 })
 
-test('one that is made for six days is told of when a quarter of them is left', async () => {
+test('a certificate for six days is logged when a quarter of its life is left', async () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour))
   const { look, logged, advance } = await serve(selfSigned('first', { from: at(0), until: at(144) }))
 
@@ -251,14 +257,14 @@ test('one that is made for six days is told of when a quarter of them is left', 
   expect(logged()).toHaveLength(1)
 })
 
-test('one that has expired is served all the same, and told of at the start', async () => {
+test('an expired certificate is served anyway, and logged at the start', async () => {
   const { shown, logged } = await serve(selfSigned('past', { from: new Date(0), until: new Date(86_400_000) }))
 
   expect(await shown()).toBe('past')
   expect(logged()).toEqual(['the TLS certificate has expired'])
 })
 
-test('nothing looks on once the server has closed', async () => {
+test('the looks stop when the server closes', async () => {
   const { server, isLooking } = await serve()
   expect(isLooking()).toBe(true)
 
@@ -268,7 +274,7 @@ test('nothing looks on once the server has closed', async () => {
   expect(isLooking()).toBe(false)
 })
 
-test('looks follow one another by themselves, never two at a time, until they are ended', async () => {
+test('the looks repeat, never two at a time, until they are ended', async () => {
   let [looks, atOnce, most] = [0, 0, 0]
   const end = every(1)(async () => {
     looks += 1
@@ -286,7 +292,7 @@ test('looks follow one another by themselves, never two at a time, until they ar
   expect({ most, looks }).toEqual({ most: 1, looks: last })
 })
 
-test('a file of several certificates is served whole, with a key of RSA too', async () => {
+test('a file of several certificates is served completely, also with an RSA key', async () => {
   const authority = selfSigned('authority')
   const leaf = selfSigned('leaf', { kind: 'rsa', by: authority })
   const { port } = await serve({ ...leaf, cert: leaf.cert + authority.cert })
@@ -305,7 +311,7 @@ test.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
   await expect(opening).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
 })
 
-test('who speaks in clear is shown the door', async () => {
+test('a client without TLS is disconnected', async () => {
   const { port, lines } = await serve()
   const before = lines().length
   const socket = connectInClear(port, '127.0.0.1')
@@ -317,7 +323,7 @@ test('who speaks in clear is shown the door', async () => {
   expect(lines()).toHaveLength(before)
 })
 
-test('who begins no handshake is let go after ten seconds', async () => {
+test('a client that begins no handshake is disconnected after ten seconds', async () => {
   const { port } = await serve()
   const socket = connectInClear(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())

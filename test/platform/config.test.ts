@@ -8,7 +8,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const PRINT = `SHA256:${'a'.repeat(43)}`
 
-test('has a default for everything', () => {
+test('every setting has a default', () => {
   const { isTrustedProxy, ...rest } = readConfig({})
 
   expect(rest).toEqual({
@@ -156,12 +156,12 @@ test.each([
   ['PANEL_FORGE_TOKEN', 'to ken', 'sans espace'],
   ['PANEL_DEPLOYER', 'kubernetes', 'docker, process ou none'],
   ['PANEL_LOG_LEVEL', 'loud', 'info'],
-])('%s may not be %j: the message names it and what was expected', (name, value, expected) => {
+])('%s may not be %j: the message names it and the expected value', (name, value, expected) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
   expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name} : attendu .*${expected}`))
 })
 
-test('a PANEL_JWT_KEY that only looks like a key is refused at the start, by name', () => {
+test('a malformed PANEL_JWT_KEY is refused at the start, by name', () => {
   const broken = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const elliptic = ec.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -170,7 +170,7 @@ test('a PANEL_JWT_KEY that only looks like a key is refused at the start, by nam
   expect(() => readConfig({ PANEL_JWT_KEY: elliptic })).toThrow(/PANEL_JWT_KEY : attendu .*RSA/)
 })
 
-test('names every wrong variable at once, and tells no secret', () => {
+test('the error names every invalid variable, and reveals no secret', () => {
   const read = () => readConfig({ PANEL_PORT: 'x', PANEL_REFRESH_DAYS: 'y', PANEL_SECRET_KEY: 'hunter2' })
 
   expect(read).toThrow(/PANEL_PORT[\s\S]*PANEL_REFRESH_DAYS|PANEL_REFRESH_DAYS[\s\S]*PANEL_PORT/)
@@ -185,14 +185,14 @@ test('trusted proxies are addresses and networks of both families', () => {
   expect(['11.0.0.1', '192.0.2.8', 'fe80::1', '::2', ''].map(isTrustedProxy)).toEqual(Array(5).fill(false))
 })
 
-test('a variable of the service’s prefix that it does not know is told, others are not', () => {
+test('an unknown variable with the service’s prefix is reported, others are not', () => {
   const environment = { PANEL_PORT: '1', PANEL_PROT: '1', PANEL_A: '', PATH: '/bin', MY_PANEL_X: '' }
 
   expect(unknownVariables(environment)).toEqual(['PANEL_A', 'PANEL_PROT'])
   expect(() => readConfig({ PANEL_PROT: '1' })).not.toThrow()
 })
 
-test('a forge takes its address and its organisation', () => {
+test('a forge needs its address and its organisation', () => {
   const [PANEL_FORGE_URL, PANEL_FORGE_ORG] = ['https://forge.example/git/', 'panel-modules']
   expect(readConfig({ PANEL_FORGE_URL }).forge).toBeUndefined()
   expect(readConfig({ PANEL_FORGE_ORG, PANEL_FORGE_TOKEN: 'x' }).forge).toBeUndefined()

@@ -15,11 +15,11 @@ test.each([
   expect(escapeControl(text)).toBe(shown)
 })
 
-test('a text of several lines keeps them, and nothing else that moves', () => {
+test('a text of several lines keeps its line breaks and tabs, and no other control character', () => {
   expect(escapeControlLines('a\n\tb\r\u001b[1A')).toBe('a\n\tb\\u{d}\\u{1b}[1A')
 })
 
-test('a line of JSON says the same, in characters that can be seen', () => {
+test('an escaped line of JSON has the same value, in visible characters', () => {
   const line = `${JSON.stringify({ name: '\u009b2J\u202e\u{e0041}é' })}\n`
 
   const shown = escapeControlJson(line)
@@ -45,7 +45,7 @@ test.each([true, false])('a log that is pretty: %s shows nothing that a terminal
   expect(lines()).toHaveLength(2)
 })
 
-test('what a command prints or complains of is written out', () => {
+test('output and errors of a command are escaped', () => {
   const written: unknown[] = []
   const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(text) > 0)
   const err = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(text) > 0)

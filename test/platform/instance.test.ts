@@ -19,7 +19,7 @@ async function otherProcess(self: string) {
   return { id: `${machine}/${child.pid}/${started}/aaaa`, pid: child.pid, started, machine, end }
 }
 
-test('an id names the machine, the process and when it began, and is no other instance’s', async () => {
+test('an id names the machine, the process and its start time, and is unique', async () => {
   const [one, two] = [await thisInstance(), await thisInstance()]
 
   const [machine, pid, started, random] = one.id.split('/')
@@ -30,7 +30,7 @@ test('an id names the machine, the process and when it began, and is no other in
   expect(two.id).not.toBe(one.id)
 })
 
-test('a process that runs is not gone, nor is this one', async () => {
+test('a running process is not gone, nor is this one', async () => {
   const { id, isGone } = await thisInstance()
   const other = await otherProcess(id)
 
@@ -38,7 +38,7 @@ test('a process that runs is not gone, nor is this one', async () => {
   expect(await isGone(other.id)).toBe(false)
 })
 
-test('a process of this machine that has ended is gone', async () => {
+test('an ended process of this machine is gone', async () => {
   const { id, isGone } = await thisInstance()
   const other = await otherProcess(id)
 
@@ -47,7 +47,7 @@ test('a process of this machine that has ended is gone', async () => {
   expect(await isGone(other.id)).toBe(true)
 })
 
-test('a process that has the number of an ended one is not taken for it', async () => {
+test('a process that reuses a pid is not mistaken for the ended one', async () => {
   const { id, isGone } = await thisInstance()
   const { machine, pid, started } = await otherProcess(id)
 
@@ -60,7 +60,7 @@ test.each([
   ['another boot of this one', (machine: string) => machine.replace(/^[0-9a-f-]{36}/, '0'.repeat(36))],
   ['another container of this one', (machine: string) => machine.replace(/\d+$/, '1')],
   ['a machine that cannot be told', () => ''],
-])('of a process of %s nothing is certain, though none of its number runs here', async (_, change) => {
+])('a process of %s is never certain, even if its pid is free here', async (_, change) => {
   const { id, isGone } = await thisInstance()
   const other = await otherProcess(id)
   await other.end()
@@ -69,7 +69,7 @@ test.each([
   expect(await isGone([change(machine), ...rest].join('/'))).toBe(false)
 })
 
-test.each(['', '//', '///aaaa', 'nonsense', 'a/b/c/d'])('of an id like %j nothing is certain', async (id) => {
+test.each(['', '//', '///aaaa', 'nonsense', 'a/b/c/d'])('the id %j gives no certainty', async (id) => {
   const { isGone } = await thisInstance()
 
   expect(await isGone(id)).toBe(false)

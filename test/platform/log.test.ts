@@ -21,7 +21,7 @@ const NAMES = [
 ]
 
 test.each([false, true])(
-  'writes no secret, at the top of an entry or below, nor how long it is (pretty: %s)',
+  'no secret is logged, at the top of an entry or one level below, nor its length (pretty: %s)',
   (pretty) => {
     const { log, lines, written } = recorded({ pretty })
 
@@ -39,7 +39,7 @@ test.each([false, true])(
   },
 )
 
-test('the headers of a request may be logged as they are', () => {
+test('the headers of a request can be logged safely', () => {
   const { log, written } = recorded()
 
   log.info(
@@ -66,7 +66,7 @@ test('a line is JSON with level, time and message, and ends with a newline', () 
   })
 })
 
-test('what lies below the level is neither written nor kept', () => {
+test('lines below the level are neither written nor kept', () => {
   const { log, lines, written } = recorded({ level: 'warn' })
 
   log.info('quiet')
@@ -76,7 +76,7 @@ test('what lies below the level is neither written nor kept', () => {
   expect(lines()).toHaveLength(1)
 })
 
-test('keeps the newest 300 lines, the oldest of them first', () => {
+test('the newest 300 lines are kept, oldest first', () => {
   const { log, lines } = recorded()
 
   for (let round = 0; round < 1000; round += 1) log.info({ round }, 'line')
@@ -85,7 +85,7 @@ test('keeps the newest 300 lines, the oldest of them first', () => {
   expect(rounds).toEqual(Array.from({ length: 300 }, (_, at) => 700 + at))
 })
 
-test('the lines given out are a copy', () => {
+test('the returned lines are a copy', () => {
   const { log, lines } = recorded()
   log.info('one')
 

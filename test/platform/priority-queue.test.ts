@@ -13,7 +13,7 @@ function controlled(names: readonly string[]) {
   return { begun, work: names.map(work), end: (name: string) => ends.get(name)?.resolve(name), ends }
 }
 
-test('lets as many in as it should; the others wait and come in order', async () => {
+test('the queue runs up to its limit; further work waits in order', async () => {
   const gate = createPriorityQueue({ running: 2, waiting: 10 })
   const { begun, work, end } = controlled(['a', 'b', 'c', 'd'])
   const results = work.map((one) => gate.run(one))
@@ -32,7 +32,7 @@ test('lets as many in as it should; the others wait and come in order', async ()
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd'].map((result) => ({ result })))
 })
 
-test('refuses, without running it, what would be one too many', async () => {
+test('work beyond the limits is refused without running', async () => {
   const gate = createPriorityQueue({ running: 1, waiting: 1 })
   const { begun, work, end } = controlled(['a', 'b', 'c'])
   const [first, second, third] = work.map((one) => gate.run(one))
@@ -46,7 +46,7 @@ test('refuses, without running it, what would be one too many', async () => {
   expect(begun).toEqual(['a', 'b'])
 })
 
-test('work that throws, at once or later, frees its place', async () => {
+test('work that throws, at once or later, frees its slot', async () => {
   const gate = createPriorityQueue({ running: 1, waiting: 1 })
   const { work, ends } = controlled(['a'])
   const [a] = work.map((one) => gate.run(one))
@@ -63,7 +63,7 @@ test('work that throws, at once or later, frees its place', async () => {
   expect(await gate.run(async () => 'again')).toEqual({ result: 'again' })
 })
 
-test('never lets in more at once, and loses nobody, in a crowd', async () => {
+test('a crowd never exceeds the limit, and no work is lost', async () => {
   const gate = createPriorityQueue({ running: 3, waiting: 1000 })
   let inside = 0
   let most = 0
@@ -111,7 +111,7 @@ async function occupied(waiting: number) {
   }
 }
 
-test('of those who wait the lowest rank goes first, and equal ones in the order in which they came', async () => {
+test('the lowest rank goes first, and equal ranks keep their order', async () => {
   const { come, open, order } = await occupied(10)
   const results = [
     come('a2', 2),
@@ -129,7 +129,7 @@ test('of those who wait the lowest rank goes first, and equal ones in the order 
   expect(order).toEqual(['e-1', 'b0', 'd', 'g0', 'f1', 'a2', 'c2'])
 })
 
-test('a full queue gives up its last place to a lower rank, and to no other', async () => {
+test('a full queue drops its last entry for a lower rank, and for no other', async () => {
   const { come, open, order } = await occupied(3)
   const [first, second, third] = [come('a', 1), come('b', 5), come('c', 5)]
 
@@ -145,7 +145,7 @@ test('a full queue gives up its last place to a lower rank, and to no other', as
   expect(order).toEqual(['e', 'a', 'd'])
 })
 
-test('where nobody may wait, nobody is displaced', async () => {
+test('without waiting places, nothing is displaced', async () => {
   const { come, open, order } = await occupied(0)
 
   expect(await come('a', -1)).toBeUndefined()
@@ -155,7 +155,7 @@ test('where nobody may wait, nobody is displaced', async () => {
   expect(await come('b')).toEqual({ result: 'b' })
 })
 
-test('who gives up while waiting leaves the queue, and the place is another’s', async () => {
+test('an entry that aborts leaves the queue, and its place is free', async () => {
   const { come, open, order } = await occupied(2)
   const leaving = new AbortController()
   const [gone, stays] = [come('gone', 0, leaving.signal), come('stays')]
@@ -170,7 +170,7 @@ test('who gives up while waiting leaves the queue, and the place is another’s'
   expect(order).toEqual(['stays', 'late'])
 })
 
-test('who had given up before does not wait, nor push anybody out', async () => {
+test('an aborted signal neither waits nor displaces', async () => {
   const { come, open, order } = await occupied(1)
   const waiting = come('waiting', 5)
 
@@ -181,7 +181,7 @@ test('who had given up before does not wait, nor push anybody out', async () => 
   expect(order).toEqual(['waiting'])
 })
 
-test('who gives up once inside is not thrown out, nor one who has been through', async () => {
+test('an abort does not affect running or finished work', async () => {
   const gate = createPriorityQueue({ running: 1, waiting: 1 })
   const { work, end, begun } = controlled(['a', 'b'])
   const [a = async () => '', b = async () => ''] = work
@@ -202,7 +202,7 @@ test('who gives up once inside is not thrown out, nor one who has been through',
   expect(await gate.run(async () => 'next')).toEqual({ result: 'next' })
 })
 
-test('who was displaced and then gives up takes nobody along', async () => {
+test('an abort after displacement affects no other entry', async () => {
   const { come, open } = await occupied(1)
   const leaving = new AbortController()
   const displaced = come('displaced', 5, leaving.signal)
@@ -215,7 +215,7 @@ test('who was displaced and then gives up takes nobody along', async () => {
   expect(await better).toEqual({ result: 'better' })
 })
 
-test('work that is held back begins when its time has come, and what may begin does not wait for it', async () => {
+test('delayed work begins when its time has come, and other work does not wait for it', async () => {
   let heldUntil = Number.POSITIVE_INFINITY
   const begun: number[] = []
   const pace = {
@@ -240,7 +240,7 @@ test('work that is held back begins when its time has come, and what may begin d
   expect(begun).toHaveLength(3)
 })
 
-test('nobody steps before those that are held back, unless of a lower rank, and who gives up leaves no timer', async () => {
+test('only a lower rank overtakes delayed work, and an abort leaves no timer', async () => {
   let held = true
   const gate = createPriorityQueue({ running: 5, waiting: 10 }, { delay: () => (held ? 60_000 : 0), begin: () => {} })
   const order: string[] = []

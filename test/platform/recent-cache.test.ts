@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRecentCache } from '../../platform/recent-cache.ts'
 
-test('the newest keys are remembered, and never more than twice as many', () => {
+test('the newest keys are kept, and never more than twice as many', () => {
   const recent = createRecentCache<number>(100)
 
   for (let key = 0; key < 10_000; key += 1) recent.set(`k${key}`, key)
@@ -12,7 +12,7 @@ test('the newest keys are remembered, and never more than twice as many', () => 
   expect(known.length).toBeLessThanOrEqual(200)
 })
 
-test('a key that is asked for again and again outlives any number of others', () => {
+test('a key that is used repeatedly outlives any number of others', () => {
   const recent = createRecentCache<string>(10)
   recent.set('mine', 'kept')
 

@@ -19,19 +19,19 @@ function repeats(options: Parameters<typeof createRepeatCounter>[1] = {}) {
 /** The first hundred counts, and then those. */
 const hundredAnd = (...more: number[]) => [...Array.from({ length: 100 }, (_, at) => at + 1), ...more]
 
-test('each of the first hundred is told, then each doubling', () => {
+test('the first hundred repeats are recorded, then each doubling', () => {
   const { told } = repeats()
 
   expect(told('a', 1_100)).toEqual(hundredAnd(128, 256, 512, 1024))
 })
 
-test('a million leave little more than a hundred traces', () => {
+test('a million repeats leave little more than a hundred records', () => {
   const { told } = repeats()
 
   expect(told('a', 1_000_000)).toHaveLength(113)
 })
 
-test('everything is counted apart', () => {
+test('each key has a separate count', () => {
   const { told } = repeats()
   told('a', 127)
 
@@ -39,7 +39,7 @@ test('everything is counted apart', () => {
   expect(told('a', 1)).toEqual([128])
 })
 
-test('after a minute of quiet it is told anew, and not before', () => {
+test('the count restarts after a minute without repeats, and not before', () => {
   const { told, count, advance } = repeats()
   told('a', 101)
 
@@ -49,7 +49,7 @@ test('after a minute of quiet it is told anew, and not before', () => {
   expect(told('a', 101)).toEqual(hundredAnd())
 })
 
-test('what goes on for hours without a minute of quiet is one flood', () => {
+test('hours of repeats without a quiet minute are one flood', () => {
   const { count, advance } = repeats()
   const told: number[] = []
   for (let n = 0; n < 1_000; n += 1) {
@@ -61,13 +61,13 @@ test('what goes on for hours without a minute of quiet is one flood', () => {
   expect(told).toEqual(hundredAnd(128, 256, 512))
 })
 
-test('where the first alone is to be told, each doubling still is', () => {
+test('with a limit of one, each doubling is still recorded', () => {
   const { told } = repeats({ allUpTo: 1 })
 
   expect(told('a', 20)).toEqual([1, 2, 4, 8, 16])
 })
 
-test('the quiet after which it is told anew can be longer', () => {
+test('the quiet period before a restart can be longer', () => {
   const { told, count, advance } = repeats({ allUpTo: 1, quietMs: 3_600_000 })
   told('a', 4)
 

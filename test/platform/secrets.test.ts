@@ -8,11 +8,11 @@ import { temporaryFolder } from '../db/folder.ts'
 
 const secrets = createSecrets(Buffer.alloc(32, 1))
 
-test.each(['', 'hunter2', 'pâssé 🦊\n', 'x'.repeat(100_000)])('opens what it sealed', (text) => {
+test.each(['', 'hunter2', 'pâssé 🦊\n', 'x'.repeat(100_000)])('a sealed value opens to its text', (text) => {
   expect(secrets.open('ssh_password', secrets.seal('ssh_password', text))).toBe(text)
 })
 
-test('seals the same text in another way each time, and shows nothing of it', () => {
+test('sealing the same text twice gives different values, which reveal nothing of it', () => {
   const sealed = Array.from({ length: 100 }, () => secrets.seal('ssh_password', 'hunter2'))
 
   expect(new Set(sealed).size).toBe(100)
@@ -21,7 +21,7 @@ test('seals the same text in another way each time, and shows nothing of it', ()
   expect(sealed.some((text) => text.includes('hunter2'))).toBe(false)
 })
 
-test('any changed byte is noticed', () => {
+test('any changed byte is detected', () => {
   const sealed = secrets.seal('ssh_password', 'hunter2')
   const bytes = Buffer.from(sealed.slice(3), 'base64url')
 
@@ -33,13 +33,13 @@ test('any changed byte is noticed', () => {
 })
 
 test.each(['', 'v1', 'v1.', 'v1.AAAA', 'v2.AAAA', 'hunter2', `v1.${'A'.repeat(36)}`])(
-  '%j is no sealed value',
+  '%j is not a sealed value',
   (text) => {
     expect(() => secrets.open('ssh_password', text)).toThrow(SecretError)
   },
 )
 
-test('a value cut short is refused, however little is missing', () => {
+test('a truncated value is refused, however little is missing', () => {
   const sealed = secrets.seal('ssh_password', 'hunter2 hunter2')
   for (let length = 0; length < sealed.length - 1; length += 1) {
     expect(() => secrets.open('ssh_password', sealed.slice(0, length))).toThrow(SecretError)
@@ -50,7 +50,7 @@ test('a value does not open under another name', () => {
   expect(() => secrets.open('hypervisor_token', secrets.seal('ssh_password', 'x'))).toThrow(SecretError)
 })
 
-test('a value does not open with another key, and the message tells nothing of it', () => {
+test('a value does not open with another key, and the error reveals nothing of it', () => {
   const sealed = secrets.seal('ssh_password', 'hunter2')
   const open = () => createSecrets(Buffer.alloc(32, 2)).open('ssh_password', sealed)
 
@@ -58,7 +58,7 @@ test('a value does not open with another key, and the message tells nothing of i
   expect(open).toThrow('ssh_password cannot be decrypted')
 })
 
-test('makes a key once, in a file of its owner alone', async () => {
+test('the key is created once, in a file that only its owner can read', async () => {
   const folder = join(await temporaryFolder(), 'data')
 
   const key = await loadSecretKey(folder)
@@ -71,7 +71,7 @@ test('makes a key once, in a file of its owner alone', async () => {
   expect(await readFile(join(folder, 'secret.key'), 'utf8')).toBe(`${key.toString('base64')}\n`)
 })
 
-test('closes a key file that others could read', async () => {
+test('a key file that others can read is closed to them', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'secret.key'), Buffer.alloc(32, 3).toString('base64'), { mode: 0o644 })
 
@@ -80,7 +80,7 @@ test('closes a key file that others could read', async () => {
   expect((await stat(join(folder, 'secret.key'))).mode & 0o777).toBe(0o600)
 })
 
-test('loads that race in one process get one key', async () => {
+test('concurrent loads in one process return one key', async () => {
   const folder = await temporaryFolder()
 
   const keys = await Promise.all(Array.from({ length: 8 }, () => loadSecretKey(folder)))
@@ -89,7 +89,7 @@ test('loads that race in one process get one key', async () => {
   expect(await readdir(folder)).toEqual(['secret.key'])
 })
 
-test('two processes that race get one key', async () => {
+test('concurrent loads in two processes return one key', async () => {
   const folder = await temporaryFolder()
   const program = `
     import { loadSecretKey } from ${JSON.stringify(new URL('../../platform/secrets.ts', import.meta.url).href)}
@@ -104,7 +104,7 @@ test('two processes that race get one key', async () => {
   expect(await readdir(folder)).toEqual(['secret.key'])
 })
 
-test('a key file of another content stops with its name, and is left as it is', async () => {
+test('an invalid key file is an error that names it, and stays unchanged', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'secret.key')
   await writeFile(file, 'not a key\n')

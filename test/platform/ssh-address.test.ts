@@ -38,6 +38,6 @@ test.each([
   '[]:22',
   '[::1]:0',
   '[::1]22',
-])('%j is none', (text) => {
+])('%j is not an address', (text) => {
   expect(parseAddress(text)).toBeUndefined()
 })

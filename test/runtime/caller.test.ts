@@ -10,41 +10,41 @@ function caller(peer: string, headers: Record<string, string> = {}, encrypted = 
 
 const from = (peer: string, forwarded: string) => caller(peer, { 'x-forwarded-for': forwarded }).address
 
-test('the address is the peer’s', () => {
+test('without a proxy, the address is the peer’s', () => {
   expect(caller('192.0.2.1').address).toBe('192.0.2.1')
   expect(caller('2001:db8::1').address).toBe('2001:db8::1')
 })
 
-test('a stranger’s X-Forwarded-For is not believed', () => {
+test('X-Forwarded-For of an untrusted peer is ignored', () => {
   expect(from('192.0.2.1', '198.51.100.9')).toBe('192.0.2.1')
 })
 
-test('a trusted proxy’s is', () => {
+test('X-Forwarded-For of a trusted proxy counts', () => {
   expect(from('10.0.0.1', '198.51.100.9')).toBe('198.51.100.9')
   expect(from('fd00::1', '2001:db8::9')).toBe('2001:db8::9')
 })
 
-test('of a chain, the last address that is not a proxy’s: what the client put before it is not believed', () => {
+test('in a chain, the last address that is no proxy counts, not what the client put before it', () => {
   expect(from('10.0.0.1', '1.2.3.4, 198.51.100.9')).toBe('198.51.100.9')
   expect(from('10.0.0.1', '1.2.3.4, 198.51.100.9, 10.0.0.2')).toBe('198.51.100.9')
   expect(from('10.0.0.1', '10.9.9.9,10.0.0.2')).toBe('10.9.9.9')
 })
 
 test.each(['unknown', '', 'a, b', '198.51.100.9:port', '[198.51.100.9', '<script>', '198.51.100.9, unknown'])(
-  '%j in it is no address: the proxy’s own stands',
+  '%j in the header is not an address: the proxy’s own counts',
   (forwarded) => {
     expect(from('10.0.0.1', forwarded)).toBe('10.0.0.1')
   },
 )
 
-test('an IPv4 address in IPv6 clothing is the IPv4 address, as peer, as proxy and in the chain', () => {
+test('an IPv4 address embedded in IPv6 counts as IPv4, as peer, as proxy and in the chain', () => {
   expect(caller('::ffff:192.0.2.1').address).toBe('192.0.2.1')
   expect(from('::ffff:10.0.0.1', '198.51.100.9')).toBe('198.51.100.9')
   expect(from('10.0.0.1', '::ffff:198.51.100.9')).toBe('198.51.100.9')
   expect(from('::ffff:192.0.2.1', '198.51.100.9')).toBe('192.0.2.1')
 })
 
-test('the connection is secure when it is encrypted or X-Forwarded-Proto says https, whoever sends it', () => {
+test('the connection is secure when it is encrypted or X-Forwarded-Proto says https, from any peer', () => {
   expect(caller('192.0.2.1').secure).toBe(false)
   expect(caller('192.0.2.1', {}, true).secure).toBe(true)
   expect(caller('192.0.2.1', { 'x-forwarded-proto': 'https' }).secure).toBe(true)
@@ -56,11 +56,11 @@ test.each([
   ['[2001:db8::1]:443', '2001:db8::1'],
   ['[2001:db8::1]', '2001:db8::1'],
   ['2001:db8::1', '2001:db8::1'],
-])('a port that a proxy names with the client’s address is left out: %s', (forwarded, address) => {
+])('a port that a proxy adds to the client’s address is removed: %s', (forwarded, address) => {
   expect(from('10.0.0.1', forwarded)).toBe(address)
 })
 
-test('of proxies behind each other, the first one’s word counts for what the client’s browser sees', () => {
+test('behind several proxies, the first one reports the client’s view', () => {
   const headers = {
     'x-forwarded-proto': 'https,http',
     'x-forwarded-host': 'panel.example, inner:8080',
@@ -72,7 +72,7 @@ test('of proxies behind each other, the first one’s word counts for what the c
   expect({ secure, foreign }).toEqual({ secure: true, foreign: undefined })
 })
 
-test('has the user agent, or an empty one', () => {
+test('the user agent may be empty', () => {
   expect(caller('192.0.2.1', { 'user-agent': 'curl/8' }).userAgent).toBe('curl/8')
   expect(caller('192.0.2.1').userAgent).toBe('')
 })
@@ -85,25 +85,25 @@ function foreign(origin: string | undefined, headers: Record<string, string> = {
   return readCaller(friendly, { address: peer, encrypted: tls }, (name) => all[name]).foreign
 }
 
-test('who names no origin, as no browser’s page does, is not foreign', () => {
+test('a caller without an Origin is not foreign', () => {
   expect(foreign(undefined)).toBeUndefined()
 })
 
-test('the service’s own origin is that of the Host that was asked for', () => {
+test('the service’s own origin is that of the Host header', () => {
   expect(foreign('http://panel.test')).toBeUndefined()
   expect(foreign('http://panel.test:8080', { host: 'panel.test:8080' })).toBeUndefined()
   for (const other of ['http://panel.test:81', 'https://panel.test', 'http://evil.test', 'http://panel.test.evil.test'])
     expect(foreign(other)).toBe(other)
 })
 
-test('over TLS it is that of https, be it the connection’s own or a proxy’s', () => {
+test('over TLS the own origin is https, for the own connection or a proxy’s', () => {
   expect(foreign('https://panel.test', {}, '192.0.2.1', true)).toBeUndefined()
   expect(foreign('https://panel.test', { 'x-forwarded-proto': 'https' })).toBeUndefined()
   expect(foreign('http://panel.test', { 'x-forwarded-proto': 'https' })).toBe('http://panel.test')
   expect(foreign('http://panel.test', {}, '192.0.2.1', true)).toBe('http://panel.test')
 })
 
-test('X-Forwarded-Host counts from a trusted proxy alone', () => {
+test('X-Forwarded-Host counts only from a trusted proxy', () => {
   const headers = { host: 'backend:8080', 'x-forwarded-host': 'panel.test' }
 
   expect(foreign('http://panel.test', headers, '10.0.0.1')).toBeUndefined()
@@ -112,14 +112,14 @@ test('X-Forwarded-Host counts from a trusted proxy alone', () => {
   expect(foreign('http://backend:8080', headers, '192.0.2.1')).toBeUndefined()
 })
 
-test('it counts from the proxy itself, whatever the client put into X-Forwarded-For', () => {
+test('X-Forwarded-Host counts from the proxy itself, whatever the client put into X-Forwarded-For', () => {
   const headers = { host: 'backend', 'x-forwarded-host': 'evil.test', 'x-forwarded-for': '10.0.0.1' }
 
   expect(foreign('http://evil.test', headers, '192.0.2.1')).toBe('http://evil.test')
   expect(foreign('http://evil.test', { ...headers, 'x-forwarded-for': '198.51.100.9' }, '10.0.0.1')).toBeUndefined()
 })
 
-test('those of PANEL_ORIGINS are not foreign, exactly as they are written', () => {
+test('the origins of PANEL_ORIGINS are not foreign, in their exact form', () => {
   expect(foreign('https://panel.example')).toBeUndefined()
   for (const other of ['http://panel.example', 'https://panel.example:444', 'https://a.panel.example'])
     expect(foreign(other)).toBe(other)
@@ -189,6 +189,6 @@ test.each([
   ],
   ['an address that was typed', 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, '192.0.2.1'],
   ['who only claims it', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
-])('what pages of other origins have a browser ask for counts apart: %s', (_, method, headers, who) => {
+])('requests that pages of other origins cause count separately: %s', (_, method, headers, who) => {
   expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(who)
 })

@@ -48,12 +48,12 @@ test('flags may stand anywhere, once or more often', () => {
   expect(parse('keys', 'rotate', '--quiet', '--revoke').typed.flags).toEqual(new Set(['revoke', 'quiet']))
 })
 
-test('what a command needs follows its name, as it is', () => {
+test('arguments follow the command’s name, unchanged', () => {
   for (const name of ['bob', 'Éloïse', 'bob martin', "o'brien", '1', ' ', 'keys'])
     expect(parse('sessions', 'end', name)).toEqual({ command: end, typed: { args: [name], flags: new Set() } })
 })
 
-test('behind -- a word may begin with a dash', () => {
+test('after -- an argument may begin with a dash', () => {
   expect(parse('sessions', 'end', '--', '-x').typed.args).toEqual(['-x'])
   expect(parse('sessions', 'end', '--', '--').typed.args).toEqual(['--'])
 })
@@ -63,7 +63,7 @@ test.each([
   [['check', 'check'], 'il faut : check.'],
   [['sessions', 'end'], 'il faut : sessions end <utilisateur>.'],
   [['sessions', 'end', 'bob', 'alice'], 'il faut : sessions end <utilisateur>.'],
-])('%j is too much or too little, and what is needed is told', (words, expected) => {
+])('%j has too many or too few arguments, and the error names the expected ones', (words, expected) => {
   expect(message(...words)).toBe(expected)
 })
 
@@ -77,7 +77,7 @@ test.each([
   [['keys', 'listing'], 'commande inconnue « keys listing ». Possibles : keys list, keys rotate.'],
   [['sessions'], 'commande inconnue « sessions ». Possibles : sessions end <utilisateur>.'],
   [['--revoke'], 'une option seule n’est pas une commande.'],
-])('%j is no command, and what is near is told', (words, expected) => {
+])('%j is not a command, and the error suggests similar ones', (words, expected) => {
   expect(message(...words)).toBe(expected)
 })
 
@@ -89,11 +89,11 @@ test.each([
   [['keys', 'rotate', '--no-revoke'], '« keys rotate » n’accepte que --revoke, --quiet.'],
   [['keys', 'rotate', '-r'], '« keys rotate » n’accepte que --revoke, --quiet.'],
   [['keys', 'rotate', '--revoke', '--force'], '« keys rotate » n’accepte que --revoke, --quiet.'],
-])('%j has a flag that is none, and those that are are told', (words, expected) => {
+])('%j has an unknown flag, and the error lists the known ones', (words, expected) => {
   expect(message(...words)).toBe(expected)
 })
 
-test('for help each command has its line, with what it needs, and each flag has its own', () => {
+test('the help lists each command with its arguments, and each flag', () => {
   expect(describeCommands([rotate, end])).toBe(
     [
       '  keys rotate                 ce que fait keys rotate',
@@ -107,7 +107,7 @@ test('for help each command has its line, with what it needs, and each flag has 
 const get = command('settings get', { args: ['réglage?'] })
 const set = command('settings set', { args: ['réglage', 'valeur?'], flags: { quiet: 'se taire' } })
 
-test('help about a command, or about all that begin with a word, is about these alone', () => {
+test('help for a command or a first word covers only the matching commands', () => {
   expect(helpFor(commands, ['keys', 'rotate'])).toBe(
     [
       'Usage : ops-panel keys rotate [options]',
@@ -128,13 +128,13 @@ test('help about a command, or about all that begin with a word, is about these 
   expect(both).not.toContain('sessions end')
 })
 
-test('where no command is meant there is no help about one', () => {
+test('help without a command covers none', () => {
   expect(helpFor(commands, [])).toBeUndefined()
   expect(helpFor(commands, ['key'])).toBeUndefined()
   expect(helpFor(commands, ['unknown', 'keys'])).toBeUndefined()
 })
 
-test('what a command may take can be left out, and nothing stands in its place', () => {
+test('an optional argument may be absent', () => {
   const parseOptional = (...words: string[]) => parseCommandLine([get, set], words).typed.args
 
   expect(parseOptional('settings', 'get')).toEqual([])
@@ -149,11 +149,11 @@ test.each([
   [['settings', 'get', 'a', 'b'], 'il faut : settings get [réglage].'],
   [['settings', 'set'], 'il faut : settings set <réglage> [valeur].'],
   [['settings', 'set', 'a', 'b', 'c'], 'il faut : settings set <réglage> [valeur].'],
-])('%j has too few words or too many, and what may be left out is told in brackets', (words, expected) => {
+])('%j has too many or too few words, and the error shows optional ones in brackets', (words, expected) => {
   expect(() => parseCommandLine([get, set], words)).toThrow(new UsageError(expected))
 })
 
-test('for help what may be left out stands in brackets', () => {
+test('the help shows optional arguments in brackets', () => {
   expect(describeCommands([get, set]).split('\n')[1]).toBe(
     '  settings set <réglage> [valeur]  ce que fait settings set',
   )
@@ -167,7 +167,7 @@ const CONTEXT: BareContext = {
   operator: 'operator',
 }
 
-test('a text is a good end, and a report tells itself whether it is', async () => {
+test('a text counts as success, and a report states its own result', async () => {
   const typed = { args: [], flags: new Set<string>() }
   const says = (result: string | { text: string; ok: boolean }) =>
     runCommand(defineCommand({ name: 'x', summary: 'x', data: 'none', run: async () => result }), typed, CONTEXT)
@@ -176,7 +176,7 @@ test('a text is a good end, and a report tells itself whether it is', async () =
   expect(await says({ text: 'raté', ok: false })).toEqual({ text: 'raté', ok: false })
 })
 
-test('only a command that makes data leaves any where there are none', async () => {
+test('only a command that creates data leaves any where there are none', async () => {
   const folder = await temporaryFolder()
   const data = (name: string) => ({ PANEL_DATA_DIR: join(folder, name) })
 
@@ -197,7 +197,7 @@ test.each([
   ['bogus', '--help'],
   ['-h', 'bogus'],
 ])(
-  '%s %s asks for help about no command, which is told',
+  '%s %s asks for help for an unknown command, and gets an error',
   async (...words) => {
     expect(await runProgram({}, ...words)).toEqual({
       code: 2,

@@ -36,7 +36,7 @@ test.each([
   ['nothing between', ';;; ; two=2;', { two: '2' }],
   ['nothing at all', '', {}],
   ['no cookie', 'what is this', {}],
-])('cookies are read: %s', async (_, cookie, expected) => {
+])('cookies are parsed: %s', async (_, cookie, expected) => {
   const app = await testApp([probe])
 
   const response = await app.request('GET', probe.path, { headers: { cookie } })
@@ -45,20 +45,20 @@ test.each([
   expect(response.headers.getSetCookie()).toEqual([])
 })
 
-test('without the header there are none', async () => {
+test('without the header there are no cookies', async () => {
   const app = await testApp([probe])
 
   expect(await answered(await app.request('GET', probe.path), 200)).toEqual({ names: [] })
 })
 
-test('a flood of them is read as well', async () => {
+test('a flood of cookies is parsed as well', async () => {
   const app = await testApp([probe])
   const cookie = `${'x=y; '.repeat(10_000)}one=1`
 
   expect(await answered(await app.request('GET', probe.path, { headers: { cookie } }), 200)).toMatchObject({ one: '1' })
 })
 
-test('over the wire they are the same, in however many headers they come', async () => {
+test('over the wire the cookies are the same, in any number of headers', async () => {
   const { services } = await testApp([])
   const { send } = await listening(services, { functions: [probe] })
 
@@ -67,7 +67,7 @@ test('over the wire they are the same, in however many headers they come', async
   expect(JSON.parse(body)).toEqual({ one: '1', two: '2', names: ['one', 'two'] })
 })
 
-test('cookies that a schema does not take are an invalid request', async () => {
+test('cookies that the schema refuses are an invalid request', async () => {
   const strict = defineFunction({
     method: 'GET',
     path: '/api/probe/strict',

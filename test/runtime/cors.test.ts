@@ -40,7 +40,7 @@ const ACTUAL = {
   'access-control-expose-headers': 'X-Request-Id,Retry-After,Allow',
 }
 
-test('a preflight of a configured origin is answered with what is allowed, without a body, and reaches nothing', async () => {
+test('a preflight of a configured origin is answered without a body, and reaches no handler', async () => {
   const app = await start()
 
   const response = await app.request('OPTIONS', '/api/auth/preferences', { headers: preflight(FRIEND) })
@@ -61,7 +61,7 @@ test('a preflight of a configured origin is answered with what is allowed, witho
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('a preflight counts for no limit', async () => {
+test('a preflight counts towards no limit', async () => {
   const app = await start()
 
   for (let round = 0; round < 10; round += 1)
@@ -77,7 +77,7 @@ test('each preflight has a request id of its own', async () => {
   expect((await ask()).headers.get('x-request-id')).not.toBe((await ask()).headers.get('x-request-id'))
 })
 
-test.each([[FRIEND], ['https://other.example:8443']])('a page of %s may read an answer', async (origin) => {
+test.each([[FRIEND], ['https://other.example:8443']])('a page of %s may read a response', async (origin) => {
   const app = await start()
 
   const response = await app.request('GET', '/api/auth/me', { as: 'user', headers: { origin } })
@@ -87,7 +87,7 @@ test.each([[FRIEND], ['https://other.example:8443']])('a page of %s may read an 
   expect(await answered(response, 200)).toMatchObject({ username: 'bob' })
 })
 
-test('a page of a configured origin may read what went wrong, and when to come again', async () => {
+test('a page of a configured origin may read errors and Retry-After', async () => {
   const app = await start()
   const ask = (method: string, path: string, body?: string) =>
     app.request(method, path, { headers: { origin: FRIEND }, ...(body !== undefined && { body }) })
@@ -109,7 +109,7 @@ test('a page of a configured origin may read what went wrong, and when to come a
   expect(over.headers.get('retry-after')).toBe('60')
 })
 
-test('a sign-in from there hands out its one cookie', async () => {
+test('a login from a configured origin sets its one cookie', async () => {
   const app = await start()
 
   const body = { username: 'bob', password: 'x' }
@@ -127,7 +127,7 @@ test.each([
   ['https://panel.example:444'],
   ['https://PANEL.example'],
   ['null'],
-])('a page of %s gets none of it, and its preflight is refused', async (origin) => {
+])('a page of %s gets no CORS header, and its preflight is refused', async (origin) => {
   const app = await start()
 
   const response = await app.request('GET', '/api/auth/me', { as: 'user', headers: { origin } })
@@ -137,7 +137,7 @@ test.each([
   await refused(asked, 405, 'method_not_allowed')
 })
 
-test('without an origin nothing is said of it', async () => {
+test('without an Origin there are no CORS headers', async () => {
   const app = await start()
 
   expect(corsHeaders(await app.request('GET', '/api/auth/me', { as: 'user' }))).toEqual({})
@@ -155,7 +155,7 @@ test('unless PANEL_ORIGINS opens it, everything is closed', async () => {
   }
 })
 
-test('over the wire it is the same', async () => {
+test('over the wire CORS is the same', async () => {
   const { services } = await start()
   const { send } = await listening(services, { functions })
 

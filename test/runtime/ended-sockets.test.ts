@@ -26,7 +26,7 @@ async function start() {
   return { ...app, url, open }
 }
 
-test('signing out closes the sockets of the session with 4401, and no other', async () => {
+test('a logout closes the sockets of its session with 4401, and no others', async () => {
   const app = await start()
   const [here, elsewhere, alice] = [await signIn(app), await signIn(app), await signIn(app, 'alice')]
   const [one, two] = [await app.open(here), await app.open(here)]
@@ -44,7 +44,7 @@ test('signing out closes the sockets of the session with 4401, and no other', as
   expect(await openSocket(app.url, silent.path, { token: here.token }).end).toBe(4401)
 })
 
-test('so does revoking it from elsewhere', async () => {
+test('a revocation from elsewhere does the same', async () => {
   const app = await start()
   const [here, lost] = [await signIn(app), await signIn(app)]
   const socket = await app.open(lost)
@@ -56,7 +56,7 @@ test('so does revoking it from elsewhere', async () => {
   expect(mine.closed()).toBeUndefined()
 })
 
-test('one that another instance has ended is closed by the task that learns of it', async () => {
+test('a session ended by another instance closes its sockets in the task that reads the end', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
   const [socket, other] = [await app.open(bob), await app.open(alice)]
@@ -69,7 +69,7 @@ test('one that another instance has ended is closed by the task that learns of i
   expect(other.closed()).toBeUndefined()
 })
 
-test('a socket that has closed before is forgotten: the end of its session disturbs nothing', async () => {
+test('a closed socket is forgotten: the end of its session has no effect on it', async () => {
   const app = await start()
   const bob = await signIn(app)
   const socket = await app.open(bob)

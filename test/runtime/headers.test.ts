@@ -35,7 +35,7 @@ const once: AnyFunction = {
   handler: () => null,
 }
 
-test('an answer is no page: it is not kept, framed, sniffed or embedded, and says nothing of who made it', () => {
+test('a response is no page: it is not kept, framed, sniffed or embedded, and does not name its software', () => {
   expect(ANSWER_HEADERS).toEqual(EXPECTED)
 })
 
@@ -54,7 +54,7 @@ test.each([
   ['GET', '/api/probe/once', 200],
   ['GET', '/api/probe/once', 429],
   ['GET', '/api/probe/broken', 500],
-])('%s %s is answered with them over the wire too (%i)', async (method, path, status) => {
+])('%s %s has these headers over the wire too (%i)', async (method, path, status) => {
   const { services } = await testApp([])
   const { send } = await listening(services, { functions: [...functions, broken, once], sockets })
   if (status === 429) await send(method, path)
@@ -69,7 +69,7 @@ test.each([
   )
 })
 
-test('HEAD is answered with the headers of GET and without a body', async () => {
+test('HEAD returns the headers of GET without a body', async () => {
   const { services } = await testApp([])
   const { send } = await listening(services, { functions })
 
@@ -83,7 +83,7 @@ test('HEAD is answered with the headers of GET and without a body', async () => 
 test.each([
   ['an unknown path', '/ws/nothing', {}, 404],
   ['a foreign origin', '/ws/updates/1', { origin: 'https://evil.example' }, 403],
-])('a socket that is refused for %s is answered with them', async (_, path, headers, status) => {
+])('a socket that is refused for %s gets these headers', async (_, path, headers, status) => {
   const { services } = await testApp([])
   const { url } = await listening(services, { functions, sockets })
 
@@ -94,7 +94,7 @@ test.each([
   expect(socket.refused()?.headers).toMatchObject({ 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) })
 })
 
-test('a socket that is refused for its limit is answered with them, and with when to come again', async () => {
+test('a socket that is refused for its limit gets these headers and Retry-After', async () => {
   const { services } = await testApp([])
   const limited = sockets.map((socket) => ({
     ...socket,

@@ -10,7 +10,7 @@ function recorder() {
 
 const event = (seq: number) => ({ type: 'update_output', start: seq - 1, seq, data: { chunk: 'é' } })
 
-test('an event is told to each subscriber of its topic, in order, and to nobody else', () => {
+test('an event reaches each subscriber of its topic, in order, and nobody else', () => {
   const hub = createHub()
   const [one, two, other] = [recorder(), recorder(), recorder()]
   hub.subscribe('update:1', one.subscriber)
@@ -25,7 +25,7 @@ test('an event is told to each subscriber of its topic, in order, and to nobody 
   expect(other.frames).toEqual([])
 })
 
-test('the frame is the envelope in UTF-8, built once for all', () => {
+test('the frame is the envelope in UTF-8, built once for all subscribers', () => {
   const hub = createHub()
   const [one, two] = [recorder(), recorder()]
   hub.subscribe('update:1', one.subscriber)
@@ -47,7 +47,7 @@ test('the frame is the envelope in UTF-8, built once for all', () => {
   )
 })
 
-test('without a subscriber nothing is built, and the topic does not exist', () => {
+test('without a subscriber no frame is built, and the topic does not exist', () => {
   const hub = createHub()
   const data = {
     get chunk(): string {
@@ -61,7 +61,7 @@ test('without a subscriber nothing is built, and the topic does not exist', () =
   expect(hub.subscribers('update:1')).toBe(0)
 })
 
-test('who has left is told nothing any more; leaving twice takes nobody else along', () => {
+test('a removed subscriber receives nothing more; a second removal affects no other', () => {
   const hub = createHub()
   const [one, two, late] = [recorder(), recorder(), recorder()]
   const leave = hub.subscribe('update:1', one.subscriber)
@@ -82,7 +82,7 @@ test('who has left is told nothing any more; leaving twice takes nobody else alo
   expect(late.frames).toHaveLength(1)
 })
 
-test('finishing tells the last event once, lets everybody go and ends the topic', () => {
+test('finishing delivers the last event once, removes all subscribers and ends the topic', () => {
   const hub = createHub()
   const [one, later] = [recorder(), recorder()]
   const leave = hub.subscribe('update:1', one.subscriber)
@@ -98,7 +98,7 @@ test('finishing tells the last event once, lets everybody go and ends the topic'
   expect(hub.subscribers('update:1')).toBe(1)
 })
 
-test('a topic may end in silence', () => {
+test('a topic may end without an event', () => {
   const hub = createHub()
   const { ends, subscriber } = recorder()
   hub.subscribe('update:1', subscriber)
@@ -108,7 +108,7 @@ test('a topic may end in silence', () => {
   expect(ends).toEqual([undefined])
 })
 
-test('a subscriber may leave while it is told', () => {
+test('a subscriber may unsubscribe during delivery', () => {
   const hub = createHub()
   const two = recorder()
   let told = 0

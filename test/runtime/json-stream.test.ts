@@ -17,7 +17,7 @@ const streaming = (pieces: () => AsyncGenerator<string>) =>
     handler: async () => new JsonStream(pieces()),
   })
 
-test('an answer that is streamed arrives whole, as JSON, with the headers of every answer', async () => {
+test('a streamed answer arrives complete, as JSON, with the headers of every response', async () => {
   const text = 'quote " backslash \\ line\nend é 𝒳 \u2028 \0'
   const { request } = await testApp([
     streaming(async function* () {
@@ -36,7 +36,7 @@ test('an answer that is streamed arrives whole, as JSON, with the headers of eve
   expect(await response.json()).toEqual([text])
 })
 
-test('nothing is made before it is taken, and nothing more once nobody takes it', async () => {
+test('pieces are produced only as they are read, and none after the reader leaves', async () => {
   const made: number[] = []
   let ended = false
   const { request } = await testApp([
@@ -61,7 +61,7 @@ test('nothing is made before it is taken, and nothing more once nobody takes it'
   expect(ended).toBe(true)
 })
 
-test('what fails on the way breaks the answer off, and is logged with its id', async () => {
+test('an error in the stream breaks the answer off, and is logged with its id', async () => {
   const { request, lines } = await testApp([
     streaming(async function* () {
       yield '["one"'

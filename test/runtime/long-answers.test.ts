@@ -10,7 +10,7 @@ async function* pieces() {
   for (let n = 0; n < 3; n += 1) yield String(n)
 }
 
-test('a user has so many places, each service and each user its own', () => {
+test('a user has a limited number of slots, separate for each service and user', () => {
   const [one, other] = [{}, {}]
   const { read: enter } = createUserLimit(2, IDLE_MS)
 
@@ -19,7 +19,7 @@ test('a user has so many places, each service and each user its own', () => {
   expect(enter(other, 1, pieces())).toBeDefined()
 })
 
-test('the end makes room, and so does whoever leaves, before the first piece too', async () => {
+test('the end of a response frees its slot, and so does a reader that leaves, before the first piece too', async () => {
   const service = {}
   const { read: enter } = createUserLimit(1, IDLE_MS)
 
@@ -32,7 +32,7 @@ test('the end makes room, and so does whoever leaves, before the first piece too
   expect(enter(service, 1, pieces())).toBeDefined()
 })
 
-test('what fails makes room', async () => {
+test('a failure frees the slot', async () => {
   const service = {}
   const { read: enter } = createUserLimit(1, IDLE_MS)
   async function* fails() {
@@ -47,7 +47,7 @@ test('what fails makes room', async () => {
   expect(enter(service, 1, pieces())).toBeDefined()
 })
 
-test('one that nobody reads from gives way to another, and goes on as soon as there is room', async () => {
+test('a response that nobody reads from gives way to another, and continues when a slot is free', async () => {
   const service = {}
   const { read: enter } = createUserLimit(1, IDLE_MS)
   const stalled = enter(service, 1, pieces())
@@ -64,7 +64,7 @@ test('one that nobody reads from gives way to another, and goes on as soon as th
   expect(enter(service, 1, pieces())).toBeUndefined()
 })
 
-test('one that has given way breaks off where there is no room', async () => {
+test('a response that has given way breaks off when no slot is free', async () => {
   const service = {}
   const { read: enter } = createUserLimit(1, IDLE_MS)
   const stalled = enter(service, 1, pieces())

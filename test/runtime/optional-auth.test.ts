@@ -65,7 +65,7 @@ async function withoutStorage() {
 
 const errors = (lines: string[]) => lines.filter((line) => line.includes('"level":"error"'))
 
-test('where nobody need be known, who cannot be identified for lack of storage is nobody, and the log tells it', async () => {
+test('with optional auth, a caller who cannot be identified for lack of storage is anonymous, and the log says so', async () => {
   const { signed, lines, token, heal } = await withoutStorage()
 
   expect(await answered(await signed(optional.path), 200)).toEqual({ name: null })
@@ -77,7 +77,7 @@ test('where nobody need be known, who cannot be identified for lack of storage i
   expect(await answered(await signed(optional.path), 200)).toEqual({ name: 'bob' })
 })
 
-test('where a user is needed it is the storage that failed, not the user', async () => {
+test('with required auth, the answer is the storage failure and not a missing user', async () => {
   const { signed, heal } = await withoutStorage()
 
   await refused(await signed(required.path), 500, 'storage_failed')
@@ -86,14 +86,14 @@ test('where a user is needed it is the storage that failed, not the user', async
   expect(await answered(await signed(required.path), 200)).toEqual({ name: 'bob' })
 })
 
-test('who brings no token is served, or refused, without the storage', async () => {
+test('a caller without a token is served or refused without the storage', async () => {
   const { request } = await withoutStorage()
 
   expect(await answered(await request('GET', optional.path), 200)).toEqual({ name: null })
   await refused(await request('GET', required.path), 401, 'unauthenticated')
 })
 
-test('a bad token where nobody need be known is nobody', async () => {
+test('with optional auth, a bad token means anonymous', async () => {
   const app = await testApp([optional])
 
   const headers = { authorization: 'Bearer a.b.c' }

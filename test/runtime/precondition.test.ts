@@ -39,7 +39,7 @@ const installed = async () => {
   throw fail('already_installed')
 }
 
-test('where it holds the request goes on to the handler', async () => {
+test('a precondition that holds passes the request to the handler', async () => {
   const { send, happened } = await probe(async () => {})
 
   expect(await answered(await send({ a: 1 }), 200)).toEqual({ a: 1 })
@@ -47,7 +47,7 @@ test('where it holds the request goes on to the handler', async () => {
   expect(happened).toEqual(['precondition for bob', 'handler'])
 })
 
-test('where it holds the body is judged after it', async () => {
+test('a precondition that holds precedes the parsing of the body', async () => {
   const { send, happened } = await probe(async () => {})
 
   await refused(await send('{'), 400, 'invalid_json')
@@ -60,7 +60,7 @@ test.each([
   ['wrong', { a: 'x' }],
   ['unreadable', '{'],
   ['too long', TOO_LONG],
-])('where it fails that is the answer, be the body %s, and the handler is not called', async (_, body) => {
+])('a failed precondition is the answer when the body is %s, and the handler is not called', async (_, body) => {
   const { send, happened } = await probe(installed)
 
   await refused(await send(body), 409, 'already_installed')
@@ -68,7 +68,7 @@ test.each([
   expect(happened).toEqual(['precondition for bob'])
 })
 
-test('where it fails the body is not read at all', async () => {
+test('a failed precondition leaves the body unread', async () => {
   const { app } = await probe(installed)
   let pulled = 0
   const body = new ReadableStream(
@@ -91,7 +91,7 @@ test('where it fails the body is not read at all', async () => {
   expect(pulled).toBe(0)
 })
 
-test('it comes after the token and the role', async () => {
+test('the precondition follows the token and the role', async () => {
   const { app, happened } = await probe(installed)
   await refused(await app.request('POST', PATH, { body: {} }), 401, 'unauthenticated')
   expect(happened).toEqual([])
@@ -101,7 +101,7 @@ test('it comes after the token and the role', async () => {
   expect(forAdmins.happened).toEqual([])
 })
 
-test('it comes after the limit', async () => {
+test('the precondition follows the limit', async () => {
   const { send, happened } = await probe(installed)
   await send({})
   await send({})
@@ -111,7 +111,7 @@ test('it comes after the limit', async () => {
   expect(happened).toHaveLength(2)
 })
 
-test('it comes after the limit of an address', async () => {
+test('the precondition follows the limit of an address', async () => {
   const { app, happened } = await probe(installed, { rateLimit: { limit: 1, seconds: 60, by: 'address' } })
   const send = () => app.request('POST', PATH, { as: 'user', body: {}, from: '192.0.2.1' })
   await refused(await send(), 409, 'already_installed')
@@ -121,7 +121,7 @@ test('it comes after the limit of an address', async () => {
   expect(happened).toHaveLength(1)
 })
 
-test('what it throws must be declared', async () => {
+test('the errors of a precondition must be declared', async () => {
   const { send, app, happened } = await probe(installed, { errors: [] })
 
   await refused(await send({ a: 1 }), 500, 'internal')
@@ -130,7 +130,7 @@ test('what it throws must be declared', async () => {
   expect(app.lines().join()).toContain('code not declared')
 })
 
-test('an unexpected failure of it is internal, and says nothing of its cause', async () => {
+test('an unexpected error of a precondition is internal, and reveals nothing of its cause', async () => {
   const { send, happened } = await probe(async () => {
     throw new Error('the cause')
   })

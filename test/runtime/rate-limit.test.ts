@@ -31,19 +31,22 @@ function model(limit: number, windowMs: number) {
 test.each([
   ['in memory', false],
   ['in the database', true],
-])('admits exactly as the definition of a sliding window says, at random times (%s)', async (_, shared) => {
-  for (const limit of [1, 2, 5, 17]) {
-    const { admit, advance, now } = await limiter()
-    const rule: RateLimit = { limit, seconds: 3, by: 'address', shared }
-    const expected = model(limit, 3_000)
-    for (let round = 0; round < 600; round += 1) {
-      advance(randomInt(10) === 0 ? randomInt(4_000) : randomInt(Math.floor(2_000 / limit)))
-      expect(await admit('bucket', 'me', rule)).toBe(expected(now()))
+])(
+  'the limiter admits exactly what the definition of a sliding window says, at random times (%s)',
+  async (_, shared) => {
+    for (const limit of [1, 2, 5, 17]) {
+      const { admit, advance, now } = await limiter()
+      const rule: RateLimit = { limit, seconds: 3, by: 'address', shared }
+      const expected = model(limit, 3_000)
+      for (let round = 0; round < 600; round += 1) {
+        advance(randomInt(10) === 0 ? randomInt(4_000) : randomInt(Math.floor(2_000 / limit)))
+        expect(await admit('bucket', 'me', rule)).toBe(expected(now()))
+      }
     }
-  }
-})
+  },
+)
 
-test('there is no burst at the turn of a minute', async () => {
+test('no burst is possible at the turn of a minute', async () => {
   const { admit, advance } = await limiter()
   const rule: RateLimit = { limit: 10, seconds: 60, by: 'address' }
   advance(59_000)
@@ -53,7 +56,7 @@ test('there is no burst at the turn of a minute', async () => {
   expect(admit('bucket', 'me', rule)).toBe(59_000)
 })
 
-test('everybody and every bucket is counted apart', async () => {
+test('each caller and each bucket has a separate count', async () => {
   const { admit } = await limiter()
   const rule: RateLimit = { limit: 1, seconds: 60, by: 'address' }
 
@@ -61,7 +64,7 @@ test('everybody and every bucket is counted apart', async () => {
   expect(admit('a', 'me', rule)).toBe(60_000)
 })
 
-test('a flood of addresses is remembered up to a bound, and who keeps coming is not forgotten', async () => {
+test('a flood of addresses is remembered up to a bound, and a frequent one is not forgotten', async () => {
   const { admit } = await limiter()
   const rule: RateLimit = { limit: 1, seconds: 60, by: 'address' }
   admit('bucket', 'regular', rule)
@@ -77,7 +80,7 @@ test('a flood of addresses is remembered up to a bound, and who keeps coming is 
   expect(remembered).toBeLessThan(60_000)
 })
 
-test('one that is counted in the database holds for another instance and after a restart', async () => {
+test('a limit in the database applies to another instance and after a restart', async () => {
   const db = await openMigrated()
   const clock = () => new Date(NOW)
   const rule: RateLimit = { limit: 2, seconds: 60, by: 'address', shared: true }

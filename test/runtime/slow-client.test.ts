@@ -7,7 +7,7 @@ import { openSocket, startService } from '../serve/service.ts'
 const LINE = 'une ligne de soixante-quatre octets, répétée jusqu’à la fin..\n'
 const BLOCK = LINE.repeat(1000)
 
-test('a client that stops reading is closed with 1013, comes back with from, and others get everything meanwhile', async () => {
+test('a client that stops reading is closed with 1013, resumes with from, and delays nobody', async () => {
   const demo = await startDemo()
   let go = () => {}
   const started = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ async function stalled(url: string, path: string, token: string) {
   }
 }
 
-test('answers that nobody reads do not fill the memory, and whoever reads has theirs', {
+test('answers that nobody reads do not fill the memory, and other readers get theirs', {
   timeout: 60_000,
 }, async () => {
   const demo = await startDemo()

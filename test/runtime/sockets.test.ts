@@ -28,7 +28,7 @@ async function raw(url: string, text: string): Promise<string> {
   return answer
 }
 
-test('panel.v1 is selected, never the token', async () => {
+test('the service selects panel.v1, never the token', async () => {
   const { url, path, token } = await running()
   const socket = openSocket(url, path, { protocols: [`bearer.${token}`, 'panel.v1'] })
 
@@ -37,7 +37,7 @@ test('panel.v1 is selected, never the token', async () => {
   expect(socket.ws.protocol).toBe('panel.v1')
 })
 
-test('a token may come in the header, and wins over a subprotocol', async () => {
+test('a token in the header takes precedence over a subprotocol', async () => {
   const { url, path, token, output } = await running({ PANEL_ANONYMOUS_OUTPUT: 'off' })
   output.print('un\n')
   const header = openSocket(url, path, { token, by: 'header' })
@@ -51,14 +51,14 @@ test('a token may come in the header, and wins over a subprotocol', async () => 
   expect(both.events).toEqual([])
 })
 
-test('a token in the address is none', async () => {
+test('a token in the address is ignored', async () => {
   const { url, path, token } = await running({ PANEL_ANONYMOUS_OUTPUT: 'off' })
 
   expect(await openSocket(url, `${path}?token=${token}&access_token=${token}`).end).toBe(4401)
 })
 
 test.each(['wrong', 'a.b.c', ''])(
-  'a bad token (%j) closes with 4401, also where strangers may listen',
+  'a bad token (%j) closes with 4401, also where anonymous clients may listen',
   async (token) => {
     const { url, path, output } = await running()
     output.print('un\n')
@@ -82,7 +82,7 @@ test('a socket ends with 4401 when the token that opened it expires', async () =
   expect(await openSocket(url, path, { token }).end).toBe(4401)
 })
 
-test('one that is sent a fresh token in time goes on', async () => {
+test('a socket that receives a new token in time continues', async () => {
   const { url, path, folder, output } = await running()
   const { token } = await issue(folder, 3)
   const socket = openSocket(url, path, { token })
@@ -134,7 +134,7 @@ test('an unknown path is answered with 404, in JSON', async () => {
   }
 })
 
-test('a frame over 64 KiB closes the socket; one below does no harm', async () => {
+test('a frame over 64 KiB closes the socket; a smaller one does not', async () => {
   const { url, path, token, output } = await running()
   const [small, large] = [openSocket(url, path, { token }), openSocket(url, path, { token })]
   await Promise.all([small.opened, large.opened])
@@ -147,7 +147,7 @@ test('a frame over 64 KiB closes the socket; one below does no harm', async () =
   await expect.poll(() => small.text()).toBe('un\n')
 })
 
-test('a wish for another protocol than WebSocket is ignored: the request is answered', async () => {
+test('an upgrade to a protocol other than WebSocket is ignored: the request is answered', async () => {
   const { url } = await running()
 
   const asked = request(`${url}/api/health`, { headers: { connection: 'Upgrade', upgrade: 'h2c' } })
@@ -172,7 +172,7 @@ test.each([
   expect(await raw(url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`)).toMatch(expected)
 })
 
-test('the service outlives clients that break off in the middle of an upgrade', async () => {
+test('the service survives clients that break off in the middle of an upgrade', async () => {
   const { url, path, request: ask } = await running()
   const { hostname, port } = new URL(url)
   for (let round = 0; round < 20; round += 1) {
@@ -187,7 +187,7 @@ test('the service outlives clients that break off in the middle of an upgrade', 
   expect((await ask('GET', '/api/health')).status).toBe(200)
 })
 
-test('stopping closes every socket with 1001 within 5 s, also one that does not read, and lets the job run on', async () => {
+test('stopping closes every socket with 1001 within 5 s, also an unresponsive one, and lets the job continue', async () => {
   const { url, path, token, stop, output } = await running()
   const [one, two, deaf] = [openSocket(url, path, { token }), openSocket(url, path), openSocket(url, path, { token })]
   await Promise.all([one.opened, two.opened, deaf.opened])

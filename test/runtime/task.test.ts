@@ -47,7 +47,7 @@ function controlled(every: number) {
   return { task, state, end: () => ends.shift()?.() }
 }
 
-test('runs first after two seconds, and then each time after so many seconds', async () => {
+test('a task runs first after two seconds, and then at its interval', async () => {
   const { task, runs } = counting(60)
   startTasks([task], await services())
 
@@ -63,7 +63,7 @@ test('runs first after two seconds, and then each time after so many seconds', a
   expect(runs.count).toBe(12)
 })
 
-test('one that is due more often than that does not wait longer for its first run', async () => {
+test('a task with a shorter interval does not wait longer for its first run', async () => {
   const { task, runs } = counting(1)
   startTasks([task], await services())
 
@@ -72,7 +72,7 @@ test('one that is due more often than that does not wait longer for its first ru
   expect(runs.count).toBe(1)
 })
 
-test('is given the services', async () => {
+test('a task receives the services', async () => {
   const given: unknown[] = []
   const all = await services()
   startTasks([{ name: 'looking', every: 10, run: async (context) => void given.push(context) }], all)
@@ -82,7 +82,7 @@ test('is given the services', async () => {
   expect(given).toEqual([all])
 })
 
-test('never runs beside itself: the time counts from the end of a run', async () => {
+test('a task never overlaps itself: the interval starts at the end of a run', async () => {
   const { task, state, end } = controlled(10)
   startTasks([task], await services())
 
@@ -96,7 +96,7 @@ test('never runs beside itself: the time counts from the end of a run', async ()
   expect(state).toEqual({ begun: 2, running: 1, most: 1 })
 })
 
-test('one that hangs keeps no other waiting', async () => {
+test('a hung task delays no other task', async () => {
   const { task: hanging } = controlled(10)
   const { task, runs } = counting(10)
   startTasks([hanging, task], await services())
@@ -114,7 +114,7 @@ test.each([
       throw new Error('the disk is full')
     },
   ],
-])('a run that %s is logged with the name of the task, and the next one comes all the same', async (_, fail) => {
+])('a run that %s is logged with the name of the task, and the next one still follows', async (_, fail) => {
   const app = await testApp([])
   let count = 0
   const task: Task<unknown> = {
@@ -139,7 +139,7 @@ test.each([
   }
 })
 
-test('stopping waits for the run that is under way, and begins no other', async () => {
+test('stopping waits for the current run, and begins no other', async () => {
   const { task, state, end } = controlled(10)
   const { task: other, runs } = counting(10)
   const tasks = startTasks([task, other], await services())
@@ -160,7 +160,7 @@ test('stopping waits for the run that is under way, and begins no other', async 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('stopped before its first run, nothing ever runs', async () => {
+test('after a stop before its first run, a task never runs', async () => {
   const { task, runs } = counting(10)
   const tasks = startTasks([task], await services())
 

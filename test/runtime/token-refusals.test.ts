@@ -126,7 +126,7 @@ test.each([
   await refused(await request('GET', known.path, what), 401, 'unauthenticated')
 })
 
-test('who is signed in is not touched by it, whether or not this instance has seen the token before', async () => {
+test('a signed-in user is not affected, whether or not this instance has seen the token before', async () => {
   const app = await flooded()
   const token = await app.tokenFor('user')
   const other = await createSessions({ ...app.services, secrets: app.secrets, jwtKey: undefined, refreshDays: 7 })
@@ -139,7 +139,7 @@ test('who is signed in is not touched by it, whether or not this instance has se
   await refused(await app.request('POST', administrators.path, { from: HOME, ...app.bearer(token) }), 403, 'forbidden')
 })
 
-test('a token whose session has ended counts like any other, although it is one of this service', async () => {
+test('a token of an ended session counts like any other bad token, although this service issued it', async () => {
   const app = await testApp(functions, TRUSTING)
   const token = await app.tokenFor('user')
   app.services.sessions.endHere('1')
@@ -167,7 +167,7 @@ test('tokens are not verified once too many were refused', async () => {
   expect(verified).toBe(0)
 })
 
-test('where nobody need be known, a bad token counts, and who brings one is nobody still', async () => {
+test('with optional auth, a bad token counts, and its caller stays anonymous', async () => {
   const app = await testApp(functions, TRUSTING)
   const headers = { authorization: 'Bearer a.b.c' }
   for (let n = 0; n < 2 * LIMIT; n += 1)
@@ -191,7 +191,7 @@ test.each([
   await refused(await request('GET', known.path, { from: other }), 401, 'unauthenticated')
 })
 
-test('the log has the refusals with their address, a sample of a flood, and all of who is signed in', async () => {
+test('the log has the refusals with their address, a sample of a flood, and all of signed-in users', async () => {
   const app = await testApp(functions, TRUSTING)
   for (let n = 0; n < 1500; n += 1) await app.request('GET', known.path, { from: HOME })
   for (let n = 0; n < 1500; n += 1) await app.request('GET', `/api/nothing/${n}`, { from: HOME })
@@ -207,7 +207,7 @@ test('the log has the refusals with their address, a sample of a flood, and all 
   expect(of('rate_limited').at(-1)).toContain('"times":1024')
 })
 
-test('of a crowd that is told to come again the log has a sample', async () => {
+test('the log has a sample of the refusals of a crowd that is told to come again', async () => {
   const app = await testApp(functions, TRUSTING)
   for (let n = 0; n < 500; n += 1)
     await refused(await app.request('POST', busy.path, { from: `203.0.113.${n & 255}` }), 503, 'login_busy')
@@ -217,7 +217,7 @@ test('of a crowd that is told to come again the log has a sample', async () => {
   expect(told.length).toBeLessThan(110)
 })
 
-test('of sign-outs that sign nobody out the log has nothing, of the others it has each', async () => {
+test('the log has no line for anonymous sign-outs, and one for each other', async () => {
   const app = await testApp([logout], TRUSTING)
   const requests = () => app.lines().filter((line) => line.includes('"msg":"request"'))
   for (let n = 0; n < 20; n += 1) await answered(await app.request('POST', logout.path, { from: HOME }), 200)
@@ -234,7 +234,7 @@ test('a flood from a crowd of addresses leaves a sample as well', async () => {
   expect(app.lines().filter((line) => line.includes('request refused')).length).toBeLessThan(120)
 })
 
-test('sockets count and are counted: a bad token closes with 4401, too many are refused by 429, a good one is let in', async () => {
+test('sockets count too: a bad token closes with 4401, too many give 429, a good one is accepted', async () => {
   const { services, tokenFor } = await testApp(functions, {})
   const { url, send } = await listening(services, { functions, sockets: [socket, optionalSocket] })
   for (let n = 0; n < LIMIT; n += 1) {
@@ -256,7 +256,7 @@ test('sockets count and are counted: a bad token closes with 4401, too many are 
   expect(await openSocket(url, optionalSocket.path).end).toBe(4404)
 })
 
-test('the counters grow older with time, and whoever was counted within the window is not forgotten for it', async () => {
+test('counters expire over time, but not those used within the window', async () => {
   let now = 0
   const { db } = await testApp([])
   const limiter = createLimiter(db, () => new Date(now))

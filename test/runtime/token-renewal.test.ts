@@ -33,7 +33,7 @@ async function start(verify: (original: Verify) => Verify = (original) => origin
 
 const isOpen = ({ ws }: { ws: { readyState: number; OPEN: number } }) => ws.readyState === ws.OPEN
 
-test.each([probe, optional, admin])('with a fresh token $path outlives the one that opened it', async (socket) => {
+test.each([probe, optional, admin])('with a new token $path outlives the one that opened it', async (socket) => {
   const { token, open, advance } = await start()
   const first = await token()
   advance(898_000)
@@ -46,7 +46,7 @@ test.each([probe, optional, admin])('with a fresh token $path outlives the one t
   expect(isOpen(renewed)).toBe(true)
 })
 
-test('from then on it ends with the session of the fresh token, and no longer with the former one', async () => {
+test('after the renewal the socket ends with the session of the new token, and no longer with the previous one', async () => {
   const { token, open, sessions } = await start()
   const socket = await open(probe, await token())
   socket.renew(await token({ sid: '2' }))
@@ -62,7 +62,7 @@ test('from then on it ends with the session of the fresh token, and no longer wi
   expect(await socket.end).toBe(4401)
 })
 
-test('a token that is none closes with 4401', async () => {
+test('an invalid token closes with 4401', async () => {
   const { token, open, advance } = await start()
   const expired = await token()
   advance(901_000)
@@ -88,7 +88,7 @@ test('another user’s token, or one that would not have opened it, closes with 
   expect(await socket.end).toBe(4403)
 })
 
-test('who came without a token remains nobody, and anything else that is sent does no harm', async () => {
+test('a client without a token stays anonymous, and other messages have no effect', async () => {
   const { token, url } = await start()
   const nobody = openSocket(url, optional.path)
   await nobody.opened
@@ -106,7 +106,7 @@ test('who came without a token remains nobody, and anything else that is sent do
   }
 })
 
-test('however many are sent, one is verified at a time, and none after one that is refused', async () => {
+test('of many renewals one is verified at a time, and none after a refused one', async () => {
   let running = 0
   let most = 0
   let verified = 0
@@ -131,7 +131,7 @@ test('however many are sent, one is verified at a time, and none after one that 
   expect(verified).toBe(101)
 })
 
-test('the service’s own failure closes with 1011', async () => {
+test('a failure of the service closes with 1011', async () => {
   let broken = false
   const { token, open, lines } = await start((original) => (text) => {
     if (broken) throw new Error('broken')

@@ -14,7 +14,7 @@ async function timeOf(stop: () => Promise<void>): Promise<number> {
 /** The service gives up by itself after 4.5 s; below that it has let go of everything. */
 const RELEASED_MS = 4_000
 
-test('a client that keeps its half of a refused upgrade open does not hold up the end', async () => {
+test('a client that keeps its half of a refused upgrade open does not delay the stop', async () => {
   const { url, stop } = await startService(await startDemo())
   const { hostname, port } = new URL(url)
   const client = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -29,7 +29,7 @@ test('a client that keeps its half of a refused upgrade open does not hold up th
   expect(await timeOf(stop)).toBeLessThan(RELEASED_MS)
 })
 
-test('a host that accepts and then says nothing does not hold up the end, with a job about to start', async () => {
+test('a silent host does not delay the stop, with a job about to start', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}))
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')

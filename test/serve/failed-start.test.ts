@@ -7,7 +7,7 @@ import { temporaryFolder } from '../db/folder.ts'
 import { freePort } from '../free-port.ts'
 import { runProgram } from './program.ts'
 
-test('a start that fails after the port was taken leaves it, and runs no task', async () => {
+test('a start that fails after listening frees the port, and runs no task', async () => {
   const folder = await temporaryFolder()
   const port = await freePort()
   let ran = 0
@@ -36,7 +36,7 @@ test('a start that fails after the port was taken leaves it, and runs no task', 
   await stop()
 })
 
-test('a database server that does not answer is told as such, and why', async () => {
+test('a silent database server is reported as such, with the reason', async () => {
   const folder = await temporaryFolder()
   const url = `http://127.0.0.1:${await freePort()}`
 
@@ -48,7 +48,7 @@ test('a database server that does not answer is told as such, and why', async ()
   )
 })
 
-test('a database that is damaged is told as such, with what to do', async () => {
+test('a damaged database is reported as such, with a remedy', async () => {
   const folder = await temporaryFolder()
   await writeFile(`${folder}/panel.db`, 'no database at all, whatever its name says\n'.repeat(500))
 

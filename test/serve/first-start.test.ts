@@ -31,7 +31,7 @@ const exists = (file: string) =>
   )
 
 test(
-  'a first start tells address and token; the wizard leads to a login; no later start makes a token',
+  'a first start prints address and token; the wizard leads to a login; no later start creates a token',
   async () => {
     const demo = await startDemo()
     const { folder, evidence, start, file } = await place()
@@ -75,7 +75,7 @@ test(
 )
 
 test(
-  'a start that was not followed by an installation keeps its token for the next one',
+  'a start without an installation keeps its token for the next one',
   async () => {
     const { evidence, start, file } = await place()
     const invited = () => invitation(evidence.output())
@@ -95,7 +95,7 @@ test(
 )
 
 test(
-  'with a host from the environment no token is made, and one that lies there is removed',
+  'with a host from the environment no token is created, and an existing one is removed',
   async () => {
     const demo = await startDemo()
     const { evidence, start, file } = await place()
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  'a first start tells its token also where the log tells errors only',
+  'a first start prints its token even if the log shows only errors',
   async () => {
     const { folder, file } = await place()
     const program = startProgram({ PANEL_DATA_DIR: folder, PANEL_LOG_LEVEL: 'error' })
@@ -128,7 +128,7 @@ test(
 )
 
 test(
-  'a start with another PANEL_SECRET_KEY says so at once, what to do, and runs',
+  'a start with another PANEL_SECRET_KEY says so at once, with a remedy, and runs',
   async () => {
     const demo = await startDemo()
     const { folder } = await place()

@@ -38,7 +38,7 @@ test.each([
   ['setup', 'setup'],
   ['backup', 'backup', '/tmp/never-made.db'],
 ])(
-  'the database of another program is told, and left as it is, by the byte: %s',
+  'a database of another program is reported and stays unchanged, byte for byte: %s',
   async (_, ...words) => {
     const { folder, files } = await foreign('DELETE')
     const before = await files()
@@ -52,7 +52,7 @@ test.each([
 )
 
 test(
-  'doctor, too, tells it and leaves it as it is',
+  'doctor reports it too and leaves it unchanged',
   async () => {
     const { folder, files } = await foreign('DELETE')
     const before = await files()
@@ -67,7 +67,7 @@ test(
 )
 
 test.each([['the start'], ['users', 'users'], ['backup', 'backup', '/tmp/never-made.db']])(
-  'no log is made beside one that has none: %s',
+  'no log is created next to a database without one: %s',
   async (_, ...words) => {
     const { folder, files } = await foreign('WAL')
     const before = await files()
@@ -84,7 +84,7 @@ test.each([['the start'], ['users', 'users'], ['backup', 'backup', '/tmp/never-m
 )
 
 test.each([['the start'], ['users', 'users']])(
-  'the log that another program has left beside its database is not carried into it: %s',
+  'the log that another program left next to its database is not applied to it: %s',
   async (_, ...words) => {
     const { folder, files } = await foreign('WAL', { log: true })
     const before = await files()

@@ -70,7 +70,7 @@ test.for([
   ['fetch', 'http', LONG_MS],
   ['gateway', 'ws', NOTICED_MS],
 ] as const)(
-  'an instance by %s, with its database by %s, that is frozen between requests, for %i ms, and whose connections die without a word, follows its job to the end',
+  'an instance by %s, with its database by %s, frozen between requests for %i ms and with dead connections, follows its job to the end',
   { timeout: 60_000 },
   async ([by, scheme, ms]) => {
     const { demo, db, ways, output, instance } = await world(scheme)
@@ -106,7 +106,7 @@ test.for([
   },
 )
 
-test('of two frozen instances the one that is asked takes the job over, and the other lets go of it', {
+test('of two frozen instances the one that gets a request takes the job over, and the other releases it', {
   timeout: 90_000,
 }, async () => {
   const { demo, db, output, instance } = await world()

@@ -85,7 +85,7 @@ test.for(Object.entries(ways))(
   },
 )
 
-test('a start is answered when the host has begun the job, and a poll with what it had put out', async () => {
+test('a start is answered when the host has begun the job, and a poll with the output so far', async () => {
   const output = controlledOutput(demo)
   const client = functionClient(async () => ways.fetch(instance()))
   await client.signIn()
@@ -109,7 +109,7 @@ test('a start is answered when the host has begun the job, and a poll with what 
   expect((await client.ask('GET', `/api/updates/jobs/${id}`)).json()).toMatchObject({ output: 'un\ndeux\ntrois\n' })
 })
 
-test('a job that waits for another one is answered at once, and begun by whoever asks after its turn has come', async () => {
+test('a start of a queued job is answered at once; a request after its turn has come begins the job', async () => {
   const output = controlledOutput(demo)
   const client = wandering(ways.fetch)
   await client.signIn()
@@ -128,7 +128,7 @@ test('a job that waits for another one is answered at once, and begun by whoever
   expect(starts(demo)).toHaveLength(2)
 })
 
-test('a job that cannot begin has ended by the time its start is answered', async () => {
+test('a job that cannot begin has ended before its start is answered', async () => {
   const one = instance()
   const client = functionClient(async () => ways.fetch(one))
   await client.signIn()
@@ -140,7 +140,7 @@ test('a job that cannot begin has ended by the time its start is answered', asyn
   expect(await rowOf(id)).toMatchObject({ status: 'error', error: expect.stringMatching(/^Erreur SSH : /) })
 })
 
-test('a job is cancelled through whichever instance is asked', async () => {
+test('a job can be cancelled through any instance', async () => {
   const output = controlledOutput(demo)
   const client = wandering(ways.fetch)
   await client.signIn()
@@ -155,7 +155,7 @@ test('a job is cancelled through whichever instance is asked', async () => {
   expect(await rowOf(id)).toMatchObject({ status: 'error', error_code: 'cancelled' })
 })
 
-test('after a standstill an instance knows which sessions have ended, and signs in to the host anew', async () => {
+test('after a freeze an instance knows the ended sessions, and signs in to the host again', async () => {
   let now = Date.now()
   const [one, other] = [instance({}, () => new Date(now)), instance()]
   let asked = one
@@ -174,7 +174,7 @@ test('after a standstill an instance knows which sessions have ended, and signs 
   await expect.poll(() => demo.connections).toBe(0)
 })
 
-test('a schedule takes up a job that nobody sees to, and brings it to its end', async () => {
+test('the schedule takes over a job without a follower, and completes it', async () => {
   const output = controlledOutput(demo)
   const client = wandering(ways.fetch)
   await client.signIn()
@@ -204,21 +204,18 @@ const FROM: [name: string, send: (address: string) => Send, headers: (address: s
   ['a host that names it', () => ways.fetch(instance()), (address) => ({ 'x-forwarded-for': `10.9.9.9, ${address}` })],
 ]
 
-test.for(FROM)(
-  'behind %s, attempts to sign in are counted for each client, whichever instance they reach',
-  async ([, send, headers]) => {
-    const attempt = async (address: string) => {
-      const { signIn } = functionClient(async () => send(address))
-      return (await signIn('demo', 'wrong', headers(address))).status
-    }
+test.for(FROM)('behind %s, login attempts are counted for each client, at any instance', async ([, send, headers]) => {
+  const attempt = async (address: string) => {
+    const { signIn } = functionClient(async () => send(address))
+    return (await signIn('demo', 'wrong', headers(address))).status
+  }
 
-    for (let n = 0; n < 5; n += 1) expect(await attempt('192.0.2.7')).toBe(401)
-    expect(await attempt('192.0.2.7')).toBe(429)
-    expect(await attempt('192.0.2.8')).toBe(401)
-  },
-)
+  for (let n = 0; n < 5; n += 1) expect(await attempt('192.0.2.7')).toBe(401)
+  expect(await attempt('192.0.2.7')).toBe(429)
+  expect(await attempt('192.0.2.8')).toBe(401)
+})
 
-test('an address that nobody trusted names is not believed', async () => {
+test('an address from an untrusted peer is ignored', async () => {
   const attempt = async (address: string) => {
     const { signIn } = functionClient(async () => ways.gateway(instance(), '203.0.113.9'))
     return (await signIn('demo', 'wrong', { 'x-forwarded-for': address })).status
@@ -234,7 +231,7 @@ const REFUSED: [what: string, method: string, path: string, headers: Record<stri
   ['a WebSocket elsewhere', 'GET', '/api/health', { upgrade: 'WebSocket' }],
 ]
 
-test.for(REFUSED)('%s is refused with what to do instead', async ([, method, path, headers]) => {
+test.for(REFUSED)('%s is refused with the alternative', async ([, method, path, headers]) => {
   const one = instance()
 
   for (const way of Object.values(ways)) {
@@ -244,7 +241,7 @@ test.for(REFUSED)('%s is refused with what to do instead', async ([, method, pat
   }
 })
 
-test('an answer that the host does not pass on is refused with what to ask for instead', async () => {
+test('an answer that the host would not pass on is refused with the alternative', async () => {
   const client = functionClient(async () => ways.balancer(instance()))
   await client.signIn()
   const id = await client.start('lxc:101')
@@ -258,7 +255,7 @@ test('an answer that the host does not pass on is refused with what to ask for i
 
 const Binary = z.object({ statusCode: z.number(), isBase64Encoded: z.boolean(), body: z.string() })
 
-test('the files of the page are passed on compressed: as bytes, and counted as what they are in text', async () => {
+test('the files of the page are passed on compressed: as bytes, and counted as their encoded text', async () => {
   const host = createFunctionHost(manifest, env, () => new Date())
   onTestFinished(host.stop)
   const asked = { method: 'GET', path: '/api/docs/swagger-ui.js', cookie: undefined, body: undefined }
@@ -283,7 +280,7 @@ const MISSING: [name: string, more: Record<string, string>][] = [
   ['PANEL_REFRESH_DAYS', { PANEL_REFRESH_DAYS: 'many' }],
 ]
 
-test.for(MISSING)('without a fit %s every request says so, and the log says which (%j)', async ([name, more]) => {
+test.for(MISSING)('with a bad %s every request says so, and the log names the variable (%j)', async ([name, more]) => {
   const written: string[] = []
   const { write } = process.stdout
   onTestFinished(() => {
@@ -306,7 +303,7 @@ test.for(MISSING)('without a fit %s every request says so, and the log says whic
   await expect(one.schedule()).rejects.toThrow(`${name} : attendu`)
 })
 
-test('while the database is away requests say so; the next one after that is answered', async () => {
+test('while the database is away requests say so; the next one after that succeeds', async () => {
   const port = await freePort()
   const one = instance({ PANEL_DATABASE_URL: `http://127.0.0.1:${port}` })
   const { ask } = functionClient(async () => ways.fetch(one))
@@ -319,7 +316,7 @@ test('while the database is away requests say so; the next one after that is ans
   expect((await ask('GET', '/api/health')).status).toBe(200)
 })
 
-test('where no host is set, the token of the log installs, at whichever instance', async () => {
+test('without a host, the token in the log installs, at any instance', async () => {
   const bare = { PANEL_SSH_HOST: '', PANEL_SSH_USERNAME: '', PANEL_SSH_PASSWORD: '', PANEL_LOG_LEVEL: 'warn' }
   const written: string[] = []
   const { write } = process.stdout

@@ -52,7 +52,7 @@ function watch(url: string) {
 }
 
 test(
-  'a module with code is installed and the service restarted with it, without one connection refused',
+  'a module with code is installed by a restart without one refused connection',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
@@ -100,7 +100,7 @@ async function startSlow() {
 }
 
 test(
-  'a request that takes longer than the change is answered by the service that it came to',
+  'a request that outlasts the change is answered by its original service',
   async () => {
     const { forge, service, answer, letGo } = await startSlow()
     forge.put(repository('wordy', '1.0.0'))
@@ -118,7 +118,7 @@ test(
 )
 
 test(
-  'stopped while a request of the former service is under way: the module that serves is there at the next start',
+  'after a stop during a request of the previous service, the serving module is there at the next start',
   async () => {
     const { forge, service, answer } = await startSlow()
     forge.put(repository('wordy', '1.0.0'))
@@ -135,7 +135,7 @@ test(
 )
 
 test(
-  'a successor that ends while a request of the former service is under way is followed at once',
+  'a successor that ends while the previous service finishes a request is replaced at once',
   async () => {
     const { forge, service, answer } = await startSlow()
     const deadly = saying('deadly', 'x').replace("handler: () => ({ word: 'x' })", 'handler: () => process.exit(9)')
@@ -154,7 +154,7 @@ test(
 )
 
 test(
-  'a client that keeps its connection busy is answered, and led to the new service',
+  'a client with a busy connection is answered, and led to the new service',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
@@ -209,7 +209,7 @@ test.each([
 )
 
 test(
-  'a module that leaves a rejected promise alone does not end the service',
+  'an unhandled rejection of a module does not end the service',
   async () => {
     const forge = await testForge()
     const careless = saying('wordy', '1.0.0').replace(
@@ -230,7 +230,7 @@ test(
 )
 
 test(
-  'disabling, enabling and removing a module with code restart the service as well',
+  'disabling, enabling and removing a module with code also restart the service',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
@@ -267,7 +267,7 @@ async function typedBeside(folder: string, ...words: string[]) {
 }
 
 test(
-  'while a module is tried, its former version serves, and nothing else can be done with it',
+  'during a trial, the previous version of the module serves, and no other action on it is possible',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
@@ -300,7 +300,7 @@ test(
 )
 
 test(
-  'a service that a module ends again and again is started without the code of modules',
+  'a service that a module ends repeatedly starts without the code of modules',
   async () => {
     const forge = await testForge()
     const data = await temporaryFolder()
@@ -332,7 +332,7 @@ test(
 )
 
 test(
-  'killed while the service starts with the module: the next start tries it no more, and has the former version',
+  'a start with a module that is killed is not tried again: the next start has the previous version',
   async () => {
     const forge = await testForge()
     forge.put(repository('wordy', '1.0.0'))
@@ -355,7 +355,7 @@ test(
 )
 
 test(
-  'a service that is killed is started again, and SIGTERM ends it with all of its processes',
+  'a killed service is started again, and SIGTERM ends it with all of its processes',
   async () => {
     const forge = await testForge()
     // A free port is another one each time that nobody holds it.
@@ -376,7 +376,7 @@ test(
 )
 
 test(
-  'a first process that is killed leaves no service behind, also none that a module keeps busy for ever',
+  'a killed supervisor leaves no service behind, even one that a module keeps busy for ever',
   async () => {
     const forge = await testForge()
     const service = await startReplaceable(forge)
@@ -402,7 +402,7 @@ test(
 )
 
 test(
-  'a port that is taken is told once, and ends the program',
+  'a port in use is reported once, and ends the program',
   async () => {
     const forge = await testForge()
     const { url } = await startReplaceable(forge)

@@ -13,7 +13,7 @@ async function installedWith(text: string) {
   return { program: PROGRAM, environment, data: '/var/lib/ops-panel' }
 }
 
-test('the package’s program has the package’s data and variables; what is set already wins', async () => {
+test('the package’s program has the package’s data and variables; variables already set take precedence', async () => {
   const installed = await installedWith('PANEL_PORT=1\nPANEL_HOST=::1\n')
 
   expect(await installedEnvironment({ PANEL_PORT: '2', PATH: '/bin' }, PROGRAM, installed)).toEqual({
@@ -24,13 +24,13 @@ test('the package’s program has the package’s data and variables; what is se
   })
 })
 
-test('the file may say that the data lie elsewhere', async () => {
+test('the file may name another data folder', async () => {
   const installed = await installedWith('PANEL_DATA_DIR=/srv/panel\n')
 
   expect(await installedEnvironment({}, PROGRAM, installed)).toEqual({ PANEL_DATA_DIR: '/srv/panel' })
 })
 
-test('another program, or other data, have nothing to do with the package', async () => {
+test('another program, or another data folder, does not use the package’s environment', async () => {
   const installed = await installedWith('PANEL_PORT=1\n')
   const elsewhere = { PANEL_DATA_DIR: './mine' }
 
@@ -38,7 +38,7 @@ test('another program, or other data, have nothing to do with the package', asyn
   expect(await installedEnvironment(elsewhere, PROGRAM, installed)).toEqual(elsewhere)
 })
 
-test('without the file the defaults remain; one that cannot be read is told of', async () => {
+test('without the file the defaults apply; an unreadable one is an error', async () => {
   const folder = await temporaryFolder()
   const missing = { program: PROGRAM, environment: join(folder, 'none'), data: '/var/lib/ops-panel' }
   const unreadable = { ...missing, environment: join(folder, 'folder') }
@@ -49,7 +49,7 @@ test('without the file the defaults remain; one that cannot be read is told of',
   await expect(installedEnvironment({}, PROGRAM, unreadable)).rejects.toThrow(unreadable.environment)
 })
 
-test('only who says where the data are starts a service with the package’s program', () => {
+test('the package’s program starts a service only with a data folder named', () => {
   const unit = { PANEL_DATA_DIR: '/var/lib/ops-panel' }
 
   expect(serviceEnvironment(unit, PROGRAM)).toBe(unit)
@@ -58,7 +58,7 @@ test('only who says where the data are starts a service with the package’s pro
   expect(() => serviceEnvironment({ PANEL_DATA_DIR: '' }, PROGRAM)).toThrow('systemctl start ops-panel')
 })
 
-test('a variable that is empty is not set', async () => {
+test('an empty variable counts as unset', async () => {
   const installed = await installedWith('')
 
   expect(await installedEnvironment({ PANEL_DATA_DIR: '' }, PROGRAM, installed)).toEqual({

@@ -35,7 +35,7 @@ test.each([
     400,
     'malformed_http',
   ],
-])('%s is answered in the form of every other error', async (_, bytes, status, code) => {
+])('%s is answered in the format of every other error', async (_, bytes, status, code) => {
   const { url } = await startService(await startDemo())
 
   const [head = '', body = ''] = (await exchange(url, bytes)).split('\r\n\r\n')
@@ -45,13 +45,13 @@ test.each([
   expect(JSON.parse(body)).toMatchObject({ code, error: expect.stringMatching(/^L/) })
 })
 
-test('HTTP/1.0 needs no Host: health checks of some proxies still speak it', async () => {
+test('HTTP/1.0 needs no Host: health checks of some proxies still use it', async () => {
   const { url } = await startService(await startDemo())
 
   expect(await exchange(url, 'GET /api/health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
 })
 
-test('CONNECT is refused in the form of every other error', async () => {
+test('CONNECT is refused in the format of every other error', async () => {
   const { url } = await startService(await startDemo())
 
   const [head = '', body = ''] = (await exchange(url, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')).split('\r\n\r\n')
@@ -60,7 +60,7 @@ test('CONNECT is refused in the form of every other error', async () => {
   expect(JSON.parse(body)).toMatchObject({ code: 'method_not_allowed' })
 })
 
-test('after a body that is too long the connection is closed, and says so', async () => {
+test('after an overlong body the response says that the connection closes, and it does', async () => {
   const { url } = await startService(await startDemo())
 
   const answer = await exchange(url, 'POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n{')
@@ -83,7 +83,7 @@ test.each([
     'origin_forbidden',
     '127.0.0.1',
   ],
-])('of a flood of %s the log has a sample', async (_, bytes, code, address) => {
+])('the log has a sample of a flood of %s', async (_, bytes, code, address) => {
   const { services, lines } = await testApp([])
   const { url } = await listening(services, { sockets: [output] })
 
@@ -95,7 +95,7 @@ test.each([
   expect(Math.max(...lines().map((line) => line.length))).toBeLessThan(1_000)
 })
 
-test('of a flood of sockets that nobody has signed in for the log has a sample', async () => {
+test('the log has a sample of a flood of anonymous sockets', async () => {
   const { services, lines } = await testApp([])
   const { url } = await listening(services, { sockets: [output] })
 

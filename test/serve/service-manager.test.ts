@@ -23,7 +23,7 @@ const STOPPING = '/run/notify|STOPPING=1|STATUS=Arrêt demandé.|'
 test.each([
   ['one process', 'none'],
   ['a process that owns the port', 'process'],
-])('started as %s, the program is ready once it serves, and says that it stops', async (_, PANEL_DEPLOYER) => {
+])('started as %s, the program reports that it serves, and that it stops', async (_, PANEL_DEPLOYER) => {
   const { PATH, told } = await standIn()
   const data = join(await temporaryFolder(), 'data')
   const program = startProgram({ PATH, NOTIFY_SOCKET: '/run/notify', PANEL_DATA_DIR: data, PANEL_DEPLOYER })
@@ -38,7 +38,7 @@ test.each([
   expect(program.stderr()).toBe('')
 })
 
-test('a program that does not start is never ready', async () => {
+test('a program that does not start never reports that it serves', async () => {
   const { PATH, told } = await standIn()
   const program = startProgram({
     PATH,
@@ -51,7 +51,7 @@ test('a program that does not start is never ready', async () => {
   expect(await told()).toEqual([])
 })
 
-test('a command says nothing, nor does anybody where nobody asks', async () => {
+test('a command reports nothing, nor does a service without a supervisor', async () => {
   const { PATH, told } = await standIn()
 
   await startProgram({ PATH, NOTIFY_SOCKET: '/run/notify' }, 'users').ended
@@ -60,7 +60,7 @@ test('a command says nothing, nor does anybody where nobody asks', async () => {
   expect(await told()).toEqual([])
 })
 
-test('what cannot be told is complained about', async () => {
+test('a failed notification is reported', async () => {
   const { PATH } = await standIn('echo "no such socket" >&2; exit 1')
   const complaints: string[] = []
 

@@ -30,7 +30,7 @@ async function asking(url: string, path: string): Promise<Socket> {
   return socket
 }
 
-test('who does not read an answer is let go', async () => {
+test('a client that does not read its response is disconnected', async () => {
   const { services } = await testApp([])
   const { url, server } = await listening(services, { functions: [long], unreadMs: 200 })
   const accepted = once(server, 'connection')
@@ -40,7 +40,7 @@ test('who does not read an answer is let go', async () => {
   await once(connection, 'close')
 })
 
-test('who waits for an answer is not let go, however long it takes, and afterwards soon', async () => {
+test('a client that waits for a slow response stays connected, and idle afterwards not for long', async () => {
   const { services } = await testApp([])
   let silent: Promise<unknown> | undefined
   const slow = defineFunction({

@@ -43,7 +43,7 @@ test.concurrent.each([
   expect(seconds).toBeLessThan(atMost)
 })
 
-test.concurrent('a slow client keeps nobody else waiting', async () => {
+test.concurrent('a slow client delays nobody else', async () => {
   const slow = trickle(POST, '')
 
   expect((await fetch(`${service.url}/api/health`)).status).toBe(200)

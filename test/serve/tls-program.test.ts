@@ -50,7 +50,7 @@ async function startUpgrade(port: number, token: string): Promise<string> {
 }
 
 test.each(['process', 'none'])(
-  'deployer %s: a renewal reaches the service that runs, and who follows a job is not disturbed',
+  'deployer %s: a renewal reaches the running service, and does not disturb a client that follows a job',
   async (deployer) => {
     const demo = await startDemo()
     const output = controlledOutput(demo)
@@ -107,7 +107,7 @@ test.each([
     /PANEL_TLS_CERT, PANEL_TLS_KEY : .*key\.pem n’est pas la clé du certificat/,
   ],
   ['no certificate', { cert: 'none' }, /PANEL_TLS_CERT : un certificat en PEM est attendu dans .*cert\.pem/],
-])('with %s it does not start, and says why', async (_, wrong, why) => {
+])('with %s the service does not start, and says why', async (_, wrong, why) => {
   const { env } = await prepare({ ...selfSigned(), ...wrong })
 
   const { code, stderr } = await runProgram(env)

@@ -58,7 +58,7 @@ async function signIn(sessions: Sessions, username = 'bob'): Promise<Client> {
 const believed = async (sessions: Sessions, ...clients: Client[]) =>
   Promise.all(clients.map(async ({ token }) => (await sessions.verify(token)) !== undefined))
 
-test('one session is ended by its id: its token is refused at once, though it was verified before', async () => {
+test('a session ends by its id: its token is refused at once, though it was verified before', async () => {
   const sessions = await instance()
   const [one, two, alice] = [await signIn(sessions), await signIn(sessions), await signIn(sessions, 'alice')]
   expect(await believed(sessions, one, two, alice)).toEqual([true, true, true])
@@ -68,7 +68,7 @@ test('one session is ended by its id: its token is refused at once, though it wa
   expect(await believed(sessions, one, two, alice)).toEqual([false, true, true])
 })
 
-test('one session is ended by the hash of its refresh token, if it is the user’s', async () => {
+test('a session ends by the hash of its refresh token, if it belongs to the user', async () => {
   const sessions = await instance()
   const [bob, alice] = [await signIn(sessions), await signIn(sessions, 'alice')]
 
@@ -79,7 +79,7 @@ test('one session is ended by the hash of its refresh token, if it is the user�
   expect(await believed(sessions, bob, alice)).toEqual([false, true])
 })
 
-test('all sessions of a user are ended, or everybody’s', async () => {
+test('all sessions of a user can end, or all sessions', async () => {
   const sessions = await instance()
   const [one, two, alice] = [await signIn(sessions), await signIn(sessions), await signIn(sessions, 'alice')]
 
@@ -92,7 +92,7 @@ test('all sessions of a user are ended, or everybody’s', async () => {
   expect(await sessions.end('all')).toBe(0)
 })
 
-test('a token issued in a session after its end is worth nothing', async () => {
+test('a token issued in a session after its end is refused', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await sessions.end({ userId: bob.userId })
@@ -102,7 +102,7 @@ test('a token issued in a session after its end is worth nothing', async () => {
   expect(await sessions.verify(token)).toBeUndefined()
 })
 
-test('another instance learns of it within 31 s, by verifying alone', async () => {
+test('another instance learns of an end within 31 s, by verifying alone', async () => {
   const [here, there] = [await instance(), await instance()]
   const [bob, alice] = [await signIn(here), await signIn(here, 'alice')]
   expect(await believed(there, bob, alice)).toEqual([true, true])
@@ -114,7 +114,7 @@ test('another instance learns of it within 31 s, by verifying alone', async () =
   expect(await believed(there, bob, alice)).toEqual([false, true])
 })
 
-test('an instance that starts afterwards knows of it from the start', async () => {
+test('a new instance knows earlier ends from its start', async () => {
   const before = await instance()
   const bob = await signIn(before)
   await before.end({ userId: bob.userId })
@@ -124,7 +124,7 @@ test('an instance that starts afterwards knows of it from the start', async () =
   expect(await believed(after, bob)).toEqual([false])
 })
 
-test('in between the database is not asked, and then once, by however many at the same time', async () => {
+test('between reads the database is not asked; then one read serves all concurrent calls', async () => {
   const sessions = await instance()
   const [bob, alice] = [await signIn(sessions), await signIn(sessions, 'alice')]
   await believed(sessions, bob, alice)
@@ -142,7 +142,7 @@ test('in between the database is not asked, and then once, by however many at th
   expect(queries).toBe(once)
 })
 
-test('a clock that is set back does not keep an instance from learning', async () => {
+test('a clock set back does not delay an instance', async () => {
   const [here, there] = [await instance(), await instance()]
   const bob = await signIn(here)
   await believed(there, bob)
@@ -153,7 +153,7 @@ test('a clock that is set back does not keep an instance from learning', async (
   expect(await believed(there, bob)).toEqual([false])
 })
 
-test('who listens is told once, of the right session, wherever it was ended', async () => {
+test('a listener is called once, for the right session, wherever it ended', async () => {
   const [here, there] = [await instance(), await instance()]
   const [bob, alice] = [await signIn(here), await signIn(here, 'alice')]
   const told: string[] = []
@@ -172,7 +172,7 @@ test('who listens is told once, of the right session, wherever it was ended', as
   expect(told).toEqual(['here', 'here as well', 'there', 'alice'])
 })
 
-test('who asks too late is told at once', async () => {
+test('a late listener is called at once', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await sessions.end({ userId: bob.userId })
@@ -188,7 +188,7 @@ test('who asks too late is told at once', async () => {
   expect(told).toBe(1)
 })
 
-test('who has left is not told, and the others still are', async () => {
+test('a removed listener is not called, and the others still are', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   const told: string[] = []
@@ -202,7 +202,7 @@ test('who has left is not told, and the others still are', async () => {
   expect(told).toEqual(['stayed'])
 })
 
-test('a way out that is taken late does not silence who came after', async () => {
+test('a late removal does not affect newer listeners', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   const told: string[] = []
@@ -216,7 +216,7 @@ test('a way out that is taken late does not silence who came after', async () =>
   expect(told).toEqual(['second'])
 })
 
-test('a user whose row is gone has not been signed out', async () => {
+test('a deleted user has not been signed out', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   let told = 0
@@ -232,7 +232,7 @@ test('a user whose row is gone has not been signed out', async () => {
   expect(told).toBe(0)
 })
 
-test('a session that has merely expired has not been signed out either', async () => {
+test('an expired session has not been signed out either', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await db.run('DELETE FROM sessions')
@@ -241,7 +241,7 @@ test('a session that has merely expired has not been signed out either', async (
   expect(await believed(sessions, bob)).toEqual([true])
 })
 
-test('while the database cannot say who was signed out, nobody is told to be nobody: it fails', async () => {
+test('while the ended sessions cannot be read, verification fails instead of refusing the user', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await believed(sessions, bob)
@@ -258,7 +258,7 @@ test('while the database cannot say who was signed out, nobody is told to be nob
   expect(await believed(sessions, bob)).toEqual([true])
 })
 
-test('an end that cannot be stored is told as a failure, and nobody is signed out', async () => {
+test('an end that cannot be stored is reported as a failure, and nobody is signed out', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await db.script('ALTER TABLE ended_sessions RENAME TO gone')
@@ -270,7 +270,7 @@ test('an end that cannot be stored is told as a failure, and nobody is signed ou
   expect(await believed(sessions, bob)).toEqual([true])
 })
 
-test('an end is not forgotten when the clock runs ahead for a while', async () => {
+test('an end stays known when the clock is fast for a while', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await sessions.end({ userId: bob.userId })
@@ -282,7 +282,7 @@ test('an end is not forgotten when the clock runs ahead for a while', async () =
   expect(await believed(sessions, bob)).toEqual([false])
 })
 
-test('an end that is stored but cannot be read is an end: nobody is believed until it is read', async () => {
+test('an end that is stored but cannot be read is in force: no token is accepted until it is read', async () => {
   let broken = false
   const failing: Database = {
     ...db,
@@ -303,7 +303,7 @@ test('an end that is stored but cannot be read is an end: nobody is believed unt
   expect(await believed(sessions, bob)).toEqual([false])
 })
 
-test('what the database has forgotten does not come back, and what is new is learnt', async () => {
+test('pruned ends do not return, and new ones are read', async () => {
   const [here, there] = [await instance(), await instance()]
   const [one, two] = [await signIn(here), await signIn(here)]
   await here.end({ userId: one.userId, id: Number(one.sid) })

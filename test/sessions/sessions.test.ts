@@ -57,7 +57,7 @@ function forge(claims: Record<string, unknown> = {}) {
   })
 }
 
-test('an access token says who it is for, for fifteen minutes, and verifies', async () => {
+test('an access token identifies its user, for fifteen minutes, and verifies', async () => {
   const sessions = await instance()
 
   const token = await sessions.accessToken(BOB)
@@ -78,7 +78,7 @@ test('an access token says who it is for, for fifteen minutes, and verifies', as
   expect(await sessions.verify(token)).toEqual({ ...BOB, expires: seconds + ACCESS_SECONDS })
 })
 
-test('an expired token is refused, one of which the signature was checked before, too', async () => {
+test('an expired token is refused, even if its signature was verified before', async () => {
   const sessions = await instance()
   const cached = await sessions.accessToken(BOB)
   const unseen = await sessions.accessToken(BOB)
@@ -113,7 +113,7 @@ test('a token signed with the public key as if it were a shared secret is refuse
   }
 })
 
-test('a token of another key is refused, whatever key it names or brings along', async () => {
+test('a token of another key is refused, whatever key it names or contains', async () => {
   const sessions = await instance()
   const { kid } = await publicKey()
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -189,7 +189,7 @@ test('instances that share a database and a secret key share the signing key', a
   expect(await readSigningKeys(db)).toHaveLength(1)
 })
 
-test('the private half is not in the database in clear', async () => {
+test('the private half is not in the database in clear text', async () => {
   const pem = newPem()
   await instance({ jwtKey: pem })
 
@@ -200,7 +200,7 @@ test('the private half is not in the database in clear', async () => {
   expect(stored).not.toContain(d)
 })
 
-test('a private half that cannot be decrypted is kept, a new key is made, and tokens of the old one still verify', async () => {
+test('a private half that cannot be decrypted stays, a new key signs, and tokens of the old one still verify', async () => {
   const before = await instance({ key: 1 })
   const old = await before.accessToken(BOB)
   now += 60_000
@@ -219,7 +219,7 @@ test('a private half that cannot be decrypted is kept, a new key is made, and to
   expect(await readSigningKeys(db)).toHaveLength(2)
 })
 
-test('an instance learns of a key that another one made after it had started', async () => {
+test('an instance learns of a key that another one created later', async () => {
   const one = await instance({ key: 1 })
   const two = await instance({ key: 2 })
   const token = await two.accessToken(BOB)
@@ -229,7 +229,7 @@ test('an instance learns of a key that another one made after it had started', a
   expect(await one.verify(token)).toMatchObject({ username: 'bob' })
 })
 
-test('a name that no key can have is not looked up; one that a key could have never keeps a new key out', async () => {
+test('an impossible key id is not looked up; an unknown but possible one never keeps a new key out', async () => {
   let reads = 0
   const counting: Database = {
     ...db,
@@ -250,7 +250,7 @@ test('a name that no key can have is not looked up; one that a key could have ne
   expect(await sessions.verify(fresh)).toMatchObject({ username: 'bob' })
 })
 
-test('PANEL_JWT_KEY signs, at every start the same; tokens of the earlier key still verify', async () => {
+test('PANEL_JWT_KEY signs, identically after each start; tokens of the previous key still verify', async () => {
   const pem = newPem()
   const before = await instance()
   const old = await before.accessToken(BOB)
@@ -266,7 +266,7 @@ test('PANEL_JWT_KEY signs, at every start the same; tokens of the earlier key st
   expect(await readSigningKeys(db)).toHaveLength(2)
 })
 
-test('a token of this service is told from others without its signature, by every instance and after a restart', async () => {
+test('a token of this service is recognised without its signature, by every instance and after a restart', async () => {
   const token = await (await instance()).accessToken(BOB)
   const other = await instance()
   const claims = decodeJwt(token)

@@ -27,7 +27,7 @@ async function service(demo: DemoHost) {
   return { login, send, patch, packages }
 }
 
-test('another host is used by the next request, without a restart, and the one before is left', async () => {
+test('the next request uses another host, without a restart, and leaves the previous one', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   const { patch, packages, login } = await service(one)
   expect(await packages()).toBe(200)
@@ -79,7 +79,7 @@ test('a machine with another key than the agreed one is given no password', asyn
   expect([two.signIns, two.commands]).toEqual([[], []])
 })
 
-test('what is no business of SSH leaves the connections as they are', async () => {
+test('settings outside of SSH leave the connections as they are', async () => {
   const demo = await startDemo()
   const { patch, packages } = await service(demo)
   expect(await packages()).toBe(200)
@@ -94,7 +94,7 @@ test('what is no business of SSH leaves the connections as they are', async () =
   expect(demo.commands).toHaveLength(before + 1)
 })
 
-test('another key is refused, and the panel cannot agree to it: nobody there can check a password', async () => {
+test('another key is refused, and the panel cannot agree to it: no host can check a password', async () => {
   const demo = await startDemo()
   const { send, packages, login } = await service(demo)
   const { port } = demo
@@ -109,7 +109,7 @@ test('another key is refused, and the panel cannot agree to it: nobody there can
   expect([other.signIns, other.commands]).toEqual([[], []])
 })
 
-test('a key that the host will show next is agreed to beforehand, by who proves who they are', async () => {
+test('an administrator who proves a password can agree to a host’s next key in advance', async () => {
   const demo = await startDemo()
   const { patch, packages, login } = await service(demo)
   const { port } = demo
@@ -124,7 +124,7 @@ test('a key that the host will show next is agreed to beforehand, by who proves 
   await expect.poll(packages).toBe(200)
 })
 
-test('the key of an address where no host answers cannot be read', async () => {
+test('the key of an address without a host cannot be read', async () => {
   const demo = await startDemo()
   const { send } = await service(demo)
   const away = await startDemo()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { SettingKey } from '../../functions/services.ts'
 import { FIRST, KEY, place } from './place.ts'
 
-test('the first settings are stored, shown without secrets, and told once', async () => {
+test('the first settings are stored, shown without secrets, and announced once', async () => {
   const { settings, told, lines } = await place()
 
   expect(await settings.install({ ...FIRST, hypervisor_token: 'token' })).toBe(true)
@@ -29,7 +29,7 @@ test('the first settings are stored, shown without secrets, and told once', asyn
   expect(lines().join()).not.toContain('secret')
 })
 
-test('a second installation changes nothing, and tells nothing', async () => {
+test('a second installation changes nothing, and announces nothing', async () => {
   const { settings, told, stored } = await place()
   await settings.install(FIRST)
   const before = await stored()
@@ -51,7 +51,7 @@ test('a crash in the middle of an installation leaves nothing', async () => {
   expect(told).toEqual([])
 })
 
-test('a change says what has become another value, and tells each listener once', async () => {
+test('a change returns the changed keys, and calls each listener once', async () => {
   const { settings, told } = await place()
   await settings.install(FIRST)
   const also: SettingKey[][] = []
@@ -64,7 +64,7 @@ test('a change says what has become another value, and tells each listener once'
   expect(also).toHaveLength(1)
 })
 
-test('listeners find the new values already there', async () => {
+test('listeners read the new values', async () => {
   const { settings } = await place()
   await settings.install(FIRST)
   const seen: Promise<string>[] = []
@@ -80,7 +80,7 @@ test.each([
   ['empty secrets', { ssh_password: '', hypervisor_token: '' }],
   ['what is there', FIRST],
   ['an empty value where none is', { hypervisor_url: '' }],
-])('%s is no change: all stays as it is, and nobody is told', async (_, values) => {
+])('%s is no change: all values stay, and no listener is called', async (_, values) => {
   const { settings, told } = await place()
   await settings.install(FIRST)
   const all = async () => [await settings.show(), await settings.sshAccount()]
@@ -92,7 +92,7 @@ test.each([
   expect(told).toHaveLength(1)
 })
 
-test('a crash in the middle of a change leaves all as it was, and nobody is told', async () => {
+test('a crash in the middle of a change leaves all values, and calls no listener', async () => {
   const { settings, told, stored, refuse } = await place()
   await settings.install(FIRST)
   const before = await stored()
@@ -105,7 +105,7 @@ test('a crash in the middle of a change leaves all as it was, and nobody is told
   expect(told).toHaveLength(1)
 })
 
-test('a value may be emptied, but for secrets', async () => {
+test('any value except a secret may be emptied', async () => {
   const { settings } = await place()
   await settings.install({ ...FIRST, hypervisor_url: 'https://pve', hypervisor_token: 'token' })
 

@@ -58,7 +58,7 @@ function says(frames: readonly string[], end: (socket: WebSocket) => void = (soc
 /** Cut off once what was sent has left. */
 const cut = (socket: WebSocket) => socket.ping('', undefined, () => socket.terminate())
 
-test('a follower who is cut off comes back from the byte that it has, and gets all', async () => {
+test('a follower that is cut off resumes at its byte, and gets everything', async () => {
   const connections = [says([output('été ', 6)], cut), says([output('ici', 9), done(9)])]
   const { follower, asked, findings } = await followerOf({ connections })
 
@@ -67,7 +67,7 @@ test('a follower who is cut off comes back from the byte that it has, and gets a
   expect(findings.none()).toBe(true)
 })
 
-test('a service that skips a byte after a cut, repeats one, or tells the end twice is found out', async () => {
+test('the check finds a service that skips a byte after a cut, repeats one, or reports the end twice', async () => {
   const lossy = [says([output('ab', 2)], cut), says([output('d', 4), done(4)])]
   const repeating = [says([output('ab', 2)], cut), says([output('bc', 3), done(3)])]
   const stuttering = [says([output('ab', 2), done(2), done(2)])]
@@ -83,7 +83,7 @@ test.each([
   ['closes with 1000 and without an end', says([output('ab', 2)]), 'finals'],
   ['closes for no reason', says([], (socket) => socket.close(4404)), 'unexpected'],
   ['says what is in no form', says(['{"type":"update_output"}']), 'undeclared'],
-] as const)('so is one that %s', async (_, connection, wrong) => {
+] as const)('the check finds one that %s', async (_, connection, wrong) => {
   const { follower, findings } = await followerOf({ connections: [connection, says([output('ab', 2), done(2)])] })
 
   await followBySocket(follower, 'a')
@@ -91,7 +91,7 @@ test.each([
   expect(findings.count(wrong)).toBeGreaterThan(0)
 })
 
-test('who polls notices a byte that is skipped, and a piece that is shorter than it claims', async () => {
+test('a poller detects a skipped byte, and a piece shorter than its stated length', async () => {
   const answers = [
     { chunk: 'ab', offset: 0, next_offset: 2, ended: false },
     { chunk: 'd', offset: 3, next_offset: 4, ended: false },

@@ -14,7 +14,7 @@ test('a run is ten minutes of 200 clients with all faults, unless the environmen
 })
 
 test.each([['--seconds', 'long'], ['--faults', 'lock,rain'], ['--clients', '0'], ['--speed']])(
-  'what cannot be meant is refused: %s %s',
+  'invalid options are refused: %s %s',
   (...args) => {
     expect(() => readOptions(args, {})).toThrow(TypeError)
   },

@@ -29,7 +29,7 @@ test(
 )
 
 test(
-  'a run that is interrupted takes down what it has started',
+  'an interrupted run stops everything that it started',
   async () => {
     const stopping = new AbortController()
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('ops-panel-soak-'))

@@ -29,14 +29,14 @@ async function judged(
 
 const FINE = { undeclared: 0, unexpected: 0 }
 
-test('an answer is fine, and a refusal that was to be expected', async () => {
+test('an answer is correct, and so is an expected refusal', async () => {
   expect(await judged([200, '{}'])).toEqual(FINE)
   expect(await judged([409, JSON.stringify({ error: 'x', code: 'job_ended' })], { mayRefuse: ['job_ended'] })).toEqual(
     FINE,
   )
 })
 
-test('the failure of a database is excused by a lock, and by nothing else', async () => {
+test('a lock excuses a database failure, and nothing else does', async () => {
   const answer: [number, string] = [500, JSON.stringify(ERROR)]
 
   expect(await judged(answer, { trouble: 'lock' })).toEqual(FINE)
@@ -44,7 +44,7 @@ test('the failure of a database is excused by a lock, and by nothing else', asyn
   expect(await judged(answer)).toEqual({ ...FINE, unexpected: 1 })
 })
 
-test('an unforeseen failure is excused by nothing', async () => {
+test('nothing excuses an unforeseen failure', async () => {
   const answer: [number, string] = [500, JSON.stringify({ error: 'Erreur interne.', code: 'internal' })]
 
   expect(await judged(answer, { trouble: 'lock' })).toEqual({ ...FINE, unexpected: 1 })
@@ -54,11 +54,11 @@ test.each([
   [200, '{"half":'],
   [404, '<h1>Not Found</h1>'],
   [500, '{"message":"x"}'],
-])('an answer in another form is found: %d %s', async (status, body) => {
+])('an answer in another format is found: %d %s', async (status, body) => {
   expect((await judged([status, body])).undeclared).toBeGreaterThan(0)
 })
 
-test('a write that was acknowledged and is not read is forgotten; one without an answer may be there or not', () => {
+test('an acknowledged write that is not read is lost; one without an answer may or may not be there', () => {
   const findings = createFindings()
   const register = createRegister('it', 'first', findings)
 

@@ -64,11 +64,11 @@ function counts(findings: Findings): Record<string, number> {
 
 const WAITED = 'En attente de la fin de la tâche 1700000000-abcdefgh (lxc:9001)…\n'
 
-test('a job that is stored and followed as it was printed is all right', () => {
+test('a job that is stored and followed as printed is correct', () => {
   expect(found({})).toEqual({})
 })
 
-test('so is one that had to wait, also for users who came later, and one that was cancelled, with what the service says', () => {
+test('so is a job that had to wait, behind later users too, and a cancelled one, with the service’s sentence', () => {
   const ended = `${PRINTED}dpkg n’a rien laissé d’inachevé.\nAnnulé par soak-0`
 
   for (const times of [1, 2, 20]) {
@@ -154,13 +154,13 @@ test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
   expect(found(planted)).toEqual(expected)
 })
 
-test('a job that could not be begun because the host was away is no fault of the service', () => {
+test('a job that could not begin during a host outage is no fault of the service', () => {
   const stored = [storedJob('', { status: 'error', errorCode: 'ssh_failed' })]
 
   expect(found({ stored, pieces: [], runs: [], hostAway: true })).toEqual({})
 })
 
-test('a sign-in that the audit log does not have is found, and one that nobody asked for', () => {
+test('a login missing from the audit log is found, and so is one that nobody made', () => {
   const ledger = createLedger()
   Object.assign(signInsOf(ledger, 'a'), { acknowledged: 3, unanswered: 1 })
   const judged = (count: number) => {
@@ -183,7 +183,7 @@ test.each<[string, Partial<Census>, Record<string, number>]>([
   ['timers', { timers: 100 }, { timerLeak: 31 }],
   ['memory of JavaScript', { heap: 40 }, { memory: 3 }],
   ['memory of the process', { pss: 300 }, { memory: 94 }],
-])('at the end, %s is seen', (_, more, expected) => {
+])('at the end, %s is found', (_, more, expected) => {
   const findings = createFindings()
   const end = { ...HELD, ...more }
 
@@ -192,7 +192,7 @@ test.each<[string, Partial<Census>, Record<string, number>]>([
   expect(counts(findings)).toEqual(expected)
 })
 
-test('a connection that only one end still knows is a leak', () => {
+test('a connection that only one end knows is a leak', () => {
   const findings = createFindings()
 
   judgeCensus({ half: HELD, end: HELD, left: HELD, seen: 7 }, findings)

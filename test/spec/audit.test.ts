@@ -77,7 +77,7 @@ test('events, login_rate_limited: written by login when the address is over the 
   expect(entries[0]).toMatchObject({ at: expect.stringMatching(RFC_3339), target: null, user_id: null, ip: from })
 })
 
-test('events, login_rate_limited; login, rule 1: each attempt over the limit has its entry, the tenth refused one too', async () => {
+test('events, login_rate_limited; login, rule 1: each attempt over the limit has its entry, even the tenth', async () => {
   const from = newAddress()
 
   for (let n = 0; n < 15; n++) await panel.send('POST', '/api/auth/login', { from, body: '{' })
@@ -104,7 +104,7 @@ test('events, login_failed: written by login on bad credentials, with the error 
   ])
 })
 
-test('events, login_failed: not written for what is no bad credentials (400, 503)', async () => {
+test('events, login_failed: not written for other errors (400, 503)', async () => {
   const from = newAddress()
 
   await panel.send('POST', '/api/auth/login', { from, body: '{' })
@@ -168,7 +168,7 @@ test.each(['host', 'lxc:101', 'all', 'not a target'])(
   },
 )
 
-test('events, update_start: not written where nothing is started (400, 401, 503)', async () => {
+test('events, update_start: not written when nothing starts (400, 401, 503)', async () => {
   const from = newAddress()
   const run = (body: unknown, token = user.token) => panel.send('POST', '/api/updates/run', { token, from, body })
 
@@ -196,7 +196,7 @@ test('events: no entry holds a password, an access token or a refresh token', as
 
 // GET /api/audit of the contract.
 
-test('audit, contract: for administrators alone, 403 for a user and 401 without claims', async () => {
+test('audit, contract: only for administrators; 403 for a user and 401 without a token', async () => {
   await refused(await panel.send('GET', PATH), 401, 'unauthenticated')
   await refused(await panel.send('GET', PATH, { token: user.token }), 403, 'forbidden')
   await refused(await panel.send('GET', `${PATH}?limit=0`, { token: user.token }), 403, 'forbidden')
@@ -251,7 +251,7 @@ test.each([
   expect(Math.max(...walked.sizes)).toBeLessThanOrEqual(limit)
 })
 
-test('audit, contract: what is written meanwhile moves no page: no gap and no repeat', async () => {
+test('audit, contract: new entries move no page: no gap and no repeat', async () => {
   const username = panel.freshName()
   const ids = await entriesOf(username, 12)
 
@@ -268,7 +268,7 @@ test('audit, contract: without a filter the pages hold the whole log', async () 
   expect((await walk({ limit: 20 })).ids).toEqual(all.map(({ id }) => id))
 })
 
-test('audit, contract: the filter action gives the entries of that action alone, page by page', async () => {
+test('audit, contract: the filter action gives only the entries of that action, page by page', async () => {
   const found = await rows(panel.db, `SELECT id FROM audit WHERE action = 'login_success' ORDER BY id DESC`)
   const ids = z.array(z.object({ id: z.number() })).parse(found)
 
@@ -276,7 +276,7 @@ test('audit, contract: the filter action gives the entries of that action alone,
   expect((await walk({ action: 'login_success', limit: 6 })).ids).toEqual(ids.map(({ id }) => id))
 })
 
-test('audit, contract: the filters action and user together give what fits both', async () => {
+test('audit, contract: the filters action and user together give the entries that match both', async () => {
   const username = panel.freshName()
   await entriesOf(username, 9)
 
@@ -296,7 +296,7 @@ test('audit, contract: the filter user is the whole name, and a name without ent
     expect(await page({ user: name })).toEqual({ entries: [], next: null })
 })
 
-test('audit, contract: nothing lies before the first entry', async () => {
+test('audit, contract: the page before the first entry is empty', async () => {
   const [{ id } = { id: 0 }] = z
     .array(z.object({ id: z.number() }))
     .parse(await rows(panel.db, 'SELECT min(id) AS id FROM audit'))
@@ -330,7 +330,7 @@ test.each([
   ['before', '1.5'],
   ['before', 'x'],
   ['action', 'no_such_action'],
-])('audit, contract: %s=%s is refused with 400, and the parameter is named', async (name, value) => {
+])('audit, contract: %s=%s is refused with 400, and the answer names the parameter', async (name, value) => {
   const { details } = await refused(await ask(`?${name}=${value}`), 400, 'invalid_request')
 
   expect(details?.map(({ field }) => field)).toEqual([name])
@@ -345,15 +345,12 @@ test('audit: the log is append-only: the database itself refuses to change or de
   expect(await rows(panel.db, 'SELECT * FROM audit ORDER BY id')).toEqual(before)
 })
 
-test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
-  'audit, contract: %s is 405, and GET is what is allowed',
-  async (method) => {
-    const response = await panel.send(method, PATH, { token: admin.token })
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('audit, contract: %s is 405, and GET is allowed', async (method) => {
+  const response = await panel.send(method, PATH, { token: admin.token })
 
-    expect(response.headers.get('allow')).toBe('GET')
-    await refused(response, 405, 'method_not_allowed')
-  },
-)
+  expect(response.headers.get('allow')).toBe('GET')
+  await refused(response, 405, 'method_not_allowed')
+})
 
 test('audit, contract: reading the log writes nothing into it', async () => {
   const before = await rows(panel.db, 'SELECT count(*) AS n FROM audit')
@@ -368,7 +365,7 @@ test('audit, contract: a database that does not answer gives 500', async () => {
   await panel.without('audit', async () => refused(await ask(), 500, 'storage_failed'))
 })
 
-test('audit: entries outlive the user and the sessions that they tell of', async () => {
+test('audit: entries survive the deletion of their user and sessions', async () => {
   const { username, token } = await panel.login(panel.freshName())
   await panel.send('POST', '/api/auth/logout', { token })
   await panel.db.run('DELETE FROM users WHERE username = ?', [username])
@@ -376,7 +373,7 @@ test('audit: entries outlive the user and the sessions that they tell of', async
   expect((await page({ user: username })).entries.map(({ action }) => action)).toEqual(['logout', 'login_success'])
 })
 
-test('audit: entries outlive a restart', async () => {
+test('audit: entries survive a restart', async () => {
   const ids = await entriesOf(panel.freshName(), 1)
   const again = await startPanel({ beside: panel }, onTestFinished)
 

@@ -50,7 +50,7 @@ test('cookie table, Value: the refresh token, whose SHA-256 the session holds', 
   expect(session?.token_hash).toBe(createHash('sha256').update(value).digest('hex'))
 })
 
-test('cookie table, Path: /api/auth/, which every endpoint that reads the cookie lies under', async () => {
+test('cookie table, Path: /api/auth/, which covers every endpoint that reads the cookie', async () => {
   const { attributes } = cookieOf(await panel.attempt('guest', 'guest'))
 
   expect(attributes.path).toBe('/api/auth/')
@@ -97,7 +97,7 @@ test.each([
   expect('secure' in cleared.attributes).toBe(secure)
 })
 
-test('cookie table, Secure, contract: X-Forwarded-Proto counts whoever sends it', async () => {
+test('cookie table, Secure, contract: X-Forwarded-Proto counts from any sender', async () => {
   const alone = await startPanel(
     { env: { PANEL_TRUSTED_PROXIES: '' }, beside: { demo: panel.demo, folder: await temporaryFolder() } },
     onTestFinished,
@@ -148,7 +148,7 @@ test('cookie, clearing: an empty value, the same Path, HttpOnly, an expiry at th
   })
 })
 
-test('cookie: login and logout alone set it; no other answer to a signed-in caller does', async () => {
+test('cookie: only login and logout set it; no other answer to a signed-in caller does', async () => {
   const { token, cookie } = await panel.login(panel.freshName())
 
   const answers = [
@@ -165,7 +165,7 @@ test('cookie: login and logout alone set it; no other answer to a signed-in call
   expect(answers.flatMap(({ headers }) => headers.getSetCookie())).toEqual([])
 })
 
-test('cookie: no refused login sets or clears it, also where one comes along', async () => {
+test('cookie: a refused login neither sets nor clears it, even if the request has one', async () => {
   const from = newAddress()
   const { cookie } = await panel.login('guest')
 

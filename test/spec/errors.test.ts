@@ -246,19 +246,19 @@ check(500, [
   },
 ])
 
-test('errors, 500, storage reading failures: a failure of the claims’ own storage is 500 and not 401', async () => {
+test('errors, 500, storage reading failures: a failure of the token’s own storage is 500 and not 401', async () => {
   await panel.without('ended_sessions', () =>
     later(61_000, async () => refused(await panel.send('GET', SESSIONS, { token }), 500, 'storage_failed')),
   )
 })
 
-test('errors, 500, storage fails: a lock that another process holds for long, at refresh', async () => {
+test('errors, 500, storage fails: a long lock by another process, at refresh', async () => {
   await panel.whileLocked(async () => refused(await refresh(user.cookie), 500, 'storage_failed'))
 
   expect((await refresh(user.cookie)).status).toBe(200)
 }, 30_000)
 
-test('errors, 500: nothing of the cause is told', async () => {
+test('errors, 500: the answer reveals nothing of the cause', async () => {
   const { error } = await panel.without('jobs', async () =>
     refused(await panel.send('GET', HISTORY, { token }), 500, 'storage_failed'),
   )
@@ -274,7 +274,7 @@ test('errors, 500: the service recovers with its database', async () => {
 })
 
 test.each(['host', 'lxc:101'])(
-  'errors, 502, SSH failure (the host does not answer): packages of %s, as `Erreur SSH : <message>`',
+  'errors, 502, SSH failure (a silent host): packages of %s, as `Erreur SSH : <message>`',
   async (target) => {
     await panel.withSetting('ssh_host', '127.0.0.1:1', async () => {
       const { error } = await refused(await packages(`?target=${target}`), 502, 'ssh_failed')
@@ -283,14 +283,14 @@ test.each(['host', 'lxc:101'])(
   },
 )
 
-test('errors, 502, SSH failure (the service’s password is wrong): packages', async () => {
+test('errors, 502, SSH failure (a wrong service password): packages', async () => {
   await panel.withSetting('ssh_username', 'nobody-here', async () => {
     const { error } = await refused(await packages('?target=host'), 502, 'ssh_failed')
     expect(error).toMatch(/^Erreur SSH : \S/)
   })
 })
 
-test('errors, 502, SSH failure (contract: a command that ends with another code than 0): packages, with its last line', async () => {
+test('errors, 502, SSH failure (contract: a command with an exit code other than 0): packages, with its last line', async () => {
   panel.demo.override = (words, process) =>
     words.includes('apt') || words.includes('list')
       ? process.stderr('E: first line\nE: last line\n').then(() => 100)
@@ -304,7 +304,7 @@ test('errors, 502, SSH failure (contract: a command that ends with another code 
   expect(error).toBe('Erreur SSH : E: last line')
 })
 
-test('errors, 502 is of packages alone: targets are the host alone with 200 when SSH fails', async () => {
+test('errors, 502 is only for packages: targets list only the host with 200 when SSH fails', async () => {
   await panel.withSetting('ssh_host', '127.0.0.1:1', async () => {
     const response = await panel.send('GET', TARGETS, { token })
     expect(response.status).toBe(200)
@@ -361,7 +361,7 @@ check(
   ]),
 )
 
-test('errors, 503: no job is recorded and nothing is audited by an update run that is refused', async () => {
+test('errors, 503: a refused update run records no job and audits nothing', async () => {
   const from = newAddress()
   const before = await rows(panel.db, 'SELECT id FROM jobs')
 
@@ -406,14 +406,14 @@ test.each([
   await refused(response, 405, 'method_not_allowed')
 })
 
-test('errors, contract: a body over the limit is 413, before anybody is signed in by it', async () => {
+test('errors, contract: a body over the limit is 413, before any login', async () => {
   const body = JSON.stringify({ username: 'guest', password: 'guest', more: 'x'.repeat(2 * 1024 * 1024) })
 
   await refused(await rawLogin(body), 413, 'body_too_large')
   await refused(await preferences(body), 413, 'body_too_large')
 })
 
-test('errors, contract: every answer carries an X-Request-Id of its own', async () => {
+test('errors, contract: every answer has its own X-Request-Id', async () => {
   const answers = [
     await panel.send('GET', ME, { token }),
     await panel.send('GET', ME),

@@ -63,7 +63,7 @@ test('limits, login: a body over the limit counts too', async () => {
   expect((await knock(from)).status).toBe(429)
 })
 
-test('limits, login: the right password does not help who is over the limit, and the host is not asked', async () => {
+test('limits, login: the right password does not help an address over the limit, and the host is not asked', async () => {
   const from = newAddress()
   await knocks(5, from)
   const asked = panel.demo.commands.length
@@ -74,7 +74,7 @@ test('limits, login: the right password does not help who is over the limit, and
   expect(await actionsOf(from)).toEqual(['login_rate_limited'])
 })
 
-test('limits, login: it is per address: the same user from another one is not held up', async () => {
+test('limits, login: it is per address: the same user from another address is not limited', async () => {
   const from = newAddress()
   await knocks(5, from)
 
@@ -82,14 +82,14 @@ test('limits, login: it is per address: the same user from another one is not he
   expect((await panel.attempt('guest', 'guest')).status).toBe(200)
 })
 
-test('limits, login: it is not per user: an address that tries many names is held up', async () => {
+test('limits, login: it is not per user: an address that tries many names is limited', async () => {
   const from = newAddress()
   for (let n = 0; n < 5; n++) expect((await panel.attempt(`stranger${n}`, 'x', { from })).status).toBe(401)
 
   await refused(await panel.attempt('stranger5', 'x', { from }), 429, 'login_rate_limited')
 })
 
-test('limits, login: of attempts at once exactly 5 are admitted', async () => {
+test('limits, login: of simultaneous attempts exactly 5 are admitted', async () => {
   const from = newAddress()
 
   const answers = await Promise.all(Array.from({ length: 12 }, () => knock(from)))
@@ -124,7 +124,7 @@ test('limits, login, contract: the window slides: each attempt is forgotten a mi
   expect(await knocks(5, from)).toEqual([...admitted(4), 429])
 })
 
-test('limits, login, contract: refused attempts do not prolong the wait', async () => {
+test('limits, login, contract: refused attempts do not extend the wait', async () => {
   const from = newAddress()
   await knocks(5, from)
   for (let n = 0; n < 4; n++) {
@@ -140,7 +140,7 @@ test('limits, login, contract: refused attempts do not prolong the wait', async 
   expect(await knocks(6, from)).toEqual([...admitted(5), 429])
 })
 
-test('limits, login: only attempts to log in count', async () => {
+test('limits, login: only login attempts count', async () => {
   const from = newAddress()
   for (let n = 0; n < 8; n++) {
     expect((await panel.send('POST', '/api/auth/refresh', { from })).status).toBe(401)
@@ -152,7 +152,7 @@ test('limits, login: only attempts to log in count', async () => {
   expect(await knocks(6, from)).toEqual([...admitted(5), 429])
 })
 
-test('limits, login: who is held up there can still refresh, look at the profile and log out', async () => {
+test('limits, login: a limited address can still refresh, read the profile and log out', async () => {
   const from = newAddress()
   const { token, cookie } = await panel.login('guest')
   await knocks(6, from)
@@ -183,7 +183,7 @@ test('limits, login, contract: of a trusted proxy, what a client puts before its
   expect(await actionsOf(from)).toEqual(['login_rate_limited'])
 })
 
-test('limits, login, contract: what is no address in X-Forwarded-For leaves the peer’s own', async () => {
+test('limits, login, contract: for an invalid address in X-Forwarded-For the peer’s own counts', async () => {
   const beside = { demo: panel.demo, folder: await temporaryFolder() }
   const other = await startPanel({ beside }, onTestFinished)
   for (const text of ['unknown', '', 'a b', '<script>', 'unknown']) expect((await knock(text, other)).status).toBe(400)
@@ -203,7 +203,7 @@ test('limits, login, contract: the count holds across instances that share a dat
   await refused(await knock(from, second), 429, 'login_rate_limited')
 })
 
-test('limits, login, contract: of attempts at once at two instances exactly 5 are admitted', async () => {
+test('limits, login, contract: of simultaneous attempts at two instances exactly 5 are admitted', async () => {
   const from = newAddress()
   const second = await startPanel({ beside: panel }, onTestFinished)
 
@@ -234,7 +234,7 @@ test('limits, access tokens: expires_in is 900 at login and at refresh', async (
   expect(await (await panel.send('POST', '/api/auth/refresh', { cookie })).json()).toMatchObject({ expires_in: 900 })
 })
 
-test('limits, contract: logout, health and the key set have none; reads have room for 100 in a row', async () => {
+test('limits, contract: logout, health and the key set have no limit; reads admit 100 in a row', async () => {
   const from = newAddress()
   const { token } = await panel.login(panel.freshName())
   const seen = new Set<number>()

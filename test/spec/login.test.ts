@@ -47,16 +47,19 @@ test.each([
   ['half an object', '{"username":"demo","password":"demo"'],
   ['a form', 'username=demo&password=demo'],
   ['an object in single quotes', `{'username':'demo'}`],
-])('login, rule 2: an unreadable body (%s) gives 400, without a word to the host or in the audit', async (_, body) => {
-  const from = newAddress()
-  const asked = panel.demo.commands.length
+])(
+  'login, rule 2: an unreadable body (%s) gives 400, without a request to the host or an audit entry',
+  async (_, body) => {
+    const from = newAddress()
+    const asked = panel.demo.commands.length
 
-  const { error } = await refused(await panel.send('POST', PATH, { from, body }), 400, 'invalid_json')
+    const { error } = await refused(await panel.send('POST', PATH, { from, body }), 400, 'invalid_json')
 
-  expect(error).toBe('Le corps de la requête est illisible.')
-  expect(await panel.auditOf(from)).toEqual([])
-  expect(panel.demo.commands).toHaveLength(asked)
-})
+    expect(error).toBe('Le corps de la requête est illisible.')
+    expect(await panel.auditOf(from)).toEqual([])
+    expect(panel.demo.commands).toHaveLength(asked)
+  },
+)
 
 test.each([
   ['an empty username', { username: '', password: 'x' }, ['username']],
@@ -67,7 +70,7 @@ test.each([
   ['a username of null', { username: null, password: 'x' }, ['username']],
   ['a password that is a number', { username: 'demo', password: 1 }, ['password']],
   ['a username with a length that is no number', { username: { length: { toString: '' } }, password: 'x' }, ['']],
-])('login, rule 3: %s gives 400, without a word to the host or in the audit', async (_, body, fields) => {
+])('login, rule 3: %s gives 400, without a request to the host or an audit entry', async (_, body, fields) => {
   const from = newAddress()
   const asked = panel.demo.commands.length
 
@@ -123,7 +126,7 @@ test('login, rule 5: a wrong password gives 401 and login_failed, whose details 
   await nothingOf(username, from)
 })
 
-test('login, rule 5: a name that the host does not know gives the very same answer as a wrong password', async () => {
+test('login, rule 5: an unknown name gives exactly the same answer as a wrong password', async () => {
   const unknown = await refused(await panel.attempt('nobody-at-all', 'x'), 401, 'bad_credentials')
   const wrong = await refused(await panel.attempt('guest', 'x'), 401, 'bad_credentials')
 
@@ -131,7 +134,7 @@ test('login, rule 5: a name that the host does not know gives the very same answ
   expect(await panel.userOf('nobody-at-all')).toBeUndefined()
 })
 
-test('login, rule 5: an account that has expired gives 401 and login_failed', async () => {
+test('login, rule 5: an expired account gives 401 and login_failed', async () => {
   const from = newAddress()
 
   await refused(await panel.attempt('expired', 'expired', { from }), 401, 'bad_credentials')
@@ -140,7 +143,7 @@ test('login, rule 5: an account that has expired gives 401 and login_failed', as
   await nothingOf('expired', from)
 })
 
-test('login, rule 5: a host that does not answer gives 401 and login_failed, and only the audit has the cause', async () => {
+test('login, rule 5: a silent host gives 401 and login_failed, and only the audit log has the cause', async () => {
   const username = panel.freshName()
   const from = newAddress()
 
@@ -171,7 +174,7 @@ test('login, rule 5: a host with another key gives 401 and login_failed', async 
   await nothingOf(username, from)
 })
 
-test('login, rule 5: a failed login leaves the user, the sessions and last_login_at as they were', async () => {
+test('login, rule 5: a failed login leaves the user, the sessions and last_login_at unchanged', async () => {
   const { username } = await panel.login(panel.freshName())
   const before = [await panel.userOf(username), await panel.sessionsOf(username)]
 
@@ -197,7 +200,7 @@ test('login, rule 6: the user record is created at the first login, with the def
   })
 })
 
-test('login, rule 6: a further login updates the record of that name, and the preferences stay', async () => {
+test('login, rule 6: a later login updates the record of that name, and the preferences stay', async () => {
   const username = panel.freshName()
   const { id } = await panel.login(username)
   await panel.db.run(`UPDATE users SET lang = 'en', theme = 'light', sidebar_position = 'right' WHERE id = ?`, [id])
@@ -232,7 +235,7 @@ test.each([
   ['group admin, not the first one', 'manager', true],
   ['no such group', 'operator', false],
   ['group sudo and a shell that runs nothing', 'shellless', false],
-])('login, contract: who has %s is an administrator: %s, %s', async (_, username, admin) => {
+])('login, contract: a user with %s is an administrator: %s, %s', async (_, username, admin) => {
   expect(await answered(await panel.attempt(username, username), 200)).toMatchObject({ user: { is_admin: admin } })
   expect(await panel.userOf(username)).toMatchObject({ is_admin: admin ? 1 : 0 })
 })
@@ -249,7 +252,7 @@ test('login, rule 6: a failure to store the user gives 500, without a session, a
   await nothingOf(username, from)
 })
 
-test('login, rule 7: a failure to make the tokens gives 500, without a session, a cookie or login_success', async () => {
+test('login, rule 7: a failure to create the tokens gives 500, without a session, a cookie or login_success', async () => {
   const username = panel.freshName()
   const from = newAddress()
 
@@ -305,7 +308,7 @@ test('login, rule 8: the refresh token itself is stored nowhere in the database'
   }
 })
 
-test('login, rule 8: each login stores a session of its own beside the others', async () => {
+test('login, rule 8: each login stores a new session next to the others', async () => {
   const first = await panel.login(panel.freshName())
   const [before] = await panel.sessionsOf(first.username)
 
@@ -341,7 +344,7 @@ test('login, rule 8: a failure to store the session gives 500, without a cookie,
   expect(await panel.auditOf(from)).toEqual([])
 })
 
-test('login, rule 9: the refresh cookie is set and login_success is written, of that user and that address', async () => {
+test('login, rule 9: the refresh cookie is set and login_success is written, with that user and that address', async () => {
   const username = panel.freshName()
   const from = newAddress()
 
@@ -356,7 +359,7 @@ test('login, rule 9: the refresh cookie is set and login_success is written, of 
   ])
 })
 
-test('login, response 200: access_token, expires_in 900, user of id, username and is_admin; the refresh token is not in it', async () => {
+test('login, response 200: access_token, expires_in 900, user of id, username and is_admin; no refresh token', async () => {
   const username = panel.freshName()
 
   const response = await panel.attempt(username, username)

@@ -44,7 +44,7 @@ test('logout, authenticated with the cookie: only the session of the cookie is d
   expect(other && (await isAlive(other))).toBe(true)
 })
 
-test('logout, authenticated with the cookie: the cookie says which session, not the access token', async () => {
+test('logout, authenticated with the cookie: the cookie selects the session, not the access token', async () => {
   const [{ username, token, sid }, [other]] = await signIn(2)
 
   await signedOut(await logout({ token, cookie: other?.cookie ?? '' }))
@@ -52,7 +52,7 @@ test('logout, authenticated with the cookie: the cookie says which session, not 
   expect(await panel.sessionIdsOf(username)).toEqual([sid])
 })
 
-test('logout, authenticated with the cookie of another user: hash and user must match, so nobody’s session is deleted', async () => {
+test('logout, authenticated with the cookie of another user: hash and user must match, so no session is deleted', async () => {
   const [mine] = await signIn(1)
   const [theirs] = await signIn(1)
 
@@ -63,7 +63,7 @@ test('logout, authenticated with the cookie of another user: hash and user must 
   expect(await isAlive(theirs)).toBe(true)
 })
 
-test('logout, authenticated with a cookie that is no session’s: no session is deleted', async () => {
+test('logout, authenticated with a cookie without a session: no session is deleted', async () => {
   const [{ username, token, sid }] = await signIn(1)
 
   await signedOut(await logout({ token, cookie: 'rubbish' }))
@@ -71,7 +71,7 @@ test('logout, authenticated with a cookie that is no session’s: no session is 
   expect(await panel.sessionIdsOf(username)).toEqual([sid])
 })
 
-test('logout, authenticated without the cookie: all sessions of the user are deleted, and of no other user', async () => {
+test('logout, authenticated without the cookie: all sessions of the user are deleted, and no other user’s', async () => {
   const [{ username, token }, others] = await signIn(3)
   const [stranger] = await signIn(1)
 
@@ -84,7 +84,7 @@ test('logout, authenticated without the cookie: all sessions of the user are del
     await refused(await panel.send('POST', '/api/auth/refresh', { cookie: other.cookie }), 401, 'session_ended')
 })
 
-test('logout, authenticated, another cookie alone: that is without the refresh cookie', async () => {
+test('logout, authenticated, with another cookie only: counts as without the refresh cookie', async () => {
   const [{ username, token }] = await signIn(2)
 
   await signedOut(await logout({ token, headers: { cookie: 'svc_refresh_old=x; theme=dark' } }))
@@ -103,7 +103,7 @@ test('logout, not authenticated: 200, the cookie is cleared, no session is delet
   expect(await panel.auditOf(from)).toEqual([])
 })
 
-test('logout, contract: a bad token counts as no claims', async () => {
+test('logout, contract: a bad token counts as no token', async () => {
   const [{ username, cookie, sid, id }] = await signIn(1)
   const from = newAddress()
   const signer = await panel.signer(901)
@@ -116,7 +116,7 @@ test('logout, contract: a bad token counts as no claims', async () => {
   expect(await panel.auditOf(from)).toEqual([])
 })
 
-test('logout, when authenticated: the audit action logout is written, of that user and that address', async () => {
+test('logout, when authenticated: the audit action logout is written, with that user and that address', async () => {
   const [{ username, id, token, cookie }] = await signIn(1)
   const from = newAddress()
 
@@ -125,7 +125,7 @@ test('logout, when authenticated: the audit action logout is written, of that us
   expect(await panel.auditOf(from)).toMatchObject([{ action: 'logout', username, user_id: id }])
 })
 
-test('logout, when authenticated: it is written also where there is no session to delete', async () => {
+test('logout, when authenticated: it is written also when there is no session to delete', async () => {
   const [{ token }] = await signIn(1)
   const from = newAddress()
 
@@ -134,7 +134,7 @@ test('logout, when authenticated: it is written also where there is no session t
   expect((await panel.auditOf(from)).map(({ action }) => action)).toEqual(['logout'])
 })
 
-test('logout: a second one with the token and cookie of the first is 200, and an unauthenticated one', async () => {
+test('logout: a second one with the token and cookie of the first is 200 and unauthenticated', async () => {
   const [{ token, cookie }] = await signIn(1)
   const from = newAddress()
   await signedOut(await logout({ token, cookie, from }))
@@ -144,7 +144,7 @@ test('logout: a second one with the token and cookie of the first is 200, and an
   expect((await panel.auditOf(from)).map(({ action }) => action)).toEqual(['logout'])
 })
 
-test.each(['{', 'x', '[]', ''])('logout has no body: with %j it is 200 all the same', async (body) => {
+test.each(['{', 'x', '[]', ''])('logout has no body: with %j it is 200 too', async (body) => {
   await signedOut(await logout({ body }))
 })
 
@@ -168,7 +168,7 @@ test.each(['sessions', 'ended_sessions', 'audit', 'users'])(
   },
 )
 
-test('logout always returns 200 and clears the cookie: also when whose token it is cannot be looked up', async () => {
+test('logout always returns 200 and clears the cookie: even when the owner of the token cannot be looked up', async () => {
   const [{ username, token, cookie, sid }] = await signIn(1)
 
   // Ends of sessions are read again after half a minute at most.
@@ -177,7 +177,7 @@ test('logout always returns 200 and clears the cookie: also when whose token it 
   expect(await panel.sessionIdsOf(username)).toEqual([sid])
 })
 
-test('logout always returns 200 and clears the cookie: also when the database is locked by another process', async () => {
+test('logout always returns 200 and clears the cookie: even when another process locks the database', async () => {
   const [{ username, token, cookie, sid }] = await signIn(1)
 
   await panel.whileLocked(async () => signedOut(await logout({ token, cookie })))

@@ -63,7 +63,7 @@ test('me: a last_login_at stored as YYYY-MM-DD HH:MM:SS is read', async () => {
   })
 })
 
-test('me: without claims the answer is 401, also with the refresh cookie alone', async () => {
+test('me: without a token the answer is 401, even with the refresh cookie', async () => {
   const { cookie } = await panel.login(panel.freshName())
 
   const { error } = await refused(await me(), 401, 'unauthenticated')
@@ -79,13 +79,13 @@ test.each(['Bearer', 'Bearer ', 'Bearer rubbish', 'Bearer a.b.c', 'Basic Z3Vlc3Q
   },
 )
 
-test('me: a token in the address is none', async () => {
+test('me: a token in the address is ignored', async () => {
   const { token } = await panel.login(panel.freshName())
 
   await refused(await panel.send('GET', `/api/auth/me?token=${token}&access_token=${token}`), 401, 'unauthenticated')
 })
 
-test('me: a token past its 15 minutes gives 401, one just before them does not', async () => {
+test('me: a token after its 15 minutes gives 401, one just before does not', async () => {
   const { token } = await panel.login(panel.freshName())
 
   expect(await later(898_000, async () => (await me(token)).status)).toBe(200)
@@ -102,7 +102,7 @@ test('me: when the stored profile is missing the answer is 404', async () => {
   expect(await panel.userOf(username)).toBeUndefined()
 })
 
-test('me: a database that does not answer gives 500, with nothing of the cause', async () => {
+test('me: a database that does not answer gives 500, and reveals nothing of the cause', async () => {
   const { token } = await panel.login(panel.freshName())
 
   await panel.without('users', async () => {

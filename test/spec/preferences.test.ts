@@ -50,7 +50,7 @@ test('preferences: all fields are optional, so {} is 200 and changes nothing', a
   expect(await preferencesOf(caller)).toMatchObject(OTHERS)
 })
 
-test('preferences: the profile has no other field that could be set', async () => {
+test('preferences: the profile has no other settable field', async () => {
   const caller = await signIn()
   const before = await panel.userOf(caller.username)
 
@@ -60,7 +60,7 @@ test('preferences: the profile has no other field that could be set', async () =
   expect(await panel.userOf(caller.username)).toEqual(before)
 })
 
-test('preferences are the caller’s own: those of other users stay', async () => {
+test('preferences belong to the caller: those of other users stay', async () => {
   const caller = await signIn()
   const other = await signIn()
 
@@ -69,7 +69,7 @@ test('preferences are the caller’s own: those of other users stay', async () =
   expect(await preferencesOf(other)).toMatchObject(DEFAULTS)
 })
 
-test('preferences last beyond the session', async () => {
+test('preferences survive the session', async () => {
   const caller = await signIn()
   await patch(caller, OTHERS)
   await panel.send('POST', '/api/auth/logout', { token: caller.token })
@@ -122,7 +122,7 @@ test('preferences: the order is lang, theme, sidebar_position, not the order in 
   expect(await preferencesOf(caller)).toMatchObject({ ...DEFAULTS, lang: 'en' })
 })
 
-test('preferences: of several fields that are not valid the first one alone is named', async () => {
+test('preferences: of several invalid fields only the first is named', async () => {
   const caller = await signIn()
 
   const body = { lang: 'x', theme: 'x', sidebar_position: 'x' }
@@ -155,7 +155,7 @@ test.each(['null', '[]', '"en"', '1', 'true', '[{"lang":"en"}]'])(
   },
 )
 
-test('preferences: without claims the answer is 401, before the body is looked at', async () => {
+test('preferences: without a token the answer is 401, before the body is read', async () => {
   await refused(await panel.send('PATCH', '/api/auth/preferences', { body: OTHERS }), 401, 'unauthenticated')
   await refused(await panel.send('PATCH', '/api/auth/preferences', { body: '{' }), 401, 'unauthenticated')
 })

@@ -36,7 +36,7 @@ test('refresh, rule 1: an empty cookie, such as logout leaves, gives 401', async
   await refused(await refresh({ cookie: '' }), 401, 'refresh_missing')
 })
 
-test('refresh, rule 1: the token in the body or in the Authorization header is no cookie', async () => {
+test('refresh, rule 1: a token in the body or in the Authorization header is no cookie', async () => {
   const { cookie, username } = await signIn()
 
   await refused(await refresh({ token: cookie }), 401, 'refresh_missing')
@@ -52,7 +52,7 @@ test.each(['x', 'a.b.c', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIiwidHlwIjoicmVmcmVzaC
   },
 )
 
-test('refresh, rule 2: a token that was changed gives 401, although its session exists', async () => {
+test('refresh, rule 2: a changed token gives 401, although its session exists', async () => {
   const { cookie, username } = await signIn()
   const [header, , signature] = cookie.split('.')
   const claims = Buffer.from(JSON.stringify({ ...decodeJwt(cookie), exp: 4_102_444_800 })).toString('base64url')
@@ -73,7 +73,7 @@ test('refresh, rule 2: an expired token gives 401, even if its session record ha
   expect(await lastUsed(username)).toEqual([LONG_AGO])
 })
 
-test('refresh, rule 2: after the seven days of its lifetime a session is over, and not before', async () => {
+test('refresh, rule 2: a session ends after the seven days of its lifetime, and not before', async () => {
   const { cookie } = await signIn()
 
   expect(await later(7 * DAY_MS - 60_000, async () => (await refresh({ cookie })).status)).toBe(200)
@@ -107,7 +107,7 @@ test('refresh, rule 3: a revoked session gives 401', async () => {
 test.each([
   ['RFC 3339', () => new Date(Date.now() - 1000).toISOString()],
   ['YYYY-MM-DD HH:MM:SS', () => new Date(Date.now() - 1000).toISOString().slice(0, 19).replace('T', ' ')],
-])('refresh, rule 3: a session past expires_at (stored as %s) gives 401 and is not touched', async (_, past) => {
+])('refresh, rule 3: a session past expires_at (stored as %s) gives 401 and is not updated', async (_, past) => {
   const { cookie, username, sid } = await signIn()
   await panel.db.run('UPDATE sessions SET expires_at = ? WHERE id = ?', [past(), sid])
 
@@ -125,7 +125,7 @@ test('refresh, rule 3: an expires_at of the form YYYY-MM-DD HH:MM:SS later today
   expect((await refresh({ cookie })).status).toBe(200)
 })
 
-test('refresh, rule 3: the session must be that user’s', async () => {
+test('refresh, rule 3: the session must belong to that user', async () => {
   const mine = await signIn()
   const other = await signIn()
   await panel.db.run('UPDATE sessions SET user_id = ? WHERE id = ?', [other.id, mine.sid])
@@ -135,7 +135,7 @@ test('refresh, rule 3: the session must be that user’s', async () => {
   expect(await lastUsed(other.username)).toEqual([LONG_AGO, LONG_AGO])
 })
 
-test('refresh, rule 4: last_used_at of the session is updated, and of no other', async () => {
+test('refresh, rule 4: only the last_used_at of that session is updated', async () => {
   const { username, cookie, sid } = await signIn()
   const other = await panel.login(username)
   await panel.db.run('UPDATE sessions SET last_used_at = ? WHERE id = ?', [LONG_AGO, other.sid])
@@ -171,7 +171,7 @@ test('refresh, response 200: access_token and expires_in 900, and nothing else',
   expect(Answer.parse(body).access_token).not.toBe(token)
 })
 
-test('refresh, response 200: the token is of the same user and session, with the rights that the host tells now', async () => {
+test('refresh, response 200: the token has the same user and session, with the rights that the host reports now', async () => {
   const name = panel.freshName()
   const account = { name, password: name, uid: 4000, groups: [name, 'sudo'] }
   panel.demo.users.set(name, account)
@@ -202,13 +202,13 @@ test('refresh: the refresh token is not rotated and the cookie is not set again'
   expect(await panel.sessionsOf(username)).toMatchObject([before])
 })
 
-test('refresh has no body: whatever comes along is not read', async () => {
+test('refresh has no body: a body is not read', async () => {
   const { cookie } = await signIn()
 
   expect((await refresh({ cookie, body: '{' })).status).toBe(200)
 })
 
-test('refresh needs no access token, and a bad or expired one does not matter', async () => {
+test('refresh needs no access token, and ignores a bad or expired one', async () => {
   const { cookie } = await signIn()
 
   expect((await refresh({ cookie, token: 'rubbish' })).status).toBe(200)
@@ -232,7 +232,7 @@ test.each(['sessions', 'users'])('refresh: a failure to read %s gives 500, not 4
 })
 
 test.each(['https://evil.example', 'null', 'http://127.0.0.1:1'])(
-  'refresh, contract: of a foreign Origin (%s) it counts as without a cookie',
+  'refresh, contract: with a foreign Origin (%s) it counts as without a cookie',
   async (origin) => {
     const { username, cookie } = await signIn()
 

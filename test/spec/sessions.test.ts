@@ -68,7 +68,7 @@ test('sessions: a JSON array of Session views, each with the fields of the table
   ])
 })
 
-test('sessions: neither the token’s hash nor the token is ever in the answer', async () => {
+test('sessions: the answer never contains the token or its hash', async () => {
   const [{ token, cookie, username }] = await signIn(1)
   const [stored] = await panel.sessionsOf(username)
 
@@ -79,7 +79,7 @@ test('sessions: neither the token’s hash nor the token is ever in the answer',
   expect(text).not.toContain(cookie)
 })
 
-test('sessions: those of the caller alone, for an administrator too', async () => {
+test('sessions: only the caller’s own, even for an administrator', async () => {
   const [first, second] = await signIn(2)
   await signIn(1)
   const admin = await panel.login('demo')
@@ -97,7 +97,7 @@ test('sessions: limited to those with expires_at in the future', async () => {
   expect(await panel.sessionIdsOf(first.username)).toEqual([first.sid, second.sid, third?.sid])
 })
 
-test('sessions: one that expires while the service runs is no longer listed', async () => {
+test('sessions: a session that expires while the service runs is no longer listed', async () => {
   const [first] = await signIn(1)
   await store(first.sid, { expires_at: inSeconds(60) })
 
@@ -105,7 +105,7 @@ test('sessions: one that expires while the service runs is no longer listed', as
   expect(await later(61_000, () => idsOf(first))).toEqual([])
 })
 
-test('sessions: expires_at stored as YYYY-MM-DD HH:MM:SS is compared as a moment, not as a text', async () => {
+test('sessions: expires_at stored as YYYY-MM-DD HH:MM:SS is compared as a time, not as text', async () => {
   const [first, second, third] = await signIn(3)
   await store(first.sid, { expires_at: older(inSeconds(20)) })
   await store(second.sid, { expires_at: older(inSeconds(-20)) })
@@ -124,7 +124,7 @@ test('sessions: most recent activity first, where activity is last_used_at', asy
   expect(await idsOf(first)).toEqual([first.sid, last, second.sid])
 })
 
-test('sessions: activity is created_at where last_used_at is empty, which is given as null', async () => {
+test('sessions: activity is created_at where last_used_at is empty; it is returned as null', async () => {
   const [first, second, third] = await signIn(3)
   const last = third?.sid ?? 0
   await store(first.sid, { last_used_at: inSeconds(-300) })
@@ -137,7 +137,7 @@ test('sessions: activity is created_at where last_used_at is empty, which is giv
   expect(views[1]?.last_used_at).toBeNull()
 })
 
-test('sessions: both forms of stored timestamps are put in one order', async () => {
+test('sessions: both formats of stored timestamps sort together', async () => {
   const [first, second, third] = await signIn(3)
   const last = third?.sid ?? 0
   await store(first.sid, { last_used_at: older(inSeconds(-100)) })
@@ -152,7 +152,7 @@ test('sessions: both forms of stored timestamps are put in one order', async () 
       if (text !== null) expect(text).toMatch(/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d/)
 })
 
-test('sessions: a refresh is activity, and puts its session first', async () => {
+test('sessions: a refresh is activity, and moves its session to the front', async () => {
   const [first, second] = await signIn(2)
   await store(first.sid, { last_used_at: inSeconds(-100) })
   await store(second.sid, { last_used_at: inSeconds(-50) })
@@ -185,7 +185,7 @@ test('sessions, is_current: true for the session whose refresh cookie accompanie
   expect(await current(second.cookie)).toEqual([second.sid])
 })
 
-test('sessions, is_current: false for all without the cookie, and with a cookie that is none of the user’s', async () => {
+test('sessions, is_current: false for all without the cookie, and with a cookie of another user', async () => {
   const [first] = await signIn(2)
   const [stranger] = await signIn(1)
 
@@ -193,7 +193,7 @@ test('sessions, is_current: false for all without the cookie, and with a cookie 
     expect((await list({ token: first.token, ...sent })).map(({ is_current }) => is_current)).toEqual([false, false])
 })
 
-test('sessions: without claims 401, also with the refresh cookie', async () => {
+test('sessions: without a token 401, even with the refresh cookie', async () => {
   const [{ cookie }] = await signIn(1)
 
   await refused(await panel.send('GET', '/api/auth/sessions'), 401, 'unauthenticated')
@@ -208,7 +208,7 @@ test('sessions: a storage failure gives 500', async () => {
   )
 })
 
-test('revoke, success: 200 with {message}; that session is deleted, the others are untouched', async () => {
+test('revoke, success: 200 with {message}; that session is deleted, the others stay', async () => {
   const [first, second, third] = await signIn(3)
   const before = await panel.sessionsOf(first.username)
 
@@ -231,7 +231,7 @@ test('revoke, success: the audit action session_revoked is written, and its targ
   ])
 })
 
-test('revoke: the session of another user gives 404, is untouched, and nothing is audited', async () => {
+test('revoke: the session of another user gives 404 and stays, and nothing is audited', async () => {
   const [mine] = await signIn(1)
   const [theirs] = await signIn(1)
   const before = await panel.sessionsOf(theirs.username)
@@ -254,7 +254,7 @@ test('revoke: an administrator cannot revoke another user’s session either', a
   expect(await panel.sessionIdsOf(theirs.username)).toEqual([theirs.sid])
 })
 
-test('revoke: no such session gives 404, as does the same one for the second time', async () => {
+test('revoke: a missing session gives 404, and so does a second revocation', async () => {
   const [first, second] = await signIn(2)
   const from = newAddress()
   await refused(await revoke(999_999, { token: first.token, from }), 404, 'session_missing')
@@ -266,7 +266,7 @@ test('revoke: no such session gives 404, as does the same one for the second tim
 })
 
 test.each(['abc', '1.5', '-1', '0', '0x1', '1e0', '%31%20', 'null', "1'--", '9'.repeat(30), '%F0%28'])(
-  'revoke, contract: an id that is no integer, or none that can be (%s), gives 404',
+  'revoke, contract: an invalid or impossible id (%s) gives 404',
   async (id) => {
     const [{ token, username, sid }] = await signIn(1)
 
@@ -277,7 +277,7 @@ test.each(['abc', '1.5', '-1', '0', '0x1', '1e0', '%31%20', 'null', "1'--", '9'.
   },
 )
 
-test('revoke: without claims 401, and the session stays', async () => {
+test('revoke: without a token 401, and the session stays', async () => {
   const [{ sid, cookie, username }] = await signIn(1)
 
   await refused(await revoke(sid), 401, 'unauthenticated')
@@ -301,7 +301,7 @@ test('revoke: a storage failure gives 500, the session stays, and nothing is aud
   expect((await me(second)).status).toBe(200)
 })
 
-test('revoke: the current session is not refused', async () => {
+test('revoke: the current session can be revoked', async () => {
   const [first, second] = await signIn(2)
 
   expect((await revoke(first.sid, first)).status).toBe(200)
@@ -343,7 +343,7 @@ test('revoke, contract: sockets of the revoked session close with 4401, those of
   await expect.poll(() => staying.text()).toBe('encore\n')
 })
 
-test('revoke, contract: a socket that is opened with the token of a revoked session closes with 4401', async () => {
+test('revoke, contract: a socket opened with the token of a revoked session closes with 4401', async () => {
   const [first, second] = await signIn(2)
   await revoke(second.sid, first)
 
@@ -368,7 +368,7 @@ test('session lifecycle: past expires_at it is neither listed nor accepted at re
   await refused(await panel.send('POST', '/api/auth/refresh', { cookie: first.cookie }), 401, 'session_ended')
 })
 
-test('session lifecycle: logout, revoke, and logout without cookie delete it, each its own', async () => {
+test('session lifecycle: logout, revoke, and logout without cookie each delete it', async () => {
   const [first, second, third] = await signIn(3)
   const last = third ?? second
 
@@ -383,7 +383,7 @@ test('session lifecycle: logout, revoke, and logout without cookie delete it, ea
   expect(await panel.sessionsOf(first.username)).toEqual([])
 })
 
-test('session lifecycle: an id is not given out twice', async () => {
+test('session lifecycle: an id is never reused', async () => {
   const [first] = await signIn(1)
   await panel.send('POST', '/api/auth/logout', { token: first.token })
 

@@ -82,7 +82,7 @@ test('contract: /.well-known/jwks.json verifies an access token', async () => {
   expect(protectedHeader.alg).toBe('RS256')
 })
 
-test('contract: /.well-known/jwks.json does not verify a token that was changed', async () => {
+test('contract: /.well-known/jwks.json does not verify a changed token', async () => {
   const { token } = await panel.login('guest')
   const [header, , signature] = token.split('.')
   const claims = Buffer.from(JSON.stringify({ ...decodeJwt(token), is_admin: true })).toString('base64url')
@@ -92,7 +92,7 @@ test('contract: /.well-known/jwks.json does not verify a token that was changed'
   await refused(await me(changed), 401, 'unauthenticated')
 })
 
-test('contract: the key set holds public halves alone, and needs no token', async () => {
+test('contract: the key set contains only public halves, and needs no token', async () => {
   const { keys } = Keys.parse(await answered(await panel.send('GET', KEYS), 200))
 
   expect(keys).toHaveLength(1)
@@ -102,7 +102,7 @@ test('contract: the key set holds public halves alone, and needs no token', asyn
   }
 })
 
-test('contract: the private half of the signing key is not in the database in clear', async () => {
+test('contract: the private half of the signing key is not in the database in clear text', async () => {
   const rows = await panel.db.query(z.object({ private_sealed: z.string() }), 'SELECT private_sealed FROM signing_keys')
 
   expect(rows).toHaveLength(1)
@@ -122,7 +122,7 @@ test('contract: an access token is no refresh token', async () => {
   await refused(await panel.send('POST', '/api/auth/refresh', { cookie: token }), 401, 'refresh_invalid')
 })
 
-test('contract: a token that names the service’s key and was signed with a shared secret is refused', async () => {
+test('contract: a token with the service’s key id but signed with a shared secret is refused', async () => {
   const { token } = await panel.login('guest')
   const [kid = ''] = await kids()
   const claims = { ...decodeJwt(token), is_admin: true }
@@ -138,7 +138,7 @@ test('contract: a token that names the service’s key and was signed with a sha
   await refused(await me(`${none}.${body}.`), 401, 'unauthenticated')
 })
 
-test('contract: the scheme of the Authorization header is Bearer, in any case', async () => {
+test('contract: the scheme of the Authorization header is Bearer, case-insensitive', async () => {
   const { token } = await panel.login('guest')
   const status = async (authorization: string) =>
     (await panel.send('GET', '/api/auth/me', { headers: { authorization } })).status
@@ -148,7 +148,7 @@ test('contract: the scheme of the Authorization header is Bearer, in any case', 
   expect(await status(`Token ${token}`)).toBe(401)
 })
 
-test('contract: a token of one instance is good at another one of the same data', async () => {
+test('contract: a token of one instance is valid at another one of the same database', async () => {
   const { token, cookie } = await panel.login('guest')
 
   const other = await startPanel({ beside: panel }, onTestFinished)

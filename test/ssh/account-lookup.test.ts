@@ -25,7 +25,7 @@ function start() {
   return { lookup, asked, answer, shared }
 }
 
-test('two hundred who refresh at once cost one question a user', async () => {
+test('two hundred simultaneous refreshes cost one question per user', async () => {
   const { asked, answer, shared } = start()
 
   const answers = Array.from({ length: 200 }, (_, n) => shared(n % 2 ? 'bob' : 'alice'))
@@ -37,7 +37,7 @@ test('two hundred who refresh at once cost one question a user', async () => {
   expect(asked).toEqual(['alice', 'bob'])
 })
 
-test('an answer is shared for some seconds, and a failure with those alone who wait for it', async () => {
+test('an answer is shared for some seconds, and a failure only with the calls that wait for it', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     const { asked, answer, shared } = start()
@@ -62,7 +62,7 @@ test('an answer is shared for some seconds, and a failure with those alone who w
   }
 })
 
-test('a login asks anew, and so does a refresh after it, or after other settings', async () => {
+test('a login asks again, and so does a refresh after it or after changed settings', async () => {
   const { lookup, asked, answer, shared } = start()
   const ask = async (question: Promise<unknown>) => {
     answer()
@@ -79,7 +79,7 @@ test('a login asks anew, and so does a refresh after it, or after other settings
   expect(asked).toHaveLength(4)
 })
 
-test('whoever waits for a host that does not answer gives up in time, in the queue too', async () => {
+test('a lookup at a silent host gives up in time, also in the queue', async () => {
   const { asked, shared } = start()
 
   const waiting = Array.from({ length: 20 }, (_, n) => shared(`user${n}`, 50))

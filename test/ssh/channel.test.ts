@@ -5,7 +5,7 @@ import { takeEach } from '../../ssh/channel.ts'
 
 const piece = (text: string) => Buffer.from(text)
 
-test('each piece is handed over at once and as it came, until the stream ends', async () => {
+test('each chunk is passed on at once and unchanged, until the stream ends', async () => {
   const stream = new PassThrough()
   const taken: string[] = []
   const ended = takeEach(stream, (bytes) => {
@@ -23,7 +23,7 @@ test('each piece is handed over at once and as it came, until the stream ends', 
   expect(taken).toEqual(['one', 'two', 'three'])
 })
 
-test('nothing comes while the taker is not ready, and all of it later', async () => {
+test('no chunk arrives while the receiver is busy, and all arrive later', async () => {
   const stream = new PassThrough()
   const taken: string[] = []
   let ready = () => {}
@@ -55,7 +55,7 @@ test.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('no more'))],
-] as const)('a taker that %s is asked no more', async (_, take) => {
+] as const)('a receiver that %s gets no more chunks', async (_, take) => {
   const stream = new PassThrough()
   let asked = 0
   const ended = takeEach(stream, () => {
@@ -72,7 +72,7 @@ test.each([
   expect(stream.listenerCount('data')).toBe(0)
 })
 
-test('the end waits for the last piece to be taken, and is no end when that fails', async () => {
+test('the read ends after the last chunk is taken, and fails when taking it fails', async () => {
   for (const [settle, outcome] of [
     [() => Promise.resolve(), 'ended'],
     [() => Promise.reject(new Error('not stored')), 'not stored'],
@@ -96,7 +96,7 @@ test('the end waits for the last piece to be taken, and is no end when that fail
   }
 })
 
-test('a stream that fails is told as failed, and one that is over already as ended', async () => {
+test('a failing stream rejects, and a finished one resolves', async () => {
   const failing = new PassThrough()
   const told = takeEach(failing, () => undefined)
   failing.destroy(new Error('broken'))
@@ -109,7 +109,7 @@ test('a stream that fails is told as failed, and one that is over already as end
   await takeEach(over, () => undefined)
 })
 
-test('a stream that is destroyed has come to its end', async () => {
+test('a destroyed stream resolves the read', async () => {
   const stream = new PassThrough()
   const ended = takeEach(stream, () => undefined)
 

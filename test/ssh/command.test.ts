@@ -78,7 +78,7 @@ test.each(HOSTILE.map((text) => [JSON.stringify(text), text]))('%s reaches the p
   expect(await through([text])).toEqual([text])
 })
 
-test('all of them at once stay apart, and nothing of them runs', async () => {
+test('all of them together stay separate, and nothing of them runs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-quote-'))
 
   const line = quote(['printf', '%s<|end|>', ...HOSTILE])
@@ -103,18 +103,18 @@ test('the program’s own name is quoted as well', async () => {
   await expect(shell(quote(['true; echo pwned']))).rejects.toMatchObject({ code: 127, stdout: '' })
 })
 
-test('a NUL is refused wherever it stands', () => {
+test('a NUL is refused in every position', () => {
   expect(() => quote(['a\0b'])).toThrow(RangeError)
   expect(() => quote(['printf', '%s', 'a', '\0'])).toThrow(RangeError)
 })
 
-test('plain words stay readable', () => {
+test('plain words stay unquoted', () => {
   expect(quote(['/usr/sbin/pct', 'exec', '101', '--', 'env', 'LC_ALL=C', 'apt'])).toBe(
     '/usr/sbin/pct exec 101 -- env LC_ALL=C apt',
   )
 })
 
-test('a script sees its name and its arguments, and none of them is read as code', async () => {
+test('a script receives its name and its arguments, and none of them is read as code', async () => {
   const command = script('printf "%s|" "$0" "$#" "$@"', 'my-name', '$(id)', "it's", '')
 
   expect(await shell(quote(command))).toBe("my-name|3|$(id)|it's||")

@@ -65,7 +65,7 @@ test('signs in by keyboard-interactive where the host offers no password', async
   await expect(connect(login(demo, { password: 'wrong' }))).rejects.toMatchObject({ reason: 'bad_credentials' })
 })
 
-test('a wrong password is tried once, and not again in another way', async () => {
+test('a wrong password is tried once, and not by another method', async () => {
   const { port, tried } = await refusing(['password', 'keyboard-interactive'])
 
   const error = await connect(login({ port })).catch((thrown: unknown) => thrown)
@@ -75,7 +75,7 @@ test('a wrong password is tried once, and not again in another way', async () =>
   expect(tried).toEqual(['password'])
 })
 
-test('keyboard-interactive is tried once as well', async () => {
+test('keyboard-interactive is tried once, too', async () => {
   const { port, tried } = await refusing(['keyboard-interactive'])
 
   await expect(connect(login({ port }))).rejects.toMatchObject({ reason: 'bad_credentials' })
@@ -83,7 +83,7 @@ test('keyboard-interactive is tried once as well', async () => {
   expect(tried).toEqual(['password', 'keyboard-interactive'])
 })
 
-test('an expired account, which the host only hangs up on, is refused at once', async () => {
+test('an expired account, which the host only disconnects, is refused at once', async () => {
   const users = { old: { password: 'pw', uid: 1100, groups: ['old'], expired: true } }
   const demo = await startDemo({ users })
   const started = performance.now()
@@ -105,7 +105,7 @@ test('accepts the pinned key, with or without its type', async () => {
   }
 })
 
-test('refuses another key than the pinned one, names both, and does not show it the password', async () => {
+test('another key than the pinned one is refused: the error names both, and the host does not get the password', async () => {
   const { port, tried } = await refusing(['password'])
   const pinned = `ssh-ed25519 SHA256:${'A'.repeat(43)}`
 
@@ -120,7 +120,7 @@ test('refuses another key than the pinned one, names both, and does not show it 
   expect(tried).toEqual([])
 })
 
-test('of a host with several keys, asks for the pinned type', async () => {
+test('a host with several keys is asked for the pinned type', async () => {
   const hostKeys = [newHostKey(), ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }).private]
   const server = new ssh2.Server({ hostKeys }, (connection) => {
     connection.on('authentication', (context) => context.accept())
@@ -138,7 +138,7 @@ test('of a host with several keys, asks for the pinned type', async () => {
   }
 })
 
-test('nobody there, or somebody who hangs up or talks nonsense, is unreachable and no wrong password', async () => {
+test('a missing, disconnecting or babbling server is unreachable, and not a wrong password', async () => {
   const demo = await startDemo()
   demo.accepting = false
   const nonsense = createServer((socket) => void socket.end('220 smtp.example ESMTP\r\n'))
@@ -153,7 +153,7 @@ test('nobody there, or somebody who hangs up or talks nonsense, is unreachable a
 })
 
 test.each(['Not allowed at this time\r\n', 'Not allowed at this time\n'])(
-  'a server that says %j instead of what it is takes no connections for now',
+  'a server that sends %j instead of its identification is throttled',
   async (words) => {
     const turning = createServer((socket) => void socket.end(words).on('error', () => {}))
 
@@ -165,7 +165,7 @@ test.each(['Not allowed at this time\r\n', 'Not allowed at this time\n'])(
   },
 )
 
-test('what a server says it is, is known before it is told a name, and afterwards', async () => {
+test('the identification of a server is known before it receives a name, and afterwards', async () => {
   const demo = await startDemo()
   const told: string[] = []
 
@@ -179,7 +179,7 @@ test('what a server says it is, is known before it is told a name, and afterward
   connection.end()
 })
 
-test('a cut closes the channels, tells everybody once who wants to know, and refuses new channels', async () => {
+test('a cut closes the channels, calls each listener once, and refuses new channels', async () => {
   const demo = await startDemo()
   demo.override = (words) => (words[0] === 'wait' ? new Promise(() => {}) : undefined)
   const connection = await connect(login(demo))
@@ -200,7 +200,7 @@ test('a cut closes the channels, tells everybody once who wants to know, and ref
   expect(told).toEqual(['told', 'late'])
 })
 
-test('a channel asked for at the moment of the cut is refused, not forgotten', async () => {
+test('a channel requested at the moment of the cut is refused, not forgotten', async () => {
   const demo = await startDemo()
   const connection = await connect(login(demo))
 

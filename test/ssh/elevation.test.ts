@@ -10,7 +10,7 @@ const failure = (work: () => unknown): unknown => {
   }
 }
 
-test('by the helper a command becomes its verb; a script stays the account’s own', () => {
+test('with the helper a command becomes its verb; a script runs as the account', () => {
   const command = ['/usr/sbin/pct', 'exec', '101', '--', 'apt', 'list'] as const
 
   expect(elevate(command, 'helper', 'command', ['packages', '101'])).toEqual([
@@ -31,7 +31,7 @@ test.each(['root', 'sudo', 'password', 'rule'] as const)('with elevation %s a ve
   expect(elevate(command, mode, 'command', ['list'])).toEqual(elevate(command, mode, 'command'))
 })
 
-test('what the helper has no verb for is refused by name, a terminal too', () => {
+test('an action without a verb is refused by name, and so is a terminal', () => {
   const refusal = { code: 'host_helper_lacks', message: expect.stringContaining('exécuter /sbin/reboot') }
 
   expect(failure(() => elevate(['/sbin/reboot', 'now'], 'helper', 'command'))).toEqual(refusal)

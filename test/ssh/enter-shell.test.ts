@@ -27,7 +27,7 @@ const begin = () =>
 const none = { cut: () => {} }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('prompt and mark stand in no word of the command, nor in all of it', () => {
+test('prompt and mark appear in no word of the command, nor in the whole', () => {
   const { command, prompt, mark } = begin()
 
   for (const text of [...command, command.join(' '), command.join('')]) expect(text).not.toContain(prompt)
@@ -38,7 +38,7 @@ test('prompt and mark stand in no word of the command, nor in all of it', () => 
 test.each([
   ['in one piece', (text: string) => [text]],
   ['in two pieces', (text: string) => [text.slice(0, text.length / 2), text.slice(text.length / 2)]],
-])('a command that the account’s shell traces, %s, is not taken for sudo', async (_, pieces) => {
+])('a command that the account’s shell traces, %s, is not mistaken for sudo', async (_, pieces) => {
   const begun = begin()
   const at = channel()
   const entered = enterShell(at.channel, begun, none)
@@ -58,7 +58,7 @@ test.each([
   expect(String(at.channel.read())).toBe('welcome')
 })
 
-test('a second prompt is a refused password', async () => {
+test('a second prompt means a refused password', async () => {
   const begun = begin()
   const at = channel()
   const entered = enterShell(at.channel, begun, none)

@@ -4,7 +4,7 @@ import { audited } from '../functions/answers.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { startService } from '../serve/service.ts'
 
-test('another key than the pinned one is audited once; of those who meet it afterwards each doubling alone', async () => {
+test('a changed host key is audited once; of its repeats each doubling only', async () => {
   const demo = await startDemo()
   const { folder, url, request, stop } = await startService(demo)
   const login = () =>

@@ -23,7 +23,7 @@ const settingsFor = ({ port, service }: DemoHost) => ({
   ssh_host_key: '',
 })
 
-test('another host is used at once: the idle connection to the one before ends', async () => {
+test('another host is used at once: the idle connection to the previous one ends', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   const { host, settings } = await connected(one)
 
@@ -36,7 +36,7 @@ test('another host is used at once: the idle connection to the one before ends',
   expect((await settings.sshServer()).hostKey).toBe(two.hostKey)
 })
 
-test('how the new account gains its rights is asked at once, before anybody needs it', async () => {
+test('the elevation of a new account is determined at once, before a command needs it', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   const { settings } = await connected(one)
 
@@ -46,7 +46,7 @@ test('how the new account gains its rights is asked at once, before anybody need
   expect(asked(one)).toBe(0)
 })
 
-test('with the same settings the rights are asked anew: they may be other ones by now', async () => {
+test('the elevation is determined again even with the same settings, because it may have changed', async () => {
   const demo = await startDemo()
   const { host } = await connected(demo)
   await host.elevation()
@@ -58,7 +58,7 @@ test('with the same settings the rights are asked anew: they may be other ones b
   await expect.poll(() => asked(demo)).toBe(2)
 })
 
-test('a command right after it works, be the settings the same', async () => {
+test('a command right after a renewal works, even with the same settings', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo, { hostKey: demo.hostKey })
   await host.exec(['before'])
@@ -68,7 +68,7 @@ test('a command right after it works, be the settings the same', async () => {
   expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
 })
 
-test('a refused password is not held against the new one', async () => {
+test('a refused password does not block the new one', async () => {
   const demo = await startDemo()
   const { host, settings } = await hostOf(demo, { password: 'wrong' })
   settings.onChange(() => host.renew())
@@ -80,7 +80,7 @@ test('a refused password is not held against the new one', async () => {
   expect(namesOf(demo)).not.toContain('before')
 })
 
-test('a refused password is not held against the same one either, once somebody says so', async () => {
+test('a refused password does not block the same one either, after a renewal', async () => {
   const account = (password: string) => ({ late: { password, uid: 0, groups: ['root'] } })
   const before = await startDemo({ users: account('not yet') })
   const { host } = await hostOf(before, { username: 'late', password: 'agreed' })
@@ -95,7 +95,7 @@ test('a refused password is not held against the same one either, once somebody 
   expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
 })
 
-test('what runs goes on over the connection it has, to its end', async () => {
+test('running commands continue over their connection, to their end', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -123,7 +123,7 @@ test('what runs goes on over the connection it has, to its end', async () => {
   expect({ text: await textOf(stream.read), ...(await stream.end) }).toMatchObject({ text: 'begun\ndone\n', code: 0 })
 })
 
-test('an account that cannot be used is told in the log, without its password', async () => {
+test('an unusable account is logged, without its password', async () => {
   const demo = await startDemo()
   const { settings, lines } = await connected(demo)
 
@@ -135,7 +135,7 @@ test('an account that cannot be used is told in the log, without its password', 
   expect(lines().join()).not.toContain('not-this-one')
 })
 
-test('each time that another key than the pinned one answers it is called back, and for nothing else', async () => {
+test('every key other than the pinned one causes one call, and nothing else does', async () => {
   const demo = await startDemo()
   const { settings, log } = await hostOf(demo)
   const told: SshError[] = []
@@ -162,7 +162,7 @@ test('each time that another key than the pinned one answers it is called back, 
   expect(other.commands).toEqual([])
 })
 
-test('each new connection tells the key that answered', async () => {
+test('each new connection reports the presented key', async () => {
   const demo = await startDemo()
   const { settings, log } = await hostOf(demo, { hostKey: demo.hostKey })
   const keys: string[] = []
@@ -176,7 +176,7 @@ test('each new connection tells the key that answered', async () => {
   expect(keys).toEqual([demo.hostKey, demo.hostKey])
 })
 
-test('a connection to the host before, made while the settings change, does not pin its key for the new host', async () => {
+test('a connection to the previous host, made while the settings change, does not pin its key for the new host', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   const { settings, log } = await hostOf(one)
   const pinHostKey = async (hostKey: string, address: string) => {
@@ -192,7 +192,7 @@ test('a connection to the host before, made while the settings change, does not 
   expect((await settings.sshServer()).hostKey).not.toBe(one.hostKey)
 })
 
-test('a connection that is being made when the settings change is not used: another one is made', async () => {
+test('a connection in the making is not used after a change of the settings: another one is made', async () => {
   const demo = await startDemo()
   const { host, settings } = await hostOf(demo)
   const asked = host.exec(['before'])
@@ -208,7 +208,7 @@ test('a connection that is being made when the settings change is not used: anot
   expect((await settings.sshServer()).hostKey).toBe(demo.hostKey)
 })
 
-test('a busy connection goes on, takes nothing new, and ends with what runs over it', async () => {
+test('a busy connection continues, takes no new channels, and ends with its last one', async () => {
   const demo = await startDemo()
   const { host } = await connected(demo)
   let finish = () => {}
@@ -229,7 +229,7 @@ test('a busy connection goes on, takes nothing new, and ends with what runs over
   await expect.poll(() => demo.connections).toBe(2)
 })
 
-test('the first key seen is no other one than the one that was set meanwhile without its type', async () => {
+test('the first key seen matches a pin of the same key without its type', async () => {
   const demo = await startDemo()
   const { host, settings } = await hostOf(demo)
   const first = host.exec(['first'])
@@ -238,7 +238,7 @@ test('the first key seen is no other one than the one that was set meanwhile wit
   expect((await first).code).toBe(127)
 })
 
-test('a job’s connection ends with the settings it was made for, as soon as nobody uses it', async () => {
+test('the connection of a job ends with its settings, as soon as it is idle', async () => {
   const [one, two] = [await startDemo(), await startDemo()]
   const { host, settings } = await hostOf(one)
   settings.onChange(() => host.renew())

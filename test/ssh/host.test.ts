@@ -9,7 +9,7 @@ import { hostOf, startDemo, textOf } from '../runtime/demo.ts'
 const never = (words: readonly string[]) => (words[0] === 'wait' ? new Promise<number>(() => {}) : undefined)
 const LIST: Command = ['/usr/sbin/pct', 'list']
 
-test('runs a command to its end and gives its output, its errors and its code', async () => {
+test('a command runs to its end and returns its output, its errors and its code', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo)
 
@@ -22,7 +22,7 @@ test('runs a command to its end and gives its output, its errors and its code', 
   expect(demo.connections).toBe(1)
 })
 
-test('forty commands at once all succeed, though a connection carries ten', async () => {
+test('forty simultaneous commands all succeed, though a connection carries ten', async () => {
   const demo = await startDemo()
   demo.override = (words) => (words[0] === 'slow' ? pause(50).then(() => 0) : undefined)
   const { host } = await hostOf(demo)
@@ -34,7 +34,7 @@ test('forty commands at once all succeed, though a connection carries ten', asyn
   expect(demo.connections).toBeLessThanOrEqual(8)
 })
 
-test('two hundred streams at once are all served', async () => {
+test('two hundred simultaneous streams are all served', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo)
 
@@ -57,7 +57,7 @@ test('a command that takes too long is given up, and the next one works', async 
   expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
 })
 
-test('commands that are given up do not use the connection up', async () => {
+test('given-up commands do not use up the connection', async () => {
   const demo = await startDemo()
   demo.override = never
   const { host } = await hostOf(demo)
@@ -71,7 +71,7 @@ test('commands that are given up do not use the connection up', async () => {
   expect(demo.connections).toBeLessThanOrEqual(4)
 })
 
-test('a connection that is cut fails what runs over it, and the next command connects again', async () => {
+test('a cut connection fails its commands, and the next command reconnects', async () => {
   const demo = await startDemo()
   demo.override = never
   const { host } = await hostOf(demo)
@@ -86,7 +86,7 @@ test('a connection that is cut fails what runs over it, and the next command con
   expect((await host.exec(['id', '-u'])).stdout).toBe('0\n')
 })
 
-test('a wrong service password is an SshError, and asking on does not try it again', async () => {
+test('a wrong service password is an SshError, and further calls do not try it again', async () => {
   const demo = await startDemo({ wrongMs: 1_000 })
   const { host } = await hostOf(demo, { password: 'wrong' })
 
@@ -127,7 +127,7 @@ test.each([
   expect((await host.exec(['id', '-u'])).stdout).toBe(`${ACCOUNTS[username]?.uid}\n`)
 })
 
-test('root needs no sudo, and an account without rights gets none', async () => {
+test('root uses no sudo, and an account without rights gets none', async () => {
   const demo = await startDemo({ users: ACCOUNTS })
   const { host: root } = await hostOf(demo)
   const { host: none } = await hostOf(demo, { username: 'none', password: 'pw-of-none' })
@@ -139,7 +139,7 @@ test('root needs no sudo, and an account without rights gets none', async () => 
   expect(await none.exec(LIST, { rights: 'command' })).toMatchObject({ stdout: '', code: 1 })
 })
 
-test('a script is elevated as a whole, except where a rule allows single commands only', async () => {
+test('a script is elevated as a whole, unless a rule allows only single commands', async () => {
   const demo = await startDemo({ users: ACCOUNTS })
   const whoami = script(IDENTIFY, 'x', 'mark')
   const uid = async (username: string) => {
@@ -150,7 +150,7 @@ test('a script is elevated as a whole, except where a rule allows single command
   expect([await uid('asks'), await uid('free'), await uid('rule')]).toEqual(['0', '0', '1202'])
 })
 
-test('how the account gains its rights is asked once', async () => {
+test('the elevation is determined once', async () => {
   const demo = await startDemo({ users: ACCOUNTS })
   const { host } = await hostOf(demo, { username: 'free', password: 'pw-of-free' })
 
@@ -176,7 +176,7 @@ test('the first key is pinned; a host with another key is refused from then on',
   expect((await settings.sshServer()).hostKey).toBe(demo.hostKey)
 })
 
-test('a login check says who it is, and leaves no connection behind', async () => {
+test('a login check identifies the account, and leaves no connection behind', async () => {
   const users = { nologin: { password: 'pw', uid: 1300, groups: ['nologin'], shell: 'nologin' as const } }
   const demo = await startDemo({ users })
   const { host } = await hostOf(demo)
@@ -201,7 +201,7 @@ test('a login check works with the host alone, without the service account', asy
   await expect(host.exec(['true'])).rejects.toMatchObject({ name: 'Failure', code: 'ssh_incomplete' })
 })
 
-test('few login checks knock at once; who comes to a long queue is sent away without a try', async () => {
+test('few login checks run at once, and a full queue refuses others without a try', async () => {
   const demo = await startDemo({ wrongMs: 100 })
   const { host } = await hostOf(demo)
   let most = 0
@@ -219,7 +219,7 @@ test('few login checks knock at once; who comes to a long queue is sent away wit
   expect(await host.signIn('demo', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
 })
 
-test('tells who another user is, whatever the name is', async () => {
+test('another account is identified, whatever its name is', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo)
 
@@ -235,7 +235,7 @@ test('tells who another user is, whatever the name is', async () => {
   for (const name of ['nobody-here', '-u', '$(id)', '']) expect(await host.inspect(name)).toBe('gone')
 })
 
-test('a stream that is left in the middle and closed ends the command, and gives its place back', async () => {
+test('closing a stream in the middle ends the command, and frees its slot', async () => {
   const demo = await startDemo()
   let running = 0
   let settled = 0
@@ -270,7 +270,7 @@ test('a stream that is left in the middle and closed ends the command, and gives
   }
 })
 
-test('a stream that is closed without being read is told as lost', async () => {
+test('a stream that is closed without being read rejects as lost', async () => {
   const demo = await startDemo()
   demo.override = never
   const { host } = await hostOf(demo)
@@ -281,7 +281,7 @@ test('a stream that is closed without being read is told as lost', async () => {
   await expect(end).rejects.toBeInstanceOf(SshError)
 })
 
-test('a stream that is closed twice while it is read comes to its end', async () => {
+test('a stream that is closed twice during a read ends', async () => {
   const demo = await startDemo()
   demo.override = (words, { signal, stdout }) => {
     if (words[0] !== 'tick') return undefined
@@ -309,7 +309,7 @@ test('a stream that is closed twice while it is read comes to its end', async ()
   expect(pieces).toBe(5)
 })
 
-test('a flood on stderr does not hold stdout up', async () => {
+test('a flood on stderr does not delay stdout', async () => {
   const demo = await startDemo()
   demo.override = (words, { stdout, stderr }) => {
     if (words[0] !== 'loud') return undefined
@@ -326,7 +326,7 @@ test('a flood on stderr does not hold stdout up', async () => {
   expect((await end).stderr).toHaveLength(4 * 1024 * 1024)
 })
 
-test('after closing nothing begins, what runs is told, and the host is left', async () => {
+test('after a close nothing begins, running commands fail, and the connection ends', async () => {
   const demo = await startDemo()
   demo.override = never
   const { host } = await hostOf(demo)
@@ -340,7 +340,7 @@ test('after closing nothing begins, what runs is told, and the host is left', as
   await expect.poll(() => demo.connections).toBe(0)
 })
 
-test('answers that are too long give their places back', async () => {
+test('overlong answers free their slots', async () => {
   const demo = await startDemo()
   const block = Buffer.alloc(1024 * 1024, 'x')
   demo.override = (words, { stdout }) => {

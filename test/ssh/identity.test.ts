@@ -15,14 +15,14 @@ const account = (fields: Partial<Record<'ages' | 'password' | 'sudo' | 'shell', 
 }
 
 test.each([[['bob', 'admin staff']], [['bob', 'not\nsudo', ' sudo', 'sudo ']], [['', 'gone']]])(
-  'a group whose name is several words or lines, or odd in another way, is one group: %j',
+  'a group name of several words or lines, or otherwise odd, is one group: %j',
   (groups) => {
     expect(parseIdentity(answer('bob', '1000', ...groups), MARK)).toEqual({ name: 'bob', uid: 1000, groups })
     expect(account({}, ...groups).groups).toEqual(groups)
   },
 )
 
-test('what start-up files say before is passed over, marks of another time and NULs too', () => {
+test('output of start-up files before the answer is skipped, including old marks and NULs', () => {
   const noise = `${['Bienvenue', 'ops-panel-other', 'root', '0', 'sudo', 'ops-panel-other'].join('\0')}\0\n`
 
   expect(parseIdentity(noise + answer('bob', '1000', 'bob'), MARK)).toEqual({ name: 'bob', uid: 1000, groups: ['bob'] })
@@ -39,12 +39,12 @@ test.each([
   ['a uid below 0', answer('bob', '-0', 'sudo')],
   ['a uid that is empty', answer('bob', '', 'sudo')],
   ['no name', answer('', '0', 'root')],
-])('an answer that is not whole says nothing: %s', (_, stdout) => {
+])('an incomplete answer is empty: %s', (_, stdout) => {
   expect(parseIdentity(stdout, MARK)).toBeNull()
   expect(() => parseAccount(stdout, MARK)).toThrow(SshError)
 })
 
-test('an account that is gone is told apart from one that is called so', () => {
+test('a deleted account differs from one that is called “gone”', () => {
   expect(parseAccount(answer('gone'), MARK)).toBe('gone')
   expect(() => parseAccount('gone', MARK)).toThrow(SshError)
   expect(parseAccount(answer('gone', '1000', '', 'unseen', '', NOW, 'unasked'), MARK)).toMatchObject({ name: 'gone' })
@@ -63,11 +63,11 @@ test.each<[string, string, Account['overdue']]>([
   ['a password that is too old', `${TODAY - 91}:0:90:7:::`, 'password'],
   ['one that is too old and may still be changed', `${TODAY - 100}:0:90:7:10::`, 'password'],
   ['one that may no longer be changed', `${TODAY - 101}:0:90:7:10::`, 'expired'],
-])('the dates of a shadow entry mean what they mean to PAM: %s', (_, ages, overdue) => {
+])('the dates of a shadow entry have the same meaning as for PAM: %s', (_, ages, overdue) => {
   expect(account({ ages }).overdue).toBe(overdue)
 })
 
-test('what nobody could see is not known', () => {
+test('an unreadable field is unknown', () => {
   expect(account({ password: 'unseen', ages: '' })).toMatchObject({ localPassword: undefined, sudo: undefined })
   expect(account({ password: 'unusable', sudo: 'no' })).toMatchObject({ localPassword: false, sudo: false })
   expect(account({ sudo: 'yes' })).toMatchObject({ localPassword: true, sudo: true })

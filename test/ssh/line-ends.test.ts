@@ -7,7 +7,7 @@ import { createLineEnds, takeRestored } from '../../ssh/line-ends.ts'
 /** What a terminal with ONLCR makes of it. */
 const passed = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
 
-test('what a terminal did to the line feeds is taken back exactly, wherever it is cut', () => {
+test('the conversion of line feeds by a terminal is undone exactly, at any chunk boundary', () => {
   const byte = fc.oneof(fc.constantFrom(10, 13, 13, 10), fc.integer({ min: 0, max: 255 }))
   fc.assert(
     fc.property(
@@ -70,7 +70,7 @@ function reading() {
   }
 }
 
-test('a return is held back for as long as its reader takes nothing, however long that is', async () => {
+test('a return is held back as long as its reader is busy', async () => {
   const { text, print, blocks, end } = reading()
   const goOn = blocks()
   await print('y\r')
@@ -81,7 +81,7 @@ test('a return is held back for as long as its reader takes nothing, however lon
   expect(text()).toBe('y\ny')
 })
 
-test('in a flood a return is held back for a second, else until a key would have been answered', async () => {
+test('during a flood a return is held back for a second, otherwise until a key would have been answered', async () => {
   const { text, print, end } = reading()
   await print('a\r')
   await vi.advanceTimersByTimeAsync(19)

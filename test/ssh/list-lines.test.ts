@@ -3,7 +3,7 @@ import { AnswerTooLong, readLines } from '../../ssh/channel.ts'
 
 const asItIs = (line: string) => (line === '' ? undefined : line)
 
-test('each line is read in order, the last one without an end too', async () => {
+test('each line is read in order, including an unterminated last one', async () => {
   expect(await readLines('one\n\ntwo\r\nthree', asItIs)).toEqual(['one', 'two\r', 'three'])
   expect(await readLines('', asItIs)).toEqual([])
 })
@@ -26,7 +26,7 @@ test.each([
   expect(turned).toBeGreaterThanOrEqual(turns)
 })
 
-test('ten thousand things are a list, and one more is none', async () => {
+test('ten thousand items are a list, and one more is refused', async () => {
   expect(await readLines('x\n'.repeat(10_000), asItIs)).toHaveLength(10_000)
   await expect(readLines('x\n'.repeat(10_001), asItIs)).rejects.toThrow(AnswerTooLong)
 })

@@ -34,7 +34,7 @@ function paced(state: 'unknown' | 'off' | 'exempt' = 'unknown') {
   }
 }
 
-test.each(['off', 'exempt'] as const)('a host whose penalties are %s holds nobody back', (state) => {
+test.each(['off', 'exempt'] as const)('a host whose penalties are %s delays no check', (state) => {
   const { throttle, wrong } = paced(state)
   wrong(100)
   for (let n = 0; n < 6; n += 1) throttle.begin()
@@ -42,7 +42,7 @@ test.each(['off', 'exempt'] as const)('a host whose penalties are %s holds nobod
   expect([KNOWN, STRANGER, WRONG].map(throttle.delay)).toEqual([0, 0, 0])
 })
 
-test('right passwords cost nothing, however many come', () => {
+test('right passwords cost nothing, however many there are', () => {
   const { throttle } = paced()
   for (let n = 0; n < 100; n += 1) {
     expect(throttle.delay(STRANGER)).toBe(0)
@@ -55,7 +55,7 @@ test('right passwords cost nothing, however many come', () => {
   expect(throttle.delay(WRONG)).toBe(0)
 })
 
-test('room is left for who is known beside strangers, and for strangers beside who was wrong', () => {
+test('known addresses keep room beside unknown ones, and unknown ones beside failing ones', () => {
   const { throttle } = paced()
   throttle.begin()
   expect([KNOWN, STRANGER, WRONG].map(throttle.delay)).toEqual([0, 0, NEVER])
@@ -65,7 +65,7 @@ test('room is left for who is known beside strangers, and for strangers beside w
   expect([KNOWN, STRANGER, WRONG].map(throttle.delay)).toEqual([NEVER, NEVER, NEVER])
 })
 
-test('wrong passwords are spaced out, and what has passed is forgotten', () => {
+test('wrong passwords are spaced out, and elapsed ones are forgotten', () => {
   const { throttle, pass, wrong } = paced()
   wrong(1)
   expect([KNOWN, STRANGER, WRONG].map(throttle.delay)).toEqual([0, 500, 5_500])
@@ -75,7 +75,7 @@ test('wrong passwords are spaced out, and what has passed is forgotten', () => {
   expect([KNOWN, STRANGER, WRONG].map(throttle.delay)).toEqual([0, 0, 0])
 })
 
-test('as long as the host has not said what it is, three may try', () => {
+test('until the host identifies itself, three checks may run', () => {
   const { throttle } = paced()
   throttle.configure(undefined)
   for (const delay of [0, 0, 0, NEVER]) {
@@ -84,7 +84,7 @@ test('as long as the host has not said what it is, three may try', () => {
   }
 })
 
-test('where one wrong password is too many, waiting helps nobody', () => {
+test('where one wrong password exceeds the limit, no check waits', () => {
   const { throttle, wrong } = paced()
   throttle.configure({
     state: 'in_force',
@@ -105,7 +105,7 @@ test.each([
   [2, 15],
   [7, 20],
   [1, 3],
-])('whoever tries whatever, sshd never has enough (authfail %d, min %d)', (authfail, min) => {
+])('with random attempts of all ranks, sshd never reaches its limit (authfail %d, min %d)', (authfail, min) => {
   const { throttle, at, pass } = paced()
   throttle.configure({ state: 'in_force', authfail, min, version: '10.0', address: '192.0.2.1', exempt: '' })
   const sshd = createSshd({ authfail, min })

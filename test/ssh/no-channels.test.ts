@@ -48,7 +48,7 @@ async function start(way: Way) {
   return { ...app, state, host, front: mount([login, packages], { ...app.services, host }) }
 }
 
-test.each(ways)('who has the password of a host that %s is signed in, and no administrator', async (way) => {
+test.each(ways)('the right password at a host that %s signs in, without administrator rights', async (way) => {
   const { front, db, state, lines } = await start(way)
 
   const body = JSON.stringify({ username: 'bob', password: 'right' })
@@ -72,7 +72,7 @@ test.each(ways)('a wrong password is still refused by a host that %s', async (wa
   expect(await rows(db, 'SELECT * FROM sessions')).toEqual([])
 })
 
-test.each(ways)('a command for a host that %s fails as refused, one as well as many', async (way) => {
+test.each(ways)('commands at a host that %s fail as refused, single or many', async (way) => {
   const { host, state } = await start(way)
 
   await expect(host.exec(['true'])).rejects.toMatchObject({ name: 'SshError', reason: 'refused' })
@@ -85,7 +85,7 @@ test.each(ways)('a command for a host that %s fails as refused, one as well as m
   expect(state.connections).toBeLessThanOrEqual(8)
 })
 
-test.each(ways)('and so does whatever a person asks of a host that %s', async (way) => {
+test.each(ways)('every user request to a host that %s fails as refused too', async (way) => {
   const { front, tokenFor } = await start(way)
 
   const headers = { authorization: `Bearer ${await tokenFor('user')}` }

@@ -45,7 +45,7 @@ async function end(channel: ClientChannel | undefined) {
   await closed
 }
 
-test('who finds no room for 15 s is told so in French, all of them and not one after the other', async () => {
+test('waiting for a slot fails after 15 s with a French message, for all waiters at once', async () => {
   const { open } = await full()
   const [one, two] = [watched(open()), watched(open())]
 
@@ -65,7 +65,7 @@ test('who finds no room for 15 s is told so in French, all of them and not one a
     })
 })
 
-test('what has room runs on, and a place that becomes free goes to who still waits', async () => {
+test('running commands continue, and a freed slot goes to the next waiter', async () => {
   const { demo, open, channels } = await full()
   const late = watched(open())
   await vi.advanceTimersByTimeAsync(15_000)
@@ -82,7 +82,7 @@ test('what has room runs on, and a place that becomes free goes to who still wai
   expect(demo.connections).toBe(1)
 })
 
-test('places go to who waits in the order in which they came', async () => {
+test('slots go to waiters in their order of arrival', async () => {
   const { open, channels } = await full()
   const order: string[] = []
   const first = open().then(() => order.push('first'))
@@ -97,7 +97,7 @@ test('places go to who waits in the order in which they came', async () => {
   expect(order).toEqual(['first', 'second'])
 })
 
-test('what was given up and goes on at the host takes no place for good', async () => {
+test('a given-up command that continues on the host takes no place for good', async () => {
   const { pool, open, channels } = await full()
   const waiting = watched(open())
   for (const channel of channels) pool.abandon(channel)
@@ -110,7 +110,7 @@ test('what was given up and goes on at the host takes no place for good', async 
   expect(waiting.state).toEqual({ reason: undefined, opened: true })
 })
 
-test('beside what was given up the others of its connection run on, to their end', async () => {
+test('beside a given-up command the others of its connection run on, to their end', async () => {
   const { demo, pool, open, channels } = await full()
   const [kept, soon, ...given] = channels
   for (const channel of given) pool.abandon(channel)
@@ -127,7 +127,7 @@ test('beside what was given up the others of its connection run on, to their end
   await cut
 })
 
-test('what ends soon after it was given up costs no connection', async () => {
+test('a given-up command that ends soon costs no connection', async () => {
   const { demo, pool, open, channels } = await full()
   for (const channel of channels) pool.abandon(channel)
   for (const channel of channels) await end(channel)
@@ -138,7 +138,7 @@ test('what ends soon after it was given up costs no connection', async () => {
   expect(demo.connections).toBe(1)
 })
 
-test('who waits while the service stops is told at once', async () => {
+test('a stop of the service ends every wait at once', async () => {
   const { pool, open } = await full()
   const waiting = watched(open())
   await vi.advanceTimersByTimeAsync(1_000)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReputation } from '../../ssh/login-check.ts'
 
-test('who was right goes before strangers, strangers before who was wrong, and the more often the later', () => {
+test('successful addresses precede unknown ones, those precede failing ones, and more failures go later', () => {
   const reputation = createReputation()
   reputation.succeeded('regular')
   reputation.failed('once')
@@ -14,7 +14,7 @@ test('who was right goes before strangers, strangers before who was wrong, and t
   expect(reputation.rank('stranger')).toBe(0)
 })
 
-test('being right once makes up for whatever was wrong before', () => {
+test('one success offsets all earlier failures', () => {
   const reputation = createReputation()
   for (let round = 0; round < 50; round += 1) reputation.failed('me')
   expect(reputation.rank('me')).toBe(50)
@@ -24,7 +24,7 @@ test('being right once makes up for whatever was wrong before', () => {
   expect(reputation.rank('me')).toBe(-3)
 })
 
-test('who was right may mistype twice and still goes first; after a third time it is a stranger, not worse', () => {
+test('a successful address may fail twice and stays first; after a third time it is unknown, not worse', () => {
   const reputation = createReputation()
   reputation.succeeded('me')
 
@@ -34,7 +34,7 @@ test('who was right may mistype twice and still goes first; after a third time i
   }
 })
 
-test('being right often is no credit for a series of mistakes', () => {
+test('many successes do not offset a series of failures', () => {
   const reputation = createReputation()
   for (let round = 0; round < 50; round += 1) reputation.succeeded('me')
 
@@ -43,7 +43,7 @@ test('being right often is no credit for a series of mistakes', () => {
   expect(reputation.rank('me')).toBe(2)
 })
 
-test('a flood of strangers who are wrong is not remembered for ever, and who comes back often is', () => {
+test('a flood of failing addresses is forgotten in time, and a frequent one is not', () => {
   const reputation = createReputation()
   reputation.succeeded('regular')
   reputation.failed('first')
@@ -58,7 +58,7 @@ test('a flood of strangers who are wrong is not remembered for ever, and who com
   expect(reputation.rank('address 29999')).toBe(1)
 })
 
-test('who was right is not forgotten for however many were wrong', () => {
+test('no number of failing addresses displaces a successful one', () => {
   const { rank, succeeded, failed } = createReputation()
   succeeded('here')
 

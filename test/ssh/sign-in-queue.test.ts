@@ -30,7 +30,7 @@ async function underAttack(signal?: AbortSignal) {
 
 const places = (order: string[], entry: string) => order.flatMap((each, at) => (each === entry ? [at] : []))
 
-test('who was right the last time passes a queue full of wrong passwords', async () => {
+test('an address with a successful last login passes a queue full of wrong passwords', async () => {
   const { attempt, attack, order } = await underAttack()
   expect(await attempt('regular', 'demo')).toMatchObject({ claim: { identity: { uid: 1000 } } })
   order.length = 0
@@ -45,7 +45,7 @@ test('who was right the last time passes a queue full of wrong passwords', async
   expect(places(order, 'attacker: wrong')).toHaveLength(29)
 })
 
-test('a stranger passes those who were wrong already', async () => {
+test('an unknown address passes failing ones', async () => {
   const { attempt, attack, order } = await underAttack()
   await attempt('attacker', 'wrong')
   order.length = 0
@@ -57,7 +57,7 @@ test('a stranger passes those who were wrong already', async () => {
   expect(places(order, 'stranger: in')[0]).toBeLessThanOrEqual(8)
 })
 
-test('who was wrong is sent away from a full queue, untried', async () => {
+test('a failing address is refused by a full queue, without a try', async () => {
   const { attempt, attack, demo } = await underAttack()
   await attempt('attacker', 'wrong')
   const flood = attack()
@@ -68,7 +68,7 @@ test('who was wrong is sent away from a full queue, untried', async () => {
   expect(demo.commands).toEqual([])
 })
 
-test('whose client goes away leaves the queue at once, and the others move up', async () => {
+test('an entry whose client disconnects leaves the queue at once, and the others move up', async () => {
   const leaving = new AbortController()
   const { attempt, attack, order, demo } = await underAttack(leaving.signal)
   // What the host is, is known then.
@@ -87,7 +87,7 @@ test('whose client goes away leaves the queue at once, and the others move up', 
   await expect.poll(() => demo.connections).toBe(0)
 })
 
-test('an account whose own start-up files never end keeps nobody else out, and is bounded itself', async () => {
+test('an account whose start-up files never end keeps nobody else out, and is bounded itself', async () => {
   const demo = await startDemo({
     users: {
       slow: { password: 'demo', uid: 1300, groups: ['slow'] },

@@ -34,7 +34,7 @@ async function flooding(cipher: ssh2.CipherAlgorithm): Promise<number> {
 }
 
 test.each(['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'chacha20-poly1305@openssh.com', 'aes128-ctr'] as const)(
-  'what comes by two connections at once with %s comes whole',
+  'data of two simultaneous connections with %s arrives complete',
   async (cipher) => {
     const port = await flooding(cipher)
     const account = { address: '', host: '127.0.0.1', port, username: 'bob', password: 'x', hostKey: '' }

@@ -35,7 +35,7 @@ test.each([
   ],
   ['nothing', '', { state: 'unknown' }],
   ['what nobody has foreseen', 'persourcepenalties a lot\n', { state: 'unknown' }],
-])('%s are read', (_, settings, penalties) => {
+])('%s are parsed', (_, settings, penalties) => {
   expect(parseSshdPenalties(settings, '192.0.2.7')).toEqual(penalties)
 })
 
@@ -57,7 +57,7 @@ test.each([
   expect(isExempt(list, '192.0.2.7')).toBe(exempt)
 })
 
-test('an IPv6 address is found in a network, and what is no address in none', () => {
+test('an IPv6 address matches a network, and an invalid address matches none', () => {
   expect(isExempt('2001:db8::/32', '2001:db8:1::7')).toBe(true)
   expect(isExempt('*', '')).toBe(false)
 })
@@ -70,7 +70,7 @@ const answers =
     stderr: '',
   })
 
-test('the host is asked for the address that it sees, which its settings are compared with', async () => {
+test('the host reports the address that it sees, and the settings are compared with it', async () => {
   const seen = '198.51.100.4 51234 192.0.2.1 22\n'
   const settings = DEBIAN_13.replace('none', '198.51.100.4')
 
@@ -82,7 +82,7 @@ test('the host is asked for the address that it sees, which its settings are com
   expect(read).toEqual({ version: '10.0', address: '198.51.100.4', state: 'exempt' })
 })
 
-test('of a host that refuses to tell nothing is known', async () => {
+test('the penalties of a host that refuses to answer are unknown', async () => {
   const refuse = async () => {
     throw new SshError('lost', 'gone')
   }

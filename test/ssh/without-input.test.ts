@@ -20,13 +20,13 @@ async function withPassword(command: Command) {
   return { code, stdout: stdout.toString(), stderr }
 }
 
-test('a program that reads its stdin finds nothing there, where it would find the password', async () => {
+test('a program that reads its stdin finds nothing there, not the password', async () => {
   expect(await withPassword(['cat'])).toEqual({ code: 0, stdout: `${PASSWORD}\n`, stderr: '' })
 
   expect(await withPassword(unheard('cat'))).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('its arguments arrive as they are, and none is read as a shell text', async () => {
+test('the arguments arrive unchanged, and none is read as shell code', async () => {
   const words = ['a b', '', '$(id)', '"', "'", '*', ';', '-n', '--', 'é', '\n', '</dev/null']
 
   const { stdout, code } = await withPassword(unheard('printf', '<%s>', ...words))
@@ -34,7 +34,7 @@ test('its arguments arrive as they are, and none is read as a shell text', async
   expect({ stdout, code }).toEqual({ stdout: words.map((word) => `<${word}>`).join(''), code: 0 })
 })
 
-test('its exit code and its errors are its own', async () => {
+test('the exit code and the errors are the program’s own', async () => {
   expect(await withPassword(unheard('sh', '-c', 'echo out; echo err >&2; exit 3'))).toEqual({
     code: 3,
     stdout: 'out\n',
@@ -43,7 +43,7 @@ test('its exit code and its errors are its own', async () => {
   expect((await withPassword(unheard('no-such-program'))).code).toBe(127)
 })
 
-test('it takes the place of the shell, so that a signal to it reaches the program', async () => {
+test('the program replaces the shell, so that a signal reaches it', async () => {
   const { child, ended, seen } = begin(unheard('sh', '-c', 'echo $$; exec sleep 60'))
   await expect.poll(seen).toBe(`${child.pid}\n`)
 
@@ -69,7 +69,7 @@ async function noLongerAsks() {
   return { demo, host, heard, lines }
 }
 
-test('where sudo does not ask after all, the password does not become the input of the program', async () => {
+test('when sudo does not ask after all, the password does not become the input of the program', async () => {
   const { demo, host, heard, lines } = await noLongerAsks()
 
   expect((await host.exec(['probe'], { rights: 'command' })).code).toBe(0)
@@ -79,7 +79,7 @@ test('where sudo does not ask after all, the password does not become the input 
   expect(lines().join('\n')).not.toContain(PASSWORD)
 })
 
-test('nor does it of one whose output is streamed', async () => {
+test('nor does it become the input of a streamed program', async () => {
   const { host, heard } = await noLongerAsks()
 
   const { read, end } = await host.stream(['probe'], { rights: 'command' })
@@ -88,7 +88,7 @@ test('nor does it of one whose output is streamed', async () => {
   expect(heard).toEqual([undefined])
 })
 
-test('where sudo asks, it gets the password and the program gets nothing', async () => {
+test('when sudo asks, it gets the password and the program gets nothing', async () => {
   const demo = await startDemo({ users: USERS })
   const heard: unknown[] = []
   demo.override = (words, { user, stdin }) =>

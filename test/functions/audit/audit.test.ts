@@ -36,13 +36,13 @@ async function page(app: App, query = '') {
   return { ids: entries.map(({ id }) => id), next }
 }
 
-test('an empty log is an empty page', async () => {
+test('an empty log gives an empty page', async () => {
   const app = await start()
 
   expect(await read(app)).toEqual({ entries: [], next: null })
 })
 
-test('lists who did what, to what, when and from where, newest first', async () => {
+test('lists actor, action, target, time and address, newest first', async () => {
   const app = await start()
   await write(app, {}, { action: 'login_failed', user_id: null, target: null, details: '{"reason":"lost","n":1}' })
   await write(app, { action: 'keys_rotated', username: null, details: '{"revoke":true,"sessions":2,"note":null}' })
@@ -73,7 +73,7 @@ test('lists who did what, to what, when and from where, newest first', async () 
   })
 })
 
-test('shows what the service itself has written', async () => {
+test('lists the entries that the service itself has written', async () => {
   const app = await start()
   await app.request('POST', '/api/auth/login', { body: { username: 'carol', password: 'x' }, from: '203.0.113.9' })
 
@@ -82,7 +82,7 @@ test('shows what the service itself has written', async () => {
   })
 })
 
-test('a page has a hundred entries, and next leads on', async () => {
+test('a page has a hundred entries, and `next` returns the following ones', async () => {
   const app = await start()
   await write(app, ...many(150))
 
@@ -121,7 +121,7 @@ test('a page that is exactly full is the last one when nothing follows', async (
   expect(await page(app, '?before=9007199254740')).toEqual({ ids: [3, 2, 1], next: null })
 })
 
-test('the filters for action and user apply to every page', async () => {
+test('the action filter and the user filter apply to every page', async () => {
   const app = await start()
   await write(
     app,
@@ -175,7 +175,7 @@ test.each([
   ['action', 'coffee_made'],
   ['action', ''],
   ['user', 'x'.repeat(257)],
-])('%s=%s is refused, and the field is named', async (field, value) => {
+])('%s=%s is refused, and the answer names the field', async (field, value) => {
   const app = await start()
   await write(app, {})
 
@@ -204,7 +204,7 @@ test('reading the audit log adds no entry', async () => {
   expect((await page(app)).ids).toEqual([])
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await start()
   await app.db.script('ALTER TABLE audit RENAME TO gone')
 

@@ -33,7 +33,7 @@ async function start() {
   }
 }
 
-test('a login that cannot be put in the audit log is none: no session, no last login', async () => {
+test('a login that cannot be put in the audit log fails: no session, no last login', async () => {
   const app = await start()
   const before = await rows(app.db, 'SELECT last_login_at FROM users')
   const sessions = await storedSessions(app)
@@ -47,7 +47,7 @@ test('a login that cannot be put in the audit log is none: no session, no last l
   expect(await rows(app.db, 'SELECT last_login_at FROM users')).toEqual(before)
 })
 
-test('a session whose end cannot be put in the audit log has not ended', async () => {
+test('a session does not end when its end cannot be put in the audit log', async () => {
   const app = await start()
   await app.full()
   const path = `/api/auth/sessions/${app.client.sid}`
@@ -70,7 +70,7 @@ test('no end is recorded for another user’s session or for a missing one', asy
   expect((await app.entries()).map(({ action }) => action)).toEqual(['login_success'])
 })
 
-test('a logout that cannot be put in the audit log ends the own session here alone', async () => {
+test('a logout that cannot be put in the audit log ends its session on this instance only', async () => {
   const app = await start()
   await app.full()
 
@@ -81,7 +81,7 @@ test('a logout that cannot be put in the audit log ends the own session here alo
   expect(await meStatus(app, app.client)).toBe(401)
 })
 
-test('a job is not cancelled when that cannot be put in the audit log', async () => {
+test('a job is not cancelled when the cancellation cannot be put in the audit log', async () => {
   const app = await start()
   await app.full()
 
@@ -91,7 +91,7 @@ test('a job is not cancelled when that cannot be put in the audit log', async ()
   expect(await findJob(app.db, 'job')).toMatchObject({ status: 'running', cancelled_by: null })
 })
 
-test('an installation with code, and without, does not begin when that cannot be put in the audit log', async () => {
+test('an installation, with code or without, does not begin when it cannot be put in the audit log', async () => {
   const app = await start()
   app.forge.put({
     name: 'flat',
@@ -119,7 +119,7 @@ test('an installation with code, and without, does not begin when that cannot be
   expect(restarted).toBe(false)
 })
 
-test('of two installations at once, the one that does not begin leaves no entry', async () => {
+test('of two simultaneous installations, the one that does not begin leaves no entry', async () => {
   const app = await start()
   app.forge.put(repository('other', '1.0.0'))
   const instance = { id: 'this', isGone: async () => false, runs: async () => true }
@@ -157,7 +157,7 @@ test.each([
   expect(await rows(app.db, sql)).toEqual(before)
 })
 
-test('a module from a folder is not on record when that cannot be put in the audit log', async () => {
+test('a module from a folder is not recorded when that cannot be put in the audit log', async () => {
   const app = await start()
   const folder = await temporaryFolder()
   await writeFiles(folder, { 'module.json': JSON.stringify({ id: 'flat', name: 'f', version: '1' }) })
@@ -168,7 +168,7 @@ test('a module from a folder is not on record when that cannot be put in the aud
   expect(await rows(app.db, `SELECT id FROM modules WHERE id = 'flat'`)).toEqual([])
 })
 
-test('what ended is counted where it is written', async () => {
+test('a transaction counts the ended sessions when it writes them', async () => {
   const app = await start()
   await signIn(app)
   await app.type('sessions', 'end', 'bob')

@@ -41,7 +41,7 @@ test.each([
   ['a member of sudo', { uid: 1000, groups: ['bob', 'sudo'] }],
   ['a member of wheel, which sudo makes root', { uid: 1000, groups: ['wheel'], sudo: true }],
   ['a member of admin', { uid: 1000, groups: ['users', 'admin', 'bob'] }],
-])('%s is an administrator, once the service account has confirmed it', async (_, claimed) => {
+])('%s is an administrator after the service account has confirmed it', async (_, claimed) => {
   const { app, asked, response } = await signIn({ claimed })
 
   expect(await isAdmin(response)).toBe(true)
@@ -54,7 +54,7 @@ test.each([
   ['a member of groups whose names only resemble', { uid: 1000, groups: ['sudoers', 'administrators', 'Sudo', ''] }],
   ['a member of groups whose names are several words', { uid: 1000, groups: ['admin staff', 'not\nsudo', ' sudo'] }],
   ['a user whose shell runs no command', null],
-])('%s is signed in and no administrator, whatever the service account is told', async (_, claimed) => {
+])('%s is signed in without being an administrator, whatever the service account reports', async (_, claimed) => {
   const { app, response } = await signIn({ claimed, confirmed: { uid: 0, groups: ['root'] } })
 
   expect(await isAdmin(response)).toBe(false)
@@ -74,13 +74,13 @@ test.each([
   ['a member of a group whose name is several words', { uid: 1000, groups: ['admin staff'] }],
   ['an account whose shell refuses commands', { uid: 1000, groups: ['sudo'], shell: '/usr/sbin/nologin' }],
   ['an account whose password must be changed', { uid: 1000, groups: ['sudo'], overdue: 'password' as const }],
-])('a claim is worth nothing when the service account is told of %s', async (_, confirmed) => {
+])('a claim has no effect when the service account reports %s', async (_, confirmed) => {
   const { response } = await signIn({ claimed: { uid: 0, groups: ['sudo'] }, confirmed })
 
   expect(await isAdmin(response)).toBe(false)
 })
 
-test('an account that the host does not know is not let in', async () => {
+test('an account that the host does not know is refused', async () => {
   const { app, response } = await signIn({ claimed: { uid: 0, groups: [] }, confirmed: null })
 
   await refused(response, 401, 'bad_credentials')
@@ -91,14 +91,14 @@ test('an account that the host does not know is not let in', async () => {
 test.each([
   ['has no rights there', { sudo: false }],
   ['cannot be asked about', {}],
-])('group wheel does not count where it %s, unless PANEL_ADMIN_GROUPS names it', async (_, sudo) => {
+])('group wheel does not count when it %s, unless PANEL_ADMIN_GROUPS names it', async (_, sudo) => {
   const wheel = { uid: 1000, groups: ['bob', 'wheel'], ...sudo }
 
   expect(await isAdmin((await signIn({ claimed: wheel })).response)).toBe(false)
   expect(await isAdmin((await signIn({ claimed: wheel, env: { PANEL_ADMIN_GROUPS: 'wheel' } })).response)).toBe(true)
 })
 
-test('the name is what the host calls the account, not what was typed', async () => {
+test('the user has the name that the host reports, not what was typed', async () => {
   const app = await testApp([login], { fake: { inspect: () => ({ name: 'bob', uid: 1000, groups: ['bob'] }) } })
   const as = async (username: string) =>
     answered(await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }), 200)
@@ -127,7 +127,7 @@ test.each([
   'b\u00a0ob',
   'b'.repeat(257),
 ])(
-  '%j is no name: refused without asking the host, and audited without anything that a terminal obeys',
+  '%j is an invalid name: the host is not asked, and the audit log contains nothing that a terminal obeys',
   async (username) => {
     const app = await testApp([login])
 
@@ -155,7 +155,7 @@ test.each([
   'first.last',
   '-oProxyCommand=x',
   '$(id)',
-])('%j may be a name: the host is asked', async (username) => {
+])('%j is a valid name: the host is asked', async (username) => {
   const app = await testApp([login])
 
   await answered(await app.request('POST', '/api/auth/login', { body: { username, password: 'x' } }), 200)
@@ -163,7 +163,7 @@ test.each([
   expect(app.signIns).toEqual([username])
 })
 
-test('another account under the name of one that is gone does not take its sessions over', async () => {
+test('a new account with the name of a deleted one does not take its sessions over', async () => {
   let uid = 1000
   const app = await testApp([login], { fake: { inspect: () => ({ uid, groups: [] }) } })
   const enter = async () =>
@@ -194,7 +194,7 @@ test.each([
   expect(app.lines().filter((line) => line.includes('"level":"warn"') && line.includes('bob'))).toHaveLength(1)
 })
 
-test('where there is no service account, a claim stands only if the console says that it does', async () => {
+test('without a service account, a claim counts only if the configuration allows it', async () => {
   const env = { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' }
   const claimed = { uid: 0, groups: [] }
   const confirmed = fail('ssh_incomplete')
@@ -216,7 +216,7 @@ test('any other error fails the sign-in', async () => {
   expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
 })
 
-test('while the service account cannot be asked nobody is an administrator, whoever was one before', async () => {
+test('while the service account cannot be asked nobody is an administrator, former administrators included', async () => {
   const administrators = { uid: 1000, groups: ['sudo'] }
   let answer: FakeAccount | Error = administrators
   const app = await testApp([login], {

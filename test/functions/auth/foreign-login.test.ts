@@ -7,7 +7,7 @@ const BODY = { username: 'bob', password: 'right horse' }
 const attempt = { body: BODY, headers: { 'content-type': 'text/plain' } }
 
 test.each(['https://evil.example', 'http://localhost:9999', 'null', ''])(
-  'a page of %j cannot sign its visitors in as somebody else, not by a form either',
+  'a page of %j cannot sign its visitors in as somebody else, even by a form',
   async (origin) => {
     const app = await testApp([login])
 
@@ -23,7 +23,7 @@ test.each(['https://evil.example', 'http://localhost:9999', 'null', ''])(
   },
 )
 
-test('a page of another origin uses up none of its visitors’ attempts, and its own are bounded', async () => {
+test('a page of another origin uses up none of its visitors’ attempts, and its own are limited', async () => {
   const app = await testApp([login])
   const foreign = { ...attempt, headers: { origin: 'https://evil.example', host: 'localhost' }, from: '203.0.113.9' }
 
@@ -35,7 +35,7 @@ test('a page of another origin uses up none of its visitors’ attempts, and its
     expect((await app.request('POST', '/api/auth/login', { ...attempt, from: '203.0.113.9' })).status).toBe(200)
 })
 
-test('who says so of itself without an Origin has no attempts more than others', async () => {
+test('a client without an Origin gains no attempts by forged browser headers', async () => {
   const app = await testApp([login])
   const embedded = { headers: { 'sec-fetch-site': 'cross-site' }, body: BODY, from: '203.0.113.9' }
 
@@ -48,7 +48,7 @@ test('who says so of itself without an Origin has no attempts more than others',
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
 })
 
-test('the service’s own page and those of PANEL_ORIGINS sign in, and so does who is no page', async () => {
+test('pages of the service and of PANEL_ORIGINS can sign in, and so can a client that is no browser', async () => {
   const app = await testApp([login], { env: { PANEL_ORIGINS: 'https://panel.example' } })
   const own = { host: 'pve.test:8080', origin: 'http://pve.test:8080' }
 

@@ -19,7 +19,7 @@ const keySet = async (app: App) => KeySet.parse(await answered(await app.request
 const kids = async (app: App) => (await keySet(app)).keys.map(({ kid }) => kid)
 const rotate = async ({ db, secrets, services: { clock } }: App) => (await rotateSigningKey({ db, secrets, clock })).kid
 
-test('anybody gets the public half of the key that signs, and no private part of it', async () => {
+test('anybody can read the public half of the signing key, and no private part of it', async () => {
   const app = await start()
 
   const answer = await answered(await app.request('GET', PATH), 200)
@@ -40,7 +40,7 @@ test('anybody gets the public half of the key that signs, and no private part of
   expect(await audited(app.db)).toEqual([])
 })
 
-test('with it a stranger can verify an access token, and tell a changed one', async () => {
+test('with the key set a client can verify an access token, and detect a changed one', async () => {
   const app = await start()
   const token = await app.tokenFor('user')
   const verify = createLocalJWKSet(await keySet(app))
@@ -54,7 +54,7 @@ test('with it a stranger can verify an access token, and tell a changed one', as
   await expect(jwtVerify(changed, verify, options)).rejects.toThrow()
 })
 
-test('a key that was added is published within half a minute, beside the one before it', async () => {
+test('an added key is published within half a minute, next to the previous one', async () => {
   const app = await start()
   const [before] = await kids(app)
   app.advance(1_000)
@@ -66,7 +66,7 @@ test('a key that was added is published within half a minute, beside the one bef
   expect(decoded(await app.tokenFor('user')).header).toMatchObject({ kid: added })
 })
 
-test('a key that was removed is published no more', async () => {
+test('a removed key is no longer published', async () => {
   const app = await start()
   app.advance(1_000)
   const added = await rotate(app)
@@ -77,7 +77,7 @@ test('a key that was removed is published no more', async () => {
   expect(await kids(app)).toEqual([added])
 })
 
-test('a storage that fails is 500 once the keys are to be read again, and not before', async () => {
+test('a storage failure gives 500 once the keys have to be read again, and not before', async () => {
   const app = await start()
   await app.db.script('ALTER TABLE signing_keys RENAME TO gone')
 

@@ -55,7 +55,7 @@ async function forged(app: App, kid: string): Promise<string> {
     .sign(key)
 }
 
-test('keys list tells the keys, the newest first, and which one signs', async () => {
+test('keys list shows the keys, newest first, and marks the signing key', async () => {
   const app = await start()
   const [first = ''] = await kids(app)
   app.advance(1_000)
@@ -70,7 +70,7 @@ test('keys list tells the keys, the newest first, and which one signs', async ()
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['keys_rotated'])
 })
 
-test('keys list says when there is none', async () => {
+test('keys list reports that there is no key', async () => {
   const app = await start()
   await app.db.run('DELETE FROM signing_keys')
 
@@ -95,7 +95,7 @@ test('a newer key that cannot be decrypted does not sign', async () => {
   expect(lines[1]).toContain(own)
 })
 
-test('keys rotate adds a key, says so, and leaves an audit entry with who typed it', async () => {
+test('keys rotate adds a key, reports it, and audits the operating system account', async () => {
   const app = await start()
   const [first = ''] = await kids(app)
   const bob = await signIn(app)
@@ -124,7 +124,7 @@ test('keys rotate adds a key, says so, and leaves an audit entry with who typed 
   expect(await storedSessions(app)).toEqual([bob.sid])
 })
 
-test('the private half of the new key is in the database only sealed', async () => {
+test('the database contains the private half of the new key only sealed', async () => {
   const app = await start()
 
   const text = await type(app, 'keys rotate')
@@ -154,7 +154,7 @@ test('after keys rotate old tokens verify, and a running service signs with the 
   expect([await meStatus(app, bob), await refreshStatus(app, bob)]).toEqual([200, 200])
 })
 
-test('a token of the new key is believed at once by an instance that has not read it yet', async () => {
+test('an instance that has not read the new key yet accepts its tokens at once', async () => {
   const app = await start()
   const bob = await signIn(app)
   app.advance(1_000)
@@ -166,7 +166,7 @@ test('a token of the new key is believed at once by an instance that has not rea
   expect((await app.request('GET', '/api/auth/me', bearer({ token: fresh }))).status).toBe(200)
 })
 
-test('keys rotate --revoke removes the other keys, ends every session and says how many', async () => {
+test('keys rotate --revoke removes the other keys, ends every session and reports their number', async () => {
   const app = await start()
   const [bob] = [await signIn(app), await signIn(app, 'alice')]
   app.advance(1_000)
@@ -185,7 +185,7 @@ test('keys rotate --revoke removes the other keys, ends every session and says h
   expect((await audited(app.db)).at(-1)).toMatchObject({ username: 'operator', details: { revoked: 1, sessions: 2 } })
 })
 
-test('after --revoke every old token is refused within 31 s, here and elsewhere, and nobody can refresh', async () => {
+test('after --revoke every old token and every refresh is refused within 31 s, on all instances', async () => {
   const app = await start()
   const bob = await signIn(app)
   const other = await another(app)
@@ -212,7 +212,7 @@ test('after --revoke every old token is refused within 31 s, here and elsewhere,
   expect(ended.sort()).toEqual(['elsewhere', 'here'])
 })
 
-test('a token whose signature is being checked while its key goes is not remembered as good', async () => {
+test('a token is not cached as valid when its key is removed during the verification', async () => {
   const app = await start()
   const bob = await signIn(app)
   const stolen = await Promise.all(Array.from({ length: 3 }, () => forged(app, kidOf(bob.token))))
@@ -225,7 +225,7 @@ test('a token whose signature is being checked while its key goes is not remembe
   expect(await Promise.all(stolen.map((token) => sessions.verify(token)))).toEqual(stolen.map(() => undefined))
 })
 
-test('who signs in after --revoke is served, with the new key', async () => {
+test('a login after --revoke works, with the new key', async () => {
   const app = await start()
   await signIn(app)
   app.advance(1_000)
@@ -245,7 +245,7 @@ const signedBy = (app: App, jwtKey: string) =>
   createSessions({ ...app.services, secrets: app.secrets, jwtKey, refreshDays: 7 })
 const ROOT = { id: 1, username: 'bob', isAdmin: true, sid: '4711' }
 
-test('a rotation takes the place of PANEL_JWT_KEY too, whether or not the console knows of it, also after a restart', async () => {
+test('a rotated key precedes PANEL_JWT_KEY, known to the console or not, also after a restart', async () => {
   const app = await start()
   const own = pem()
   const service = await signedBy(app, own)
@@ -264,7 +264,7 @@ test('a rotation takes the place of PANEL_JWT_KEY too, whether or not the consol
 })
 
 test.each(['knows of it', 'does not know of it'])(
-  'a key of PANEL_JWT_KEY that leaked is worth nothing after --revoke, though services go on with it; the console %s',
+  'a leaked PANEL_JWT_KEY is worth nothing after --revoke, though services go on with it; the console %s',
   async (knows) => {
     const app = await start()
     const leaked = pem()
@@ -287,7 +287,7 @@ test.each(['knows of it', 'does not know of it'])(
   },
 )
 
-test('who signs in a moment after --revoke is not thrown out again', async () => {
+test('a login a moment after --revoke stays signed in', async () => {
   const app = await start()
   await signIn(app)
   app.advance(1_001)
@@ -299,7 +299,7 @@ test('who signs in a moment after --revoke is not thrown out again', async () =>
   expect([await meStatus(app, bob), await refreshStatus(app, bob)]).toEqual([200, 200])
 })
 
-test('keys list says that nothing can be decrypted', async () => {
+test('keys list reports that no key can be decrypted', async () => {
   const app = await start()
 
   const text = await type(app, 'keys list', { secrets: createSecrets(Buffer.alloc(32, 8)) })
@@ -307,7 +307,7 @@ test('keys list says that nothing can be decrypted', async () => {
   expect(text.split('\n')).toEqual([expect.stringMatching(/ vérifie$/), expect.stringContaining('PANEL_SECRET_KEY')])
 })
 
-test('a console whose clock is behind adds the key that signs all the same', async () => {
+test('a console whose clock is slow adds the key that signs', async () => {
   const app = await start()
   const clock = () => new Date(app.services.clock().getTime() - 3_600_000)
 
@@ -317,7 +317,7 @@ test('a console whose clock is behind adds the key that signs all the same', asy
   expect(kidOf((await signIn(app)).token)).toBe((await kids(app))[0])
 })
 
-test('with another PANEL_SECRET_KEY than the service’s, rotating is refused, and nothing changes', async () => {
+test('rotation with a PANEL_SECRET_KEY other than the service’s is refused and changes nothing', async () => {
   const app = await start()
   const bob = await signIn(app)
   const before = await kids(app)
@@ -334,7 +334,7 @@ test('with another PANEL_SECRET_KEY than the service’s, rotating is refused, a
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['login_success'])
 })
 
-test('where there is no key yet, the first one is made', async () => {
+test('rotation creates the first key when there is none', async () => {
   const app = await start()
   await app.db.run('DELETE FROM signing_keys')
 
@@ -343,7 +343,7 @@ test('where there is no key yet, the first one is made', async () => {
   expect(await kids(app)).toHaveLength(1)
 })
 
-test('sessions end closes out one user, within 31 s everywhere, and nobody else', async () => {
+test('sessions end signs out one user within 31 s on all instances, and nobody else', async () => {
   const app = await start()
   const [one, two, alice] = [await signIn(app), await signIn(app), await signIn(app, 'alice')]
   const other = await another(app)
@@ -373,7 +373,7 @@ test('sessions end closes out one user, within 31 s everywhere, and nobody else'
   ])
 })
 
-test('sessions end tells of a user without sessions, and refuses one that never was', async () => {
+test('sessions end reports a user without sessions, and refuses an unknown user', async () => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.run('DELETE FROM sessions')

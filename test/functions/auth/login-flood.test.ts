@@ -25,7 +25,7 @@ const told = async (app: App, ip = HERE) =>
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
 const refused = (...counts: number[]) => counts.map((count) => (count === 1 ? null : { refused: count }))
 
-test('of a flood each of the first hundred refusals is audited, then each doubling, with how many there were', async () => {
+test('the first hundred refusals of a flood are audited, then each doubling, with their number', async () => {
   const app = await testApp([login])
 
   const statuses = await attempts(app, 5 + 270)
@@ -79,7 +79,7 @@ test('after a minute without attempts, a flood is audited again', async () => {
   expect(await told(app)).toEqual(refused(...upTo(7), 1))
 })
 
-test('when the entry cannot be written the attempt is not let through', async () => {
+test('an attempt is refused when its audit entry cannot be written', async () => {
   const app = await testApp([login])
   await attempts(app, 5)
   await app.db.script('ALTER TABLE audit RENAME TO gone')
@@ -89,7 +89,7 @@ test('when the entry cannot be written the attempt is not let through', async ()
   expect(app.signIns).toHaveLength(5)
 })
 
-test('of names that nobody can have a hundred an hour are audited, from however many addresses they come', async () => {
+test('a hundred refusals of impossible names are audited an hour, for all addresses together', async () => {
   const app = await testApp([login])
   const attempt = async (n: number) => {
     const body = { username: `bob:${n}`, password: 'x' }
@@ -106,7 +106,7 @@ test('of names that nobody can have a hundred an hour are audited, from however 
   expect(app.signIns).toEqual([])
 })
 
-test('of a flood from a crowd of addresses a thousand refusals an hour are audited', async () => {
+test('a thousand refusals an hour are audited in a flood from many addresses', async () => {
   const app = await testApp([login])
   const crowd = upTo(130).map((n) => `2001:db8:0:${n.toString(16)}::1`)
   for (const from of crowd) await attempts(app, 5 + 8, from)

@@ -30,7 +30,7 @@ async function nobodySignedIn({ db }: App) {
   expect(await rows(db, 'SELECT * FROM sessions')).toEqual([])
 }
 
-test('a sign-in answers with an access token of 900 s and the user, and nothing else', async () => {
+test('a login returns an access token of 900 s and the user, and nothing else', async () => {
   const passwords: string[] = []
   const app = await testApp([login], {
     fake: {
@@ -53,7 +53,7 @@ test('a sign-in answers with an access token of 900 s and the user, and nothing 
   expect(app.ran).toEqual([])
 })
 
-test('the access token is RS256 of 15 minutes, with the claims of the user and of the session', async () => {
+test('the access token is RS256, lasts 15 minutes, and has the claims of the user and the session', async () => {
   const app = await testApp([login, me])
 
   const { access_token } = Answer.parse(await answered(await app.request('POST', PATH, { body: BOB }), 200))
@@ -78,7 +78,7 @@ test('the access token is RS256 of 15 minutes, with the claims of the user and o
   expect(await answered(await app.request('GET', '/api/auth/me', { headers }), 200)).toMatchObject({ username: 'bob' })
 })
 
-test('the session holds the hash of the cookie’s token, its expiry, and where it comes from', async () => {
+test('the session contains the hash of the cookie’s token, its expiry, user agent and address', async () => {
   const app = await testApp([login])
 
   const response = await app.request('POST', PATH, {
@@ -104,7 +104,7 @@ test('the session holds the hash of the cookie’s token, its expiry, and where 
   expect(await response.text()).not.toContain(token)
 })
 
-test('the refresh token is no access token', async () => {
+test('a refresh token is not accepted as an access token', async () => {
   const app = await testApp([login, me])
   const { token } = cookieOf(await app.request('POST', PATH, { body: BOB }))
 
@@ -135,7 +135,7 @@ test.each([
   ['X-Forwarded-Proto: http', { 'x-forwarded-proto': 'http' }, false, false],
   ['no such header', {}, false, false],
   ['TLS and no such header', {}, true, true],
-])('with %s, Secure follows', async (_, headers: Record<string, string>, encrypted, secure) => {
+])('with %s, the cookie is Secure', async (_, headers: Record<string, string>, encrypted, secure) => {
   const { app } = await testApp([login])
 
   // A peer that is no trusted proxy: the header counts whoever sends it.
@@ -155,7 +155,7 @@ test('a session lasts as long as PANEL_REFRESH_DAYS says', async () => {
   expect(await rows(app.db, 'SELECT expires_at FROM sessions')).toEqual([{ expires_at: '2026-03-31T12:00:00.000Z' }])
 })
 
-test('the first sign-in creates the user with default preferences and records the moment', async () => {
+test('the first login creates the user with default preferences and stores its time', async () => {
   const app = await testApp([login])
 
   await app.request('POST', PATH, { body: BOB })
@@ -179,7 +179,7 @@ test('the first sign-in creates the user with default preferences and records th
   ])
 })
 
-test('each later sign-in overwrites the administrator flag and the moment, and leaves the preferences', async () => {
+test('each later login overwrites the administrator flag and the time, and keeps the preferences', async () => {
   const identity = { uid: 1000, groups: ['bob'] }
   const app = await testApp([login], { fake: { signIn: () => identity, inspect: () => identity } })
   const flag = async () => {
@@ -204,7 +204,7 @@ test('each later sign-in overwrites the administrator flag and the moment, and l
   })
 })
 
-test('two sign-ins of one user are two sessions with tokens of their own', async () => {
+test('two logins of one user are two sessions with separate tokens', async () => {
   const app = await testApp([login])
 
   const first = cookieOf(await app.request('POST', PATH, { body: BOB }))
@@ -218,7 +218,7 @@ test('two sign-ins of one user are two sessions with tokens of their own', async
   expect(await rows(app.db, 'SELECT username FROM users')).toEqual([{ username: 'bob' }])
 })
 
-test('a sign-in is audited, and its password is neither there nor in the log', async () => {
+test('a login is audited, and its password is neither in the audit log nor in the log', async () => {
   const app = await testApp([login])
 
   await app.request('POST', PATH, { body: BOB, from: '203.0.113.9' })
@@ -272,7 +272,7 @@ test.each([
   await nobodySignedIn(app)
 })
 
-test.each([['null'], ['[]'], ['"bob"']])('%s is no body with credentials', async (body) => {
+test.each([['null'], ['[]'], ['"bob"']])('%s is not a body with credentials', async (body) => {
   const app = await testApp([login])
 
   await refused(await app.request('POST', PATH, { body }), 400, 'credentials_missing')
@@ -280,13 +280,13 @@ test.each([['null'], ['[]'], ['"bob"']])('%s is no body with credentials', async
   expect(app.signIns).toEqual([])
 })
 
-test('a password of spaces is not empty: the host judges it', async () => {
+test('a password of spaces is not empty: the host checks it', async () => {
   const app = await testApp([login])
 
   expect((await app.request('POST', PATH, { body: { username: 'bob', password: '  ' } })).status).toBe(200)
 })
 
-test('without ssh_host the answer is 503, and the setting is read again at every attempt', async () => {
+test('without ssh_host the answer is 503, and every attempt reads the setting again', async () => {
   const { services, db } = await testApp([login], { ssh: { host: '' } })
   const host = createHost(services)
   const app = mount([login], { ...services, host })
@@ -352,7 +352,7 @@ test.each([
   await nobodySignedIn(app)
 })
 
-test('a known user whose password is wrong keeps flag and last login', async () => {
+test('a wrong password leaves flag and last login of a known user unchanged', async () => {
   let right = true
   const app = await testApp([login], {
     fake: {
@@ -388,7 +388,7 @@ test('an error of the service itself is not reported as a failed login', async (
   expect(await audited(app.db)).toEqual([])
 })
 
-test('when too many checks wait already, the answer is 503 with Retry-After', async () => {
+test('when too many checks are queued, the answer is 503 with Retry-After', async () => {
   const app = await testApp([login], { fake: { signIn: () => undefined } })
 
   const response = await app.request('POST', PATH, { body: BOB })
@@ -401,7 +401,7 @@ test('when too many checks wait already, the answer is 503 with Retry-After', as
   await nobodySignedIn(app)
 })
 
-test.each([['users'], ['sessions']])('a failing table %s is 500 without a cookie or a success', async (table) => {
+test.each([['users'], ['sessions']])('a failing table %s gives 500 without a cookie or a success', async (table) => {
   const app = await testApp([login])
   await app.db.script(`ALTER TABLE ${table} RENAME TO gone`)
 
@@ -411,7 +411,7 @@ test.each([['users'], ['sessions']])('a failing table %s is 500 without a cookie
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('a sign-in that cannot be audited fails and hands out no cookie', async () => {
+test('a login that cannot be audited fails and sets no cookie', async () => {
   const app = await testApp([login])
   await app.db.script('ALTER TABLE audit RENAME TO gone')
 
@@ -462,7 +462,7 @@ test('the window slides: each attempt is forgotten 60 s after it was made', asyn
   expect(await attempt()).toBe(200)
 })
 
-test('refused attempts do not prolong the wait', async () => {
+test('refused attempts do not extend the wait', async () => {
   const app = await testApp([login])
   const attempt = async () => (await app.request('POST', PATH, { body: BOB })).status
   for (let n = 0; n < 5; n++) await attempt()
@@ -476,7 +476,7 @@ test('refused attempts do not prolong the wait', async () => {
   expect(await attempt()).toBe(200)
 })
 
-test('malformed, incomplete and failed attempts count like any other', async () => {
+test('malformed, incomplete and failed attempts count like successful ones', async () => {
   const app = await testApp([login], {
     fake: {
       signIn() {
@@ -496,7 +496,7 @@ test('malformed, incomplete and failed attempts count like any other', async () 
   expect(await auditedActions(app.db)).toEqual(['login_failed', 'login_failed', 'login_rate_limited'])
 })
 
-test('another address is not affected, nor is the same user there', async () => {
+test('other addresses are not affected, not even for the same user', async () => {
   const app = await testApp([login])
   for (let n = 0; n < 6; n++) await app.request('POST', PATH, { body: BOB, from: '203.0.113.9' })
 
@@ -504,7 +504,7 @@ test('another address is not affected, nor is the same user there', async () => 
   expect((await app.request('POST', PATH, { body: BOB, from: '203.0.113.10' })).status).toBe(200)
 })
 
-test('X-Forwarded-For of a peer that is no trusted proxy does not get round the limit', async () => {
+test('X-Forwarded-For of an untrusted peer does not evade the limit', async () => {
   const { app, db } = await testApp([login])
   const peer = { address: '198.51.100.4', encrypted: false }
   const attempt = (n: number) => {

@@ -21,7 +21,7 @@ async function signedOut(response: Response) {
 const logoutEntries = async (app: Awaited<ReturnType<typeof start>>) =>
   (await audited(app.db)).filter(({ action }) => action === 'logout')
 
-test('with the cookie it ends that session and no other', async () => {
+test('logout with the cookie ends that session and no other', async () => {
   const app = await start()
   const [here, elsewhere, alice] = [await signIn(app), await signIn(app), await signIn(app, 'alice')]
 
@@ -44,7 +44,7 @@ test('with the cookie it ends that session and no other', async () => {
   ])
 })
 
-test('without a cookie it ends all sessions of the user, and of nobody else', async () => {
+test('logout without a cookie ends all sessions of the user, and no other user’s', async () => {
   const app = await start()
   const [one, two, alice] = [await signIn(app), await signIn(app), await signIn(app, 'alice')]
 
@@ -57,7 +57,7 @@ test('without a cookie it ends all sessions of the user, and of nobody else', as
   expect(await logoutEntries(app)).toMatchObject([{ details: { sessions: 2 } }])
 })
 
-test('unrelated cookies count as no cookie: all sessions of the user end', async () => {
+test('other cookies count as no cookie: all sessions of the user end', async () => {
   const app = await start()
   const [one] = [await signIn(app), await signIn(app)]
 
@@ -79,7 +79,7 @@ test('the cookie of another user’s session ends nothing', async () => {
   expect(await logoutEntries(app)).toMatchObject([{ username: 'bob', details: { sessions: 0 } }])
 })
 
-test('a cookie that no session has ends nothing', async () => {
+test('a cookie without a session ends nothing', async () => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -92,7 +92,7 @@ test.each([
   ['no token', {}],
   ['a token that is none', { authorization: 'Bearer a.b.c' }],
   ['another scheme', { authorization: 'Basic Ym9iOng=' }],
-])('with %s the cookie is taken back all the same, and nothing else happens', async (_, authorization) => {
+])('with %s the cookie is cleared, and nothing else happens', async (_, authorization) => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -104,7 +104,7 @@ test.each([
   expect(await auditedActions(app.db)).toEqual(['login_success'])
 })
 
-test('an expired token counts as none', async () => {
+test('an expired token counts as no token', async () => {
   const app = await start()
   const bob = await signIn(app)
   app.advance(900_000)
@@ -136,7 +136,7 @@ test('the request body is ignored', async () => {
 })
 
 test.each([['sessions'], ['ended_sessions'], ['audit']])(
-  'when the table %s fails the client is signed out all the same, and the log tells it',
+  'when the table %s fails the client is signed out anyway, and the log contains the failure',
   async (table) => {
     const app = await start()
     const bob = await signIn(app)
@@ -153,7 +153,7 @@ test.each([['sessions'], ['ended_sessions'], ['audit']])(
   },
 )
 
-test('when it cannot even be found out who asks, the client is signed out all the same', async () => {
+test('the client is signed out even when its user cannot be identified', async () => {
   const app = await start()
   const bob = await signIn(app)
   app.advance(31_000)
@@ -166,7 +166,7 @@ test('when it cannot even be found out who asks, the client is signed out all th
   expect(app.lines().filter((line) => line.includes('"level":"error"'))).toHaveLength(1)
 })
 
-test('the cookie that takes it back is as secure as the one that was handed out', async () => {
+test('the clearing cookie has the same Secure attribute as the original', async () => {
   const app = await start()
 
   const response = await app.request('POST', PATH, { headers: { 'x-forwarded-proto': 'https' } })

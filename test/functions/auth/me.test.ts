@@ -10,7 +10,7 @@ const PATH = '/api/auth/me'
 
 const bearing = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-test('the profile is the token’s user with the stored preferences, and without a last login that never was', async () => {
+test('the profile is the token’s user with the stored preferences, without a last login if there was none', async () => {
   const app = await testApp([me])
 
   expect(await answered(await app.request('GET', PATH, { as: 'user' }), 200)).toEqual({
@@ -25,7 +25,7 @@ test('the profile is the token’s user with the stored preferences, and without
   expect(await audited(app.db)).toEqual([])
 })
 
-test('after a sign-in the profile has the moment of it', async () => {
+test('after a login the profile contains its time', async () => {
   const app = await testApp([login, me])
   const body = { username: 'bob', password: 'x' }
   const signedIn = await answered(await app.request('POST', '/api/auth/login', { body }), 200)
@@ -36,7 +36,7 @@ test('after a sign-in the profile has the moment of it', async () => {
   expect(profile).toMatchObject({ username: 'bob', last_login_at: START.toISOString() })
 })
 
-test('id, username and flag are the token’s, the rest is the storage’s', async () => {
+test('id, username and flag come from the token, the rest from the storage', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('admin')
   await app.db.run(`UPDATE users SET username = 'renamed', is_admin = 0, lang = 'en', theme = 'light',
@@ -53,7 +53,7 @@ test('id, username and flag are the token’s, the rest is the storage’s', asy
   })
 })
 
-test('a profile that is gone is 404', async () => {
+test('a deleted profile gives 404', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
   await app.db.run('DELETE FROM users')
@@ -63,7 +63,7 @@ test('a profile that is gone is 404', async () => {
   expect(error).toBe('Ce profil n’existe plus.')
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
   await app.db.script('ALTER TABLE users RENAME TO gone')
@@ -71,7 +71,7 @@ test('a storage that fails is 500', async () => {
   await refused(await app.request('GET', PATH, bearing(token)), 500, 'storage_failed')
 })
 
-test('a token is accepted for 900 s, also when it has been used before', async () => {
+test('a token is accepted for 900 s, repeatedly', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
   const unused = await app.tokenFor('user')
@@ -84,7 +84,7 @@ test('a token is accepted for 900 s, also when it has been used before', async (
   await refused(await app.request('GET', PATH, bearing(unused)), 401, 'unauthenticated')
 })
 
-test('without claims the answer is 401 in French', async () => {
+test('without a token the answer is 401 in French', async () => {
   const app = await testApp([me])
 
   const { error } = await refused(await app.request('GET', PATH), 401, 'unauthenticated')
@@ -92,7 +92,7 @@ test('without claims the answer is 401 in French', async () => {
   expect(error).toBe('Vous devez être connecté.')
 })
 
-test('the scheme is read without regard to case; another scheme is none', async () => {
+test('the scheme is case-insensitive; any other scheme counts as no token', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
 
@@ -102,14 +102,14 @@ test('the scheme is read without regard to case; another scheme is none', async 
   }
 })
 
-test('a token in the address is not looked at', async () => {
+test('a token in the address is ignored', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
 
   await refused(await app.request('GET', `${PATH}?token=${token}&access_token=${token}`), 401, 'unauthenticated')
 })
 
-test('a token that was changed, unsigned, or signed by another key is 401', async () => {
+test('a changed or unsigned token, or one of another key, gives 401', async () => {
   const app = await testApp([me])
   const token = await app.tokenFor('user')
   const [header = '', payload = '', signature = ''] = token.split('.')

@@ -22,7 +22,7 @@ test.each([
   ['theme', 'dark'],
   ['sidebar_position', 'right'],
   ['sidebar_position', 'left'],
-])('%s becomes %s, and the others stay as they are', async (field, value) => {
+])('%s becomes %s, and the other preferences stay as they are', async (field, value) => {
   const app = await start()
 
   expect(await answered(await patch(app, { [field]: value }), 200)).toEqual({ message: 'Préférences enregistrées.' })
@@ -45,7 +45,7 @@ test('preferences have default values until the user sets them, independently of
   await refused(await app.request('GET', PATH), 401, 'unauthenticated')
 })
 
-test('several are changed at once, and changed back', async () => {
+test('several preferences can change at once, and change back', async () => {
   const app = await start()
   const other = { lang: 'en', theme: 'light', sidebar_position: 'right' }
 
@@ -55,7 +55,7 @@ test('several are changed at once, and changed back', async () => {
   expect(await stored(app)).toMatchObject(DEFAULTS)
 })
 
-test('only the caller’s are changed', async () => {
+test('only the caller’s preferences change', async () => {
   const app = await start()
   const alice = await saveUser(app.db, 'alice', true, START.toISOString())
 
@@ -88,7 +88,7 @@ test.each([
   ['sidebar_position', false, 'left, right'],
   ['sidebar_position', null, 'left, right'],
   ['sidebar_position', { left: true }, 'left, right'],
-])('%s: %j is invalid, and what is possible is told', async (field, value, possible) => {
+])('%s: %j is invalid, and the answer lists the valid values', async (field, value, possible) => {
   const app = await start()
 
   const { error, details } = await refused(await patch(app, { [field]: value }), 400, 'preference_invalid')
@@ -106,14 +106,17 @@ test.each([
     { sidebar_position: 'xx', theme: 'light', lang: 'en' },
     { lang: 'en', theme: 'light', sidebar_position: 'left' },
   ],
-])('an invalid %s stops; what comes before it, in the service’s order, stays applied', async (field, body, after) => {
-  const app = await start()
+])(
+  'an invalid %s stops the change; fields before it in the service’s order are already applied',
+  async (field, body, after) => {
+    const app = await start()
 
-  const { details } = await refused(await patch(app, body), 400, 'preference_invalid')
+    const { details } = await refused(await patch(app, body), 400, 'preference_invalid')
 
-  expect(details?.map((detail) => detail.field)).toEqual([field])
-  expect(await stored(app)).toMatchObject(after)
-})
+    expect(details?.map((detail) => detail.field)).toEqual([field])
+    expect(await stored(app)).toMatchObject(after)
+  },
+)
 
 test('only the first of several invalid preferences is reported', async () => {
   const app = await start()
@@ -137,7 +140,7 @@ test.each([[''], ['{'], ['theme=light']])('a body of %j is unreadable', async (b
 })
 
 test.each([['null'], ['[]'], ['[{"theme":"light"}]'], ['"light"'], ['3'], ['true']])(
-  'a body of %s is no object',
+  'a body of %s is not an object',
   async (body) => {
     const app = await start()
 
@@ -147,7 +150,7 @@ test.each([['null'], ['[]'], ['[{"theme":"light"}]'], ['"light"'], ['3'], ['true
   },
 )
 
-test('without claims it is 401, and nothing changes', async () => {
+test('without a token the answer is 401, and nothing changes', async () => {
   const app = await start()
   await app.tokenFor('user')
 
@@ -156,7 +159,7 @@ test('without claims it is 401, and nothing changes', async () => {
   expect(await stored(app)).toMatchObject(DEFAULTS)
 })
 
-test('a profile that is gone is 404', async () => {
+test('a deleted profile gives 404', async () => {
   const app = await start()
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
   await app.db.run('DELETE FROM users')
@@ -164,7 +167,7 @@ test('a profile that is gone is 404', async () => {
   await refused(await app.request('PATCH', PATH, { headers, body: { theme: 'light' } }), 404, 'profile_missing')
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await start()
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
   await app.db.script('ALTER TABLE users RENAME TO gone')

@@ -55,7 +55,7 @@ async function start(env: Record<string, string> = {}, own: FakeAccount = ADMIN,
   }
 }
 
-test('the host is asked again: who has left the group is no administrator any more, and is audited once', async () => {
+test('a refresh asks the host again: a user who has left the group is no longer an administrator, audited once', async () => {
   const { say, isAdmin, asked, stored, entries } = await start()
   expect(await isAdmin()).toBe(true)
   expect(await entries()).toEqual([])
@@ -75,26 +75,23 @@ test.each([
   ['its password is wrong', new SshError('bad_credentials', 'no')],
   ['the settings are incomplete', fail('ssh_incomplete')],
   ['its password cannot be decrypted', fail('ssh_password_unreadable')],
-])(
-  'whoever cannot be asked about stays signed in, as no administrator until confirmed again: %s',
-  async (_, failure) => {
-    const { say, isAdmin, stored, entries, alice, app } = await start()
+])('a user stays signed in without the flag while the host cannot confirm it: %s', async (_, failure) => {
+  const { say, isAdmin, stored, entries, alice, app } = await start()
 
-    say(failure)
-    expect(await isAdmin()).toBe(false)
-    expect(await stored()).toMatchObject({ is_admin: 0 })
-    expect(await meStatus(app, alice)).toBe(200)
-    say(ADMIN)
+  say(failure)
+  expect(await isAdmin()).toBe(false)
+  expect(await stored()).toMatchObject({ is_admin: 0 })
+  expect(await meStatus(app, alice)).toBe(200)
+  say(ADMIN)
 
-    expect(await isAdmin()).toBe(true)
-    expect((await entries()).map(({ details }) => details)).toEqual([
-      { is_admin: false, confirmed: false },
-      { is_admin: true, confirmed: true },
-    ])
-  },
-)
+  expect(await isAdmin()).toBe(true)
+  expect((await entries()).map(({ details }) => details)).toEqual([
+    { is_admin: false, confirmed: false },
+    { is_admin: true, confirmed: true },
+  ])
+})
 
-test('where there is no service account, and the console says that this will do, the flag stays', async () => {
+test('without a service account, the flag stays if the configuration allows claims', async () => {
   const none = fail('ssh_incomplete')
   const { isAdmin, say } = await start({ PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' }, ADMIN, none)
 
@@ -103,7 +100,7 @@ test('where there is no service account, and the console says that this will do,
   expect(await isAdmin()).toBe(false)
 })
 
-test('a refresh makes nobody an administrator whose own connection did not claim it at the login', async () => {
+test('a refresh makes nobody an administrator whose own connection did not claim it at login', async () => {
   const { isAdmin, say } = await start({}, ORDINARY)
 
   say(ADMIN)
@@ -133,14 +130,14 @@ test.each<[string, FakeAccount, string, string]>([
   ).toContain(code)
 })
 
-test('an account whose password the host itself cannot check is not locked', async () => {
+test('an account whose password the host itself cannot check does not count as locked', async () => {
   const ldap = { ...ADMIN, localPassword: false } as const
   const { isAdmin } = await start({}, ADMIN, ldap)
 
   expect(await isAdmin()).toBe(true)
 })
 
-test('a user under a name that no account can have does not go on', async () => {
+test('a user whose name no account can have is signed out', async () => {
   const { app, alice, refreshed, asked } = await start()
   await app.db.run('UPDATE users SET username = ?', ['alice:style'])
 
@@ -154,7 +151,7 @@ test.each<[string, FakeAccount]>([
   ['whose password is to be changed', { ...ADMIN, overdue: 'password' }],
   ['whose shell is nologin', { ...ADMIN, shell: '/usr/sbin/nologin' }],
   ['whose shell is false', { ...ADMIN, shell: '/bin/false' }],
-])('an account %s goes on, and starts and cancels nothing', async (_, account) => {
+])('an account %s stays signed in, but starts and cancels nothing', async (_, account) => {
   const { app, alice, say, isAdmin, stored } = await start()
   const post = (path: string, body: unknown = {}) =>
     app.request('POST', path, { headers: alice.headers({ cookie: false }), body })
@@ -171,7 +168,7 @@ test.each<[string, FakeAccount]>([
   await answered(await post('/api/updates/run', { target: 'host' }), 202)
 })
 
-test('an account that ran no command at the login starts nothing, whatever the service account sees', async () => {
+test('an account that ran no command at login starts nothing, whatever the service account reports', async () => {
   const { app, alice, stored, isAdmin } = await start({}, null, ADMIN)
 
   expect(await isAdmin()).toBe(false)

@@ -25,7 +25,7 @@ async function untouched(app: App) {
   expect(await auditedActions(app.db)).toEqual(['login_success'])
 }
 
-test('answers with a new access token of the same session, and with nothing else', async () => {
+test('a refresh returns a new access token of the same session, and nothing else', async () => {
   const app = await start()
   const bob = await signIn(app)
   app.advance(600_000)
@@ -51,7 +51,7 @@ test('answers with a new access token of the same session, and with nothing else
   expect((await app.request('GET', '/api/auth/me', { headers: fresh })).status).toBe(200)
 })
 
-test('the session counts as used now, others do not; the token stays, and nothing is audited', async () => {
+test('only the caller’s session counts as used; the refresh token stays, and nothing is audited', async () => {
   const app = await start()
   const [bob, other] = [await signIn(app), await signIn(app)]
   const before = await rows(app.db, 'SELECT token_hash, expires_at FROM sessions ORDER BY id')
@@ -67,7 +67,7 @@ test('the session counts as used now, others do not; the token stays, and nothin
   expect(await auditedActions(app.db)).toEqual(['login_success', 'login_success'])
 })
 
-test('an access token that has expired is no hindrance, nor one that was never good', async () => {
+test('an expired or invalid access token does not prevent a refresh', async () => {
   const app = await start()
   const bob = await signIn(app)
   app.advance(3 * DAY)
@@ -81,7 +81,7 @@ test.each([
   ['no cookie', undefined],
   ['an empty cookie', 'svc_refresh='],
   ['other cookies', 'theme=dark; svc_refresh2=x; SVC_REFRESH=x'],
-])('%s is 401', async (_, cookie) => {
+])('%s gives 401', async (_, cookie) => {
   const app = await start()
   await signIn(app)
 
@@ -92,7 +92,7 @@ test.each([
   await untouched(app)
 })
 
-test('a token that is none, an access token, and one that another key signed are 401', async () => {
+test('an invalid token, an access token, and a token of another key give 401', async () => {
   const app = await start()
   const bob = await signIn(app)
   const { header, claims } = decoded(bob.refresh)
@@ -111,7 +111,7 @@ test('a token that is none, an access token, and one that another key signed are
   await untouched(app)
 })
 
-test('the token is accepted until it expires, and not from then on', async () => {
+test('the refresh token is accepted until it expires', async () => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -131,7 +131,7 @@ test.each([
   ['2026-03-01 12:00:00', 401],
   ['2026-03-01 11:59:59', 401],
   ['2026-03-01T12:00:00.000Z', 401],
-])('a session that expires at %s is answered with %i at noon, in either form of a timestamp', async (at, status) => {
+])('a session that expires at %s gives %i at noon, in either timestamp format', async (at, status) => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.run('UPDATE sessions SET expires_at = ?', [at])
@@ -142,7 +142,7 @@ test.each([
   else await refused(response, 401, 'session_ended')
 })
 
-test('a session that was ended is 401, however good its token is', async () => {
+test('an ended session gives 401, even with a valid token', async () => {
   const app = await start()
   const bob = await signIn(app)
   await answered(await app.request('POST', '/api/auth/logout', { headers: bob.headers() }), 200)
@@ -153,7 +153,7 @@ test('a session that was ended is 401, however good its token is', async () => {
   expect(await storedSessions(app)).toEqual([])
 })
 
-test('a token is worth nothing for a session of somebody else', async () => {
+test('a token does not work for another user’s session', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
   await app.db.run('UPDATE sessions SET user_id = ? WHERE id = ?', [alice.userId, bob.sid])
@@ -161,7 +161,7 @@ test('a token is worth nothing for a session of somebody else', async () => {
   await refused(await refreshed(app, bob), 401, 'session_ended')
 })
 
-test('a user who is gone is 401', async () => {
+test('a deleted user gives 401', async () => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.script('PRAGMA foreign_keys = OFF; DELETE FROM users')
@@ -172,7 +172,7 @@ test('a user who is gone is 401', async () => {
 })
 
 test.each([['https://evil.example'], ['null'], ['https://localhost'], ['http://localhost:81']])(
-  'a page of the origin %s is answered as if it had no cookie, and the log says where to look',
+  'a page of the origin %s is answered as if it had no cookie, and the log names the setting',
   async (origin) => {
     const app = await start({ PANEL_ORIGINS: 'https://panel.example' })
     const bob = await signIn(app)
@@ -194,7 +194,7 @@ test.each([['http://localhost'], ['https://panel.example']])('a page of the orig
   await answered(await refreshed(app, bob, { origin, host: 'localhost' }), 200)
 })
 
-test.each([['sessions'], ['users']])('a failing table %s is 500', async (table) => {
+test.each([['sessions'], ['users']])('a failing table %s gives 500', async (table) => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.script(`ALTER TABLE ${table} RENAME TO gone`)
@@ -202,7 +202,7 @@ test.each([['sessions'], ['users']])('a failing table %s is 500', async (table) 
   await refused(await refreshed(app, bob), 500, 'storage_failed')
 })
 
-test('neither the token that comes nor the one that goes is in the log', async () => {
+test('neither the received nor the returned token is in the log', async () => {
   const app = await start()
   const bob = await signIn(app)
 

@@ -14,7 +14,7 @@ const remove = (app: App, client: Client, id: number | string, from = '203.0.113
 
 const alive = async (app: App, client: Client) => [await meStatus(app, client), await refreshStatus(app, client)]
 
-test('ends another session of the caller: its tokens are refused at once, the caller’s own are not', async () => {
+test('another session of the caller ends: its tokens are refused at once, the caller’s own are not', async () => {
   const app = await start()
   const [here, lost, alice] = [await signIn(app), await signIn(app), await signIn(app, 'alice')]
   expect(await alive(app, lost)).toEqual([200, 200])
@@ -38,7 +38,7 @@ test('ends another session of the caller: its tokens are refused at once, the ca
   ])
 })
 
-test('the caller’s own session can be ended too, and leaves the cookie alone', async () => {
+test('the caller can end the current session, and the cookie stays', async () => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -88,7 +88,7 @@ test.each([
   '%00',
   'null',
   '1%2F',
-])('%s is no session', async (id) => {
+])('%s is not a session', async (id) => {
   const app = await start()
   const bob = await signIn(app)
   expect(bob.sid).toBe(1)
@@ -99,7 +99,7 @@ test.each([
   expect(await auditedActions(app.db)).toEqual(['login_success'])
 })
 
-test('without claims it is 401, and the session goes on', async () => {
+test('without a token the answer is 401, and the session continues', async () => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -109,7 +109,7 @@ test('without claims it is 401, and the session goes on', async () => {
   expect(await alive(app, bob)).toEqual([200, 200])
 })
 
-test.each([['sessions'], ['ended_sessions']])('a failing table %s is 500, and nothing is audited', async (table) => {
+test.each([['sessions'], ['ended_sessions']])('a failing table %s gives 500, and nothing is audited', async (table) => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.script(`ALTER TABLE ${table} RENAME TO gone`)

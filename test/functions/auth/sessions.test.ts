@@ -20,7 +20,7 @@ const views = async (app: App, client: Client, options?: { cookie?: boolean }) =
   z.array(View).parse(await list(app, client, options))
 const ids = async (app: App, client: Client) => (await views(app, client)).map(({ id }) => id)
 
-test('a session is told with where it comes from, when it was used and when it ends, and without its hash', async () => {
+test('a session is listed with its origin, last use and end, and without its hash', async () => {
   const app = await start()
   const bob = await signIn(app, 'bob', { 'user-agent': 'Navigateur/1.0', 'x-forwarded-for': '203.0.113.9' })
   const before = await rows(app.db, 'SELECT * FROM sessions')
@@ -42,7 +42,7 @@ test('a session is told with where it comes from, when it was used and when it e
   expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual(before)
 })
 
-test('the current one is that of the cookie, whatever the token says', async () => {
+test('the session of the cookie is the current one, whatever the token says', async () => {
   const app = await start()
   const [one, two] = [await signIn(app), await signIn(app)]
 
@@ -55,7 +55,7 @@ test('the current one is that of the cookie, whatever the token says', async () 
   ])
 })
 
-test('without a cookie, and with one of somebody else, none is current', async () => {
+test('without a cookie, or with another user’s, no session is current', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
 
@@ -66,14 +66,14 @@ test('without a cookie, and with one of somebody else, none is current', async (
   expect(await answered(await app.request('GET', PATH, { headers: empty }), 200)).toMatchObject([{ is_current: false }])
 })
 
-test('only the caller’s are listed', async () => {
+test('only the caller’s sessions are listed', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
 
   expect([await ids(app, bob), await ids(app, alice)]).toEqual([[bob.sid], [alice.sid]])
 })
 
-test('the one used last comes first, and a refresh is a use', async () => {
+test('the most recently used session comes first, and a refresh counts as use', async () => {
   const app = await start()
   const [one, two, three] = [await signIn(app), await signIn(app), await signIn(app)]
   expect(await ids(app, one)).toEqual([three.sid, two.sid, one.sid])
@@ -84,7 +84,7 @@ test('the one used last comes first, and a refresh is a use', async () => {
   expect(await ids(app, one)).toEqual([two.sid, three.sid, one.sid])
 })
 
-test('one that was never used counts from its beginning; both forms of a timestamp are in one order', async () => {
+test('an unused session is sorted by its start; both timestamp formats sort together', async () => {
   const app = await start()
   const clients = [await signIn(app), await signIn(app), await signIn(app), await signIn(app)]
   const [one, two, three, four] = clients.map(({ sid }) => sid)
@@ -121,7 +121,7 @@ test.each([
   expect((await ids(app, bob)).includes(other.sid)).toBe(listed)
 })
 
-test('where none is left the list is empty', async () => {
+test('the list is empty without sessions', async () => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.run('DELETE FROM sessions')
@@ -129,7 +129,7 @@ test('where none is left the list is empty', async () => {
   expect(await list(app, bob)).toEqual([])
 })
 
-test('without claims it is 401, a cookie alone is not enough', async () => {
+test('without a token the answer is 401, even with a cookie', async () => {
   const app = await start()
   const bob = await signIn(app)
 
@@ -137,7 +137,7 @@ test('without claims it is 401, a cookie alone is not enough', async () => {
   await refused(await app.request('GET', PATH, { headers }), 401, 'unauthenticated')
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await start()
   const bob = await signIn(app)
   await app.db.script('ALTER TABLE sessions RENAME TO gone')

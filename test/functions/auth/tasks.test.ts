@@ -24,7 +24,7 @@ async function sessionsUntil(app: App, ...moments: string[]) {
     )
 }
 
-test('prune-sessions removes sessions that have expired, in either form of a timestamp, and no other', async () => {
+test('prune-sessions removes expired sessions, in either timestamp format, and no others', async () => {
   const app = await testApp([])
   await sessionsUntil(
     app,
@@ -42,7 +42,7 @@ test('prune-sessions removes sessions that have expired, in either form of a tim
   expect(await rows(app.db, 'SELECT * FROM ended_sessions')).toEqual([])
 })
 
-test('prune-sessions says nothing where nothing had expired', async () => {
+test('prune-sessions logs nothing when nothing has expired', async () => {
   const app = await testApp([])
   await sessionsUntil(app, '2026-03-08T12:00:00.000Z')
 
@@ -68,7 +68,7 @@ test('prune-sessions keeps the end of a session for a day', async () => {
   expect(await ended()).toEqual([{ session_id: 2 }])
 })
 
-test('what is forgotten is never counted anew: later ends are still learnt of', async () => {
+test('pruned ends are never counted again: later ends are still read', async () => {
   const app = await testApp([])
   const { db, services } = app
   await sessionsUntil(app, '2027-03-01T12:00:00.000Z', '2027-03-01T12:00:00.000Z')
@@ -87,7 +87,7 @@ test('what is forgotten is never counted anew: later ends are still learnt of', 
   expect(told).toBe(1)
 })
 
-test('prune-attempts removes what no limit asks for any more, and leaves the limit in force', async () => {
+test('prune-attempts removes expired attempts and keeps the limit in force', async () => {
   const app = await testApp([login])
   const attempt = async (from: string) =>
     (await app.request('POST', '/api/auth/login', { body: { username: 'bob', password: 'x' }, from })).status
@@ -105,7 +105,7 @@ test('prune-attempts removes what no limit asks for any more, and leaves the lim
   expect(await attempt('203.0.113.2')).toBe(429)
 })
 
-test('prune-attempts keeps what is ten minutes old, and removes it a millisecond later', async () => {
+test('prune-attempts keeps attempts for ten minutes, and removes them a millisecond later', async () => {
   const app = await testApp([])
   await app.db.run(`INSERT INTO rate_hits VALUES ('login', 'me', ?)`, [START.getTime()])
 
@@ -117,7 +117,7 @@ test('prune-attempts keeps what is ten minutes old, and removes it a millisecond
   expect(await rows(app.db, 'SELECT * FROM rate_hits')).toEqual([])
 })
 
-test('sync-ended-sessions tells of a session that another instance has ended, once', async () => {
+test('sync-ended-sessions reports a session that another instance has ended, once', async () => {
   const app = await testApp([login, me])
   const { db, secrets, services } = app
   const [bob, other] = [await signIn(app), await signIn(app)]
@@ -136,7 +136,7 @@ test('sync-ended-sessions tells of a session that another instance has ended, on
   expect(await rows(db, 'SELECT id FROM sessions')).toEqual([{ id: other.sid }])
 })
 
-test('the tasks leave what is in use alone', async () => {
+test('the tasks keep data in use', async () => {
   const app = await testApp([login, me, refresh])
   const bob = await signIn(app)
 

@@ -12,13 +12,13 @@ async function start() {
   return { ...app, type: (...words: string[]) => typeCommand({ ...app.services, secrets: app.secrets }, words) }
 }
 
-test('users says when nobody has signed in yet', async () => {
+test('users reports that nobody has signed in yet', async () => {
   const { type } = await start()
 
   expect(await type('users')).toEqual({ text: 'Personne ne s’est encore connecté.', ok: true })
 })
 
-test('users tells each one by name, with the role, the last login and the sessions that have not expired', async () => {
+test('users lists each user with role, last login and the number of unexpired sessions', async () => {
   const { type, db } = await start()
   const session = { user_agent: 'secret-agent', ip: '192.0.2.1' }
   const zoe = await saveUser(db, 'zoé', false, NOW)
@@ -44,7 +44,7 @@ test('users tells each one by name, with the role, the last login and the sessio
   expect(await audited(db)).toEqual([])
 })
 
-test('a name that a terminal would obey is written out, on its own line, in users and in sessions end', async () => {
+test('users and sessions end escape a name that a terminal would obey, on one line', async () => {
   const { type, db } = await start()
   const name = 'bob\n\u001b[2Jroot  administrateur\u202e\u009b'
   await saveUser(db, name, false, NOW)

@@ -46,7 +46,7 @@ async function place(from = data.folder, env: Record<string, string> = {}) {
 }
 
 test(
-  'while a service runs and a job writes, each backup is whole and as of one moment',
+  'while a service runs and a job writes, each backup is complete and consistent',
   async () => {
     const demo = await startDemo()
     const [folder, away] = [await temporaryFolder(), await temporaryFolder()]
@@ -104,7 +104,7 @@ test(
   PROGRAM_MS,
 )
 
-test('a backup has every row of every table, and nothing but the two files is left, for the owner alone', async () => {
+test('a backup contains every row of every table; only its two files remain, accessible to the owner only', async () => {
   const { folder, away, file, backup } = await place()
   const before = await everything(join(folder, 'panel.db'))
 
@@ -124,7 +124,7 @@ test('a backup has every row of every table, and nothing but the two files is le
   expect(await everything(join(folder, 'panel.db'))).toEqual(before)
 })
 
-test('the key beside the backup is the one of secret.key, and opens its secrets', async () => {
+test('the key in the backup is the one of secret.key, and opens its secrets', async () => {
   const { folder, file, backup } = await place()
 
   expect((await backup()).code).toBe(0)
@@ -135,7 +135,7 @@ test('the key beside the backup is the one of secret.key, and opens its secrets'
   expect(createSecrets(decodeKey(text)).open('ssh_password', `${row?.value}`)).toBe(data.password)
 })
 
-test('the key beside the backup is the one of PANEL_SECRET_KEY where that is in force', async () => {
+test('the key in the backup is PANEL_SECRET_KEY when that is set', async () => {
   const env = { PANEL_SECRET_KEY: randomBytes(32).toString('base64') }
   const own = await makeData('own.test', onTestFinished, env)
   const { folder, file, backup } = await place(own.folder, env)
@@ -164,7 +164,7 @@ async function secretsOf({ folder, ...known }: Data): Promise<Canary[]> {
   ]
 }
 
-test('the backup without its key holds no secret, in whatever form', async () => {
+test('the backup without its key contains no secret in any form', async () => {
   const { file, backup } = await place()
   const secrets = await secretsOf(data)
   expect(secrets.length).toBeGreaterThan(20)
@@ -191,7 +191,7 @@ test.each([
   ['<file>', ['']],
   ['<file>.key', ['.key']],
   ['each of the two', ['', '.key']],
-])('where %s is there already, nothing is overwritten or written', async (_, suffixes) => {
+])('where %s exists, nothing is overwritten or written', async (_, suffixes) => {
   const { away, file, backup } = await place()
   for (const suffix of suffixes) await writeFile(`${file}${suffix}`, 'precious')
   const before = await contents(away)
@@ -201,7 +201,7 @@ test.each([
   expect(await contents(away)).toEqual(before)
 })
 
-test('a file that is there is not overwritten, though the key beside it is the same', async () => {
+test('an existing file is not overwritten, even with the same key next to it', async () => {
   const { folder, away, file, backup } = await place()
   await writeFile(file, 'precious')
   await copyFile(join(folder, 'secret.key'), `${file}.key`)
@@ -212,7 +212,7 @@ test('a file that is there is not overwritten, though the key beside it is the s
   expect(await contents(away)).toEqual(before)
 })
 
-test('where the same key is there already, as of a backup that was cut off, it is left as it is', async () => {
+test('an existing identical key, as left by an interrupted backup, stays unchanged', async () => {
   const { folder, away, file, backup } = await place()
   await copyFile(join(folder, 'secret.key'), `${file}.key`)
   const before = await stat(`${file}.key`)
@@ -226,7 +226,7 @@ test('where the same key is there already, as of a backup that was cut off, it i
 })
 
 test(
-  'into a folder that is not there nothing is written, and it is told',
+  'a missing target folder is reported, and nothing is written',
   async () => {
     const { folder, away } = await place()
     const before = await contents(folder)
@@ -242,7 +242,7 @@ test(
 )
 
 test(
-  'a disk that takes no more leaves nothing of a backup behind, and the database as it was',
+  'a full disk leaves no part of a backup, and the database unchanged',
   async () => {
     const { folder, away, file } = await place()
     const before = await everything(join(folder, 'panel.db'))
@@ -261,7 +261,7 @@ test(
   PROGRAM_MS,
 )
 
-test('a database that is damaged is not taken for a backup, and nothing is left behind', async () => {
+test('a damaged database is not backed up, and nothing remains', async () => {
   const { folder, away, backup } = await place()
   const source = await openFile(join(folder, 'panel.db'), 'r+')
   const { size } = await source.stat()
@@ -275,7 +275,7 @@ test('a database that is damaged is not taken for a backup, and nothing is left 
   expect(await readdir(away)).toEqual([])
 })
 
-test('the database of another program is not taken for one of this service, and nothing is left behind', async () => {
+test('a database of another program is not backed up, and nothing remains', async () => {
   const { folder, away, backup } = await place()
   await rm(join(folder, 'panel.db'))
   await withFile(join(folder, 'panel.db'), (query) => query('CREATE TABLE other (id INTEGER)'))
@@ -287,7 +287,7 @@ test('the database of another program is not taken for one of this service, and 
   expect(await readdir(away)).toEqual([])
 })
 
-test('a name that leads nowhere is not followed, and no key is left beside it', async () => {
+test('a dangling link is not followed, and no key remains next to it', async () => {
   const { away, file, backup } = await place()
   await symlink(join(away, 'gone'), file)
 
@@ -296,7 +296,7 @@ test('a name that leads nowhere is not followed, and no key is left beside it', 
   expect(await readdir(away)).toEqual(['b.db'])
 })
 
-test('a key that was there before stays, though the name of the backup is taken meanwhile', async () => {
+test('an existing key stays, even if the name of the backup is taken meanwhile', async () => {
   const { folder, away, file, backup } = await place()
   await symlink(join(away, 'gone'), file)
   await copyFile(join(folder, 'secret.key'), `${file}.key`)
@@ -306,7 +306,7 @@ test('a key that was there before stays, though the name of the backup is taken 
   expect((await readdir(away)).sort()).toEqual(['b.db', 'b.db.key'])
 })
 
-test('the database of an older service is copied, and keeps its version', async () => {
+test('the database of an older service is copied and keeps its version', async () => {
   const { folder, file, backup } = await place()
   await rm(join(folder, 'panel.db'))
   const making = join(await temporaryFolder(), 'panel.db')
@@ -324,7 +324,7 @@ test('the database of an older service is copied, and keeps its version', async 
   expect(before.schema_version).toEqual([{ version: 1, applied_at: NOW }])
 })
 
-test('the database of a service that is one version behind is copied, and keeps its version', async () => {
+test('the database of a service that is one version behind is copied and keeps its version', async () => {
   const { folder, file, backup } = await place()
   await withFile(join(folder, 'panel.db'), (query) =>
     query(`DELETE FROM schema_version WHERE version = ${SCHEMA_VERSION}`),
@@ -349,7 +349,7 @@ test('a remote database is refused, and nothing is written', async () => {
   expect(await contents(folder)).toEqual(before)
 })
 
-test('without data there is nothing to back up, and none are made', async () => {
+test('without data the backup fails, and none are created', async () => {
   const [folder, away] = [await noFolder(), await temporaryFolder()]
 
   expect(await type({ PANEL_DATA_DIR: folder }, 'backup', join(away, 'b.db'))).toEqual(
@@ -360,7 +360,7 @@ test('without data there is nothing to back up, and none are made', async () => 
   expect(await readdir(away)).toEqual([])
 })
 
-test('without a key there is no backup, and none is made', async () => {
+test('without a key the backup fails, and none is created', async () => {
   const { folder, away, backup } = await place()
   await rm(join(folder, 'secret.key'))
   const before = await contents(folder)

@@ -73,7 +73,7 @@ async function place() {
 const keyOf = async (folder: string) => (await readFile(join(folder, 'secret.key'), 'utf8')).trim()
 
 test(
-  'restored into a folder that is not there yet, a service has its secrets and its sessions',
+  'a service restored into a new folder has its secrets and its sessions',
   async () => {
     const { away, file } = await place()
     const [folder, before] = [await noFolder(), await contents(away)]
@@ -90,7 +90,7 @@ test(
   PROGRAM_MS,
 )
 
-test('whatever its mode and that of new files, what is restored is for its owner alone', async () => {
+test('restored files are accessible to the owner only, whatever their mode and the umask', async () => {
   const { file, restore } = await place()
   for (const suffix of ['', '.key']) await chmod(`${file}${suffix}`, 0o644)
   const folder = join(await noFolder(), 'deep')
@@ -102,7 +102,7 @@ test('whatever its mode and that of new files, what is restored is for its owner
   expect(await modes(folder, join(folder, 'panel.db'), join(folder, 'secret.key'))).toEqual(['700', '600', '600'])
 })
 
-test('restored over another one, the old database and its key are kept beside, with their rows', async () => {
+test('a restore keeps the old database and its key next to the new ones, with their rows', async () => {
   const { away, folder, database, restore } = await place()
   const before = await contents(away)
   const key = await keyOf(folder)
@@ -129,7 +129,7 @@ test('restored over another one, the old database and its key are kept beside, w
   await expectToServe(again, other.data)
 })
 
-test('restored with its own key there already, the key is left as it is, and not kept twice', async () => {
+test('a restore with the same key in place leaves the key unchanged, and keeps no copy', async () => {
   const { file } = await place()
   const folder = await copyOf(saved.data.folder)
   const before = await stat(join(folder, 'secret.key'))
@@ -142,7 +142,7 @@ test('restored with its own key there already, the key is left as it is, and not
 })
 
 test(
-  'what a killed service had not yet carried into its file is kept with the old database',
+  'writes that a killed service left in its log are kept with the old database',
   async () => {
     const { file } = await place()
     const folder = await temporaryFolder()
@@ -172,7 +172,7 @@ test(
 )
 
 test(
-  'while a service runs, restoring is refused and changes nothing, and it goes on',
+  'while a service runs, a restore is refused, changes nothing, and the service continues',
   async () => {
     const { file } = await place()
     const folder = await copyOf(other.data.folder)
@@ -234,7 +234,7 @@ test.each(NO_BACKUP)('a file %s is refused, and nothing is changed', async (_, m
   expect(await contents(away)).toEqual(files)
 })
 
-test('a file that is not there is refused, and no folder is made', async () => {
+test('a missing file is refused, and no folder is created', async () => {
   const { file, restore } = await place()
   await rm(file)
   const fresh = await noFolder()
@@ -257,7 +257,7 @@ test('a backup of a newer service is refused, and nothing is changed', async () 
   expect(await fingerprint(file)).toBe(bytes)
 })
 
-test('a backup of an older service is restored, and brought up to date when the service starts', async () => {
+test('a backup of an older service is restored, and migrated when the service starts', async () => {
   const [making, away] = [await temporaryFolder(), await temporaryFolder()]
   const older = await openDatabase(`file:${making}/panel.db`)
   await migrate(older, new Date(NOW), [first])
@@ -280,7 +280,7 @@ test('a backup of an older service is restored, and brought up to date when the 
   expect(await keyOf(folder)).toBe(await keyOf(making))
 })
 
-test('with another key beside it a backup is refused and unchanged, and is restored once its own is there', async () => {
+test('a backup with a wrong key next to it is refused unchanged, and is restored once its own is there', async () => {
   const { away, file, folder, restore } = await place()
   const [before, key] = [await contents(folder), await readFile(`${file}.key`)]
   await copyFile(join(folder, 'secret.key'), `${file}.key`)
@@ -295,7 +295,7 @@ test('with another key beside it a backup is refused and unchanged, and is resto
   await expectToServe(folder, saved.data)
 })
 
-test('a secret that an earlier key had sealed does not keep a backup from being restored', async () => {
+test('a secret that an earlier key sealed does not prevent a restore', async () => {
   const { file, folder, restore } = await place()
   await withFile(file, (query) => query(`UPDATE settings SET value = 'v1.AAAA' WHERE key = 'hypervisor_token'`))
 
@@ -320,7 +320,7 @@ test('where PANEL_SECRET_KEY is not the key of the backup, it is refused, and no
   expect(await contents(fresh)).toBeUndefined()
 })
 
-test('where PANEL_SECRET_KEY is not the key of a backup that has none beside it, it is refused', async () => {
+test('where PANEL_SECRET_KEY is not the key of a backup without a key file, the backup is refused', async () => {
   const { file, folder, restore } = await place()
   await rm(`${file}.key`)
   const before = await contents(folder)
@@ -331,7 +331,7 @@ test('where PANEL_SECRET_KEY is not the key of a backup that has none beside it,
 })
 
 test.each([true, false])(
-  'where PANEL_SECRET_KEY is the key, none is written (beside the backup: %s)',
+  'where PANEL_SECRET_KEY is the right key, no key is written (next to the backup: %s)',
   async (there) => {
     const { file, restore } = await place()
     if (!there) await rm(`${file}.key`)
@@ -345,7 +345,7 @@ test.each([true, false])(
   },
 )
 
-test('when the key is not there, and there is no other, nothing is restored', async () => {
+test('nothing is restored when neither the key of the backup nor another key exists', async () => {
   const { file, folder, restore } = await place()
   await rm(`${file}.key`)
   await rm(join(folder, 'secret.key'))
@@ -364,7 +364,7 @@ test.each([
   ['is empty', ''],
   ['is too short', `${randomBytes(16).toString('base64')}\n`],
   ['is too long', `${randomBytes(33).toString('base64')}\n`],
-])('when the key beside the backup %s, nothing is restored, though there is another', async (_, text) => {
+])('when the key next to the backup %s, nothing is restored, even if another key exists', async (_, text) => {
   const { file, folder, restore } = await place()
   await writeFile(`${file}.key`, text)
   const [before, fresh] = [await contents(folder), await noFolder()]
@@ -376,7 +376,7 @@ test.each([
   expect(await contents(fresh)).toBeUndefined()
 })
 
-test('a backup without its key file is restored with the key that is there', async () => {
+test('a backup without its key file is restored with the existing key', async () => {
   const { file } = await place()
   await rm(`${file}.key`)
   const folder = await copyOf(saved.data.folder)
@@ -388,7 +388,7 @@ test('a backup without its key file is restored with the key that is there', asy
   await expectToServe(folder, saved.data)
 })
 
-test('a backup without its key file is refused where another key is', async () => {
+test('a backup without its key file is refused when the existing key is another one', async () => {
   const { file, folder, restore } = await place()
   await rm(`${file}.key`)
   const before = await contents(folder)
@@ -401,7 +401,7 @@ test('a backup without its key file is refused where another key is', async () =
 test.each([
   ['cut off in the middle', (file: string, size: number) => truncate(file, size / 2)],
   ['that is no database', (file: string) => writeFile(file, randomBytes(100_000))],
-])('over a database %s a backup is restored, and it is kept byte for byte, with its logs', async (_, make) => {
+])('a database %s is replaced by the restore, and kept byte for byte, with its logs', async (_, make) => {
   const { folder, database, restore } = await place()
   await make(database, (await stat(database)).size)
   for (const log of ['-wal', '-shm']) await writeFile(`${database}${log}`, randomBytes(10_000))
@@ -423,7 +423,7 @@ test.each([
   ['with a damaged page', (file: string, size: number) => damage(file, size / 2)],
   ['that is empty', (file: string) => writeFile(file, '')],
   ['of another program', (file: string) => rm(file).then(() => foreign(file))],
-])('over a database %s a backup is restored, and what is in it is kept', async (_, make) => {
+])('a database %s is replaced by the restore, and its contents are kept', async (_, make) => {
   const { folder, database, restore } = await place()
   await make(database, (await stat(database)).size)
   const broken = await readFile(database)
@@ -440,7 +440,7 @@ test.each([
   await expectToServe(folder, saved.data)
 })
 
-test('logs that another database left behind are not read as those of the restored one', async () => {
+test('the restored database does not read logs that another database left behind', async () => {
   const { file } = await place()
   const folder = await temporaryFolder()
   for (const log of ['-wal', '-shm']) await writeFile(join(folder, `panel.db${log}`), randomBytes(10_000))
@@ -451,7 +451,7 @@ test('logs that another database left behind are not read as those of the restor
   await expectToServe(folder, saved.data)
 })
 
-test('a journal that another database left behind is not played back into the restored one', async () => {
+test('the restored database does not apply a journal that another database left behind', async () => {
   const { file } = await place()
   const [folder, unfinished] = [await temporaryFolder(), await copyOf(other.data.folder)]
   await writeFile(join(folder, 'panel.db-journal'), await hotJournal(join(unfinished, 'panel.db')))
@@ -480,7 +480,7 @@ async function hotJournal(file: string): Promise<Buffer> {
   }
 }
 
-test('a database that was copied by hand, of a service that is stopped, is restored like a backup', async () => {
+test('a manual copy of a stopped service’s database is restored like a backup', async () => {
   const [away, folder] = [await copyOf(saved.data.folder), await copyOf(other.data.folder)]
   const file = join(away, 'panel.db')
   await copyFile(join(away, 'secret.key'), `${file}.key`)
@@ -494,29 +494,26 @@ test('a database that was copied by hand, of a service that is stopped, is resto
   expect((await readdir(folder)).filter((name) => name.includes('.restore'))).toEqual([])
 })
 
-test.each(['-wal', '-journal'])(
-  'the copied file of a service is refused as long as its %s is beside it',
-  async (log) => {
-    const { away, file, folder, restore } = await place()
-    await writeFile(`${file}${log}`, 'rows')
-    const [before, files] = [await contents(folder), await contents(away)]
+test.each(['-wal', '-journal'])('the copied file of a service is refused while its %s is next to it', async (log) => {
+  const { away, file, folder, restore } = await place()
+  await writeFile(`${file}${log}`, 'rows')
+  const [before, files] = [await contents(folder), await contents(away)]
 
-    expect(await restore()).toEqual(
-      refusal(
-        `${file}${log} l’accompagne : c’est la base d’un service, pas une sauvegarde. Faites-en une avec « backup ».`,
-      ),
-    )
+  expect(await restore()).toEqual(
+    refusal(
+      `${file}${log} l’accompagne : c’est la base d’un service, pas une sauvegarde. Faites-en une avec « backup ».`,
+    ),
+  )
 
-    expect(await contents(folder)).toEqual(before)
-    expect(await contents(away)).toEqual(files)
-    // An empty one holds nothing.
-    await writeFile(`${file}${log}`, '')
-    expect((await restore()).code).toBe(0)
-    expect(await everything(join(folder, 'panel.db'))).toEqual(saved.rows)
-  },
-)
+  expect(await contents(folder)).toEqual(before)
+  expect(await contents(away)).toEqual(files)
+  // An empty one holds nothing.
+  await writeFile(`${file}${log}`, '')
+  expect((await restore()).code).toBe(0)
+  expect(await everything(join(folder, 'panel.db'))).toEqual(saved.rows)
+})
 
-test('after a restore that was cut off, another one works, and takes away what the first has left', async () => {
+test('after an interrupted restore, another one works and removes what the first left', async () => {
   const { folder, database, restore } = await place()
   const left = `${database}.restore-7d1c7f0e-6a43-4b3e-9c1c-0e6a5d0f2b11`
   for (const suffix of ['', '-wal', '-shm']) await writeFile(`${left}${suffix}`, randomBytes(100_000), { mode: 0o644 })
@@ -529,7 +526,7 @@ test('after a restore that was cut off, another one works, and takes away what t
   await expectToServe(folder, saved.data)
 })
 
-test('a backup that lies beside the database is not taken for what an earlier restore left', async () => {
+test('a backup next to the database is not mistaken for a leftover of an earlier restore', async () => {
   const { file, folder, database } = await place()
   const near = `${database}.restore-me`
   for (const suffix of ['', '.key']) await copyFile(`${file}${suffix}`, `${near}${suffix}`)
@@ -541,7 +538,7 @@ test('a backup that lies beside the database is not taken for what an earlier re
   expect(await readFile(`${near}.key`, 'utf8')).toBe(await readFile(`${file}.key`, 'utf8'))
 })
 
-test.each(['panel.db', 'secret.key'])('a %s that was kept before is never replaced', async (name) => {
+test.each(['panel.db', 'secret.key'])('a restore never replaces an earlier kept %s', async (name) => {
   const { folder, database, restore } = await place()
   await writeFile(join(folder, `${name}${KEPT}`), 'precious')
 
@@ -554,7 +551,7 @@ test.each(['panel.db', 'secret.key'])('a %s that was kept before is never replac
   expect((await readdir(folder)).filter((each) => each.includes('.restore'))).toEqual([])
 })
 
-test('a name may have whatever stands for something else in an address', async () => {
+test('a name may contain characters with a special meaning in an address', async () => {
   const { file } = await place()
   const odd = join(await temporaryFolder(), 'a %41?mode=memory#é')
   await makeFolder(odd)
@@ -582,7 +579,7 @@ test('a name may have whatever stands for something else in an address', async (
   expect(await everything(join(odd, 'c %44?#.db'))).toEqual(saved.rows)
 })
 
-test('after a restore that was cut off between the database and its key, another one brings the key', async () => {
+test('after a restore interrupted between database and key, another one installs the key', async () => {
   const { file, folder, database, restore } = await place()
   await copyFile(file, database)
   const key = await keyOf(folder)
@@ -605,7 +602,7 @@ const STEPS: [event: 'change' | 'rename', name: RegExp][] = [
 ]
 
 test(
-  'killed at whatever moment, restoring leaves a whole database, the old one or the new one, and can be run again',
+  'a restore killed at any moment leaves a whole database, old or new, and can be repeated',
   async () => {
     const rounds = STEPS.map(async ([step, what]) => {
       const { file, folder, database, restore } = await place()
@@ -639,7 +636,7 @@ test(
 )
 
 test(
-  'a disk that takes no more leaves everything as it was',
+  'a full disk leaves everything unchanged',
   async () => {
     const { file, folder } = await place()
     const before = await contents(folder)
@@ -657,7 +654,7 @@ test(
   PROGRAM_MS,
 )
 
-test('what is restored belongs to whom the data belonged, or the folder for them', async () => {
+test('restored files belong to the owner of the previous data, or of the folder', async () => {
   const { file } = await place()
   // Only root can give files away.
   const owner = process.getuid?.() === 0 ? [12_345, 12_346] : [process.getuid?.(), process.getgid?.()]

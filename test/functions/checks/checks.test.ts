@@ -132,7 +132,7 @@ test('the findings of a check are stored when its job ends, for the host and for
   expect(await answered(await app.request('GET', '/api/updates/history', { as: 'user' }), 200)).toBeNull()
 })
 
-test('no name, version or list of origins is longer than it may be, whatever a target says', async () => {
+test('no name, version or list of origins is longer than the limit, whatever a target reports', async () => {
   const long = 'x'.repeat(600)
   const planned = `Inst ${long} [${long}] (${long} ${long} [${long}])`
   const listed = `y${long}/${long} ${long} ${long} [upgradable from: ${long}]`
@@ -199,7 +199,7 @@ test.each([
   expect(JSON.stringify(found)).not.toContain('secret')
 })
 
-test('a remark of apt about settings is not a failure of a list', async () => {
+test('a notice of apt about settings does not count as a failed list', async () => {
   const update = `W: Target Packages (main/binary-amd64/Packages) is configured multiple times in /etc/apt/sources.list:1
 W: http://m/dists/x/InRelease: Key is stored in legacy trusted.gpg keyring (/etc/apt/trusted.gpg), see the DEPRECATION section
 code 0`
@@ -210,7 +210,7 @@ code 0`
   expect(await one('host')).toMatchObject({ state: 'up_to_date', findings: [] })
 })
 
-test('what the service account may not read is named, and nothing is up to date', async () => {
+test('a file that the service account may not read is named, and nothing is up to date', async () => {
   const unread = 'W: Unable to read /etc/apt/sources.list.d/x.list - open (13: Permission denied)'
   const settings = 'W: Unable to read /etc/apt/apt.conf.d/90proxy - open (13: Permission denied)'
   const { one, look: lookAt } = await checkApp({
@@ -231,7 +231,7 @@ test.each([
   ['an interrupted journal', `journal\n${look()}`, 'attention', 'dpkg_interrupted'],
   ['unmet dependencies', look({ check: ' curl : Depends: gone\ncode 100' }), 'blocked', 'dependencies_broken'],
   ['apt at work', `locked dpkg\n${look({ unfinished: 'unpacked ok curl' })}`, 'attention', 'manager_locked'],
-])('%s is told as it is', async (_, text, state, code) => {
+])('%s is reported as such', async (_, text, state, code) => {
   const { one, look: lookAt } = await checkApp({ looks: { host: text } })
 
   await lookAt('host')
@@ -253,7 +253,7 @@ test('an unsupported package manager and a missing one are reported', async () =
   ])
 })
 
-test('a look without its end, one that goes on too long, and a mark that is not ours are no answer', async () => {
+test('a look without an end, one that is too long, and one with a foreign mark are no answer', async () => {
   const liar = `end\nx host 0\nx end host\n${'y'.repeat(100_000)}`
   const { host, all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
   await lookAt('all')
@@ -268,7 +268,7 @@ test('a look without its end, one that goes on too long, and a mark that is not 
   ])
 })
 
-test('a target that tells of more packages than any has is not believed, and nobody waits for it', async () => {
+test('a target that reports more packages than any has is not believed, and delays nobody', async () => {
   const many = Array.from({ length: 10_001 }, (_, n) => `Inst p${n} [1] (2 Debian:12/stable [amd64])`).join('\n')
   const { all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look({ planned: many }) } })
 
@@ -277,7 +277,7 @@ test('a target that tells of more packages than any has is not believed, and nob
   expect(await all()).toMatchObject([{ state: 'up_to_date' }, { target: 'lxc:101', state: 'unknown' }, {}])
 })
 
-test('the words of a target stay words: no control character, no other line', async () => {
+test('the words of a target stay text: no control character, no additional line', async () => {
   const planned = 'Inst \u001b[31mcurl\u202e [1.0] (2.0 Debian:12/stable [amd64])\nhost 0\nInst bad'
   const { one, look: lookAt } = await checkApp({ looks: { 'lxc:101': look({ planned }) } })
 
@@ -311,7 +311,7 @@ test('two simultaneous requests share one job, and a check of all targets covers
   expect(await start('host')).not.toBe(one)
 })
 
-test('a check that has ended says which targets did not answer, and goes on saying so when they do', async () => {
+test('a finished check names the targets that did not answer, even after they answer', async () => {
   const { host, look: lookAt, ended } = await checkApp({ looks: { host: look() } })
 
   const first = await lookAt('all')
@@ -323,7 +323,7 @@ test('a check that has ended says which targets did not answer, and goes on sayi
   expect(await lookAt('all')).toMatchObject({ status: 'error', unchecked: ['host', 'lxc:101'] })
 })
 
-test('with the host away what was found stays, with its age, and is told as not known now', async () => {
+test('while the host is away, findings stay with their age, and count as not current', async () => {
   const {
     app,
     host,
@@ -347,7 +347,7 @@ test('with the host away what was found stays, with its age, and is told as not 
   expect(await all()).toHaveLength(3)
 })
 
-test('after an upgrade nothing is known until the target is looked at again; one that failed is not green then either', async () => {
+test('after an upgrade nothing is known until the next look; a failed look does not show as green either', async () => {
   const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look({ planned: PLANNED }) } })
   await lookAt('host')
   app.advance(60_000)
@@ -382,7 +382,7 @@ test.each(['check', 'planned', 'upgradable'])(
 )
 
 test.each(['constructor', '__proto__', 'toString'])(
-  'a container whose manager is called %s keeps nobody from the list',
+  'a container with the package manager %s does not prevent the list',
   async (word) => {
     const hostile = look().replace('manager apt-get', `manager ${word}`)
     const { all, one, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': hostile } })
@@ -394,7 +394,7 @@ test.each(['constructor', '__proto__', 'toString'])(
   },
 )
 
-test('of what a target says only so much is kept as every page asks for', async () => {
+test('the stored report of a target is limited to what a page requests', async () => {
   const unfinished = Array.from({ length: 5_000 }, (_, n) => `half-configured ok ${'x'.repeat(500)}${n}`).join('\n')
   const { all, look: lookAt } = await checkApp({ looks: { 'lxc:101': look({ unfinished }) } })
 
@@ -405,7 +405,7 @@ test('of what a target says only so much is kept as every page asks for', async 
   expect(JSON.stringify(found).length).toBeLessThan(25_000)
 })
 
-test('of an upgrade of all containers, what was noted of each counts; one that it left out keeps its own', async () => {
+test('the noted result of each container counts after an upgrade of all; a skipped one keeps its own', async () => {
   const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
   host.code = 100
   const own = await upgrade('lxc:101')
@@ -463,7 +463,7 @@ test.each([
   ['job_killed', 'failed'],
   ['cancelled', 'cancelled'],
 ])(
-  'where an upgrade of all ends in the middle (%s), nothing is known of the container that it was at',
+  'where an upgrade of all stops midway (%s), nothing is known of the container in progress',
   async (code, outcome) => {
     const { containers, upgradeAll } = await upgradedTogether()
 
@@ -478,7 +478,7 @@ test.each([
   },
 )
 
-test('an upgrade of all that came to its end and tells of nothing has changed every container', async () => {
+test('a finished upgrade of all without results has changed every container', async () => {
   const { containers, upgradeAll } = await upgradedTogether()
 
   await upgradeAll(['waiting', 'waiting', 'waiting'])
@@ -486,7 +486,7 @@ test('an upgrade of all that came to its end and tells of nothing has changed ev
   expect((await containers()).map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown'])
 })
 
-test('what an upgrade of all did to a container is not hidden by the next one that leaves it out', async () => {
+test('the next upgrade of all does not hide the result of a container that it skips', async () => {
   const { containers, upgradeAll } = await upgradedTogether()
   await upgradeAll(['failed', 'done', 'waiting'], 'job_killed')
 
@@ -499,7 +499,7 @@ test('what an upgrade of all did to a container is not hidden by the next one th
   ])
 })
 
-test('an upgrade of all that never began does not hide what the one before it changed', async () => {
+test('an upgrade of all that never began does not hide the changes of the previous one', async () => {
   const { upgrade, containers, upgradeAll } = await upgradedTogether()
   await upgrade('lxc:101')
   await upgradeAll(['done', 'done', 'done'])
@@ -542,7 +542,7 @@ test('any listing removes missing containers and adds new ones', async () => {
   ])
 })
 
-test('a repair is an administrator’s, and only where a check has found something to repair', async () => {
+test('only an administrator can start a repair, and only where a check found something to repair', async () => {
   const {
     app,
     look: lookAt,
@@ -564,7 +564,7 @@ test('a repair is an administrator’s, and only where a check has found somethi
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['check_start', 'remedy_start'])
 })
 
-test('three repairs of a target may wait, as upgrades may', async () => {
+test('three repairs of a target may be queued, like upgrades', async () => {
   const { app, look: lookAt } = await checkApp({ looks: { host: look({ unfinished: 'half-configured ok curl' }) } })
   await lookAt('host')
   app.services.host.stream = () => new Promise(() => {})
@@ -575,7 +575,7 @@ test('three repairs of a target may wait, as upgrades may', async () => {
   await refused(await ask(), 429, 'queue_full')
 })
 
-test.each(['', 'nowhere', 'lxc:', 'LXC:101'])('%j is no target of a check, and nothing is run', async (target) => {
+test.each(['', 'nowhere', 'lxc:', 'LXC:101'])('%j is not a target of a check, and nothing runs', async (target) => {
   const { app } = await checkApp({})
 
   await refused(
@@ -592,7 +592,7 @@ test('an unknown target has no check', async () => {
   await refused(await app.request('GET', `${PATH}/lxc:101`, { as: 'user' }), 404, 'check_missing')
 })
 
-test('two hundred containers with all their packages are told by one quick query', async () => {
+test('two hundred containers with all their packages are listed by one quick query', async () => {
   const ids = Array.from({ length: 200 }, (_, n) => 200 + n)
   const list = `VMID       Status     Lock         Name\n${ids.map((id) => `${id} running ct-${id}`).join('\n')}\n`
   const planned = Array.from({ length: 100 }, (_, n) => `Inst p${n} [1] (2 Debian:12/stable [amd64])`).join('\n')
@@ -614,7 +614,7 @@ test('two hundred containers with all their packages are told by one quick query
   expect(queries).toBe(1)
 })
 
-test('of a target that tells of megabytes two answers at a time are for one user, and one that is left gives way', async () => {
+test('of a target with megabytes of packages, two answers at a time are for one user, and an abandoned one gives way', async () => {
   const planned = Array.from({ length: 4_000 }, (_, at) => `Inst p${at}${'x'.repeat(200)} [1.0] (2.0 Rig:12 [all])`)
   const { app, look: lookAt } = await checkApp({ looks: { host: look({ planned: planned.join('\n') }) } })
   await lookAt('host')

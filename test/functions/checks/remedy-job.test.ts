@@ -41,6 +41,6 @@ test.each([
   ['dpkg tells of a package', { audit: 'echo half-configured' }],
   ['dpkg cannot tell', { audit: 'exit 2' }],
   ['dependencies are unmet', { check: 100 }],
-])('where %s it is not said that nothing is left', async (_, ends) => {
+])('where %s the result does not claim that nothing is left', async (_, ends) => {
   expect(await repaired(ends)).toEqual(SOMETHING)
 })

@@ -35,7 +35,7 @@ test.each([
   [{}],
   [{ version: 2, widgets: [{ id: 'jobs', hidden: true }] }],
   [{ deep: { deeper: [[[null, true, 0.1, -0, 'é', '\0', '\ud800', '']]] }, '': 1, 'a.b': 'ʻ' }],
-])('%j comes back as it was', async (layout) => {
+])('%j is returned unchanged', async (layout) => {
   const app = await start()
 
   expect(await answered(await put(app, layout), 200)).toEqual({ message: 'Tableau de bord enregistré.' })
@@ -56,7 +56,7 @@ test('each user has one layout, and the newest version replaces the others', asy
 })
 
 test.each([['[]'], ['null'], ['"x"'], ['1'], ['true'], ['[{}]']])(
-  '%s is no object, and is not stored',
+  '%s is not an object, and is not stored',
   async (body) => {
     const app = await start()
     await answered(await put(app, { before: true }), 200)
@@ -75,21 +75,24 @@ test.each([[''], ['{']])('a body of %j is unreadable', async (body) => {
   expect(await stored(app)).toEqual([])
 })
 
-test.each(['x', 'é', '🙂'])('64 KiB of %s are stored, one byte more is 413 and leaves what was there', async (char) => {
-  const app = await start()
-  const full = sized(LIMIT, char)
-  expect(Buffer.byteLength(JSON.stringify(full))).toBe(LIMIT)
-  await answered(await put(app, full), 200)
+test.each(['x', 'é', '🙂'])(
+  '64 KiB of %s are stored; one byte more is 413 and keeps the stored layout',
+  async (char) => {
+    const app = await start()
+    const full = sized(LIMIT, char)
+    expect(Buffer.byteLength(JSON.stringify(full))).toBe(LIMIT)
+    await answered(await put(app, full), 200)
 
-  const { error } = await refused(await put(app, sized(LIMIT + 1, char)), 413, 'body_too_large')
+    const { error } = await refused(await put(app, sized(LIMIT + 1, char)), 413, 'body_too_large')
 
-  expect(error).toBe('Le corps de la requête dépasse 64 Kio.')
-  expect(await get(app)).toEqual(full)
-})
+    expect(error).toBe('Le corps de la requête dépasse 64 Kio.')
+    expect(await get(app)).toEqual(full)
+  },
+)
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
-test('32 levels are stored as they are; more are refused, however deep, and leave what was there', async () => {
+test('32 levels are stored unchanged; more are refused, at any depth, and keep the stored layout', async () => {
   const app = await start()
   await answered(await put(app, nested(32)), 200)
 
@@ -110,7 +113,7 @@ test('white space between JSON tokens does not count', async () => {
   expect(await get(app)).toEqual({ a: 1 })
 })
 
-test('a user who is gone stores nothing: 404', async () => {
+test('a deleted user stores nothing: 404', async () => {
   const app = await start()
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
   await app.db.run('DELETE FROM users')
@@ -120,7 +123,7 @@ test('a user who is gone stores nothing: 404', async () => {
   expect(await stored(app)).toEqual([])
 })
 
-test('without claims it is 401', async () => {
+test('without a token the answer is 401', async () => {
   const app = await start()
 
   await refused(await app.request('GET', PATH), 401, 'unauthenticated')
@@ -129,7 +132,7 @@ test('without claims it is 401', async () => {
   expect(await stored(app)).toEqual([])
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await start()
   await app.db.script('DROP TABLE dashboard_layouts')
 

@@ -51,17 +51,17 @@ function channelOf(path: string) {
   return { name: found[0], ...found[1] }
 }
 
-test('the document has every socket, and nothing else', () => {
+test('the document lists every socket and nothing else', () => {
   const addresses = Object.values(document.channels).map(({ address }) => address.replace(/\{(\w+)\}/g, ':$1'))
 
   expect(addresses.sort()).toEqual(named.map(([path]) => path).sort())
 })
 
-test('it is the same each time', async () => {
+test('the document is the same each time', async () => {
   expect(await answered(await app.request('GET', '/api/asyncapi.json'), 200)).toEqual(served)
 })
 
-test.each(named)('%s has its frames both ways, with an example of each text', (path, socket) => {
+test.each(named)('%s has its frames in both directions, with an example of each text frame', (path, socket) => {
   const { name, messages } = channelOf(path)
   const taken = framesTaken(socket)
   const of = (action: string) =>
@@ -80,7 +80,7 @@ test.each(named)('%s has its frames both ways, with an example of each text', (p
   }
 })
 
-test.each(named)('%s has its parameters and who may open it', (path, { request, auth }) => {
+test.each(named)('%s has its parameters and its access rule', (path, { request, auth }) => {
   const { parameters, bindings, ...channel } = channelOf(path)
 
   expect(Object.keys(parameters)).toEqual(Object.keys(request?.params?.shape ?? {}))
@@ -88,7 +88,7 @@ test.each(named)('%s has its parameters and who may open it', (path, { request, 
   expect(channel['x-auth']).toBe(auth)
 })
 
-test.each(named)('%s says when it closes with what', (path, { closes }) => {
+test.each(named)('%s lists its close codes with their meaning', (path, { closes }) => {
   const found = channelOf(path)['x-close-codes'].map(({ code }) => code)
 
   const every = ['stopping', 'failed', 'unauthenticated', 'forbidden'] as const
@@ -97,11 +97,11 @@ test.each(named)('%s says when it closes with what', (path, { closes }) => {
   expect(found).toEqual([...found].sort((a, b) => a - b))
 })
 
-test('the linter has nothing to say about the document', async () => {
+test('the linter accepts the document', async () => {
   expect(await lint(Object(served))).toEqual([])
 })
 
-test('the linter finds a reference to nothing, and a channel without an address', async () => {
+test('the linter finds a dangling reference, and a channel without an address', async () => {
   const text = JSON.stringify(served)
 
   expect(

@@ -15,7 +15,7 @@ const html = await page.text()
 const links = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link = '']) => link)
 const files = links.filter((link) => link.startsWith('docs/')).map((link) => `/api/${link}`)
 
-test('the page is one, and may load nothing from elsewhere, nor run a script or a style of its own text', () => {
+test('the page loads nothing from elsewhere, and runs no inline script or style', () => {
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(page.headers.get('content-security-policy')).toBe(
@@ -24,7 +24,7 @@ test('the page is one, and may load nothing from elsewhere, nor run a script or 
   expect(html).not.toMatch(/<script>|<style|style=| on\w+=|https?:/)
 })
 
-test('it names only what is there: its files, both documents', async () => {
+test('the page refers only to existing files and documents', async () => {
   expect(links).toEqual(expect.arrayContaining(['openapi.json', 'asyncapi.json']))
   expect(files).toHaveLength(Object.keys(ASSET_FILES).length)
   for (const link of ['/api/openapi.json', '/api/asyncapi.json', ...files])
@@ -32,7 +32,7 @@ test('it names only what is there: its files, both documents', async () => {
 })
 
 test.each(['https://panel.test/api/docs/', 'https://site.test/panel/api/docs/'])(
-  'from %s a browser is led to the page beside it',
+  '%s redirects a browser to the page next to it',
   async (address) => {
     const response = await app.request('GET', '/api/docs/')
 
@@ -65,7 +65,7 @@ test.each([
 
 const inside = Object.entries(ASSET_FILES)
 
-test.each(inside)('%s is served as it is in the project, compressed as the client takes it', async (name, path) => {
+test.each(inside)('%s is served unchanged from the project, compressed as the client accepts', async (name, path) => {
   const content = await readFile(join(import.meta.dirname, '../../..', path))
   const get = async (accepted?: string) => {
     const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
@@ -86,7 +86,7 @@ test.each(inside)('%s is served as it is in the project, compressed as the clien
     expect(await get(accepted)).toEqual({ encoding: 'gzip', type, bytes: content })
 })
 
-test('a browser may keep a file, whose address changes with its content', async () => {
+test('a browser may cache a file, whose address changes with its content', async () => {
   for (const file of files) {
     expect(file).toMatch(/^\/api\/docs\/[\w-]+\.(css|js)\?v=[0-9a-f]{12}$/)
     const { headers } = await app.request('GET', file)
@@ -98,13 +98,13 @@ test('a browser may keep a file, whose address changes with its content', async 
   expect(page.headers.get('cache-control')).toBe('no-store')
 })
 
-test('a file of another version than was asked for is not kept: another instance may have named it', async () => {
+test('a file requested with another version is not cached: another instance may have linked to it', async () => {
   for (const address of ['/api/docs/docs.js', '/api/docs/docs.js?v=', '/api/docs/docs.js?v=0123456789ab'])
     expect((await app.request('GET', address)).headers.get('cache-control')).toBe('no-store')
 })
 
 test.each(['nothing.js', '..%2fopenapi.get.ts', 'constructor', 'package.json'])(
-  '%s is no file of the page',
+  '%s is not a file of the page',
   async (name) => {
     await refused(await app.request('GET', `/api/docs/${name}`), 404, 'not_found')
   },

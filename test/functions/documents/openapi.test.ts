@@ -22,7 +22,7 @@ function operationOf(name: string): Operation {
   return found
 }
 
-test('what is for browsers alone is the panel and a way to a page, and the document has every other function, and nothing else', () => {
+test('the document lists every function except the panel and redirects, which only browsers use', () => {
   expect(functions.filter((fn) => fn.document === false).map(title)).toEqual([
     'GET /',
     'GET /api/docs/',
@@ -52,7 +52,7 @@ test.each(['/api/openapi.json', '/api/asyncapi.json'])(
   },
 )
 
-test.each(named)('%s has exactly the codes that the pipeline lets through', async (name, fn) => {
+test.each(named)('%s lists exactly the codes that the pipeline lets through', async (name, fn) => {
   let thrown: ErrorCode = 'internal'
   const throwing = {
     ...fn,
@@ -81,7 +81,7 @@ function OneOf(code: string): ErrorCode {
   return found
 }
 
-test.each(named)('%s says who may call it, and how often', (name, { auth, rateLimit, request }) => {
+test.each(named)('%s states who may call it and how often', (name, { auth, rateLimit, request }) => {
   const operation = operationOf(name)
   const cookies = Object.keys(request?.cookies?.shape ?? {})
 
@@ -95,7 +95,7 @@ test.each(named)('%s says who may call it, and how often', (name, { auth, rateLi
   expect(operation['x-rate-limit']).toEqual(limit || undefined)
 })
 
-test.each(named)('%s has its parameters, its body and its answers', (name, fn) => {
+test.each(named)('%s has its parameters, its body and its responses', (name, fn) => {
   const { parameters, requestBody, responses } = operationOf(name)
   const { query, cookies, body } = fn.request ?? {}
   const named = (place: string) => parameters.filter((each) => each.in === place).map((each) => each.name)
@@ -112,7 +112,7 @@ test.each(named)('%s has its parameters, its body and its answers', (name, fn) =
   ])
 })
 
-test.each(named)('%s is described, in an area that is described too', (name, fn) => {
+test.each(named)('%s has a description, in an area with a description', (name, fn) => {
   const { summary, description, tags, responses } = operationOf(name)
 
   expect(summary).toBe(fn.summary)
@@ -125,7 +125,7 @@ test.each(named)('%s is described, in an area that is described too', (name, fn)
   }
 })
 
-test('each operation has a name of its own, of its method and path', () => {
+test('each operation has a unique name, built from its method and path', () => {
   const names = [...operations.values()].map(({ operationId }) => operationId)
 
   expect(names).toEqual([...new Set(names)])
@@ -142,14 +142,14 @@ test.each([
   ['GET /api/registry/deployments/:id', 'DeploymentId'],
   ['POST /api/hypervisor/containers/:vmid/:action', 'Vmid'],
   ['GET /api/hypervisor/tasks/:task', 'TaskId'],
-])('the parameter of %s is a %s, as answers have it', (name, component) => {
+])('the parameter of %s is a %s, as in responses', (name, component) => {
   const [parameter] = operationOf(name).parameters
 
   expect(componentOf(parameter?.schema)).toBe(component)
   expect(document.components.schemas[component]).toBeDefined()
 })
 
-test('the key that the wizard shows is the one that it wants back', () => {
+test('the wizard accepts the key in the form in which it is shown', () => {
   const shown = operationOf('POST /api/install/check').responses['200']?.content['application/json']?.schema
   const wanted = operationOf('POST /api/install').requestBody?.content['application/json']?.schema
   const key = { $ref: '#/components/schemas/HostKey' }
@@ -161,7 +161,7 @@ test('the key that the wizard shows is the one that it wants back', () => {
   })
 })
 
-test('every refusal for haste says when to come back, and every answer has its number', () => {
+test('every refused rate has Retry-After, and every response has its request id', () => {
   for (const operation of operations.values()) {
     for (const { headers } of Object.values(operation.responses)) expect(headers).toHaveProperty('X-Request-Id')
     const tooMany = operation.responses['429']
@@ -170,7 +170,7 @@ test('every refusal for haste says when to come back, and every answer has its n
   }
 })
 
-test('a status that only some refusals of which say when to come back does not promise it', async () => {
+test('a status that only sometimes has Retry-After does not promise it', async () => {
   const body = { username: 'alice', password: 'secret' }
   const { services } = await testApp(functions, { ssh: { host: '' } })
   const { request } = mount(functions, { ...services, host: createHost(services) })
@@ -183,7 +183,7 @@ test('a status that only some refusals of which say when to come back does not p
   })
 })
 
-test('a field that an answer does not declare is not allowed in it', () => {
+test('a response may contain only declared fields', () => {
   const open = [...operations].filter(([, { responses }]) =>
     JSON.stringify(responses).includes('"additionalProperties":{}'),
   )
@@ -195,7 +195,7 @@ test('a field that an answer does not declare is not allowed in it', () => {
   ])
 })
 
-test('what a handler judges is in the document as it is judged', () => {
+test('the document describes values that handlers validate themselves', () => {
   const query = operationOf('GET /api/audit').parameters.find(({ name }) => name === 'limit')
   const preferences = operationOf('PATCH /api/auth/preferences').requestBody?.content['application/json']
 

@@ -17,7 +17,7 @@ const LISTING = `VMID       Status     Lock         Name
 `
 
 test.each(ACTIONS)(
-  '%s: 202 with the task of the hypervisor; it is audited before the hypervisor is told',
+  '%s: 202 with the task of the hypervisor; the audit entry precedes the request to the hypervisor',
   async (name) => {
     const hypervisor = await testHypervisor()
     const app = await hypervisorApp(hypervisor)
@@ -45,7 +45,7 @@ test.each(ACTIONS)(
 )
 
 test.each(['999', '0', '0101', '101x', '-1', ' 101', '%00', '..%2f101', '900'])(
-  'container %s is not there: 404, nothing is asked of the hypervisor and nothing audited',
+  'a missing container %s gives 404: nothing is asked of the hypervisor and nothing audited',
   async (vmid) => {
     const hypervisor = await testHypervisor()
     const app = await hypervisorApp(hypervisor)
@@ -57,7 +57,7 @@ test.each(['999', '0', '0101', '101x', '-1', ' 101', '%00', '..%2f101', '900'])(
   },
 )
 
-test.each(['destroy', 'START', 'suspend', '..', ''])('no action %j: nothing is asked of anybody', async (name) => {
+test.each(['destroy', 'START', 'suspend', '..', ''])('the invalid action %j reaches nobody', async (name) => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
 
@@ -76,7 +76,7 @@ test('a user who is not an administrator gets 403', async () => {
   expect([hypervisor.connections(), await audited(app.db)]).toEqual([0, []])
 })
 
-test('a locked container is refused by the name of its lock, and that is audited', async () => {
+test('a locked container is refused with the name of its lock, and the refusal is audited', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
 
@@ -105,7 +105,7 @@ test('a container that is locked after the check is refused with the same lock n
 test.each([
   ['start', 101, 'L’hyperviseur a refusé : CT 101 already running'],
   ['stop', 102, 'L’hyperviseur a refusé : CT 102 not running'],
-])('%s of %i: 502 with the words of the hypervisor, audited with them', async (name, vmid, error) => {
+])('%s of %i: 502 with the message of the hypervisor, which is audited too', async (name, vmid, error) => {
   const app = await hypervisorApp(await testHypervisor())
 
   expect(await refused(await app.act(vmid, name), 502, 'hypervisor_refused')).toMatchObject({ error })
@@ -125,7 +125,7 @@ test('an action that cannot be put in the audit log is not asked of the hypervis
   expect(hypervisor.requests.filter((request) => request.startsWith('POST'))).toEqual([])
 })
 
-test('a token that may only look is 502, with the right that it lacks', async () => {
+test('a read-only token gives 502 with the name of the missing right', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.permissions = { '/': { 'VM.Audit': 1 } }
   const app = await hypervisorApp(hypervisor)
@@ -137,7 +137,7 @@ test('a token that may only look is 502, with the right that it lacks', async ()
 })
 
 test.each(['', 'UPID:pve:x', '../../access/ticket', 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:a/b:', 101])(
-  'a hypervisor that calls a task %j is 502',
+  'a hypervisor that names a task %j gives 502',
   async (data) => {
     const hypervisor = await testHypervisor()
     hypervisor.behave = ({ method }, response) => {
@@ -150,7 +150,7 @@ test.each(['', 'UPID:pve:x', '../../access/ticket', 'UPID:pve:0003E2F1:01C3A5B7:
   },
 )
 
-test('a token that can no longer be decrypted is 503, for actions and tasks, and pct is not run instead', async () => {
+test('a token that cannot be decrypted gives 503, for actions and tasks, and pct does not run instead', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
   await app.breakToken()
@@ -166,7 +166,7 @@ test('a token that can no longer be decrypted is 503, for actions and tasks, and
 const begun = (ran: readonly { command: Command }[]) =>
   ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(7))
 
-test.each(ACTIONS)('%s without a token is a job of the container tool, audited with it', async (name) => {
+test.each(ACTIONS)('%s without a token is a job of the container tool, and is audited', async (name) => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
 
   const body = await answered(await app.act(102, name), 202)
@@ -182,7 +182,7 @@ test.each(ACTIONS)('%s without a token is a job of the container tool, audited w
   ])
 })
 
-test('where a rule allows single commands, the job asks for this one', async () => {
+test('with a rule for single commands, the job runs this one by sudo', async () => {
   const fake = { ...jobHost({ list: { stdout: LISTING } }), elevation: 'rule' } as const
   const app = await hypervisorApp(undefined, {}, { fake })
 
@@ -191,7 +191,7 @@ test('where a rule allows single commands, the job asks for this one', async () 
   await expect.poll(() => begun(app.ran)).toEqual([['env', 'LC_ALL=C', 'sudo', '-n', '/usr/sbin/pct', 'stop', '101']])
 })
 
-test('where sudo allows the helper alone, the job asks that for its own verb', async () => {
+test('with rights only through the helper, the job uses the helper’s verb', async () => {
   const fake = { ...jobHost({ list: { stdout: LISTING } }), elevation: 'helper' } as const
   const app = await hypervisorApp(undefined, {}, { fake })
 
@@ -211,13 +211,13 @@ test('without a token, too, a locked container is refused before anything starts
   expect(await audited(app.db)).toMatchObject([{ action: 'container_stop', details: { refused: error } }])
 })
 
-test('a mounted container is left to the hypervisor', async () => {
+test('actions on a mounted container are left to the hypervisor', async () => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
 
   await answered(await app.act(104, 'start'), 202)
 })
 
-test('without a token, an unknown container is 404, incomplete settings are 503, a gone profile is 404', async () => {
+test('without a token: 404 for an unknown container, 503 for incomplete settings, 404 for a deleted profile', async () => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
   await refused(await app.act(999, 'stop'), 404, 'container_missing')
   await refused(await app.act("101'; reboot", 'stop'), 404, 'container_missing')

@@ -8,7 +8,7 @@ import { hypervisorApp } from './app.ts'
 
 const OTHER = Array.from({ length: 32 }, () => 'AB').join(':')
 
-test('a certificate that no authority vouches for is refused, with its fingerprint, before the token is sent', async () => {
+test('an untrusted certificate is refused, with its fingerprint, before the token is sent', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
 
@@ -31,7 +31,7 @@ test('a trusted certificate is accepted, in any notation of its fingerprint', as
   expect(await answered(await app.list(), 200)).toHaveLength(3)
 })
 
-test('another certificate than the agreed one is refused before the token is sent, action or not', async () => {
+test('another certificate than the agreed one is refused before the token is sent, for reads and actions', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: OTHER })
 
@@ -47,7 +47,7 @@ test('another certificate than the agreed one is refused before the token is sen
   await expect.poll(() => hypervisor.open()).toBe(0)
 })
 
-test('a certificate that changes is refused from then on', async () => {
+test('a changed certificate is refused from then on', async () => {
   const [before, after] = [await testHypervisor(), await testHypervisor()]
   const app = await hypervisorApp(before)
   await answered(await app.list(), 200)
@@ -58,7 +58,7 @@ test('a certificate that changes is refused from then on', async () => {
   expect(after.authorizations).toEqual([])
 })
 
-test('a certificate of an authority is accepted without confirmation at its own address', async () => {
+test('a certificate of an authority is accepted without confirmation for its own address', async () => {
   const hypervisor = await testHypervisor()
   const before = getCACertificates('default')
   setDefaultCACertificates([...before, hypervisor.certificate])
@@ -73,7 +73,7 @@ test('a certificate of an authority is accepted without confirmation at its own 
   expect(await answered(await app.list(), 200)).toHaveLength(3)
 })
 
-test('where a certificate was agreed to, an address without TLS is refused before the token is sent', async () => {
+test('with a trusted certificate, an address without TLS is refused before the token is sent', async () => {
   const hypervisor = await testHypervisor()
   const asked: string[] = []
   const server = createServer((request, response) => {

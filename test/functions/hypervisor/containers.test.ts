@@ -7,7 +7,7 @@ import { CONTAINERS, hypervisorApp } from './app.ts'
 const UNKNOWN = { cpu: null, cpus: null, mem: null, maxmem: null, disk: null, maxdisk: null, uptime: null, tags: null }
 const SIZE = { cpus: 2, maxmem: 536870912, maxdisk: 8589934592 }
 
-test('with a token the containers come with figures, by number, numbers as numbers, templates left out', async () => {
+test('with a token the containers have figures, are sorted by number, and exclude templates', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
 
@@ -44,7 +44,7 @@ test('with a token the containers come with figures, by number, numbers as numbe
   await expect.poll(() => hypervisor.open()).toBe(0)
 })
 
-test.each(['/', '/api2/json', '/api2/json/', '/api2'])('an address that ends in %s leads to the same', async (end) => {
+test.each(['/', '/api2/json', '/api2/json/', '/api2'])('an address that ends in %s works the same', async (end) => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor, { hypervisor_url: hypervisor.url + end })
 
@@ -53,7 +53,7 @@ test.each(['/', '/api2/json', '/api2/json/', '/api2'])('an address that ends in 
   expect(hypervisor.requests).toContain('GET /api2/json/nodes')
 })
 
-test('an address in clear is used as it is given', async () => {
+test('an unencrypted address is used as given', async () => {
   const hypervisor = await testHypervisor({ secure: false })
   const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
 
@@ -70,7 +70,7 @@ test.each([
   ['neither address nor token', { hypervisor_url: '', hypervisor_token: '' }],
   ['an address alone', { hypervisor_token: '' }],
   ['a token alone', { hypervisor_url: '' }],
-])('with %s the container tool lists what it knows', async (_, settings) => {
+])('with %s the container tool lists the containers', async (_, settings) => {
   const hypervisor = await testHypervisor()
   const { url: hypervisor_url, token: hypervisor_token } = hypervisor
   const app = await hypervisorApp(
@@ -87,7 +87,7 @@ test.each([
   expect(hypervisor.connections()).toBe(0)
 })
 
-test('without a token, incomplete SSH settings are 503, and a host that cannot be asked is 502', async () => {
+test('without a token, incomplete SSH settings give 503, and a host that cannot be asked gives 502', async () => {
   const incomplete = await hypervisorApp(undefined, {}, { ssh: { username: '' } })
   await refused(await incomplete.list(), 503, 'ssh_incomplete')
   expect(incomplete.ran).toEqual([])
@@ -98,7 +98,7 @@ test('without a token, incomplete SSH settings are 503, and a host that cannot b
   await refused(await (await hypervisorApp(undefined, {}, { fake: { exec } })).list(), 502, 'ssh_failed')
 })
 
-test('a token that can no longer be decrypted is 503, and nobody is asked', async () => {
+test('a token that cannot be decrypted gives 503, and nothing is asked', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
   await app.breakToken()
@@ -132,7 +132,7 @@ test('in a cluster the containers are those of the node whose certificate answer
   expect(await answered(await app.list(), 200)).toMatchObject([{ vmid: 301, name: 'here' }])
 })
 
-test('else of the node that the address names, by its whole name or the first word of it', async () => {
+test('otherwise they are those of the node that the address names, by its full name or its first label', async () => {
   const hypervisor = await testHypervisor({ secure: false })
   hypervisor.nodes = [{ node: 'pve1' }, { node: 'Localhost' }]
   hypervisor.containers = new Map([['Localhost', [{ vmid: 301, name: 'here', status: 'running' }]]])
@@ -142,7 +142,7 @@ test('else of the node that the address names, by its whole name or the first wo
   expect(await answered(await app.list(), 200)).toMatchObject([{ vmid: 301 }])
 })
 
-test('a cluster in which this host cannot be told is 502, with the names of the nodes', async () => {
+test('a cluster in which this host cannot be identified gives 502, with the names of the nodes', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.nodes = ['pve1', 'pve2', 'pve3', 'pve4', 'pve5', 'pve6'].map((node) => ({ node }))
   const app = await hypervisorApp(hypervisor)
@@ -162,7 +162,7 @@ test('a token without rights sees an empty list, which is an error and not a hos
   expect(error).toContain('VM.Audit')
 })
 
-test('a host that has no containers is an empty list', async () => {
+test('a host without containers is an empty list', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.containers.set('pve', [])
   const app = await hypervisorApp(hypervisor)
@@ -171,14 +171,14 @@ test('a host that has no containers is an empty list', async () => {
   expect(hypervisor.requests.at(-1)).toBe('GET /api2/json/access/permissions')
 })
 
-test('a token that may see some containers sees those', async () => {
+test('a token that may see some containers lists those', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.permissions = { '/vms/101': { 'VM.Audit': 1 } }
 
   expect(await answered(await (await hypervisorApp(hypervisor)).list(), 200)).toMatchObject([{ vmid: 101 }])
 })
 
-test('a wrong token is 502, and no container is asked for', async () => {
+test('a wrong token gives 502, and no containers are requested', async () => {
   const hypervisor = await testHypervisor()
   const hypervisor_token = hypervisor.token.replace(/.$/, '0')
   const app = await hypervisorApp(hypervisor, { hypervisor_token })

@@ -44,7 +44,7 @@ const FIGURES_OF_LINES = {
   dpkg_broken: false,
 }
 
-test('one command, without rights, tells all of it', async () => {
+test('one command, without rights, returns all figures', async () => {
   const app = await testApp([hostOf], { fake: { exec: () => ({ stdout: text() }) } })
 
   expect(await answered(await app.request('GET', PATH, { as: 'user' }), 200)).toEqual(FIGURES_OF_LINES)
@@ -53,7 +53,7 @@ test('one command, without rights, tells all of it', async () => {
   expect(await audited(app.db)).toEqual([])
 })
 
-test('what start-up files print before or after it does no harm', () => {
+test('output of start-up files before or after the figures is ignored', () => {
   const chatty = `Welcome!\n\nend\n${FIGURES_MARK}\nnot really\n${text()}Bye.\n`
 
   expect(parseFigures(chatty)).toEqual(FIGURES_OF_LINES)
@@ -74,7 +74,7 @@ test.each([
   ['more memory free than there is', changed(7, '1000 1001')],
   ['no disk', changed(8, ' ')],
   ['a flag that is none', changed(9, 'maybe')],
-])('of a host that tells %s the answer is 502', async (_, stdout) => {
+])('a host that reports %s gives 502', async (_, stdout) => {
   const app = await testApp([hostOf], { fake: { exec: () => ({ stdout }) } })
 
   const { error } = await refused(await app.request('GET', PATH, { as: 'user' }), 502, 'ssh_failed')
@@ -82,7 +82,7 @@ test.each([
   expect(error).toMatch(/^Erreur SSH : l’état de l’hôte est illisible \(.+\)$/)
 })
 
-test('a host that cannot be asked is 502; incomplete settings are 503, and nobody is 401', async () => {
+test('a host that cannot be asked gives 502, incomplete settings 503, a missing token 401', async () => {
   const exec = () => {
     throw new SshError('unreachable', 'ECONNREFUSED')
   }
@@ -101,7 +101,7 @@ const run = async (env: Record<string, string> = {}) => {
   return parseFigures(stdout)
 }
 
-test('the script itself, on this machine, tells what the machine is', async () => {
+test('the real script reports the figures of this machine', async () => {
   const figures = await run({ LANG: 'fr_FR.UTF-8', LC_ALL: 'fr_FR.UTF-8' })
 
   expect(figures).toMatchObject({ hostname: hostname(), kernel: release(), maxmem: totalmem() })
@@ -127,7 +127,7 @@ test.each([
   expect(await run({ PATH: `${folder}:${process.env.PATH}` })).toMatchObject({ dpkg_broken })
 })
 
-test('the imitated host tells figures of its own', async () => {
+test('the imitated host reports its own figures', async () => {
   const { request } = await startService(await startDemo())
 
   const response = await request('GET', PATH)

@@ -68,7 +68,7 @@ test.each<[string, Behaviour, 'hypervisor_unreadable' | 'hypervisor_unreachable'
   ['a name of a megabyte', listing([{ ...CONTAINER, name: 'x'.repeat(1_000_000) }]), 'hypervisor_unreadable'],
   ['more than ten thousand containers', listing(Array(10_001).fill(CONTAINER)), 'hypervisor_unreadable'],
   ['a proxy that finds nobody', (_, response) => json(response, '{"data":null}', 595), 'hypervisor_refused'],
-])('%s is 502 with a sentence, and nothing stays open', async (_, behave, code) => {
+])('%s is 502 with a sentence, and no connection stays open', async (_, behave, code) => {
   const hypervisor = await testHypervisor()
   hypervisor.behave = behave
   const app = await hypervisorApp(hypervisor)
@@ -126,7 +126,7 @@ async function silentAddress(): Promise<string> {
   return `https://127.0.0.1:${Object(server.address()).port}`
 }
 
-test('a hypervisor that takes more than ten seconds in all is 502 by then', { timeout: 30_000 }, async () => {
+test('a hypervisor that takes more than ten seconds in all gives 502 by then', { timeout: 30_000 }, async () => {
   const behaviours: Record<string, Behaviour> = {
     'says nothing': () => true,
     'sends a byte now and then': slowly,
@@ -154,7 +154,7 @@ test('a hypervisor that takes more than ten seconds in all is 502 by then', { ti
   for (const { hypervisor } of all) await expect.poll(() => hypervisor?.open() ?? 0).toBe(0)
 })
 
-test('the token is hidden however the hypervisor writes it', async () => {
+test('the token is hidden in every notation that the hypervisor may use', async () => {
   const hypervisor = await testHypervisor()
   const [, secret = ''] = hypervisor.token.split('=')
   const escaped = [...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
@@ -166,7 +166,7 @@ test('the token is hidden however the hypervisor writes it', async () => {
   expect((await refused(await app.list(), 502, 'hypervisor_refused')).error).toBe('L’hyperviseur a refusé : no …')
 })
 
-test('what it says of a refusal is told in one short line, without the token that it says along', async () => {
+test('a refusal of the hypervisor is shown in one short line, without the token that it repeats', async () => {
   const hypervisor = await testHypervisor()
   const message = `no\n\u0007such ${hypervisor.token} ${'x'.repeat(5_000)}`
   hypervisor.behave = (_, response) => json(response, JSON.stringify({ data: null, message }), 500)

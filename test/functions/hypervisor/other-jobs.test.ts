@@ -42,7 +42,7 @@ async function start(env: Record<string, string> = {}) {
   }
 }
 
-test('the whole way: what is started and stopped is told by its task, and by the list', async () => {
+test('from end to end: starts and stops show in their task and in the list', async () => {
   const { act, ended, statusOf } = await start()
   expect(await statusOf(103)).toBe('stopped')
 
@@ -68,7 +68,7 @@ test('a refusal of the container tool ends the task', async () => {
   })
 })
 
-test('such a job is no upgrade: not in the history, by its id, on a socket, to be cancelled, or counted as one', async () => {
+test('such a job is no upgrade: not in the history, by id, on a socket, cancellable, or counted', async () => {
   const { act, ended, ask, url, token } = await start({ PANEL_METRICS: 'on' })
   const id = await act(101, 'stop')
   await ended(id)
@@ -90,7 +90,7 @@ test('such a job is no upgrade: not in the history, by its id, on a socket, to b
   expect([counted('container'), counted('upgrade')]).toEqual([1, 0])
 })
 
-test('an upgrade is no task of a container', async () => {
+test('an upgrade is not a task of a container', async () => {
   const { run, ask, job } = await start()
   const id = await run('lxc:101')
   await expect.poll(async () => (await job(id))?.status).toBe('success')
@@ -98,7 +98,7 @@ test('an upgrade is no task of a container', async () => {
   expect((await ask('GET', `/api/hypervisor/tasks/${id}`)).status).toBe(404)
 })
 
-test('a container that is being upgraded can be stopped, and two actions on it run one after the other', async () => {
+test('a container can be stopped during its upgrade, and two actions on it run one after the other', async () => {
   const { demo, act, ended, run, job, task } = await start()
   const output = controlledOutput(demo)
   const upgrade = await run('lxc:102')
@@ -123,7 +123,7 @@ test('a container that is being upgraded can be stopped, and two actions on it r
   expect((await job(upgrade))?.status).toBe('running')
 })
 
-test('what a restart of the service finds under way is followed to its end', async () => {
+test('a restarted service follows a running action to its end', async () => {
   const demo = await startDemo()
   const before = await startService(demo)
   const { token } = await issue(before.folder, 900, { isAdmin: true })
@@ -147,7 +147,7 @@ test('what a restart of the service finds under way is followed to its end', asy
   await expect.poll(told).toEqual({ status: 'stopped', exit_status: 'OK', log: [] })
 })
 
-test('their output does not count among that of the newest upgrades that is kept', async () => {
+test('their output does not count among the kept outputs of upgrades', async () => {
   const { db, services } = await testApp([])
   for (const [id, kind] of [
     ['upgrade 1', 'upgrade'],

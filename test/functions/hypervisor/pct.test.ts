@@ -30,7 +30,7 @@ test.each([
   ['a first field that only begins with digits', '101a running web'],
   ['a first field with a fraction', '101.5 running web'],
   ['a hexadecimal first field', '0x65 running web'],
-])('%s is passed over', async (_, line) => {
+])('%s is skipped', async (_, line) => {
   expect(await parseContainers(`${line}\n102 running db\n`)).toEqual([{ vmid: 102, status: 'running', name: 'db' }])
 })
 
@@ -39,15 +39,15 @@ test('the name is the last of three or more fields, and the vmid as text when th
   expect(await parseContainers('101 running a b c')).toEqual([{ vmid: 101, status: 'running', lock: 'a', name: 'c' }])
 })
 
-test('a lock without a name is read as the name, as the specification says', async () => {
+test('a nameless lock is read as the name, as the specification says', async () => {
   expect(await parseContainers('101 stopped backup')).toEqual([{ vmid: 101, status: 'stopped', name: 'backup' }])
 })
 
-test('the status is the word that is listed, known or not', async () => {
+test('the status is the listed word, known or not', async () => {
   expect(await parseContainers('101 frozen web')).toEqual([{ vmid: 101, status: 'frozen', name: 'web' }])
 })
 
-test('tabs, carriage returns and leading spaces do no harm; the order is kept', async () => {
+test('tabs, carriage returns and leading spaces are accepted; the order stays', async () => {
   expect(await parseContainers(`${HEADER}\r\n  102\tstopped\tdb\r\n101 running web\r\n`)).toEqual([
     { vmid: 102, status: 'stopped', name: 'db' },
     { vmid: 101, status: 'running', name: 'web' },
@@ -59,7 +59,7 @@ test('an empty listing has no containers', async () => {
   expect(await parseContainers(`${HEADER}\n`)).toEqual([])
 })
 
-test('a command goes inside by the absolute path, the id in one argument', () => {
+test('a command enters the container by the absolute path, with the id as one argument', () => {
   expect(inContainer(`1'; reboot`, ['env', 'LC_ALL=C', 'apt'])).toEqual([
     '/usr/sbin/pct',
     'exec',

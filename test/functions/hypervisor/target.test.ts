@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isTooLong, parseTarget } from '../../../functions/hypervisor/target.ts'
 
-test('host and all are themselves', () => {
+test('host and all are targets', () => {
   expect(parseTarget('host')).toEqual({ kind: 'host' })
   expect(parseTarget('all')).toEqual({ kind: 'all' })
 })
@@ -14,7 +14,7 @@ test.each([
   ['lxc:-1', '-1'],
   [`lxc:1'; reboot #`, `1'; reboot #`],
   ['lxc:$(reboot)\n', '$(reboot)\n'],
-])('%j is a container whose id is not checked', (text, id) => {
+])('%j is a container with an unchecked id', (text, id) => {
   expect(parseTarget(text)).toEqual({ kind: 'container', id })
 })
 
@@ -32,7 +32,7 @@ test.each([
   'vm:101',
   'lxc:1\0',
   `lxc:${'1'.repeat(61)}`,
-])('%j is no target', (text) => {
+])('%j is not a target', (text) => {
   expect(parseTarget(text)).toBeUndefined()
 })
 

@@ -26,23 +26,23 @@ test.each([
     "startup for container '102' failed",
     { status: 'stopped', exit_status: "startup for container '102' failed" },
   ],
-])('a task that %s is told so, with its log', async (_, lines, exitstatus, expected) => {
+])('a task that %s is reported so, with its log', async (_, lines, exitstatus, expected) => {
   expect(await told(await testHypervisor(), lines, exitstatus)).toEqual({ ...expected, log: lines })
 })
 
-test('a task that has said nothing has an empty log', async () => {
+test('a task without output has an empty log', async () => {
   expect(await told(await testHypervisor(), [], undefined)).toMatchObject({ log: [] })
 })
 
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`)
 
-test.each([499, 500, 501, 1_000, 1_001, 2_345])('of a log of %i lines the last thousand are told', async (count) => {
+test.each([499, 500, 501, 1_000, 1_001, 2_345])('a log of %i lines is cut to the last thousand', async (count) => {
   const lines = numbered(count)
 
   expect(await told(await testHypervisor(), lines, 'OK')).toMatchObject({ log: lines.slice(-1_000) })
 })
 
-test('a log without an end is refused, and a line that nobody could read is cut', async () => {
+test('an endless log is refused, and an overlong line is cut', async () => {
   const hypervisor = await testHypervisor()
   hypervisor.nextTask = { lines: numbered(20_000), exitstatus: 'OK' }
   const app = await hypervisorApp(hypervisor)
@@ -54,7 +54,7 @@ test('a log without an end is refused, and a line that nobody could read is cut'
   expect(await told(await testHypervisor(), [long], 'OK')).toMatchObject({ log: [`${long.slice(0, 4_096)}…`] })
 })
 
-test('a task that the hypervisor does not know is 404', async () => {
+test('a task that the hypervisor does not know gives 404', async () => {
   const app = await hypervisorApp(await testHypervisor())
 
   await refused(await app.task(UPID), 404, 'job_missing')
@@ -81,7 +81,7 @@ test.each([
   expect(hypervisor.connections()).toBe(0)
 })
 
-test('a task of the hypervisor without a token is 404, and so is nobody’s job', async () => {
+test('without a token a task of the hypervisor gives 404, and so does another user’s job', async () => {
   const app = await hypervisorApp(undefined)
 
   await refused(await app.task(UPID), 404, 'job_missing')
@@ -98,7 +98,7 @@ test.each([
     { exit_status: 'CT 101 already running', log: ['x', 'CT 101 already running'] },
   ],
   ['badly, without a word', '', 255, { exit_status: 'code 255', log: [] }],
-])('a job of the container tool that ends %s is told like a task', async (_, text, code, expected) => {
+])('a job of the container tool that ends %s is reported like a task', async (_, text, code, expected) => {
   const list = { stdout: '101 running web\n' }
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ text, code, list }) })
   const { task } = Started.parse(await answered(await app.act(101, 'stop'), 202))
@@ -106,7 +106,7 @@ test.each([
   await expect.poll(async () => answered(await app.task(task), 200)).toEqual({ status: 'stopped', ...expected })
 })
 
-test('a job that was started without a token is still told once there is one', async () => {
+test('a job started without a token can still be read once there is a token', async () => {
   const list = { stdout: '101 running web\n' }
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list }) })
   const { task } = Started.parse(await answered(await app.act(101, 'stop'), 202))

@@ -40,7 +40,7 @@ const account = (username: string) => ({ username, password: `pw-of-${username}`
 /** Without its type, as ssh-keygen shows it. */
 const fingerprintOf = ({ hostKey }: DemoHost) => hostKey.split(' ')[1]
 
-test('everything is fine: each step says what is there, and the key is the one to compare', async () => {
+test('when everything works, each step reports its finding, and the key can be compared', async () => {
   const demo = await startDemo()
 
   const { ssh_host_key, failed, message } = await checked(demo)
@@ -68,7 +68,7 @@ test.each([
   expect(JSON.stringify(demo.commands)).not.toContain(`pw-of-${username}`)
 })
 
-test('an account without rights is told the rule it needs; what needs none is fine', async () => {
+test('an account without rights gets the missing rule; other steps succeed', async () => {
   const demo = await startDemo({ users: ACCOUNTS })
 
   const { failed, message } = await checked(demo, account('none'))
@@ -86,7 +86,7 @@ test('an account whose shell runs no commands fails every later step', async () 
   expect(failed).toEqual(expect.arrayContaining(['elevation', 'apt', 'container_tool']))
 })
 
-test('an account whose password has expired is not let in, and the key is told all the same', async () => {
+test('an expired account is refused, and the key is reported anyway', async () => {
   const users = { late: { password: 'pw-of-late', uid: 1301, groups: ['late'], expired: true } }
   const demo = await startDemo({ users })
 
@@ -96,7 +96,7 @@ test('an account whose password has expired is not let in, and the key is told a
   expect(ssh_host_key).toBe(fingerprintOf(demo))
 })
 
-test('a host that does not answer: nothing after it is tried, and there is no key', async () => {
+test('with a silent host, later steps are not tried, and there is no key', async () => {
   const demo = await startDemo()
   await demo.close()
 
@@ -108,7 +108,7 @@ test('a host that does not answer: nothing after it is tried, and there is no ke
   expect(message('authenticated')).toBe('Pas encore vérifié : la connexion.')
 })
 
-test('a host that hangs up at once is not reachable either', async () => {
+test('a host that hangs up at once counts as unreachable', async () => {
   const demo = await startDemo()
   demo.accepting = false
 
@@ -118,7 +118,7 @@ test('a host that hangs up at once is not reachable either', async () => {
   expect(ssh_host_key).toBe('')
 })
 
-test('a wrong password: the host is reachable, its key is told, and no command is run', async () => {
+test('with a wrong password, the host is reachable, its key is reported, and no command runs', async () => {
   const demo = await startDemo()
 
   const { ssh_host_key, failed, message } = await checked(demo, { username: 'demo', password: 'not-this-one' })
@@ -129,7 +129,7 @@ test('a wrong password: the host is reachable, its key is told, and no command i
   expect(demo.commands).toEqual([])
 })
 
-test('without the container tool that step alone fails, with what the host says', async () => {
+test('without the container tool only that step fails, with the host’s message', async () => {
   const demo = await startDemo()
   demo.override = ([name], { stderr }) =>
     name === '/usr/sbin/pct' ? stderr('sh: 1: /usr/sbin/pct: not found\n').then(() => 127) : undefined
@@ -140,7 +140,7 @@ test('without the container tool that step alone fails, with what the host says'
   expect(message('container_tool')).toContain('/usr/sbin/pct: not found')
 })
 
-test('without apt that step alone fails, with what the host says', async () => {
+test('without apt only that step fails, with the host’s message', async () => {
   const demo = await startDemo()
   demo.override = (words, { stderr }) =>
     words.includes('apt') ? stderr('env: ‘apt’: No such file or directory\n').then(() => 127) : undefined
@@ -151,7 +151,7 @@ test('without apt that step alone fails, with what the host says', async () => {
   expect(message('apt')).toContain('No such file or directory')
 })
 
-test('nothing that changes the host is run on it', async () => {
+test('the check runs nothing that changes the host', async () => {
   const demo = await startDemo()
   const before = demo.upgradable('host')
 
@@ -168,7 +168,7 @@ test.each([
   ['an empty one', ''],
   ['one that is longer', 'x'.repeat(200)],
   ['bytes beyond ASCII', 'é'.repeat(24)],
-])('%s as token is 403, and the host is not touched', async (_, setup_token) => {
+])('the token %s is 403, and the host is not touched', async (_, setup_token) => {
   const app = await notInstalled()
   const host = await startRecordingHost()
   const body = { setup_token, ssh_host: host.address, ssh_username: 'panel', ssh_password: 'service' }
@@ -178,7 +178,7 @@ test.each([
   expect(host.connections()).toBe(0)
 })
 
-test('without a token file nobody is let in', async () => {
+test('without a token file every request is refused', async () => {
   const app = await notInstalled()
   const host = await startRecordingHost()
   await app.services.setupToken.remove()
@@ -203,7 +203,7 @@ test.each([
   ['ssh_password', ''],
   ['ssh_password', 'a\0b'],
   ['ssh_password', 1],
-])('with %s of %j it is 400, and the host is not touched', async (field, value) => {
+])('with %s of %j the answer is 400, and the host is not touched', async (field, value) => {
   const app = await notInstalled()
   const host = await startRecordingHost()
   const right = { setup_token: app.setup_token, ssh_host: host.address, ssh_username: 'a', ssh_password: 'b' }
@@ -221,13 +221,13 @@ test.each([
   ['a body that is too long', 'x'.repeat(1024 * 1024 + 1)],
   ['no object', '[]'],
   ['a wrong token', { setup_token: 'x', ssh_host: 'pve', ssh_username: 'a', ssh_password: 'b' }],
-])('once installed it is 409 before anything else, also with %s', async (_, body) => {
+])('after the installation the answer is 409 before anything else, also with %s', async (_, body) => {
   const app = await installed()
 
   await refused(await app.request('POST', PATH, { body }), 409, 'already_installed')
 })
 
-test('once installed the token opens nothing any more, and the host is not touched', async () => {
+test('after the installation the token is worthless, and the host is not touched', async () => {
   const app = await installed()
   const host = await startRecordingHost()
   const { setup_token } = app
@@ -238,7 +238,7 @@ test('once installed the token opens nothing any more, and the host is not touch
   expect(host.connections()).toBe(0)
 })
 
-test('the 31st guess within a minute is 429', async () => {
+test('the 31st guess within a minute gives 429', async () => {
   const app = await notInstalled()
   const body = { setup_token: 'guess', ssh_host: '127.0.0.1:1', ssh_username: 'panel', ssh_password: 'service' }
   const ask = (from: string) => app.request('POST', PATH, { body, from })

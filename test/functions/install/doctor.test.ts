@@ -57,7 +57,7 @@ async function prepare(
   }
 }
 
-test('where all is well, each thing has its line, and nothing is changed: no key is pinned', async () => {
+test('when all is well, each check has its line, and nothing changes: no key is pinned', async () => {
   const demo = await startDemo()
   const { doctor, folder, db } = await prepare(demo)
   const before = await readSettings(db)
@@ -85,7 +85,7 @@ test('where all is well, each thing has its line, and nothing is changed: no key
   expect(await readSettings(db)).toEqual(before)
 })
 
-test('it closes its connection to the host at the end', async () => {
+test('doctor closes its connection to the host', async () => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
 
@@ -100,20 +100,23 @@ test.each([
   ['panel.db', 0o644, '600'],
   ['secret.key', 0o640, '600'],
   ['secret.key', 0o604, '600'],
-])('«%s» of the folder, open to others (%i), is named with the command that closes it', async (name, mode, wanted) => {
-  const { doctor, folder } = await prepare(await startDemo())
-  const path = join(folder, name)
-  await chmod(path, mode)
+])(
+  '«%s» of the folder, open to others (%i), is reported with the command that closes it',
+  async (name, mode, wanted) => {
+    const { doctor, folder } = await prepare(await startDemo())
+    const path = join(folder, name)
+    await chmod(path, mode)
 
-  const { ok, wrong } = await doctor()
+    const { ok, wrong } = await doctor()
 
-  expect({ ok, wrong }).toEqual({
-    ok: false,
-    wrong: [`✗ ${path.replace(/\/$/, '')} est accessible à d’autres : chmod ${wanted} ${path.replace(/\/$/, '')}`],
-  })
-})
+    expect({ ok, wrong }).toEqual({
+      ok: false,
+      wrong: [`✗ ${path.replace(/\/$/, '')} est accessible à d’autres : chmod ${wanted} ${path.replace(/\/$/, '')}`],
+    })
+  },
+)
 
-test('with PANEL_SECRET_KEY no key file is looked for', async () => {
+test('with PANEL_SECRET_KEY doctor needs no key file', async () => {
   const env = { PANEL_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') }
   const { doctor } = await prepare(await startDemo(), { env })
 
@@ -123,7 +126,7 @@ test('with PANEL_SECRET_KEY no key file is looked for', async () => {
   expect(text).not.toContain('secret.key')
 })
 
-test('a host that does not answer is told, with what to look at, and its clock is not judged', async () => {
+test('a silent host is reported with advice, and its clock is not judged', async () => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
   demo.accepting = false
@@ -136,7 +139,7 @@ test('a host that does not answer is told, with what to look at, and its clock i
   expect(text).not.toContain('orloge')
 })
 
-test('another key than the pinned one is told, and no password is given to it', async () => {
+test('a key other than the pinned one is reported, and no password is sent', async () => {
   const [demo, other] = [await startDemo(), await startDemo()]
   const { doctor, db } = await prepare(demo)
   await db.run(`INSERT INTO settings VALUES ('ssh_host_key', ?, '')`, [other.hostKey])
@@ -148,7 +151,7 @@ test('another key than the pinned one is told, and no password is given to it', 
   expect(demo.commands).toEqual([])
 })
 
-test('a wrong password is told, and is not repeated', async () => {
+test('a wrong password is reported, and not repeated', async () => {
   const demo = await startDemo()
   const { doctor, lines } = await prepare(demo, { password: 'not-the-password-4711' })
 
@@ -161,7 +164,7 @@ test('a wrong password is told, and is not repeated', async () => {
   expect(demo.commands).toEqual([])
 })
 
-test('a password that cannot be decrypted is told, with the command that sets it, and the host is left alone', async () => {
+test('a password that cannot be decrypted is reported with the command that sets it, and the host is not contacted', async () => {
   const demo = await startDemo()
   const { doctor, db } = await prepare(demo)
   await sealWithAnotherKey(db)
@@ -173,7 +176,7 @@ test('a password that cannot be decrypted is told, with the command that sets it
   expect(demo.commands).toEqual([])
 })
 
-test('without settings it says how to make them', async () => {
+test('without settings doctor explains how to make them', async () => {
   const { doctor } = await prepare()
 
   const { ok, wrong } = await doctor()
@@ -182,7 +185,7 @@ test('without settings it says how to make them', async () => {
   expect(wrong).toEqual([expect.stringMatching(/^✗ .*incomplète.*« setup »/)])
 })
 
-test('an account without the rights is told the rule it needs', async () => {
+test('an account without the rights gets the missing rule', async () => {
   const { none } = ACCOUNTS
   const demo = await startDemo({ users: ACCOUNTS })
   const { doctor } = await prepare(demo, { username: 'none', password: none?.password ?? '' })
@@ -197,7 +200,7 @@ test.each([
   [3_600, '3600'],
   [-3_600, '3600'],
   [45, '4[4-6]'],
-])('a clock that is off by %i s is told, by how much, with what to do', async (seconds, told) => {
+])('a clock that is off by %i s is reported with the difference and a remedy', async (seconds, told) => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
   demo.override = (words, { stdout }) => {
@@ -212,7 +215,7 @@ test.each([
   expect(wrong[0]).toMatch(new RegExp(`^✗ L’horloge de l’hôte diffère de (${told}|3599|3601) s : .*timedatectl`))
 })
 
-test('a clock that is off by a few seconds is well', async () => {
+test('a clock that is off by a few seconds is accepted', async () => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
 
@@ -225,7 +228,7 @@ test('a clock that is off by a few seconds is well', async () => {
 test.each([
   ['that fails', () => Promise.resolve(1)],
   ['that gives no number', ({ stdout }: Process) => stdout('yesterday\n').then(() => 0)],
-])('a clock %s is told', async (_, run) => {
+])('a clock %s is reported', async (_, run) => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
   demo.override = (words, io) => (words[0] === 'date' ? run(io) : undefined)
@@ -236,7 +239,7 @@ test.each([
   expect(wrong).toEqual([expect.stringMatching(/^✗ L’horloge de l’hôte n’a pas pu être lue \(.*\)\.$/)])
 })
 
-test('a host without the container tool may be well, and one whose tool fails is not', async () => {
+test('a host without the container tool is accepted, and one with a failing tool is not', async () => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
   let there = 1
@@ -258,7 +261,7 @@ test('a host without the container tool may be well, and one whose tool fails is
 test.each([
   ['is empty', '', /^✗ La base est vide/],
   ['is none', 'not a database, but long enough to be read as one. '.repeat(40), /^✗ La base de données ne s’ouvre pas/],
-])('a database file that %s is told, and so is the rest that can be looked at', async (_, bytes, told) => {
+])('a database file that %s is reported, and the remaining checks still run', async (_, bytes, told) => {
   const { doctor, folder, db } = await prepare(await startDemo())
   await db.close()
   // Another file: this process still holds a lock on the one that it closed.
@@ -272,7 +275,7 @@ test.each([
   expect(text).toContain('Mio libres')
 })
 
-test('a database of an older version is told, and stays as it is', async () => {
+test('a database of an older version is reported, and stays unchanged', async () => {
   const { doctor, db } = await prepare(await startDemo())
   await db.run('DELETE FROM schema_version WHERE version = ?', [SCHEMA_VERSION])
 
@@ -285,7 +288,7 @@ test('a database of an older version is told, and stays as it is', async () => {
   expect(await schemaVersion(db)).toBe(SCHEMA_VERSION - 1)
 })
 
-test('a folder without data is told, with the variable that names it, and none is made', async () => {
+test('a folder without data is reported with the variable that names it, and none are created', async () => {
   const folder = join(await temporaryFolder(), 'nowhere')
 
   const { code, stdout, stderr } = await runProgram({ PANEL_DATA_DIR: folder }, 'doctor')
@@ -295,7 +298,7 @@ test('a folder without data is told, with the variable that names it, and none i
   await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a key file without a key is told', async () => {
+test('a key file without a key is reported', async () => {
   const { doctor, folder } = await prepare(await startDemo())
   await writeFile(join(folder, 'secret.key'), 'short')
 
@@ -304,7 +307,7 @@ test('a key file without a key is told', async () => {
   expect(wrong).toEqual([`✗ ${folder}/secret.key ne contient pas 32 octets en base64.`])
 })
 
-test('a damaged database is told', async () => {
+test('a damaged database is reported', async () => {
   const { doctor, folder, db } = await prepare(await startDemo())
   for (let n = 0; n < 200; n += 1)
     await db.run('INSERT INTO settings VALUES (?, ?, ?)', [`filler${n}`, 'x'.repeat(2_000), ''])
@@ -330,14 +333,14 @@ async function ofHypervisor(hypervisor: TestHypervisor, more: SettingValues = {}
   return { ok, last: checks.at(-1) }
 }
 
-test('a hypervisor that answers is told, with its node and how many containers the token sees', async () => {
+test('a working hypervisor is reported with its node and the number of visible containers', async () => {
   expect(await ofHypervisor(await testHypervisor())).toEqual({
     ok: true,
     last: '✓ L’hyperviseur répond : 3 conteneurs sur pve.',
   })
 })
 
-test('a certificate that nobody has agreed to is told, with its fingerprint, before the token is sent', async () => {
+test('an untrusted certificate is reported, with its fingerprint, before the token is sent', async () => {
   const hypervisor = await testHypervisor()
 
   const { ok, last } = await ofHypervisor(hypervisor, { hypervisor_fingerprint: `${'AB:'.repeat(31)}AB` })
@@ -348,7 +351,7 @@ test('a certificate that nobody has agreed to is told, with its fingerprint, bef
   expect(hypervisor.requests).toEqual([])
 })
 
-test('a token that may not start and stop is told, and one that may see nothing', async () => {
+test('a token that may not start and stop is reported, and so is one that may see nothing', async () => {
   const [looking, blind] = [await testHypervisor(), await testHypervisor()]
   looking.permissions = { '/': { 'VM.Audit': 1 } }
   blind.permissions = {}
@@ -357,7 +360,7 @@ test('a token that may not start and stop is told, and one that may see nothing'
   expect(await ofHypervisor(blind)).toMatchObject({ ok: false, last: expect.stringContaining('VM.Audit') })
 })
 
-test('a hypervisor that is only half set is told, and is no fault', async () => {
+test('an incomplete hypervisor setting is reported, and is not an error', async () => {
   const { doctor, db, secrets, log } = await prepare(await startDemo())
   await createSettings({ db, secrets, clock: () => new Date(), log }).change({ hypervisor_url: 'https://pve:8006' })
 
@@ -399,11 +402,11 @@ test.each([
     { mode: 0o644 },
     [expect.stringMatching(/^✓/), '✗ key.pem est lisible par tous : chmod o= key.pem'],
   ],
-])('a certificate that is %s is told so', async (_, certificate, lines) => {
+])('a certificate that is %s is reported so', async (_, certificate, lines) => {
   expect(await ofCertificate(certificate)).toEqual({ ok: certificate === WELL_CERTIFICATE, lines })
 })
 
-test('a certificate that cannot be read is told, with the reason', async () => {
+test('an unreadable certificate is reported with the reason', async () => {
   const env = { PANEL_TLS_CERT: '/nonexistent/cert.pem', PANEL_TLS_KEY: '/nonexistent/key.pem' }
   const { doctor } = await prepare(await startDemo(), { env })
 
@@ -417,7 +420,7 @@ test.each([
   [0o755, '✓ modules n’est modifiable que par son propriétaire.'],
   [0o775, '✗ modules est modifiable par d’autres : chmod go-w modules'],
   [0o707, '✗ modules est modifiable par d’autres : chmod go-w modules'],
-])('the folder of the modules is looked at: %i', async (mode, line) => {
+])('doctor checks the folder of the modules: %i', async (mode, line) => {
   const { doctor, folder } = await prepare(await startDemo())
   await mkdir(join(folder, 'modules'))
   await chmod(join(folder, 'modules'), mode)
@@ -428,7 +431,7 @@ test.each([
   expect(checks.map((each) => each.replaceAll(`${folder}/`, ''))).toContain(line)
 })
 
-test.runIf(process.getuid?.() === 0)('modules of another account than the data are told', async () => {
+test.runIf(process.getuid?.() === 0)('modules that belong to another account than the data are reported', async () => {
   const { doctor, folder } = await prepare(await startDemo())
   const modules = join(folder, 'modules')
   await mkdir(modules)
@@ -439,7 +442,7 @@ test.runIf(process.getuid?.() === 0)('modules of another account than the data a
   expect(wrong).toEqual([`✗ ${modules} appartient à un autre compte que le dossier des données : chown 0 ${modules}`])
 })
 
-test('a libSQL server that is away is named, with what was said by the network', async () => {
+test('an unreachable libSQL server is named, with the network’s message', async () => {
   const port = await freePort()
   const folder = await temporaryFolder()
   const env = {

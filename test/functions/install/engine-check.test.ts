@@ -8,7 +8,7 @@ test.each([
   ['docker', true],
   ['process', false],
   ['none', false],
-] as const)('with PANEL_DEPLOYER=%s doctor looks at the engine: %s', async (deployer, looks) => {
+] as const)('with PANEL_DEPLOYER=%s doctor checks the engine: %s', async (deployer, looks) => {
   const folder = await temporaryFolder()
   const socket = join(folder, 'docker.sock')
 

@@ -10,7 +10,7 @@ import { typeCommand } from '../console.ts'
 
 // What root's account may do with it is tried in test/host/host-helper.test.ts.
 
-test('the program is one that the shell can read, and its first line is not cut off by older kernels', async () => {
+test('the program is readable shell, and its first line fits the limit of older kernels', async () => {
   const file = join(await temporaryFolder(), 'ops-panel-host')
   await writeFile(file, HOST_HELPER_PROGRAM)
 
@@ -19,7 +19,7 @@ test('the program is one that the shell can read, and its first line is not cut 
   expect(HOST_HELPER_PROGRAM).toContain(`\nVERSION=${HELPER_VERSION}\n`)
 })
 
-test('the console prints it as it is, and says what its checksum is there', async () => {
+test('the console prints the program unchanged, with its checksum', async () => {
   const { services: bare, secrets } = await testApp([])
   const services = { ...bare, secrets }
   const { text } = await typeCommand(services, ['host', 'helper'])

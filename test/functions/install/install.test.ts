@@ -32,7 +32,7 @@ async function untouched(app: App) {
   expect(await app.services.setupToken.matches(app.setup_token)).toBe(true)
 }
 
-test('stores the host with the type of its key and the sealed password, and spends the token', async () => {
+test('the installation stores the host with the type of its key and the sealed password, and spends the token', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   const body = bodyFor(app, demo)
@@ -56,7 +56,7 @@ test('stores the host with the type of its key and the sealed password, and spen
   await expect.poll(() => demo.connections).toBe(0)
 })
 
-test('afterwards the accounts of the host sign in, and no other host is believed', async () => {
+test('afterwards the accounts of the host can sign in, and no other host is trusted', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   await answered(await install(app, bodyFor(app, demo)), 201)
@@ -74,7 +74,7 @@ test('afterwards the accounts of the host sign in, and no other host is believed
   expect(other.commands).toEqual([])
 })
 
-test('the key may come with its type', async () => {
+test('the key may include its type', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
 
@@ -83,7 +83,7 @@ test('the key may come with its type', async () => {
   expect(await stored(app)).toMatchObject({ ssh_host_key: demo.hostKey })
 })
 
-test('the values of the hypervisor are stored with the rest, the token sealed', async () => {
+test('the values of the hypervisor are stored with the others, the token sealed', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   const hypervisor_url = 'https://pve.example:8006'
@@ -105,7 +105,7 @@ test('empty values of the hypervisor count as absent', async () => {
   expect(Object.keys(await stored(app)).sort()).toEqual(['ssh_host', 'ssh_host_key', 'ssh_password', 'ssh_username'])
 })
 
-test('an account without rights may be installed: accounts can sign in with it already', async () => {
+test('an account without rights can be installed: accounts can already sign in', async () => {
   const app = await notInstalled()
   const demo = await startDemo({ users: ACCOUNTS })
   const body = { ...bodyFor(app, demo), ssh_username: 'none', ssh_password: 'pw-of-none' }
@@ -115,7 +115,7 @@ test('an account without rights may be installed: accounts can sign in with it a
   expect(await stored(app)).toMatchObject({ ssh_username: 'none' })
 })
 
-test('another key than the agreed one is 502: that host is not shown the password, and nothing is stored', async () => {
+test('a key other than the confirmed one gives 502: that host gets no password, and nothing is stored', async () => {
   const app = await notInstalled()
   const host = await startRecordingHost()
   const { setup_token } = app
@@ -142,7 +142,7 @@ test('a fingerprint of another type of key does not match', async () => {
   await untouched(app)
 })
 
-test('a wrong password is 502, and nothing is stored; with the right one it works at once', async () => {
+test('a wrong password gives 502, and nothing is stored; the right one works at once', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   const body = bodyFor(app, demo)
@@ -157,7 +157,7 @@ test('a wrong password is 502, and nothing is stored; with the right one it work
   await answered(await install(app, body), 201)
 })
 
-test('a host that does not answer is 502, and nothing is stored', async () => {
+test('a silent host gives 502, and nothing is stored', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   await demo.close()
@@ -188,7 +188,7 @@ test.each([
   ['hypervisor_url', 'pve.example'],
   ['hypervisor_url', 'https://user:secret@pve.example'],
   ['hypervisor_token', 'secret'],
-])('with %s of %j it is 400, and the host is not touched', async (field, value) => {
+])('with %s of %j the answer is 400, and the host is not touched', async (field, value) => {
   const app = await notInstalled()
   const host = await startRecordingHost()
   const right = { ssh_host: host.address, ssh_username: 'a', ssh_password: 'b', ssh_host_key: KEY }
@@ -207,7 +207,7 @@ test.each([
   ['a body that is too long', 'x'.repeat(1024 * 1024 + 1)],
   ['nothing in it', {}],
   ['a wrong token', { setup_token: 'x', ssh_host: 'pve', ssh_username: 'a', ssh_password: 'b', ssh_host_key: KEY }],
-])('once installed it is 409 before anything else, also with %s', async (_, body) => {
+])('after the installation the answer is 409 before anything else, also with %s', async (_, body) => {
   const app = await installed()
   const before = await readSettings(app.db)
 
@@ -217,7 +217,7 @@ test.each([
   expect(await audited(app.db)).toEqual([])
 })
 
-test('a second time is 409, and changes nothing', async () => {
+test('a second installation gives 409 and changes nothing', async () => {
   const app = await notInstalled()
   const [one, two] = [await startDemo(), await startDemo()]
   await answered(await install(app, bodyFor(app, one)), 201)
@@ -230,7 +230,7 @@ test('a second time is 409, and changes nothing', async () => {
   expect(two.commands).toEqual([])
 })
 
-test('of two at once exactly one installs, and all of the settings are its own', async () => {
+test('of two simultaneous calls exactly one installs, and all settings are its own', async () => {
   const app = await notInstalled()
   const demos = [await startDemo(), await startDemo()]
 
@@ -244,7 +244,7 @@ test('of two at once exactly one installs, and all of the settings are its own',
   expect(await audited(app.db)).toHaveLength(1)
 })
 
-test('a storage that fails at one value stores none, and the token is still good', async () => {
+test('a storage failure at one value stores none, and the token stays valid', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   await app.db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'ssh_password'
@@ -255,7 +255,7 @@ test('a storage that fails at one value stores none, and the token is still good
   await untouched(app)
 })
 
-test('an installation that cannot be put in the audit log is not made, and the token is still good', async () => {
+test('an installation that cannot be put in the audit log fails, and the token stays valid', async () => {
   const app = await notInstalled()
   const demo = await startDemo()
   await app.db.script(`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`)

@@ -81,7 +81,7 @@ function expectHidden(program: Program, password: string): void {
     expect(program.stdout() + program.stderr()).not.toContain(password.slice(at, at + 4))
 }
 
-test.each(['oui', ' Y '])('agreed to with « %s », what was typed is stored with the key that answered', async (yes) => {
+test.each(['oui', ' Y '])('confirmed with « %s », the typed values are stored with the host’s key', async (yes) => {
   const { demo, folder, env, answers } = await prepare()
 
   const { code, stdout, stderr } = await setup(env, answers.host, yes, answers.username, answers.password)
@@ -116,7 +116,7 @@ test.each(['oui', ' Y '])('agreed to with « %s », what was typed is stored wit
   ])
 })
 
-test('answered slowly, question by question, the outcome is the same, and an open input does not hold it up', async () => {
+test('slow answers, one by one, give the same result, and an open input does not delay it', async () => {
   const { folder, env, answers } = await prepare()
   const program = startProgram(env, 'setup')
 
@@ -128,7 +128,7 @@ test('answered slowly, question by question, the outcome is the same, and an ope
 })
 
 test.each(['non', '', 'ouiii'])(
-  'with « %s » for the key no password is sent, nothing is stored, and it ends with 1',
+  'with « %s » for the key no password is sent, nothing is stored, and setup exits with 1',
   async (no) => {
     const { demo, folder, env, answers } = await prepare()
 
@@ -143,7 +143,7 @@ test.each(['non', '', 'ouiii'])(
   },
 )
 
-test('a wrong password is told with what was well, stores nothing and ends with 1', async () => {
+test('a wrong password is reported with the successful steps, stores nothing and exits with 1', async () => {
   const { demo, folder, env, answers } = await prepare()
   const wrong = 'not-the-password-4711'
 
@@ -157,7 +157,7 @@ test('a wrong password is told with what was well, stores nothing and ends with 
   expect(await stored(folder)).toEqual(NOTHING)
 })
 
-test('a host that does not answer is told, stores nothing and ends with 1', async () => {
+test('a silent host is reported, stores nothing and exits with 1', async () => {
   const { demo, folder, env, answers } = await prepare()
   demo.accepting = false
 
@@ -169,7 +169,7 @@ test('a host that does not answer is told, stores nothing and ends with 1', asyn
   expect(await stored(folder)).toEqual(NOTHING)
 })
 
-test('an invalid host is asked for again, with an explanation, until it is valid', async () => {
+test('setup repeats the question for the host, with an explanation, until the answer is valid', async () => {
   const { folder, env, answers } = await prepare()
   const wrong = ['', 'pve:0', 'a b', '[::1']
 
@@ -194,7 +194,7 @@ test('without a password nothing is tried or stored', async () => {
 })
 
 test.each([0, 1, 2, 3])(
-  'when the input ends after %i answers it says so in French, stores nothing and ends with 1',
+  'when the input ends after %i answers, setup says so in French, stores nothing and exits with 1',
   async (count) => {
     const { folder, env, answers } = await prepare()
 
@@ -207,7 +207,7 @@ test.each([0, 1, 2, 3])(
   },
 )
 
-test('a second time it is refused before a question, and what is stored stays', async () => {
+test('a second setup is refused before any question, and the stored settings stay', async () => {
   const { folder, env, answers } = await prepare()
   await setup(env, answers.host, 'oui', answers.username, answers.password)
   const before = await stored(folder)
@@ -237,7 +237,7 @@ test('at a terminal the password is not echoed, and everything else is', async (
   expect((await stored(folder)).account).toMatchObject({ password: answers.password })
 })
 
-test('Ctrl-C at a terminal, in the middle of the password, stores nothing and ends with 1', async () => {
+test('Ctrl-C at a terminal, in the middle of the password, stores nothing and exits with 1', async () => {
   const { folder, env, answers } = await prepare()
   const program = startAtTerminal(env, 'setup')
 
@@ -250,7 +250,7 @@ test('Ctrl-C at a terminal, in the middle of the password, stores nothing and en
   expect(await stored(folder)).toEqual(NOTHING)
 })
 
-test('pasted at a terminal all at once, the password is not shown either', async () => {
+test('input pasted at a terminal all at once does not show the password either', async () => {
   const { folder, env, answers } = await prepare()
   const program = startAtTerminal(env, 'setup')
   await program.said('IPv6]:port) : ')
@@ -262,7 +262,7 @@ test('pasted at a terminal all at once, the password is not shown either', async
   expect((await stored(folder)).account).toMatchObject({ password: answers.password })
 })
 
-test('Ctrl-C at a terminal while the host is tried ends it, and nothing is stored', async () => {
+test('Ctrl-C at a terminal during the check of the host ends it, and nothing is stored', async () => {
   const { demo, folder, env, answers } = await prepare()
   const program = startAtTerminal(env, 'setup')
   demo.override = () => new Promise(() => {})
@@ -276,7 +276,7 @@ test('Ctrl-C at a terminal while the host is tried ends it, and nothing is store
   expect(await stored(folder)).toEqual(NOTHING)
 })
 
-test('at a terminal a silent host and a wrong password are told, and asked for again', async () => {
+test('at a terminal a silent host and a wrong password are reported, and the question is repeated', async () => {
   const { demo, folder, env, answers } = await prepare()
   const nobody = `127.0.0.1:${await freePort()}`
   const wrong = '4711-zqxj-8812'

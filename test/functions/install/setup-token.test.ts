@@ -12,7 +12,7 @@ async function place() {
   return { folder, file: join(folder, 'setup-token'), token: createSetupToken(folder) }
 }
 
-test('the token lies in the data folder, for its owner alone', async () => {
+test('the token is in the data folder, accessible to the owner only', async () => {
   const { file, token } = await place()
 
   const made = await token.make()
@@ -23,7 +23,7 @@ test('the token lies in the data folder, for its owner alone', async () => {
   expect(await token.matches(made)).toBe(true)
 })
 
-test('it stays the same, after a restart too, until it is removed', async () => {
+test('the token stays the same, also after a restart, until it is removed', async () => {
   const { folder, token } = await place()
   const made = await token.make()
 
@@ -37,7 +37,7 @@ test('it stays the same, after a restart too, until it is removed', async () => 
   expect(await token.matches(made)).toBe(false)
 })
 
-test('two services have two tokens', async () => {
+test('two services have different tokens', async () => {
   const [one, two] = [await place(), await place()]
 
   expect(await two.token.matches(await one.token.make())).toBe(false)
@@ -62,14 +62,14 @@ test.each([
   ['no file', undefined],
   ['an empty file', ''],
   ['a file of blanks', ' \n'],
-])('%s matches nothing, not even nothing', async (_, content) => {
+])('%s matches nothing, not even an empty token', async (_, content) => {
   const { file, token } = await place()
   if (content !== undefined) await writeFile(file, content)
 
   for (const given of ['', ' ', '\n', 'x']) expect(await token.matches(given)).toBe(false)
 })
 
-test('an empty file, as a full disk leaves one, is replaced', async () => {
+test('an empty file, as a full disk leaves it, is replaced', async () => {
   const { file, token } = await place()
   await writeFile(file, '', { mode: 0o600 })
 
@@ -88,7 +88,7 @@ test('removing a missing token succeeds', async () => {
   expect(await token.matches('')).toBe(false)
 })
 
-test('instances of one libSQL server have one token, and keep it in no folder', async () => {
+test('instances of one libSQL server share one token, and store it in no folder', async () => {
   const server = await startLibsqlServer()
   onTestFinished(server.stop)
   const shared = {
@@ -112,7 +112,7 @@ test.each([
   ['on', (url: string, token: string) => `Adresse : ${url}/setup#token=${token} — jeton d’installation : ${token} `],
   ['off', (url: string, token: string) => `Adresse : ${url} — jeton d’installation : ${token} `],
 ])(
-  'with PANEL_UI=%s the console tells the address to open',
+  'with PANEL_UI=%s the console prints the address to open',
   async (PANEL_UI, expected) => {
     const folder = await temporaryFolder()
     const program = startProgram({ PANEL_DATA_DIR: folder, PANEL_PORT: '0', PANEL_UI })

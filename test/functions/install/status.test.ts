@@ -4,14 +4,14 @@ import { installed, notInstalled } from './wizard.ts'
 
 const PATH = '/api/install/status'
 
-test('anybody may know that nobody has installed it yet, and nothing more', async () => {
+test('anybody can read that the service is not installed, and nothing more', async () => {
   const app = await notInstalled()
 
   expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: false })
   expect(await audited(app.db)).toEqual([])
 })
 
-test('it is installed once there is an SSH host', async () => {
+test('the service is installed once there is an SSH host', async () => {
   const app = await installed()
 
   expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: true })
@@ -24,7 +24,7 @@ test('the other settings alone do not make it installed', async () => {
   expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: false })
 })
 
-test('a storage that fails is 500: no wizard is offered then', async () => {
+test('a storage failure gives 500, so that no wizard is offered', async () => {
   const app = await notInstalled()
   await app.db.script('ALTER TABLE settings RENAME TO gone')
 

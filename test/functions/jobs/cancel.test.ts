@@ -48,7 +48,7 @@ test('the request is audited with the job and its target', async () => {
   ])
 })
 
-test('an administrator may end anybody’s job', async () => {
+test('an administrator may cancel any job', async () => {
   const { request, path, db } = await cancelApp()
 
   await answered(await request('POST', path(), { as: 'admin' }), 202)
@@ -78,7 +78,7 @@ test('a second request is 202 too and does not change the recorded canceller', a
   expect(await findJob(db, 'job')).toMatchObject({ cancelled_by: 'bob' })
 })
 
-test('a job that has ended is 409, and stays as it ended', async () => {
+test('a job that has ended gives 409, and keeps its result', async () => {
   const { own, db, followed } = await cancelApp()
   await endJob(db, followed, SUCCESS, { now: START.toISOString() })
 
@@ -89,7 +89,7 @@ test('a job that has ended is 409, and stays as it ended', async () => {
   expect(await audited(db)).toEqual([])
 })
 
-test('a job that is not there is 404, for everybody', async () => {
+test('a missing job gives 404, for everybody', async () => {
   const { own, request, path, db } = await cancelApp()
 
   await refused(await own('none'), 404, 'job_missing')
@@ -98,7 +98,7 @@ test('a job that is not there is 404, for everybody', async () => {
   expect(await audited(db)).toEqual([])
 })
 
-test('the whole way: what runs is ended, and every place tells how', async () => {
+test('from end to end: a running job is cancelled, and every endpoint reports it', async () => {
   const demo = await startDemo()
   const output = controlledOutput(demo)
   const { url, token, request, run } = await startService(demo)

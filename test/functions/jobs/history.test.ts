@@ -53,7 +53,7 @@ test('without a job the body is null', async () => {
   expect(await audited(db)).toEqual([])
 })
 
-test('a record has the six fields of the specification, and not who started it', async () => {
+test('a record has the six fields of the specification, without the user who started it', async () => {
   const app = await historyApp()
   await record(app, 'a', SUCCESS, [Buffer.from('one\n'), Buffer.from('two\n')])
 
@@ -62,7 +62,7 @@ test('a record has the six fields of the specification, and not who started it',
   ])
 })
 
-test('while a job runs, finished_at is left out and the output is what there is', async () => {
+test('while a job runs, finished_at is absent and the output is partial', async () => {
   const app = await historyApp()
   await record(app, 'a', undefined, [Buffer.from('so far\n')])
 
@@ -71,7 +71,7 @@ test('while a job runs, finished_at is left out and the output is what there is'
   ])
 })
 
-test('a failed job’s output is its error text, exactly, whatever had been captured', async () => {
+test('the output of a failed job is exactly its error text, whatever was captured', async () => {
   const app = await historyApp()
   const end: JobEnd = { status: 'error', error: 'Erreur SSH : gone', error_code: 'ssh_failed', exit_code: null }
   await record(app, 'a', end, [Buffer.from('captured\n')])
@@ -88,7 +88,7 @@ test('a job that printed nothing has an empty output', async () => {
   expect(await outputOf(await app.read())).toBe('')
 })
 
-test('the newest 50 are listed, the newest first, of one moment the last recorded first', async () => {
+test('the newest 50 are listed, newest first, and by record order at the same time', async () => {
   const app = await historyApp()
   for (let n = 0; n < 53; n++) {
     await record(app, `job-${n}`, SUCCESS, [], new Date(Date.parse(AT) + Math.floor(n / 2) * 1000).toISOString())
@@ -100,7 +100,7 @@ test('the newest 50 are listed, the newest first, of one moment the last recorde
   expect(records.map(({ job_id }) => job_id)).toEqual(Array.from({ length: 50 }, (_, n) => `job-${52 - n}`))
 })
 
-test('?output=none leaves the outputs out, and only them', async () => {
+test('?output=none omits only the outputs', async () => {
   const app = await historyApp()
   await record(app, 'a', SUCCESS, [Buffer.from('one\n')])
 
@@ -109,7 +109,7 @@ test('?output=none leaves the outputs out, and only them', async () => {
   ])
 })
 
-test('another value of output is refused by name', async () => {
+test('any other value of output is refused by name', async () => {
   const app = await historyApp()
 
   const { details } = await refused(await app.read('?output=some'), 400, 'invalid_request')
@@ -117,7 +117,7 @@ test('another value of output is refused by name', async () => {
   expect(details?.map(({ field }) => field)).toEqual(['output'])
 })
 
-test('an output of exactly 4 MiB is whole', async () => {
+test('an output of exactly 4 MiB is complete', async () => {
   const app = await historyApp()
   const text = 'x'.repeat(LIMIT)
   await record(app, 'a', SUCCESS, inRows(text))
@@ -125,7 +125,7 @@ test('an output of exactly 4 MiB is whole', async () => {
   expect((await outputOf(await app.read())) === text).toBe(true)
 })
 
-test('of a longer one the last 4 MiB follow a line that says how much was left out', async () => {
+test('a longer output is its last 4 MiB after a line with the omitted size', async () => {
   const app = await historyApp()
   const text = `${'first\n'.repeat(10)}${'y'.repeat(LIMIT - 4)}end\n`
   await record(app, 'a', SUCCESS, inRows(text))
@@ -141,7 +141,7 @@ test.each([
   ['é', 2],
   ['€', 3],
   ['😀', 4],
-])('a cut inside %s leaves the rest of it out, and counts it', async (character, width) => {
+])('a cut inside %s omits the rest of it, and counts it', async (character, width) => {
   const app = await historyApp()
   // One byte too many, so that the cut lies behind the first byte of a character.
   const tail = 'z'.repeat(LIMIT - (width - 1))
@@ -164,7 +164,7 @@ test('one long output does not shorten another', async () => {
   expect(second?.output.startsWith(`[… ${MIB} octets omis …]\n`)).toBe(true)
 })
 
-test('two at a time are answered with their outputs, and without them as many as are asked for', async () => {
+test('two at a time are answered with their outputs, and any number without', async () => {
   const app = await historyApp()
   await record(app, 'a', SUCCESS, inRows('x'.repeat(LIMIT)))
 
@@ -183,7 +183,7 @@ test('two at a time are answered with their outputs, and without them as many as
   ])
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await historyApp()
   await app.db.script('ALTER TABLE jobs RENAME TO gone')
 

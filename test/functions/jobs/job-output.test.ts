@@ -27,21 +27,21 @@ async function outputApp(pieces: readonly (string | Buffer)[], { ended = true } 
   return { ...app, job, whole, ask, read }
 }
 
-test('from the start to the end, without an offset', async () => {
+test('without an offset the output is returned from start to end', async () => {
   const { read, db } = await outputApp(['un\n', 'deux é\n'])
 
   expect(await read()).toEqual({ chunk: 'un\ndeux é\n', offset: 0, next_offset: 11, ended: true })
   expect(await audited(db)).toEqual([])
 })
 
-test('from a byte in the middle of a row', async () => {
+test('the output can start at a byte in the middle of a row', async () => {
   const { read } = await outputApp(['un\n', 'deux é\n'])
 
   expect(await read('?offset=5')).toEqual({ chunk: 'ux é\n', offset: 5, next_offset: 11, ended: true })
 })
 
 test.each([11, 12, 4_000_000_000_000])(
-  'at the end and beyond (%i) there is nothing, and the end is told',
+  'at the end and beyond (%i) the answer is empty and reports the end',
   async (at) => {
     const { read } = await outputApp(['un\n', 'deux é\n'])
 
@@ -49,7 +49,7 @@ test.each([11, 12, 4_000_000_000_000])(
   },
 )
 
-test('of a job that runs the end is not told, neither at its end nor before', async () => {
+test('a running job reports no end, at its last byte or before', async () => {
   const { read } = await outputApp(['un\n'], { ended: false })
 
   expect(await read()).toEqual({ chunk: 'un\n', offset: 0, next_offset: 3, ended: false })
@@ -57,7 +57,7 @@ test('of a job that runs the end is not told, neither at its end nor before', as
   expect(await read('?offset=99')).toEqual({ chunk: '', offset: 3, next_offset: 3, ended: false })
 })
 
-test('a long output comes in pieces of a mebibyte at most, each byte once, every character whole', async () => {
+test('a long output comes in pieces of at most a mebibyte, each byte once, without split characters', async () => {
   // Rows of odd lengths, each of whole characters, as the service writes them.
   const rows = Array.from({ length: 120 }, (_, at) => `${at} ${'é€🦊'.repeat(3_000 + at)}\n`)
   const { read, whole } = await outputApp(rows)
@@ -88,13 +88,13 @@ test('exactly a mebibyte is one piece', async () => {
   expect([chunk.length, next_offset, ended]).toEqual([MIB, MIB, true])
 })
 
-test('a job without output has an end and nothing else', async () => {
+test('a job without output reports its end and nothing else', async () => {
   const { read } = await outputApp([])
 
   expect(await read()).toEqual({ chunk: '', offset: 0, next_offset: 0, ended: true })
 })
 
-test('what retention has removed is passed over, and the answer says so by its offset', async () => {
+test('pruned output is skipped, and the offset in the answer shows it', async () => {
   const { read, db } = await outputApp(Array.from({ length: 130 }, () => '0123456789'))
   // One step takes 128 rows.
   expect(await removeOldOutput(db, { kind: 'upgrade', keep: 0 })).toBe(true)
@@ -118,13 +118,13 @@ test.each(['-1', '1.5', 'x', '', '1e3', '0x10'])('an offset of %j is refused by 
   expect(details?.map(({ field }) => field)).toEqual(['offset'])
 })
 
-test('a job that is not there is 404', async () => {
+test('a missing job gives 404', async () => {
   const { ask } = await outputApp([])
 
   await refused(await ask('', 'none'), 404, 'job_missing')
 })
 
-test('a polling client gets each byte once while the job runs, and learns of the end', async () => {
+test('a polling client gets each byte once while the job runs, and then the end', async () => {
   const demo = await startDemo()
   const printed = controlledOutput(demo)
   const { request, run } = await startService(demo)
@@ -151,7 +151,7 @@ test('a polling client gets each byte once while the job runs, and learns of the
   expect(at).toBe(Buffer.byteLength(text))
 })
 
-test('a row that is longer than what is given at a time comes in several, cut between characters', async () => {
+test('a row longer than a piece comes in several, cut between characters', async () => {
   const { read, whole } = await outputApp(['a', 'é'.repeat(1.2 * MIB), '€'.repeat(MIB), 'end'])
   const chunks: string[] = []
   for (let offset = 0; ; ) {

@@ -23,7 +23,7 @@ async function jobApp({ end, chunks = ['un\n', 'deux é\n'] }: { end?: JobEnd; c
   }
 }
 
-test('a job that runs: what there is so far, no end, an unknown exit code', async () => {
+test('a running job has its output so far, no end, and an unknown exit code', async () => {
   const { read, db } = await jobApp()
 
   expect(await answered(await read(), 200)).toEqual({
@@ -41,7 +41,7 @@ test('a job that runs: what there is so far, no end, an unknown exit code', asyn
   expect(await audited(db)).toEqual([])
 })
 
-test.each([0, 100])('a job whose command ended with %i', async (exit_code) => {
+test.each([0, 100])('a job whose command exited with %i', async (exit_code) => {
   const { read } = await jobApp({ end: { status: 'success', error: null, error_code: null, exit_code } })
 
   expect(await answered(await read(), 200)).toEqual({
@@ -59,7 +59,7 @@ test.each([0, 100])('a job whose command ended with %i', async (exit_code) => {
   })
 })
 
-test('the output of a failed job is its error, exactly; the size is that of what was captured', async () => {
+test('the output of a failed job is exactly its error; the size is that of the captured output', async () => {
   const { read } = await jobApp({ end: FAILED })
 
   expect(await answered(await read(), 200)).toMatchObject({
@@ -85,7 +85,7 @@ test('a cancelled job keeps its output, and its exit code', async () => {
   })
 })
 
-test('?output=none leaves the output out, and only that; another value is refused by name', async () => {
+test('?output=none omits only the output; any other value is refused by name', async () => {
   const { read } = await jobApp()
 
   expect(await answered(await read('?output=none'), 200)).toEqual({
@@ -103,7 +103,7 @@ test('?output=none leaves the output out, and only that; another value is refuse
   expect(details?.map(({ field }) => field)).toEqual(['output'])
 })
 
-test('a long output is its last 4 MiB after a line that says how much was left out', async () => {
+test('a long output is its last 4 MiB after a line with the omitted size', async () => {
   const { read } = await jobApp({ chunks: ['début\n', ...Array.from({ length: 64 }, () => 'x'.repeat(65_536))] })
 
   const answer = await answered(await read(), 200)
@@ -112,7 +112,7 @@ test('a long output is its last 4 MiB after a line that says how much was left o
   expect(answer).toHaveProperty('output', `[… 7 octets omis …]\n${'x'.repeat(4 * 1024 * 1024)}`)
 })
 
-test('a job whose output is removed says how much there was, and keeps its record', async () => {
+test('a job with pruned output reports its former size, and keeps its record', async () => {
   const { read, db } = await jobApp({ end: { status: 'success', error: null, error_code: null, exit_code: 7 } })
   while (await removeOldOutput(db, { kind: 'upgrade', keep: 0 }));
 
@@ -125,7 +125,7 @@ test('a job whose output is removed says how much there was, and keeps its recor
   })
 })
 
-test('a job that is not there is 404', async () => {
+test('a missing job gives 404', async () => {
   const { read } = await jobApp()
 
   const { error } = await refused(await read('', 'none'), 404, 'job_missing')
@@ -133,7 +133,7 @@ test('a job that is not there is 404', async () => {
   expect(error).not.toBe('')
 })
 
-test('of a job that printed megabytes two answers at a time are for one user, and one that is left gives way', async () => {
+test('of a job with megabytes of output, two answers at a time are for one user, and an abandoned one gives way', async () => {
   const { read } = await jobApp({ chunks: Array.from({ length: 3 }, () => '\u001b'.repeat(256 * 1024)) })
 
   const [one, other] = [await read(), await read()]

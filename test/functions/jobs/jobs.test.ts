@@ -25,7 +25,7 @@ async function listApp() {
   return { ...app, read }
 }
 
-test('each job is told with how it ended and who has started it, without its output', async () => {
+test('each job is listed with its result and its user, without its output', async () => {
   const { db, read } = await listApp()
   const parts: JobPart[] = [
     { id: '101', name: 'web', state: 'done', code: 0 },
@@ -68,7 +68,7 @@ test('each job is told with how it ended and who has started it, without its out
   })
 })
 
-test('checks and repairs are told with their kind: the last ten of each that ended, and whatever runs', async () => {
+test('checks and repairs are listed with their kind: the last ten ended ones of each, and all running ones', async () => {
   const { db, read, request } = await listApp()
   const at = (minute: number) => `2026-03-01T10:${`${minute}`.padStart(2, '0')}:00.000Z`
   const old = { kind: 'check', args: '{}', queue: '', target: 'lxc:101', started_at: at(0) }
@@ -118,7 +118,7 @@ test('a client with the current version waits until a job begins or ends; withou
   await expect.poll(ended).toMatchObject({ version: '1.0', jobs: [{ target: 'host', status: 'success' }] })
 })
 
-test('another value of since is no version, and one that is too long is refused', async () => {
+test('an unknown value of since counts as no version, and an overlong one is refused', async () => {
   const { read } = await listApp()
 
   expect(await answered(await read('?since=nonsense'), 200)).toMatchObject({ jobs: [] })
@@ -140,7 +140,7 @@ async function counted() {
   return { db, state, list: createJobList(counting, () => state.now) }
 }
 
-test('two hundred that ask at the same time cost two statements, and one every quarter of a second after that', async () => {
+test('two hundred simultaneous clients cost two statements, and then one every quarter of a second', async () => {
   const { db, state, list } = await counted()
   await recordJob(db, 'job')
   const crowd = () => Promise.all(Array.from({ length: 200 }, () => list.newest(UPGRADES)))
@@ -155,7 +155,7 @@ test('two hundred that ask at the same time cost two statements, and one every q
   expect(state.asked).toBe(3)
 })
 
-test('what another instance has begun is seen a quarter of a second later, what this one has, at once', async () => {
+test('a job of another instance appears within a quarter of a second, a job of this one at once', async () => {
   const { db, state, list } = await counted()
   const ids = async () => (await list.newest(UPGRADES)).jobs.map(({ id }) => id)
   expect(await ids()).toEqual([])
@@ -176,7 +176,7 @@ test('what another instance has begun is seen a quarter of a second later, what 
   expect((await list.newest(UPGRADES)).version).not.toBe(running)
 })
 
-test('a database that fails is told to who asks, and asked again by the next', async () => {
+test('a database failure is reported to the waiting clients, and the next request asks again', async () => {
   const { state, list } = await counted()
   state.fails = true
   await expect(list.newest(UPGRADES)).rejects.toThrow(StorageError)

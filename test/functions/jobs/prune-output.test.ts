@@ -21,7 +21,7 @@ async function withJobs(count: number, keep = 50) {
   return { ...app, add, withOutput, forget: () => pruneOutput.run(app.services) }
 }
 
-test('the newest keep their output; of the others the record stays, and says that its output is gone', async () => {
+test('the newest jobs keep their output; older ones keep their record, which says that the output is gone', async () => {
   const { forget, db, withOutput } = await withJobs(53)
   const before = await rows(db, 'SELECT id, status, target, exit_code, output_size FROM jobs ORDER BY rowid')
 
@@ -34,7 +34,7 @@ test('the newest keep their output; of the others the record stays, and says tha
   expect(await readOutput(db, 'job 2', 0, 100)).toEqual([])
 })
 
-test('as long as there are no more than are kept nothing is removed', async () => {
+test('nothing is removed while there are no more jobs than the limit', async () => {
   const { forget, withOutput } = await withJobs(50)
 
   await forget()
@@ -42,7 +42,7 @@ test('as long as there are no more than are kept nothing is removed', async () =
   expect(await withOutput()).toHaveLength(50)
 })
 
-test('a job that runs keeps its output, however many came after it', async () => {
+test('a running job keeps its output, however many jobs are newer', async () => {
   const { add, forget, db, withOutput } = await withJobs(1)
   await add('runs', { ended: false })
   for (let at = 0; at < 50; at += 1) await add(`later ${at}`)
@@ -56,7 +56,7 @@ test('a job that runs keeps its output, however many came after it', async () =>
   expect(await withOutput()).not.toContain('runs')
 })
 
-test('a huge output goes in pieces, and what is left can be read to the last', async () => {
+test('a huge output is removed in pieces, and the rest stays readable', async () => {
   const { add, db, services } = await withJobs(0)
   await add('huge', { pieces: Array.from({ length: 300 }, (_, at) => `${String(at).padStart(3, '0')}\n`) })
   await add('new')
@@ -96,7 +96,7 @@ test('other writes get their turn between two deletions', async () => {
   expect(await readOutput(db, 'huge', 0, 1)).toEqual([])
 })
 
-test('of checks the newest thousand are kept, and those from which the state of a target is known', async () => {
+test('of checks the newest thousand are kept, and those that determine the state of a target', async () => {
   const { db, add, forget } = await withJobs(3)
   const check = async (id: string, target = 'lxc:999') => {
     const job = await recordJob(db, id, { kind: 'check', queue: '', target })

@@ -26,7 +26,7 @@ test('counts requests by method, path and status, and their time', async () => {
 
 const counted = (status: string, count: number) => ({ kind: 'upgrade', status, count })
 
-test('gauges are read at each request, and not in between', async () => {
+test('gauges are read at each request, and not between requests', async () => {
   const metrics = await createMetrics()
   let [sockets, asked] = [2, 0]
   metrics.look({
@@ -75,7 +75,7 @@ test('an unreachable database is reported together with all other metrics', asyn
   expect(sampleOf(ill, 'ops_panel_sockets')).toBe(3)
 })
 
-test('a timed database does the same, and each call is counted, also one that fails', async () => {
+test('a timed database behaves the same, and counts each call, including failed ones', async () => {
   const metrics = await createMetrics()
   const db = metrics.timed(await open())
   await db.script('CREATE TABLE t (n INTEGER)')

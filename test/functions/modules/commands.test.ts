@@ -27,7 +27,7 @@ async function repository(descriptor: object, files: Readonly<Record<string, str
 
 const WORDY = { id: 'wordy', name: 'Des mots', version: '2.1.0', has_backend: true }
 
-test('a module is installed from a folder, and its code is there at the next start', async () => {
+test('a module is installed from a folder, and its code loads at the next start', async () => {
   const app = await start([])
   const folder = await repository(WORDY, { 'backend.mjs': saying('wordy', 'bonjour'), 'other.txt': 'x' })
 
@@ -59,7 +59,7 @@ test('a module is installed from a folder, and its code is there at the next sta
   ])
 })
 
-test('a newer version replaces the files, and a module that is disabled stays so', async () => {
+test('a newer version replaces the files, and a disabled module stays disabled', async () => {
   const app = await start([])
   await app.type('modules', 'install', await repository(WORDY, { 'backend.mjs': saying('wordy', 'one') }))
   await app.type('modules', 'disable', 'wordy')
@@ -78,7 +78,7 @@ test.each([
   [{ id: 'wordy', name: 'x', version: '1', has_backend: true, backend: '../x.mjs' }, {}, 'backend :'],
   [WORDY, {}, 'backend.mjs ne peut pas être lu'],
   [{ id: 'terminal', name: 'x', version: '1' }, {}, 'est le nom d’un module du panneau'],
-])('%j is refused, and nothing is left of it', async (descriptor, files, reason) => {
+])('%j is refused, and nothing of it remains', async (descriptor, files, reason) => {
   const app = await start([])
 
   const typed = app.type('modules', 'install', await repository(descriptor, files))
@@ -90,7 +90,7 @@ test.each([
   expect(await audited(app.db)).toEqual([])
 })
 
-test('a folder without a module.json is told as such', async () => {
+test('a folder without a module.json is refused by name', async () => {
   const app = await start([])
 
   await expect(app.type('modules', 'install', await temporaryFolder())).rejects.toThrow(
@@ -98,7 +98,7 @@ test('a folder without a module.json is told as such', async () => {
   )
 })
 
-test('enable, disable and remove say what they did, and what there is to do', async () => {
+test('enable, disable and remove report the result and the next step', async () => {
   const app = await start([record('plain'), record('wordy', { backend: 'backend.mjs' })], {
     files: { 'wordy/backend.mjs': saying('wordy', 'x') },
   })
@@ -121,7 +121,7 @@ test('enable, disable and remove say what they did, and what there is to do', as
   ])
 })
 
-test.each(['enable', 'disable', 'remove'])('%s refuses the panel’s own and what is not there', async (verb) => {
+test.each(['enable', 'disable', 'remove'])('%s refuses built-in and unknown modules', async (verb) => {
   const app = await start([])
 
   await expect(app.type('modules', verb, 'terminal')).rejects.toThrow('« terminal » fait partie du panneau')

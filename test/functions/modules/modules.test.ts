@@ -5,7 +5,7 @@ import { NOW, record, saying, withModules } from './module.ts'
 const BACKEND = record('wordy', { backend: 'backend.mjs' })
 const CORE = ['dashboard', 'updates', 'terminal', 'hypervisor', 'registry', 'settings']
 
-test('the panel’s own modules are there from the start, enabled, in the order of the menu, for whoever is signed in', async () => {
+test('the built-in modules are enabled from the start, in menu order, for every signed-in user', async () => {
   const app = await withModules([])
 
   const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
@@ -27,7 +27,7 @@ test('the panel’s own modules are there from the start, enabled, in the order 
   await refused(await app.request('GET', '/api/modules'), 401, 'unauthenticated')
 })
 
-test('installed ones follow, by their place and then their name, without a word about their files', async () => {
+test('installed modules follow, sorted by position and name, without details of their files', async () => {
   const nav = { nav_label: 'B', nav_icon: 'star', nav_href: '/b', nav_order: 5 }
   const app = await withModules([record('a'), BACKEND, record('b', nav)])
 
@@ -52,7 +52,7 @@ test('installed ones follow, by their place and then their name, without a word 
   expect(JSON.stringify(list)).not.toContain('backend.mjs')
 })
 
-test('a module without code is disabled and enabled at once, and again changes nothing', async () => {
+test('a module without code is disabled and enabled at once; repeating that changes nothing', async () => {
   const app = await withModules([record('a')])
   const enabled = async () => {
     const list = await answered(await app.request('GET', '/api/modules', { as: 'user' }), 200)
@@ -79,7 +79,7 @@ test('a module without code is disabled and enabled at once, and again changes n
   ])
 })
 
-test('a module’s endpoint answers while it is enabled, like an unknown address while it is not', async () => {
+test('an endpoint of a module answers while the module is enabled, and is an unknown address otherwise', async () => {
   const app = await withModules([BACKEND], { files: { 'wordy/backend.mjs': saying('wordy', 'bonjour') } })
   const word = () => app.request('GET', '/api/modules/wordy/word', { as: 'user' })
 
@@ -110,14 +110,17 @@ test('a module whose code is not loaded cannot be enabled without a restart, and
   expect(await auditedActions(app.db)).toEqual(['module_disabled'])
 })
 
-test.each(['enable', 'disable'])('%s: not the panel’s own, not what is not there, not by everybody', async (verb) => {
-  const app = await withModules([record('a')])
-  const path = (id: string) => `/api/modules/${id}/${verb}`
+test.each(['enable', 'disable'])(
+  '%s: refused for built-in modules, unknown modules and ordinary users',
+  async (verb) => {
+    const app = await withModules([record('a')])
+    const path = (id: string) => `/api/modules/${id}/${verb}`
 
-  await refused(await app.request('POST', path('terminal'), { as: 'admin' }), 409, 'core_module')
-  await refused(await app.request('POST', path('absent'), { as: 'admin' }), 404, 'module_missing')
-  await refused(await app.request('POST', path('%00'), { as: 'admin' }), 404, 'module_missing')
-  await refused(await app.request('POST', path('a'), { as: 'user' }), 403, 'forbidden')
-  await refused(await app.request('POST', path('a')), 401, 'unauthenticated')
-  expect(await auditedActions(app.db)).toEqual([])
-})
+    await refused(await app.request('POST', path('terminal'), { as: 'admin' }), 409, 'core_module')
+    await refused(await app.request('POST', path('absent'), { as: 'admin' }), 404, 'module_missing')
+    await refused(await app.request('POST', path('%00'), { as: 'admin' }), 404, 'module_missing')
+    await refused(await app.request('POST', path('a'), { as: 'user' }), 403, 'forbidden')
+    await refused(await app.request('POST', path('a')), 401, 'unauthenticated')
+    expect(await auditedActions(app.db)).toEqual([])
+  },
+)

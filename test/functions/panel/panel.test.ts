@@ -15,7 +15,7 @@ const addresses = ROUTES.map(({ path }) => path.replace(':job', '0f8b1a2c'))
 const app = await testApp(functions)
 const get = (path: string, headers: Record<string, string> = {}) => app.request('GET', path, { headers })
 
-test.each(addresses)('%s is the page, for anybody', async (path) => {
+test.each(addresses)('%s returns the page to anybody', async (path) => {
   const response = await get(path)
 
   expect(response.status).toBe(200)
@@ -23,7 +23,7 @@ test.each(addresses)('%s is the page, for anybody', async (path) => {
   expect(await response.text()).toBe(page)
 })
 
-test('it may load and ask its own origin alone, be framed by nobody, and says nothing to others', async () => {
+test('the page may load and connect to its own origin only, cannot be framed, and sends no referrer', async () => {
   const { headers } = await get('/')
 
   expect(headers.get('content-security-policy')).toBe(
@@ -36,7 +36,7 @@ test('it may load and ask its own origin alone, be framed by nobody, and says no
   expect(headers.get('x-request-id')).not.toBeNull()
 })
 
-test('windows that it opens, and those that open it, know nothing of each other, where browsers heed that', async () => {
+test('windows that the page opens, and those that open it, are isolated, in browsers with support for that', async () => {
   const opener = async (headers: Record<string, string> = {}) =>
     (await get('/', headers)).headers.get('cross-origin-opener-policy')
 
@@ -45,7 +45,7 @@ test('windows that it opens, and those that open it, know nothing of each other,
   expect(await opener()).toBeNull()
 })
 
-test('a browser asks each time whether the page is still the same, and is sent it once', async () => {
+test('a browser revalidates the page each time, and downloads it once', async () => {
   const first = await get('/')
   const etag = first.headers.get('etag') ?? ''
   const again = await get('/settings', { 'if-none-match': etag })
@@ -61,30 +61,27 @@ test('a browser asks each time whether the page is still the same, and is sent i
     expect((await get('/', { 'if-none-match': other })).status).toBe(200)
 })
 
-test.each(scripts)(
-  '%s is served as it was built, compressed as the client takes it, to be kept for ever',
-  async (path) => {
-    const content = Buffer.from(files.get(path.slice(1)) ?? [])
-    const plain = await get(path)
-    const zipped = await get(path, { 'accept-encoding': 'gzip' })
+test.each(scripts)('%s is served as built, compressed as the client accepts, and cacheable for ever', async (path) => {
+  const content = Buffer.from(files.get(path.slice(1)) ?? [])
+  const plain = await get(path)
+  const zipped = await get(path, { 'accept-encoding': 'gzip' })
 
-    expect(Buffer.from(await plain.arrayBuffer()).equals(content)).toBe(true)
-    expect(gunzipSync(Buffer.from(await zipped.arrayBuffer())).equals(content)).toBe(true)
-    expect(zipped.headers.get('content-encoding')).toBe('gzip')
-    for (const { headers, status } of [plain, zipped]) {
-      expect(status).toBe(200)
-      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-      expect(headers.get('vary')).toBe('accept-encoding')
-      expect(headers.get('content-type')).toMatch(/^(text\/javascript|text\/css|image\/svg\+xml); charset=utf-8$/)
-    }
-  },
-)
+  expect(Buffer.from(await plain.arrayBuffer()).equals(content)).toBe(true)
+  expect(gunzipSync(Buffer.from(await zipped.arrayBuffer())).equals(content)).toBe(true)
+  expect(zipped.headers.get('content-encoding')).toBe('gzip')
+  for (const { headers, status } of [plain, zipped]) {
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(headers.get('vary')).toBe('accept-encoding')
+    expect(headers.get('content-type')).toMatch(/^(text\/javascript|text\/css|image\/svg\+xml); charset=utf-8$/)
+  }
+})
 
-test('there are scripts, styles, a picture', () => {
+test('the page has scripts, styles and a picture', () => {
   expect([...new Set(scripts.map((name) => name.replace(/^.*\./, '')))].sort()).toEqual(['css', 'js', 'svg'])
 })
 
-test.each(['/', ...scripts.slice(0, 1)])('HEAD %s has the headers alone', async (path) => {
+test.each(['/', ...scripts.slice(0, 1)])('HEAD %s returns only the headers', async (path) => {
   const [asked, head] = [await get(path), await app.request('HEAD', path)]
   const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => name !== 'x-request-id')
 
@@ -96,14 +93,14 @@ test.each(['/', ...scripts.slice(0, 1)])('HEAD %s has the headers alone', async 
 test.each([
   ...['nothing.js', 'main.js', 'panel.html', 'index.html', 'constructor', '..%2fpanel.html', '..%2fdocs.js', '%00'],
   ...['docs.js', 'main.tsx', ''],
-])('/panel/%s is no file of it, and no page either', async (name) => {
+])('/panel/%s is neither a file of the panel nor a page', async (name) => {
   await refused(await get(`/panel/${name}`), 404, 'not_found')
 })
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' }
 
 test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/Settings', '/favicon.ico', '/%ff'])(
-  '%s is no address of it: 404, the page for a browser that goes there, JSON for all others',
+  'the unknown address %s gives 404: the page to a navigating browser, JSON to all others',
   async (path) => {
     const seen = await get(path, NAVIGATION)
 
@@ -126,7 +123,7 @@ test.each(['/nothing', '/updates/', '/updates/1/2', '/index.html', '/panel', '/S
   },
 )
 
-test('what is no address of the API is told in JSON to everybody, as are a wrong method and a panel that is off', async () => {
+test('unknown API addresses, wrong methods and a disabled panel get JSON for everybody', async () => {
   const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
 
   for (const path of ['/api/nothing', '/api', '/ws/nothing'])
@@ -136,7 +133,7 @@ test('what is no address of the API is told in JSON to everybody, as are a wrong
   await refused(await off.request('GET', '/nothing', { headers: NAVIGATION }), 404, 'not_found')
 })
 
-test('who asks too often for what is not there is told so, as for the page itself', async () => {
+test('requests for unknown addresses have the same limit as the page', async () => {
   const busy = await testApp(functions)
   const load = () => busy.request('GET', '/nothing', { headers: NAVIGATION })
   for (let n = 0; n < 600; n += 1) expect((await load()).status).toBe(404)
@@ -144,7 +141,7 @@ test('who asks too often for what is not there is told so, as for the page itsel
   expect((await load()).status).toBe(429)
 })
 
-test('with PANEL_UI=off nothing of it is there, whatever the method, and the API is', async () => {
+test('with PANEL_UI=off no panel address exists, for any method, and the API does', async () => {
   const off = await testApp(functions, { env: { PANEL_UI: 'off' } })
 
   for (const path of [...addresses, ...scripts])
@@ -155,7 +152,7 @@ test('with PANEL_UI=off nothing of it is there, whatever the method, and the API
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-test('a browser that asks too often is told so by a page, which asks again when it may; a program in JSON', async () => {
+test('over the limit, a browser gets a page that retries in time, and a program gets JSON', async () => {
   const busy = await testApp(functions)
   const load = (headers: Record<string, string>) => busy.request('GET', '/updates', { headers })
   for (let n = 0; n < 600; n += 1) expect((await load({})).status).toBe(200)
@@ -175,6 +172,6 @@ test('a browser that asks too often is told so by a page, which asks again when 
   await refused(await busy.request('GET', '/'), 429, 'rate_limited')
 })
 
-test('it needs no token, and looks at none', async () => {
+test('the page needs no token, and ignores one', async () => {
   expect((await get('/audit', { authorization: 'Bearer rubbish' })).status).toBe(200)
 })

@@ -11,11 +11,11 @@ const refusedFields = (text: string) => {
   return 'reasons' in parsed ? [...new Set(parsed.reasons.map(({ field }) => field))] : []
 }
 
-test('an id, a name and a version are enough; there is no code unless it says so', () => {
+test('an id, a name and a version suffice; a module has no code unless it says so', () => {
   expect(parse({})).toEqual({ descriptor: { ...SMALLEST, has_backend: false, backend: 'backend.mjs' } })
 })
 
-test('every field is read, and unknown fields are ignored', () => {
+test('every known field is read, and unknown fields are ignored', () => {
   const all = {
     ...SMALLEST,
     description: 'Sauvegarde\n\tles conteneurs.',
@@ -30,7 +30,7 @@ test('every field is read, and unknown fields are ignored', () => {
   expect(parseDescriptor(`\uFEFF${text}`)).toEqual({ descriptor: all })
 })
 
-test('the panel’s own ids are not refused here', () => {
+test('this check does not refuse the panel’s own ids', () => {
   expect(parse({ id: 'dashboard' })).toMatchObject({ descriptor: { id: 'dashboard' } })
 })
 
@@ -44,11 +44,11 @@ test.each([
   ['"text"', 'un objet JSON est attendu'],
   ['{"id": {"length": {"toString": ""}}, "name": {"length": {"toString": ""}}}', 'Entrée invalide'],
   ['['.repeat(60_000), 'ce n’est pas un texte JSON'],
-])('%.30s is no descriptor, as a whole', (text, message) => {
+])('%.30s is refused as a whole', (text, message) => {
   expect(parseDescriptor(text)).toEqual({ reasons: [{ field: '', message }] })
 })
 
-test('each wrong field is named, in French', () => {
+test('each invalid field is named, in French', () => {
   const text = JSON.stringify({
     id: 'Backups',
     name: '',
@@ -73,12 +73,12 @@ test('each wrong field is named, in French', () => {
   })
 })
 
-test.each(['a', 'a-1', 'a'.repeat(63)])('%s may be an id', (id) => {
+test.each(['a', 'a-1', 'a'.repeat(63)])('%s is a valid id', (id) => {
   expect(parse({ id })).toMatchObject({ descriptor: { id } })
 })
 
 test.each(['', '1a', '-a', 'A', 'a_b', 'a.b', 'a/b', '../a', 'é', 'a\n', 'a'.repeat(64), '__proto__'])(
-  '%j is no id',
+  '%j is not an id',
   (id) => {
     expect(refusedFields(JSON.stringify({ ...SMALLEST, id }))).toEqual(['id'])
   },
@@ -103,12 +103,12 @@ test.each([
   [{ nav: { label: 'x', href: '/', order: 1e300 } }, 'nav.order'],
   [{ nav: { label: 'x', href: '/', order: '1' } }, 'nav.order'],
   [{ nav: { label: 'x' } }, 'nav.href'],
-])('%j is refused by its field', (more, field) => {
+])('%j is refused with the name of its field', (more, field) => {
   expect(refusedFields(JSON.stringify({ ...SMALLEST, ...more }))).toEqual([field])
 })
 
 test.each(['backend.mjs', 'index.js', 'dist/a b/x.mjs', '.hidden/x.js', 'a..b.mjs', 'é.mjs'])(
-  '%s may be the file with the code',
+  '%s may be the code file',
   (backend) => {
     expect(parse({ backend })).toMatchObject({ descriptor: { backend } })
   },
@@ -132,14 +132,14 @@ test.each([
   'a\n.mjs',
   'file:///x.mjs',
   `${'x'.repeat(252)}.mjs`,
-])('%j is no file with code', (backend) => {
+])('%j is not a code file', (backend) => {
   expect(refusedFields(JSON.stringify({ ...SMALLEST, backend }))).toEqual(['backend'])
 })
 
-test.each(SAFE_LINKS)('%s may be where the menu leads', (href) => {
+test.each(SAFE_LINKS)('%s is a valid menu link', (href) => {
   expect(parse({ nav: { label: 'x', href } })).toMatchObject({ descriptor: { nav: { href } } })
 })
 
-test.each([...UNSAFE_LINKS, ...PADDED_LINKS, `/${'x'.repeat(2_000)}`])('%j is nowhere that a menu leads', (href) => {
+test.each([...UNSAFE_LINKS, ...PADDED_LINKS, `/${'x'.repeat(2_000)}`])('%j is not a menu link', (href) => {
   expect(refusedFields(JSON.stringify({ ...SMALLEST, nav: { label: 'x', href } }))).toEqual(['nav.href'])
 })

@@ -70,7 +70,7 @@ const flood = (response: ServerResponse, type: string, start: string): void => {
   more()
 }
 
-test('a module is given with its repository, its descriptor and the commit they were read at', async () => {
+test('a module is returned with its repository, its descriptor and the commit of that reading', async () => {
   const forge = await forgeWith([moduleOf('backups', { description: 'Les sauvegardes' })])
 
   expect(await createForge(forge).list()).toEqual({
@@ -101,7 +101,7 @@ test('a module is given with its repository, its descriptor and the commit they 
   ])
 })
 
-test.each([true, false])('all pages are read, in order (counted by the forge: %s)', async (counts) => {
+test.each([true, false])('all pages are read in order (total from the forge: %s)', async (counts) => {
   const forge = await forgeWith(names(7))
   forge.pageSize = 3
   forge.counts = counts
@@ -112,7 +112,7 @@ test.each([true, false])('all pages are read, in order (counted by the forge: %s
   expect(pages).toHaveLength(counts ? 3 : 4)
 })
 
-test.each([true, false])('a short page is not the last (counted by the forge: %s)', async (counts) => {
+test.each([true, false])('a short page is not the last one (total from the forge: %s)', async (counts) => {
   const hidden = (name: string) => moduleOf(name, { private: true })
   const forge = await forgeWith(['a', hidden('b'), 'c', hidden('d'), 'e'])
   forge.pageSize = 2
@@ -121,7 +121,7 @@ test.each([true, false])('a short page is not the last (counted by the forge: %s
   expect(await listed(forge)).toEqual({ ids: ['a', 'c', 'e'], left: [] })
 })
 
-test('nor is an empty one when the forge says that others follow', async () => {
+test('an empty page is not the last one either when the forge announces more', async () => {
   const forge = await forgeWith([moduleOf('a', { private: true }), moduleOf('b', { private: true }), 'c'])
   forge.pageSize = 2
 
@@ -132,7 +132,7 @@ test('an organisation without repositories has no modules', async () => {
   expect(await listed(await forgeWith([]))).toEqual({ ids: [], left: [] })
 })
 
-test('a repository that moves to the next page meanwhile is given once', async () => {
+test('a repository that moves to the next page meanwhile is listed once', async () => {
   const forge = await forgeWith(['b', 'c', 'd'])
   forge.pageSize = 2
   forge.behave = where('page=2', (response) => json(response, [{ name: 'c' }, { name: 'd' }]))
@@ -140,7 +140,7 @@ test('a repository that moves to the next page meanwhile is given once', async (
   expect(await listed(forge)).toEqual({ ids: ['b', 'c', 'd'], left: [] })
 })
 
-test('archived and empty ones are left out, and nothing of them is read', async () => {
+test('archived and empty repositories are skipped without reading them', async () => {
   const forge = await forgeWith([moduleOf('old', { archived: true }), moduleOf('new', { empty: true }), 'backups'])
 
   expect(await listed(forge)).toEqual({
@@ -154,7 +154,7 @@ test('archived and empty ones are left out, and nothing of them is read', async 
   expect(forge.requests.filter((request) => /old|new/.test(request))).toEqual([])
 })
 
-test('names that no module can have are left out, and never stand in a path', async () => {
+test('names that no module can have are skipped, and never become part of a path', async () => {
   const forge = await forgeWith(['backups'])
   const bad = ['../x', '..', 'Big', 'a/b', 'a%2fb', '', 'x'.repeat(64), 'dot.files']
   const all = [...bad, 'backups'].map((name) => ({ name }))
@@ -170,7 +170,7 @@ test('names that no module can have are left out, and never stand in a path', as
   expect(forge.requests.filter((request) => !/\/orgs\/|\/modules\/backups\//.test(request))).toEqual([])
 })
 
-test('a descriptor is read from master, else from main, else there is none', async () => {
+test('the descriptor is read from master, else from main, else the module has none', async () => {
   const files = (version: string) => ({ files: { 'module.json': descriptorOf('backups', { version }) } })
   const forge = await testForge()
   const versionOf = async () => {
@@ -214,7 +214,7 @@ test('a push between two requests does not mix two commits', async () => {
   expect(forge.tip('backups')).not.toBe(before)
 })
 
-test('a forge that finds no raw file is asked for the contents', async () => {
+test('without raw files the contents endpoint is used', async () => {
   const forge = await forgeWith([moduleOf('backups', { description: 'é' })])
   forge.rawBroken = true
 
@@ -224,14 +224,14 @@ test('a forge that finds no raw file is asked for the contents', async () => {
   )
 })
 
-test('the address may have a path and a slash at its end', async () => {
+test('the address may have a path and a trailing slash', async () => {
   const forge = await forgeWith(['backups'], { path: '/git/forge', org: 'my.org' })
 
   for (const end of ['', '/', '//'])
     expect(await listed({ ...forge, url: forge.url + end })).toMatchObject({ ids: ['backups'] })
 })
 
-test('a descriptor that is wrong is left out with its reasons, and found with them', async () => {
+test('an invalid descriptor is not listed but reported with its reasons; a search returns them too', async () => {
   const forge = await forgeWith([
     'backups',
     moduleOf('broken', { branches: { master: { files: { 'module.json': '{' } } } }),
@@ -254,7 +254,7 @@ test('a descriptor that is wrong is left out with its reasons, and found with th
 })
 
 test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'old', 'new', 'secret'])(
-  'there is no module in %j',
+  '%j contains no module',
   async (name) => {
     const forge = await forgeWith([
       'backups',
@@ -269,7 +269,7 @@ test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'o
   },
 )
 
-test('one that was renamed is not found under its former name', async () => {
+test('a renamed module is not found under its previous name', async () => {
   const forge = await forgeWith(['backups'])
   forge.behave = where('/modules/former', (response) =>
     response.writeHead(307, { location: '/api/v1/repos/modules/backups' }).end(),
@@ -278,7 +278,7 @@ test('one that was renamed is not found under its former name', async () => {
   expect(await failed(createForge(forge).find('former'))).toMatchObject({ reason: 'missing' })
 })
 
-test('the token opens what is private; a wrong one is refused, and quoted nowhere', async () => {
+test('the token opens private repositories; a wrong one is refused, and quoted nowhere', async () => {
   const forge = await forgeWith([moduleOf('secret', { private: true })], { token: 't0ken' })
 
   expect(await listed(forge)).toEqual({ ids: ['secret'], left: [] })
@@ -314,7 +314,7 @@ test.each([301, 302, 303, 307, 308])(
   },
 )
 
-test('a redirect within the origin is followed, with the token', async () => {
+test('a redirect within the origin is followed with the token', async () => {
   const forge = await forgeWith([moduleOf('secret', { private: true })], { token: 't0ken' })
   forge.behave = where('/moved/', (response, { url }) =>
     response.writeHead(308, { location: url?.replace('/moved/', '/') }).end(),
@@ -323,7 +323,7 @@ test('a redirect within the origin is followed, with the token', async () => {
   expect(await listed({ ...forge, url: `${forge.url}/moved/` })).toEqual({ ids: ['secret'], left: [] })
 })
 
-test.each(['/api/v1/a', 'http://[', ''])('a redirect to %j without an end is given up', async (location) => {
+test.each(['/api/v1/a', 'http://[', ''])('an endless redirect to %j is given up', async (location) => {
   const forge = await testForge()
   forge.behave = (_, response) => {
     response.writeHead(302, { location }).end()
@@ -335,7 +335,7 @@ test.each(['/api/v1/a', 'http://[', ''])('a redirect to %j without an end is giv
   expect(forge.requests.length).toBeLessThan(6)
 })
 
-test('six descriptors are read at a time, and no more', async () => {
+test('at most six descriptors are read at a time', async () => {
   const forge = await forgeWith(names(20))
   let running = 0
   let most = 0
@@ -355,7 +355,7 @@ test('six descriptors are read at a time, and no more', async () => {
   expect(most).toBe(6)
 })
 
-test('of a forge that takes 3 s for each answer, what came within 10 s is given', async () => {
+test('when the forge takes 3 s for each answer, the list contains what arrived within 10 s', async () => {
   const forge = await forgeWith(names(8))
   forge.behave = async () => {
     await pause(3_000)
@@ -374,7 +374,7 @@ test.each([
   ['never answers', () => {}],
   ['stops after the headers', (response: ServerResponse) => response.writeHead(200).flushHeaders()],
   ['stops in the middle', (response: ServerResponse) => response.writeHead(200).write('[{"name": "ba')],
-])('of a forge that %s, nothing is waited for longer than agreed, and no connection stays', async (_, stall) => {
+])('a forge that %s delays the list no longer than the limit, and no connection stays open', async (_, stall) => {
   const forge = await forgeWith(['backups', 'slow'])
   const client = createForge(forge, { withinMs: 1_000 })
   const open = new Set<IncomingMessage['socket']>()
@@ -449,7 +449,7 @@ test.each<[string, string, (response: ServerResponse) => void, string]>([
   ],
   ['one that is HTML in disguise', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
   ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
-])('%s is a reason, not a failure', async (_, part, behave, reason) => {
+])('%s is reported as a reason and is no failure', async (_, part, behave, reason) => {
   const forge = await forgeWith(['backups', 'liar'])
   forge.behave = where(`/liar${part}`, behave)
 
@@ -458,7 +458,7 @@ test.each<[string, string, (response: ServerResponse) => void, string]>([
 })
 
 test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
-  'a branch at %j is at no commit, and nothing is read there',
+  'a branch at %j has no commit, and nothing is read there',
   async (id) => {
     const forge = await forgeWith(['backups', 'liar'])
     forge.behave = where('/liar/branches/', (response) => json(response, { name: 'master', commit: { id } }))
@@ -470,7 +470,7 @@ test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
   },
 )
 
-test('what is longer than agreed is not read to its end', async () => {
+test('an overlong answer is not read to its end', async () => {
   const forge = await forgeWith(['backups'])
   const sent = new Set<IncomingMessage['socket']>()
   forge.behave = where('/raw/', (response, { socket }) => {
@@ -488,7 +488,7 @@ test('what is longer than agreed is not read to its end', async () => {
   expect([...sent][0]?.bytesWritten).toBeLessThan(15 * 1024 * 1024)
 })
 
-test('a forge that gives the same page for ever is asked no further', async () => {
+test('a forge that repeats the same page is not asked again', async () => {
   const forge = await forgeWith(['backups'])
   forge.behave = where('/orgs/', (response) => json(response, [{ name: 'backups' }]))
 
@@ -500,7 +500,7 @@ test('a forge that gives the same page for ever is asked no further', async () =
   expect(forge.requests.filter((request) => request.includes('/orgs/'))).toHaveLength(2)
 })
 
-test('a list without an end ends after 40 pages', async () => {
+test('an endless list ends after 40 pages', async () => {
   const forge = await forgeWith([])
   forge.behave = where('/orgs/', (response, { url }) =>
     json(response, [{ name: `Page ${url?.match(/page=(\d+)/)?.[1]}` }]),
@@ -517,7 +517,7 @@ test('a list without an end ends after 40 pages', async () => {
   expect(forge.requests).toHaveLength(40)
 })
 
-test('of a page of many thousands, 2000 are taken', async () => {
+test('of a page with many thousands, 2000 entries are read', async () => {
   const forge = await forgeWith([])
   const many = Array.from({ length: 30_000 }, (_, index) => ({ name: `N${index}` }))
   forge.behave = where('/orgs/', (response) => json(response, many))
@@ -525,7 +525,7 @@ test('of a page of many thousands, 2000 are taken', async () => {
   expect((await listed(forge)).left).toHaveLength(2_001)
 })
 
-test('invalid links and dates are left empty', async () => {
+test('invalid links and dates are omitted', async () => {
   const forge = await forgeWith(['backups'])
   const owner = { login: forge.org }
   const odd = { name: 'backups', owner, description: null, html_url: 'javascript:alert(1)', updated_at: 'yesterday' }
@@ -539,7 +539,7 @@ test('invalid links and dates are left empty', async () => {
   })
 })
 
-test('a transferred repository is not found at its former address', async () => {
+test('a transferred repository is not found at its previous address', async () => {
   const forge = await forgeWith(['backups'])
   const given = { name: 'backups', owner: { login: 'mallory' }, html_url: 'https://forge.example/mallory/backups' }
   forge.behave = (request, response) => request.url === '/api/v1/repos/modules/backups' && json(response, given)
@@ -547,7 +547,7 @@ test('a transferred repository is not found at its former address', async () => 
   expect(await failed(createForge(forge).find('backups'))).toMatchObject({ reason: 'missing' })
 })
 
-test('a forge that does not answer is unreachable', async () => {
+test('a silent forge counts as unreachable', async () => {
   const forge = await forgeWith(['backups'])
   const commit = forge.tip('backups')
   await forge.close()
@@ -562,7 +562,7 @@ test('a forge that does not answer is unreachable', async () => {
 })
 
 test.each([false, true])(
-  'a file is given byte by byte, as it was at the commit (no raw files: %s)',
+  'a file is returned byte for byte, as it was at the commit (no raw files: %s)',
   async (rawBroken) => {
     const bytes = Buffer.from([0, 255, 10, 13, 195, 40, 60])
     const files = { 'module.json': descriptorOf('backups'), 'a b/é#?%.mjs': bytes, empty: '' }
@@ -589,7 +589,7 @@ test.each([
   ['backups', './x', 'a'.repeat(40)],
   ['backups', 'x', 'master'],
   ['../x', 'x', 'a'.repeat(40)],
-])('no request is made for what cannot be there: %j %j %j', async (repository, path, commit) => {
+])('impossible names cause no request: %j %j %j', async (repository, path, commit) => {
   const forge = await forgeWith(['backups'])
 
   expect(await failed(createForge(forge).file(repository, path, commit, 99))).toMatchObject({ reason: 'missing' })

@@ -3,7 +3,7 @@ import { addDeployment, endDeployment, findDeployment } from '../../../db/deploy
 import pruneDeployments from '../../../functions/registry/prune-deployments.task.ts'
 import { START, testApp } from '../../app.ts'
 
-test('prune-deployments keeps the newest two hundred, and those that are under way', async () => {
+test('prune-deployments keeps the newest two hundred, and those in progress', async () => {
   const { db, services } = await testApp([])
   const at = START.toISOString()
   const add = (id: string, place: string) =>

@@ -27,7 +27,7 @@ async function start(modules: Parameters<typeof withModules>[0] = []) {
   return { forge, ...(await withModules(modules, { env: settings(forge) })) }
 }
 
-test('what the forge offers is listed, with what is installed of it', async () => {
+test('the list of the forge’s modules includes the installed version of each', async () => {
   const app = await start([record('a', { version: '1.0.0' })])
   app.forge.put(repository('a', { description: 'Ce qu’il fait.', has_backend: true }))
   app.forge.put(repository('b'))
@@ -65,7 +65,7 @@ test('what the forge offers is listed, with what is installed of it', async () =
   await refused(await app.request('GET', LIST, { as: 'user' }), 403, 'forbidden')
 })
 
-test('the forge is asked once a minute, unless it is asked to be', async () => {
+test('the forge is asked at most once a minute, unless a refresh is requested', async () => {
   const app = await start()
   app.forge.put(repository('a'))
   const names = async (path = LIST) => {
@@ -84,7 +84,7 @@ test('the forge is asked once a minute, unless it is asked to be', async () => {
   expect(await names()).toEqual(['"id":"b"'])
 })
 
-test('a forge that is away is told in words, has removed nothing, and is no reason to repair', async () => {
+test('an unreachable forge is reported, removes no module, and needs no repair', async () => {
   const app = await start([record('a', { repository: 'https://forge.example/modules/a', commit: 'c' })])
   app.forge.put(repository('a'))
   await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
@@ -119,7 +119,7 @@ test('repositories that the forge fails to return stay listed, with the error', 
   })
 })
 
-test('without a forge the list says what is missing, and nothing can be installed', async () => {
+test('without a forge the list names the missing settings, and nothing can be installed', async () => {
   const app = await withModules([])
 
   expect(await answered(await app.request('GET', LIST, { as: 'admin' }), 200)).toEqual({
@@ -190,7 +190,7 @@ test.each([
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('not the panel’s own, not what the forge does not have, not without a descriptor, not by everybody', async () => {
+test('an installation is refused for built-in modules, unknown modules, a missing descriptor and ordinary users', async () => {
   const app = await start()
   app.forge.put(repository('terminal'))
   app.forge.put({ name: 'bare', branches: { dev: { files: {} } } })
@@ -203,7 +203,7 @@ test('not the panel’s own, not what the forge does not have, not without a des
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('the same module is installed once at a time', async () => {
+test('a module has one installation at a time', async () => {
   const app = await start()
   app.forge.put(repository('a'))
   let release = () => {}
@@ -227,7 +227,7 @@ test('the same module is installed once at a time', async () => {
   await answered(await app.request('POST', install('a'), { as: 'admin' }), 202)
 })
 
-test('a module that is no longer on the forge is told by repair', async () => {
+test('repair reports a module that is no longer on the forge', async () => {
   const app = await start([
     record('a', { repository: 'https://forge.example/modules/a', commit: 'c' }),
     record('local'),
@@ -242,7 +242,7 @@ test('a module that is no longer on the forge is told by repair', async () => {
   ])
 })
 
-test('a module with code is refused where the service is not restarted by itself, with what to do', async () => {
+test('a module with code is refused where the service cannot restart itself, with a remedy', async () => {
   const app = await start()
   app.forge.put(repository('a', { has_backend: true }, { 'backend.mjs': saying('a', 'x') }))
 
@@ -254,7 +254,7 @@ test('a module with code is refused where the service is not restarted by itself
   expect(await auditedActions(app.db)).toEqual([])
 })
 
-test('a module with code is handed to the deployer, with its files at the commit that was seen', async () => {
+test('the deployer receives a module with code, with its files at the listed commit', async () => {
   const app = await start()
   app.forge.put(repository('a', { has_backend: true, backend: 'src/a.mjs' }, { 'src/a.mjs': 'first' }))
   const changes: Parameters<Deployer['begin']>[0][] = []
@@ -309,7 +309,7 @@ test('the commit that was shown is installed, and no other one', async () => {
   expect(await audited(app.db)).toMatchObject([{ details: { version: '6.6.6', commit: next } }])
 })
 
-test('what is read of a module is read at one commit, though its branch goes on in the middle', async () => {
+test('a module is read at one commit, though its branch goes on in the middle', async () => {
   const app = await start()
   app.forge.put(repository('notes', { description: 'first' }))
   const shown = app.forge.tip('notes', 'main')
@@ -338,7 +338,7 @@ const LIES: readonly (readonly [string, Behaviour])[] = [
 ]
 
 test.each(LIES)(
-  'of a forge that %s the list says so in 11 s, and nothing has changed',
+  'when a forge %s the list says so in 11 s, and nothing has changed',
   async (_, behave) => {
     const app = await start([record('a', { repository: 'https://forge.example/modules/a', commit: 'c' })])
     app.forge.put(repository('a'))
@@ -356,7 +356,7 @@ test.each(LIES)(
   30_000,
 )
 
-test('what lies among the repositories is left out, and the others are offered', async () => {
+test('invalid entries among the repositories are skipped, and the others are offered', async () => {
   const app = await start()
   app.forge.put(repository('good'))
   app.forge.put({
@@ -371,7 +371,7 @@ test('what lies among the repositories is left out, and the others are offered',
   expect(list).toMatchObject({ modules: [{ id: 'good' }], error: null })
 })
 
-test('names, descriptions and addresses without end are neither kept, nor given, nor written into the log', async () => {
+test('overlong names, descriptions and addresses are neither kept, nor given, nor written into the log', async () => {
   const app = await start()
   const long = 'x'.repeat(1_000_000)
   app.forge.put({ ...repository('good'), description: long })

@@ -31,13 +31,13 @@ test('the list reports the problem of each installed module, and the other modul
   await refused(await app.request('GET', PATH, { as: 'user' }), 403, 'forbidden')
 })
 
-test('without a module, and without a forge, there is nothing to repair', async () => {
+test('without modules and without a forge, there is nothing to repair', async () => {
   const app = await withModules([])
 
   expect(await answered(await app.request('GET', PATH, { as: 'admin' }), 200)).toEqual([])
 })
 
-test('a module is removed with its files, and its endpoint at once', async () => {
+test('a module is removed with its files and its endpoint at once', async () => {
   const app = await start()
 
   const removed = await app.request('DELETE', `${PATH}/good`, { as: 'admin' })
@@ -52,7 +52,7 @@ test('a module is removed with its files, and its endpoint at once', async () =>
   ])
 })
 
-test('a broken module, and one without files, can be removed', async () => {
+test('a broken module, or one without files, can be removed', async () => {
   const app = await start()
 
   for (const id of ['broken', 'empty'])

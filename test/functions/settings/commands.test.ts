@@ -23,7 +23,7 @@ async function start() {
   return { ...app, type }
 }
 
-test('settings get shows every setting, a secret only as defined or absent', async () => {
+test('settings get shows every setting, and of a secret only whether it is set', async () => {
   const { type, db } = await start()
   const before = await readSettings(db)
 
@@ -49,14 +49,14 @@ test.each([
   ['ssh_password', '(défini)'],
   ['hypervisor_token', '(absent)'],
   ['dashboard_shortcuts', '[]'],
-])('settings get %s shows that one alone', async (name, value) => {
+])('settings get %s shows only that setting', async (name, value) => {
   const { type } = await start()
 
   expect(await type(['settings', 'get', name])).toBe(value)
 })
 
 test.each(['ssh_hots', 'ssh_password_set', 'SSH_HOST', '', 'toString'])(
-  'settings get « %s » is refused, with the names that there are',
+  'settings get « %s » is refused with the list of names',
   async (name) => {
     const { type } = await start()
 
@@ -67,7 +67,7 @@ test.each(['ssh_hots', 'ssh_password_set', 'SSH_HOST', '', 'toString'])(
   },
 )
 
-test('settings set takes a value as an argument, stores it alone, and leaves an entry of it', async () => {
+test('settings set stores a value given as an argument, and nothing else, and audits it', async () => {
   const { type, db } = await start()
   const { prompt, asked } = answering()
   const before = await readSettings(db)
@@ -94,7 +94,7 @@ test('settings set takes a value as an argument, stores it alone, and leaves an 
   ])
 })
 
-test('settings set asks for a value that is not given', async () => {
+test('settings set asks for a missing value', async () => {
   const { type, db } = await start()
   const answers = answering('root')
 
@@ -104,7 +104,7 @@ test('settings set asks for a value that is not given', async () => {
   expect((await readSettings(db)).get('ssh_username')).toBe('root')
 })
 
-test('an empty argument is a value: it takes one away', async () => {
+test('an empty argument is a value: it clears the setting', async () => {
   const { type, db } = await start()
   await type(['settings', 'set', 'hypervisor_url', 'https://pve.test:8006'])
   const answers = answering()
@@ -118,7 +118,7 @@ test('an empty argument is a value: it takes one away', async () => {
 test.each([
   ['ssh_password', 'another-password'],
   ['hypervisor_token', TOKEN],
-])('the secret %s is refused as an argument, without being repeated or stored', async (name, value) => {
+])('the secret %s is refused as an argument, and neither repeated nor stored', async (name, value) => {
   const { type, db, lines } = await start()
   const before = await readSettings(db)
   const answers = answering(value)
@@ -136,7 +136,7 @@ test.each([
 test.each([
   ['ssh_password', 'another-password'],
   ['hypervisor_token', TOKEN],
-])('the secret %s is asked for without being shown, and is stored sealed', async (name, value) => {
+])('the secret %s is read without echo and stored sealed', async (name, value) => {
   const { type, db, secrets, lines } = await start()
   const answers = answering(value)
 
@@ -194,7 +194,7 @@ test('an invalid secret is refused without being repeated', async () => {
 test.each([
   [['ssh_host', 'pve.test'], []],
   [['ssh_password'], ['service-password']],
-])('%j with the value that it has says that nothing has changed, and leaves no entry', async (words, given) => {
+])('%j with its present value reports no change, and leaves no entry', async (words, given) => {
   const { type, db } = await start()
 
   expect(await type(['settings', 'set', ...words], answering(...given))).toBe('Rien n’a changé.')
@@ -203,7 +203,7 @@ test.each([
 })
 
 test.each(['ssh_hots', 'setup_token', 'toString', ''])(
-  'settings set « %s » is refused before a question, with the names that there are',
+  'settings set « %s » is refused before any question, with the list of names',
   async (name) => {
     const { type, db } = await start()
     const before = await readSettings(db)
@@ -218,7 +218,7 @@ test.each(['ssh_hots', 'setup_token', 'toString', ''])(
   },
 )
 
-test('settings set without a name says what it takes', async () => {
+test('settings set without a name explains its arguments', async () => {
   const { type } = await start()
 
   await expect(type(['settings', 'set'])).rejects.toThrow(UsageError)
@@ -251,7 +251,7 @@ test('a running service shows and uses the change at once', async () => {
   })
 })
 
-test('with another host the pinned key stays, and that is told', async () => {
+test('with another host the pinned key stays, and the command says so', async () => {
   const { type, db } = await start()
   const key = `SHA256:${'A'.repeat(43)}`
   await type(['settings', 'set', 'ssh_host_key', key])

@@ -13,7 +13,7 @@ type App = Awaited<ReturnType<typeof start>>
 
 const read = async (app: App) => Lines.parse(await answered(await app.request('GET', PATH, { as: 'admin' }), 200)).lines
 
-test('an administrator reads the newest 300 lines, the oldest of them first', async () => {
+test('an administrator reads the newest 300 lines, oldest first', async () => {
   const app = await start()
   for (let n = 1; n <= 400; n += 1) app.services.log.info({ n }, 'one of many')
 
@@ -24,7 +24,7 @@ test('an administrator reads the newest 300 lines, the oldest of them first', as
   expect(await audited(app.db)).toEqual([])
 })
 
-test('fewer lines are all there, those of a moment ago too', async () => {
+test('fewer lines are returned completely, including those of a moment ago', async () => {
   const app = await start()
   app.services.log.warn('just now')
 

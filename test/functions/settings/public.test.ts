@@ -14,11 +14,11 @@ type App = Awaited<ReturnType<typeof start>>
 const put = (app: App, body: unknown) => app.request('PUT', PATH, { as: 'admin', body })
 const get = async (app: App) => answered(await app.request('GET', PATH, { as: 'user' }), 200)
 
-test('nothing but the shortcuts is public: an empty list at first', async () => {
+test('only the shortcuts are public: an empty list at first', async () => {
   expect(await get(await start())).toEqual({ dashboard_shortcuts: '[]' })
 })
 
-test('an administrator writes them for everybody, and the text comes back as it was; the audit says who, and what', async () => {
+test('an administrator sets the shortcuts for everybody; the text is returned unchanged, and the audit log shows user and change', async () => {
   const app = await start()
 
   expect(await answered(await put(app, { dashboard_shortcuts: LIST }), 200)).toEqual({
@@ -36,7 +36,7 @@ test('an administrator writes them for everybody, and the text comes back as it 
   ])
 })
 
-test('the same once more is no change, and leaves no audit entry', async () => {
+test('storing the same shortcuts again is no change, and leaves no audit entry', async () => {
   const app = await start()
   await answered(await put(app, { dashboard_shortcuts: LIST }), 200)
 
@@ -66,7 +66,7 @@ test.each([
   expect(await audited(app.db)).toEqual([])
 })
 
-test('who is no administrator changes nothing', async () => {
+test('an ordinary user cannot change the shortcuts', async () => {
   const app = await start()
 
   const body = { dashboard_shortcuts: LIST }
@@ -76,7 +76,7 @@ test('who is no administrator changes nothing', async () => {
   expect(await audited(app.db)).toEqual([])
 })
 
-test('without claims it is 401, and nothing changes', async () => {
+test('without a token the answer is 401, and nothing changes', async () => {
   const app = await start()
 
   await refused(await app.request('GET', PATH), 401, 'unauthenticated')

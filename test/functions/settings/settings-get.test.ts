@@ -6,7 +6,7 @@ import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
 
 const PATH = '/api/settings'
 
-test('an administrator sees the settings, and of a secret only that there is one', async () => {
+test('an administrator sees the settings, and of each secret only whether it is set', async () => {
   const app = await testApp([settings])
   const shown = {
     hypervisor_url: 'https://pve.test:8006',
@@ -33,7 +33,7 @@ test('an administrator sees the settings, and of a secret only that there is one
   expect(app.ran).toEqual([])
 })
 
-test('before anything is set all is empty, and the shortcuts are an empty list', async () => {
+test('initially all settings are empty, and the shortcuts are an empty list', async () => {
   const app = await testApp([settings], { ssh: { host: '' } })
 
   expect(await answered(await app.request('GET', PATH, { as: 'admin' }), 200)).toEqual({
@@ -48,7 +48,7 @@ test('before anything is set all is empty, and the shortcuts are an empty list',
   })
 })
 
-test('a password that another key has sealed is there, though nobody can read it', async () => {
+test('a password that another key has sealed counts as set, though it is unreadable', async () => {
   const app = await testApp([settings])
   await sealWithAnotherKey(app.db)
 
@@ -64,7 +64,7 @@ test('only administrators have access', async () => {
   await refused(await app.request('GET', PATH, { as: 'user' }), 403, 'forbidden')
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await testApp([settings])
   await app.db.script('ALTER TABLE settings RENAME TO gone')
 

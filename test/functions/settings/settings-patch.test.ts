@@ -159,7 +159,7 @@ test.each([
   await unchanged(await start(), { hypervisor_token: token }, 'hypervisor_token')
 })
 
-test('any subset is changed at once, and the others stay', async () => {
+test('any subset can be changed at once, and the others stay', async () => {
   const app = await start()
   const before = await shown(app)
 
@@ -170,14 +170,14 @@ test('any subset is changed at once, and the others stay', async () => {
   expect(await shown(app)).toEqual({ ...Object(before), ssh_username: 'root', hypervisor_url: 'https://pve:8006' })
 })
 
-test('one wrong field among right ones: nothing is written', async () => {
+test('one invalid field among valid ones: nothing is written', async () => {
   const app = await start()
   const wrong = { ssh_host: 'other', ssh_password: 'new one', hypervisor_token: TOKEN, ssh_username: '' }
 
   await unchanged(app, wrong, 'ssh_username')
 })
 
-test('a storage that fails at one value has written none, and nothing is audited', async () => {
+test('a storage failure at one value writes none of them, and nothing is audited', async () => {
   const app = await start()
   const before = await stored(app)
   await app.db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = 'hypervisor_url'
@@ -191,13 +191,13 @@ test('a storage that fails at one value has written none, and nothing is audited
 })
 
 test.each(['unknown', 'ssh_password_set', 'SSH_HOST', 'signing_key', ''])(
-  'the name %j is none of them: refused, with what came along',
+  'the unknown name %j is refused together with the rest of the request',
   async (name) => {
     await unchanged(await start(), { ssh_username: 'root', [name]: 'x' }, '')
   },
 )
 
-test.each([['[]'], ['null'], ['"ssh_host"'], ['1']])('a body of %s is no object', async (body) => {
+test.each([['[]'], ['null'], ['"ssh_host"'], ['1']])('a body of %s is not an object', async (body) => {
   const app = await start()
 
   await refused(await patch(app, body), 400, 'invalid_request')
@@ -227,7 +227,7 @@ test.each([
 
 const USERNAME_CHANGED = { keys: 'ssh_username', ssh_username_before: 'panel', ssh_username_after: 'root' }
 
-test('an empty secret beside a change leaves the secret as it is', async () => {
+test('an empty secret next to a change leaves the secret as it is', async () => {
   const app = await start()
   const { ssh_password } = await stored(app)
 
@@ -237,7 +237,7 @@ test('an empty secret beside a change leaves the secret as it is', async () => {
   expect(await details(app)).toEqual([USERNAME_CHANGED])
 })
 
-test('the audit names who changed what, with what was and is; of a secret nothing but its name', async () => {
+test('the audit entry names the user and the old and new values; of a secret only its name', async () => {
   const app = await start()
 
   const body = {
@@ -271,7 +271,7 @@ test('the audit names who changed what, with what was and is; of a secret nothin
   for (const secret of [ssh_password, hypervisor_token, OWN]) expect(JSON.stringify(entry)).not.toContain(secret)
 })
 
-test('a long list of shortcuts is noted by its beginning', async () => {
+test('a long list of shortcuts is audited by its beginning', async () => {
   const app = await start()
   const list = shortcuts(...Array(100).fill({ label: 'l', href: `/${'h'.repeat(200)}` }))
 
@@ -280,7 +280,7 @@ test('a long list of shortcuts is noted by its beginning', async () => {
   expect(Object((await details(app))[0]).dashboard_shortcuts_after).toBe(`${list.slice(0, 500)}…`)
 })
 
-test('only changed values are named', async () => {
+test('the audit entry names only changed values', async () => {
   const app = await start()
 
   await answered(
@@ -322,7 +322,7 @@ test.each([
   },
 )
 
-test('another host with its key and the administrator’s own password is taken', async () => {
+test('another host is accepted with its key and the administrator’s own password', async () => {
   const app = await start()
   await app.services.settings.pinHostKey('ssh-ed25519 SHA256:old', 'pve.test')
 
@@ -333,7 +333,7 @@ test('another host with its key and the administrator’s own password is taken'
   expect(app.lines().join('\n')).not.toContain(OWN)
 })
 
-test('a password is not looked at where none is needed', async () => {
+test('the password is not checked where none is needed', async () => {
   const app = await start()
 
   await answered(await patch(app, { ssh_username: 'root', current_password: 'x' }), 200)
@@ -341,7 +341,7 @@ test('a password is not looked at where none is needed', async () => {
   expect(app.signIns).toEqual([])
 })
 
-test('wrong proofs count as attempts to sign in: of both, five a minute for an address', async () => {
+test('wrong proofs count as login attempts: five a minute for an address, both together', async () => {
   const app = await start()
   const guess = () => patch(app, { ssh_host: 'other.example', ssh_host_key: KEY, current_password: 'x' })
   const signingIn = () => app.request('POST', '/api/auth/login', { body: { username: 'alice', password: 'x' } })
@@ -361,7 +361,7 @@ test('wrong proofs count as attempts to sign in: of both, five a minute for an a
 test.each([
   ['is away', new SshError('unreachable', 'personne ne répond')],
   ['shows another key', new SshError('host_key_changed', 'la clé de l’hôte a changé')],
-])('a present host that %s cannot check the proof: 503, with the way by the console', async (_, error) => {
+])('while %s the present host cannot check the proof: 503, with a hint at the console', async (_, error) => {
   const fake = {
     signIn() {
       throw error
@@ -453,11 +453,11 @@ describe('with a token of the hypervisor', () => {
       { hypervisor_url: URLS.other, hypervisor_fingerprint: OTHER, current_password: OWN },
     ],
     ['no address any more', '', { hypervisor_url: '' }],
-  ] as const)('%s is taken', async (_, fingerprint, body) => {
+  ] as const)('%s is accepted', async (_, fingerprint, body) => {
     await answered(await patch(await withToken(fingerprint), body), 200)
   })
 
-  test('an address that is taken away and set anew does not get the token either', async () => {
+  test('an address that is removed and set again does not get the token either', async () => {
     const app = await withToken()
     await answered(await patch(app, { hypervisor_url: '' }), 200)
 
@@ -477,7 +477,7 @@ test.each([[{ ssh_host: 'pve.test' }], [{ ssh_username: 'root', ssh_password: 'n
   },
 )
 
-test('secrets lie sealed in the database, never in clear, and nothing tells them', async () => {
+test('secrets are sealed in the database, never in clear text, and nothing reveals them', async () => {
   const app = await start()
 
   const response = await patch(app, { ssh_password: 'a new password', hypervisor_token: TOKEN })
@@ -489,7 +489,7 @@ test('secrets lie sealed in the database, never in clear, and nothing tells them
   expect(app.secrets.open('hypervisor_token', hypervisor_token)).toBe(TOKEN)
 })
 
-test('the same password is sealed another way each time', async () => {
+test('sealing the same password twice gives different values', async () => {
   const app = await start()
   const sealed = new Set<string | undefined>()
   for (const ssh_password of ['one', 'two', 'one', 'two']) {
@@ -500,7 +500,7 @@ test('the same password is sealed another way each time', async () => {
   expect(sealed.size).toBe(4)
 })
 
-test('one sealed secret cannot stand in for the other', async () => {
+test('one sealed secret cannot replace the other', async () => {
   const app = await start()
   await answered(await patch(app, { hypervisor_token: TOKEN }), 200)
 
@@ -512,7 +512,7 @@ test('one sealed secret cannot stand in for the other', async () => {
   expect(app.ran).toEqual([])
 })
 
-test('a password that another key has sealed: 503, the log says what to do, and a new one helps', async () => {
+test('a password that another key has sealed gives 503 and a log line with the remedy, and a new one helps', async () => {
   const app = await start()
   await sealWithAnotherKey(app.db)
   const list = () => app.request('GET', '/api/updates/packages?target=host', { as: 'user' })
@@ -547,7 +547,7 @@ test('only administrators have access', async () => {
   expect(await audited(app.db)).toEqual([])
 })
 
-test('a change that cannot be put in the audit log is not made', async () => {
+test('a change that cannot be put in the audit log fails', async () => {
   const app = await start()
   const before = await stored(app)
   await app.db.script(`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`)

@@ -42,7 +42,7 @@ async function start({
 
 const prompt = (terminal: Terminal) => terminal.until(/[#$] $/)
 
-test('a shell on the host: what is typed comes back, its size follows a resize, and its code is told at the end', async () => {
+test('a shell on the host: input is echoed, its size follows a resize, and its exit code is reported at the end', async () => {
   const { open, entries, advance } = await start()
   const terminal = await open('host', { cols: 90, rows: 30 })
 
@@ -91,7 +91,7 @@ test.each([
   expect(terminal.seen()).not.toMatch(/ops-panel|geheim/)
 })
 
-test('what was typed before the shell is there reaches it', async () => {
+test('input typed before the shell starts reaches it', async () => {
   const { open } = await start()
   const terminal = await open('lxc:102')
 
@@ -120,7 +120,7 @@ test.each([
   ['lxc:', 1008, 'Cible invalide : lxc:'],
   ['', 1008, 'Cible invalide : '],
   [`lxc:${'1'.repeat(61)}`, 1008, `Cible invalide : lxc:${'1'.repeat(61)}`],
-])('the target %j is told in French why there is no shell', async (target, code, reason) => {
+])('the target %j gets the French reason why there is no shell', async (target, code, reason) => {
   const { open, entries } = await start()
   const terminal = await open(target)
 
@@ -130,7 +130,7 @@ test.each([
 })
 
 test.each([{ cols: 0 }, { rows: 0 }, { cols: 1001 }, { rows: '' }, { cols: 'x' }, { rows: 1.5 }])(
-  'a size that is none closes with 1008: %j',
+  'an invalid size closes with 1008: %j',
   async (size) => {
     const { open, demo } = await start()
 
@@ -149,7 +149,7 @@ test.each([
   '{"type":"resize","cols":1,"rows":1001}',
   '{"type":"resize","cols":"80","rows":24}',
   '{"type":"exit"}',
-])('a text frame that is no control closes with 1008: %s', async (text) => {
+])('an invalid control frame closes with 1008: %s', async (text) => {
   const { open, entries } = await start()
   const terminal = await open('host')
   await prompt(terminal)
@@ -160,7 +160,7 @@ test.each([
   await expect.poll(entries).toHaveLength(2)
 })
 
-test('who is no administrator is closed with 4403, a stranger with 4401, a foreign page refused with 403', async () => {
+test('an ordinary user is closed with 4403, a stranger with 4401, a foreign page refused with 403', async () => {
   const { url, token, tokenFor, demo } = await start()
   const path = `${terminalSocket.path}?target=host`
 
@@ -172,7 +172,7 @@ test('who is no administrator is closed with 4403, a stranger with 4401, a forei
   expect(demo.signIns).toEqual([])
 })
 
-test('eight terminals at once; the ninth is told so, until one of them ends', async () => {
+test('eight terminals at once; the ninth is refused until one of them ends', async () => {
   const { open } = await start()
   const eight = await Promise.all(Array.from({ length: 8 }, (_, n) => open(n % 2 ? 'host' : 'lxc:101')))
   for (const terminal of eight) await prompt(terminal)
@@ -192,7 +192,7 @@ test('eight terminals at once; the ninth is told so, until one of them ends', as
   await prompt(next)
 })
 
-test('one through which nothing comes or goes is closed with a reason', async () => {
+test('a terminal through which nothing comes or goes is closed with a reason', async () => {
   const { open, entries } = await start({ config: { terminalIdleMs: 500 } })
   const terminal = await open('host')
   await prompt(terminal)
@@ -206,7 +206,7 @@ test('one through which nothing comes or goes is closed with a reason', async ()
   expect((await entries()).map(({ action }) => action)).toEqual(['terminal_open', 'terminal_close'])
 })
 
-test('the end of the session that opened it closes it with 4401, and its shell goes', async () => {
+test('the end of the session that opened it closes the terminal with 4401, and ends its shell', async () => {
   const { open, entries, services } = await start()
   const terminal = await open('host')
   await prompt(terminal)
@@ -217,7 +217,7 @@ test('the end of the session that opened it closes it with 4401, and its shell g
   await expect.poll(entries).toHaveLength(2)
 })
 
-test('a token that expires closes it with 4401, unless a fresh one has come in time', async () => {
+test('an expired token closes the terminal with 4401, unless a new one has arrived in time', async () => {
   const { open, tokenFor, advance } = await start()
   // Of its fifteen minutes, three seconds are left.
   advance(897_000)
@@ -233,7 +233,7 @@ test('a token that expires closes it with 4401, unless a fresh one has come in t
   await renewed.until('\r\nstill here\r\n')
 })
 
-test('what is typed ahead waits until it is written down who types; where it cannot be, nothing is typed', async () => {
+test('input waits until the user is recorded; if that fails, nothing is typed', async () => {
   const typed: string[] = []
   let closed = 0
   const never = new Promise<never>(() => {})
@@ -266,7 +266,7 @@ test('what is typed ahead waits until it is written down who types; where it can
   await app.db.script('ALTER TABLE away RENAME TO audit')
 })
 
-test('a lost connection ends it with a reason', async () => {
+test('a lost connection ends the terminal with a reason', async () => {
   const { open, demo, entries } = await start()
   const terminal = await open('host')
   await prompt(terminal)
@@ -278,7 +278,7 @@ test('a lost connection ends it with a reason', async () => {
   expect(await entries()).toHaveLength(2)
 })
 
-test('a host that does not answer is a reason', async () => {
+test('a silent host ends the terminal with a reason', async () => {
   const { open, demo } = await start()
   await demo.close()
 
@@ -288,7 +288,7 @@ test('a host that does not answer is a reason', async () => {
   expect(terminal.exit()).toMatchObject({ code: null, reason: expect.stringMatching(/^Erreur SSH : /) })
 })
 
-test('a client that leaves frees its terminal, also while its shell is being opened', async () => {
+test('a client that disconnects frees its terminal, also while its shell is being opened', async () => {
   const { open } = await start()
 
   for (let n = 0; n < 20; n += 1) (await open(n % 2 ? 'host' : 'lxc:101')).ws.terminate()
@@ -306,7 +306,7 @@ test('a client that leaves frees its terminal, also while its shell is being ope
     .toBe(true)
 })
 
-test('when the service stops it closes with 1001, and its end is in the audit log', async () => {
+test('when the service stops the terminal closes with 1001, and its end is audited', async () => {
   const demo = await startDemo()
   const { url, folder, stop } = await startService(demo)
   const { token } = await issue(folder, 900, { isAdmin: true })

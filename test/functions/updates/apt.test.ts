@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 import { LIST_UPGRADABLE, parseUpgradable, STEPS, sudoFor, UPGRADE, upgrade } from '../../../functions/updates/apt.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 
-test('apt is asked in English, with its output in one command', () => {
+test('apt runs in English, with its output in one command', () => {
   expect(LIST_UPGRADABLE).toEqual(['env', 'LC_ALL=C', 'apt', 'list', '--upgradable'])
 })
 
-test('an upgradable package is read with its new and its installed version', async () => {
+test('an upgradable package has its new and its installed version', async () => {
   const text = [
     'Listing...',
     'librig2/stable,stable-security 1:2.0~rc1-1+deb12u3 amd64 [upgradable from: 1.4.2-1+b1]',
@@ -29,7 +29,7 @@ test.each([
   ['a marker in other letters', 'bash/stable 5.2 amd64 [Upgradable from: 5.1]'],
   ['a warning', 'WARNING: apt does not have a stable CLI interface.'],
   ['a blank line', ''],
-])('%s does not count', async (_, line) => {
+])('%s is ignored', async (_, line) => {
   expect(await parseUpgradable(`${line}\nbash/stable 5.2 amd64 [upgradable from: 5.1]\n`)).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
@@ -46,7 +46,7 @@ test('the name ends at the first slash', async () => {
   ])
 })
 
-test('the version is the second field, however many spaces lie between', async () => {
+test('the version is the second field, after any number of spaces', async () => {
   expect(await parseUpgradable('bash/stable \t 5.2   amd64   [upgradable from: 5.1]')).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
@@ -58,7 +58,7 @@ test.each([
   ['a space inside', '[upgradable from: 5.1 ]'],
   ['nothing', '[upgradable from: 5.1'],
   ['several brackets', '[upgradable from: 5.1] ]]'],
-])('the installed version is what follows the marker, before a bracket and %s', async (_, end) => {
+])('the installed version follows the marker, before a bracket and %s', async (_, end) => {
   expect(await parseUpgradable(`bash/stable 5.2 amd64 ${end}`)).toEqual([
     { name: 'bash', version: '5.2', old_version: '5.1' },
   ])
@@ -77,7 +77,7 @@ const OPTIONS =
   '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 ' +
   '-o Dpkg::Use-Pty=0 -o APT::Color=0'
 
-test('the two steps are update, then full-upgrade without a question', () => {
+test('the two steps are update, and full-upgrade without a question', () => {
   expect(shell(STEPS, 'echo')).toEqual({
     status: 0,
     lines: [`apt-get ${OPTIONS} update`, `apt-get -y ${OPTIONS} full-upgrade`],
@@ -85,7 +85,7 @@ test('the two steps are update, then full-upgrade without a question', () => {
   })
 })
 
-test('an update that fails is not followed by an upgrade', () => {
+test('a failed update is not followed by an upgrade', () => {
   expect(shell(STEPS.replace('$sudo apt-get "$@" update', 'false'), 'echo')).toEqual({
     status: 1,
     lines: [],
@@ -106,12 +106,12 @@ test('the steps run non-interactively and in English', () => {
   )
 })
 
-test('on the host the steps run there, with sudo where it is needed, and no container is entered', () => {
+test('the host’s steps run there, with sudo where needed, and enter no container', () => {
   expect(shell(UPGRADE, 'echo "steps <$1>"', 'sudo -n', 'host').lines).toEqual(['steps <sudo -n>'])
   expect(shell(UPGRADE, 'echo "steps <$1>"', '', 'host').lines).toEqual(['steps <>'])
 })
 
-test('in one container the steps run inside it, without sudo there, and its failure is the job’s', () => {
+test('a container’s steps run inside it, without sudo there, and their failure is the job’s', () => {
   expect(shell(UPGRADE, 'STEPS', 'echo', 'container', '101').lines).toEqual([
     '/usr/sbin/pct exec 101 -- sh -c STEPS ops-panel-apt ',
   ])
@@ -144,13 +144,13 @@ test.each([
       `sudo -n -- /usr/sbin/ops-panel-host upgrade 1'; id`,
     ],
   ],
-])('by the helper, which has the steps itself, nothing but its verb is asked for: %s', (scope, ids, lines) => {
+])('the helper contains the steps, so only its verb is requested: %s', (scope, ids, lines) => {
   const sudo = `echo ${sudoFor('helper')}`
 
   expect(shell(UPGRADE, 'echo STEPS', sudo, scope, ...ids)).toEqual({ status: 0, lines, stderr: '' })
 })
 
-test('over all containers one that fails is told and left behind', () => {
+test('an upgrade of all reports a container that fails, and continues', () => {
   expect(shell(UPGRADE, 'STEPS', 'false', 'all', '101', '102')).toEqual({
     status: 0,
     lines: ['=== LXC 101 ===', 'SKIP LXC 101', '=== LXC 102 ===', 'SKIP LXC 102'],
@@ -158,7 +158,7 @@ test('over all containers one that fails is told and left behind', () => {
   })
 })
 
-test('what one container leaves behind says nothing in the place of the next, and keeps nobody waiting', async () => {
+test('a leftover of one container says nothing in the place of the next, and delays nobody', async () => {
   const { lines, notes } = await noted(
     `case "$2 $3" in
       'exec 101') (trap '' HUP; while sleep 0.01; do echo forged; done) & echo first ;;
@@ -173,7 +173,7 @@ test('what one container leaves behind says nothing in the place of the next, an
   expect(notes).toEqual(['101 done 0', '102 done 0'])
 })
 
-test('of several containers each has 4 MiB for what it prints; what is more is counted', async () => {
+test('of several containers each has 4 MiB for what it prints; the rest is counted', async () => {
   const { lines, notes } = await noted(
     `case "$2 $3" in 'exec 101') head -c 5000000 /dev/zero | tr '\\000' x; exit 3 ;; 'exec 102') echo second ;; esac`,
     '101',
@@ -199,7 +199,7 @@ async function noted(pct: string, ...ids: string[]) {
   return { lines, notes: (await readFile(join(folder, 'notes'), 'utf8')).split('\n').slice(0, -1) }
 }
 
-test('over all containers how each ended is noted: done, failed, or left out because it was not running', async () => {
+test('an upgrade of all notes how each container ended: done, failed, or skipped because it was not running', async () => {
   const { lines, notes } = await noted(
     `case "$2 $3" in
       'exec 102') exit 100 ;;
@@ -220,7 +220,7 @@ test('over all containers how each ended is noted: done, failed, or left out bec
   expect(lines.filter((line) => line.startsWith('SKIP'))).toHaveLength(4)
 })
 
-test('one that fails and then stops has failed; one that was started just then and failed, too', async () => {
+test('a container that fails and then stops has failed; so has one that was just started and fails', async () => {
   const { notes } = await noted(
     `case "$2 $3" in
       exec*) : >"$0.$3"; exit 1 ;;
@@ -245,7 +245,7 @@ test('nothing that runs in a container or on the host can write notes', async ()
   expect(shell(`exec 9>&1\n${UPGRADE}`, 'echo forged >&9', '', 'host').lines).toEqual([])
 })
 
-test('all of no containers does nothing, and the host is never touched', () => {
+test('an upgrade of no containers does nothing, and the host is never touched', () => {
   expect(shell(UPGRADE, 'echo touched', 'echo', 'all')).toEqual({ status: 0, lines: [], stderr: '' })
 })
 
@@ -261,7 +261,7 @@ test.each([`1'; echo owned`, '$(echo owned)', '`echo owned`', '1\necho owned', '
   },
 )
 
-test('a job’s command hands script, elevation and ids over as separate arguments', () => {
+test('a job’s command passes script, elevation and ids as separate arguments', () => {
   const start = ['sh', '-c', UPGRADE, 'ops-panel-upgrade', STEPS]
 
   expect(upgrade({ scope: 'host' }, 'sudo -n')).toEqual([...start, 'sudo -n', 'host'])
@@ -269,7 +269,7 @@ test('a job’s command hands script, elevation and ids over as separate argumen
   expect(upgrade({ scope: 'all', ids: ['101', '102'] }, '')).toEqual([...start, '', 'all', '101', '102'])
 })
 
-test('a hostile line of a million spaces is refused, with all of the list', async () => {
+test('a hostile line of a million spaces is refused with the whole list', async () => {
   const line = `x/stable 2 amd64 [upgradable from: 1${' '.repeat(1_000_000)}x`
 
   await expect(parseUpgradable(line)).rejects.toThrow('une ligne de 4096 caractères')

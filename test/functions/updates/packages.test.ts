@@ -11,7 +11,7 @@ librig2/stable,stable-security 1:2.0~rc1-1+deb12u3 amd64 [upgradable from: 1.4.2
 bash/stable 5.2 amd64 [installed]
 `
 
-test('the upgradable packages of the host are listed there, without special rights', async () => {
+test('the upgradable packages of the host are listed on it, without special rights', async () => {
   const app = await testApp([packages], { fake: { exec: () => ({ stdout: LISTING }) } })
 
   expect(await answered(await app.request('GET', address('host'), { as: 'user' }), 200)).toEqual([
@@ -21,7 +21,7 @@ test('the upgradable packages of the host are listed there, without special righ
   expect(await audited(app.db)).toEqual([])
 })
 
-test('those of a container are listed inside it, in English there too', async () => {
+test('a container’s packages are listed inside it, also in English', async () => {
   const app = await testApp([packages], { fake: { exec: () => ({ stdout: LISTING }) } })
 
   expect(await answered(await app.request('GET', address('lxc:101'), { as: 'user' }), 200)).toHaveLength(1)
@@ -33,7 +33,7 @@ test('those of a container are listed inside it, in English there too', async ()
   ])
 })
 
-test('nothing to upgrade is an empty list', async () => {
+test('no upgradable packages give an empty list', async () => {
   const app = await testApp([packages], { fake: { exec: () => ({ stdout: 'Listing...\n' }) } })
 
   expect(await answered(await app.request('GET', address('host'), { as: 'user' }), 200)).toEqual([])
@@ -67,7 +67,7 @@ test.each([
 })
 
 test.each(['all', 'lxc:', 'lxc', 'LXC:101', 'Host', 'host ', 'vm:1', '101', 'lxc:1\0', `lxc:${'1'.repeat(61)}`])(
-  '%j is an invalid target, and nothing is run',
+  '%j is an invalid target, and nothing runs',
   async (target) => {
     const app = await testApp([packages])
 
@@ -82,7 +82,7 @@ test.each([
   ['host', { host: '' }],
   ['user', { username: '' }],
   ['password', { password: '' }],
-])('without an SSH %s: a missing target is 400, any other, invalid ones too, is 503', async (_, ssh) => {
+])('without an SSH %s: 400 for a missing target, 503 for any other, invalid ones included', async (_, ssh) => {
   const app = await testApp([packages], { ssh })
 
   await refused(await app.request('GET', '/api/updates/packages', { as: 'user' }), 400, 'target_missing')
@@ -92,7 +92,7 @@ test.each([
   expect(app.ran).toEqual([])
 })
 
-test('a password that another key has sealed is 503, also for an invalid target', async () => {
+test('a password that another key has sealed gives 503, also for an invalid target', async () => {
   const app = await testApp([packages])
   await sealWithAnotherKey(app.db)
 
@@ -102,7 +102,7 @@ test('a password that another key has sealed is 503, also for an invalid target'
   expect(app.ran).toEqual([])
 })
 
-test('an invalid target is 400 though the host would fail', async () => {
+test('an invalid target gives 400 even if the host would fail', async () => {
   const app = await testApp([packages], {
     fake: {
       exec() {

@@ -39,7 +39,7 @@ test('a job is accepted with its id and a French message, and nothing else', asy
   await settled(app)
 })
 
-test('the job is recorded as running, as its user’s, before it has done anything', async () => {
+test('the job is recorded as running, with its user, before it does anything', async () => {
   const app = await busyApp()
   await app.tokenFor('admin')
 
@@ -133,7 +133,7 @@ test.each([
   expect(app.ran[0]?.command.slice(-command.length)).toEqual(command)
 })
 
-test('all upgrades every listed container, stopped ones too, and never the host', async () => {
+test('all upgrades every listed container, including stopped ones, and never the host', async () => {
   const app = await testApp([run, history], { fake: jobHost({ list: { stdout: LISTING } }) })
 
   await app.request('POST', PATH, { as: 'user', body: { target: 'all' } })
@@ -144,7 +144,7 @@ test('all upgrades every listed container, stopped ones too, and never the host'
   expect(app.ran[1]?.command.slice(-command.length)).toEqual(command)
 })
 
-test('all of an empty listing is a success', async () => {
+test('all of an empty listing succeeds', async () => {
   const app = await testApp([run, history], { fake: jobHost({}) })
 
   await app.request('POST', PATH, { as: 'user', body: { target: 'all' } })
@@ -152,7 +152,7 @@ test('all of an empty listing is a success', async () => {
   expect(await settled(app)).toMatchObject([{ target: 'all', status: 'success', output: '' }])
 })
 
-test('all with a listing that fails ends in error, and nothing is started', async () => {
+test('all with a failed listing ends in error, and nothing starts', async () => {
   const list = { code: 2, stderr: 'ipcc_send_rec failed\nUnable to load access control list\n' }
   const app = await testApp([run, history], { fake: jobHost({ list }) })
 
@@ -169,7 +169,7 @@ test('all with a listing that fails ends in error, and nothing is started', asyn
   expect(jobScripts(app)).toEqual([])
 })
 
-test('a host that cannot be reached ends the job in error', async () => {
+test('an unreachable host ends the job in error', async () => {
   const app = await testApp([run, history], {
     fake: {
       exec() {
@@ -186,7 +186,7 @@ test('a host that cannot be reached ends the job in error', async () => {
 })
 
 test.each(['nonsense', 'lxc:', 'HOST', 'host ', '[]'])(
-  'the invalid target %j is accepted, audited, ends in error without an event, and nothing is run',
+  'the invalid target %j is accepted, audited, ends in error without an event, and nothing runs',
   async (target) => {
     const app = await testApp([run, history])
     const body = { target }
@@ -221,7 +221,7 @@ test.each([65, 1_000_000])('a target of %i characters is 400, and nothing of it 
   expect(app.ran).toEqual([])
 })
 
-test('a fourth job of one user for one target is 429, says why and when to come again, and is not audited', async () => {
+test('a fourth job of one user for one target gives 429 with the reason and the wait, and is not audited', async () => {
   const app = await busyApp()
   const start = () => app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
   for (const status of [202, 202, 202]) expect((await start()).status).toBe(status)
@@ -237,7 +237,7 @@ test('a fourth job of one user for one target is 429, says why and when to come 
   expect((await app.request('POST', PATH, { as: 'admin', body: { target: 'host' } })).status).toBe(202)
 })
 
-test('a target with a NUL, which no program can be given, is invalid too, and nothing is run', async () => {
+test('a target with a NUL, which no argument can contain, is invalid too, and nothing runs', async () => {
   const app = await testApp([run, history])
 
   await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'lxc:1\0' } }), 202)
@@ -246,7 +246,7 @@ test('a target with a NUL, which no program can be given, is invalid too, and no
   expect(app.ran).toEqual([])
 })
 
-test.each([0, 100])('a stream that completes is a success, also when the command ended with code %s', async (code) => {
+test.each([0, 100])('a completed stream is a success, also when the command ended with code %s', async (code) => {
   const text = 'Reading package lists...\r\nÇa y est ✓\n'
   const app = await testApp([run, history], { fake: jobHost({ text, code }) })
 
@@ -255,7 +255,7 @@ test.each([0, 100])('a stream that completes is a success, also when the command
   expect(await settled(app)).toMatchObject([{ status: 'success', output: text, finished_at: NOW.toISOString() }])
 })
 
-test('subscribers are told the output, then the end; of an invalid target, only that there is no more', async () => {
+test('subscribers receive the output and the end; of an invalid target, only the end of the topic', async () => {
   const told: unknown[] = []
   const app = await testApp([run, history], { fake: jobHost({ text: 'line\n' }) })
   const { hub, host, db } = app.services
@@ -293,7 +293,7 @@ test.each([
   ['null for a target', { target: null }, 'target_missing'],
   ['a number for a target', { target: 101 }, 'target_missing'],
   ['a list', [], 'target_missing'],
-] as const)('a body with %s is 400, and no job comes of it', async (_, body, code) => {
+] as const)('a body with %s gives 400, and creates no job', async (_, body, code) => {
   const app = await testApp([run])
 
   await refused(await app.request('POST', PATH, { as: 'user', body }), 400, code)
@@ -307,7 +307,7 @@ test.each([
   ['host', { host: '' }],
   ['user', { username: '' }],
   ['password', { password: '' }],
-])('without an SSH %s the answer is 503, after the body is read, and no job comes of it', async (_, ssh) => {
+])('without an SSH %s the answer is 503, after the body is read, and no job is created', async (_, ssh) => {
   const app = await testApp([run], { ssh })
 
   await refused(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 503, 'ssh_incomplete')
@@ -320,7 +320,7 @@ test.each([
   expect(app.ran).toEqual([])
 })
 
-test('a password that another key has sealed is 503, and no job comes of it', async () => {
+test('a password that another key has sealed gives 503, and creates no job', async () => {
   const app = await testApp([run])
   await sealWithAnotherKey(app.db)
 
@@ -333,7 +333,7 @@ test('a password that another key has sealed is 503, and no job comes of it', as
   expect(app.ran).toEqual([])
 })
 
-test('a job that cannot be recorded is 500 and is not started', async () => {
+test('a job that cannot be recorded gives 500 and does not start', async () => {
   const app = await testApp([run])
   const authorization = `Bearer ${await app.tokenFor('user')}`
   await app.db.script('ALTER TABLE jobs RENAME TO gone')
@@ -345,7 +345,7 @@ test('a job that cannot be recorded is 500 and is not started', async () => {
   expect(await audited(app.db)).toEqual([])
 })
 
-test('a job whose start cannot be audited is not started', async () => {
+test('a job whose start cannot be audited does not start', async () => {
   const app = await testApp([run, history], { fake: jobHost({}) })
   await app.db.script('ALTER TABLE audit RENAME TO gone')
 
@@ -355,7 +355,7 @@ test('a job whose start cannot be audited is not started', async () => {
   expect(app.ran).toEqual([])
 })
 
-test('the end of a job is recorded as it was when the database fails for a moment', async () => {
+test('the end of a job is recorded unchanged when the database fails for a moment', async () => {
   const app = await testApp([run, history], { fake: jobHost({ text: 'done\n' }) })
   const { db } = app.services
   const write = db.run.bind(db)
@@ -374,7 +374,7 @@ test('the end of a job is recorded as it was when the database fails for a momen
   expect(failures).toBe(0)
 })
 
-test('a token that has outlived its user starts nothing: 404', async () => {
+test('the token of a deleted user starts nothing: 404', async () => {
   const app = await testApp([run])
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
   await app.db.run('DELETE FROM users')

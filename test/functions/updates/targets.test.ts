@@ -14,7 +14,7 @@ const LISTING = `VMID       Status     Lock         Name
 103        running
 `
 
-test('the host comes first, without a vmid, then one target for each container', async () => {
+test('the host comes first, without a vmid, followed by one target for each container', async () => {
   const app = await testApp([targets], { fake: { exec: () => ({ stdout: LISTING }) } })
 
   expect(await answered(await app.request('GET', PATH, { as: 'user' }), 200)).toEqual([
@@ -34,14 +34,14 @@ test('the containers are listed by the absolute path, with the rights for one co
   expect(app.ran).toEqual([{ command: ['/usr/sbin/pct', 'list'], rights: 'command' }])
 })
 
-test('without containers the host is alone', async () => {
+test('without containers only the host is listed', async () => {
   const app = await testApp([targets])
 
   expect(await answered(await app.request('GET', PATH, { as: 'user' }), 200)).toEqual([HOST])
 })
 
 test.each(['unreachable', 'bad_credentials', 'host_key_changed', 'lost'] as const)(
-  'when SSH fails with %s, the host is alone with 200, and the log has the cause',
+  'when SSH fails with %s, only the host is listed with 200, and the log has the cause',
   async (reason) => {
     const app = await testApp([targets], {
       fake: {
@@ -56,7 +56,7 @@ test.each(['unreachable', 'bad_credentials', 'host_key_changed', 'lost'] as cons
   },
 )
 
-test.each([1, 127, 255, null])('when the listing ends with code %s, the host is alone', async (code) => {
+test.each([1, 127, 255, null])('when the listing exits with code %s, only the host is listed', async (code) => {
   const app = await testApp([targets], { fake: { exec: () => ({ code, stdout: LISTING, stderr: 'no\n' }) } })
 
   expect(await answered(await app.request('GET', PATH, { as: 'user' }), 200)).toEqual([HOST])
@@ -66,7 +66,7 @@ test.each([
   ['host', { host: '' }],
   ['user', { username: '' }],
   ['password', { password: '' }],
-])('without an SSH %s the answer is 503 and nothing is run', async (_, ssh) => {
+])('without an SSH %s the answer is 503 and nothing runs', async (_, ssh) => {
   const app = await testApp([targets], { ssh })
 
   const { error } = await refused(await app.request('GET', PATH, { as: 'user' }), 503, 'ssh_incomplete')
@@ -75,7 +75,7 @@ test.each([
   expect(app.ran).toEqual([])
 })
 
-test('a password that another key has sealed is 503', async () => {
+test('a password that another key has sealed gives 503', async () => {
   const app = await testApp([targets])
   await sealWithAnotherKey(app.db)
 
@@ -84,7 +84,7 @@ test('a password that another key has sealed is 503', async () => {
   expect(app.ran).toEqual([])
 })
 
-test('settings that go missing meanwhile are 503, not a host alone', async () => {
+test('settings that disappear meanwhile give 503, not a host alone', async () => {
   const app = await testApp([targets], {
     fake: {
       exec() {
@@ -96,7 +96,7 @@ test('settings that go missing meanwhile are 503, not a host alone', async () =>
   await refused(await app.request('GET', PATH, { as: 'user' }), 503, 'ssh_incomplete')
 })
 
-test('a storage that fails is 500', async () => {
+test('a storage failure gives 500', async () => {
   const app = await testApp([targets])
   const authorization = `Bearer ${await app.tokenFor('user')}`
   await app.db.script('ALTER TABLE settings RENAME TO gone')
