@@ -26,22 +26,22 @@ import { SshError } from '../ssh/connection.ts'
 import type { Host } from '../ssh/host.ts'
 import type { Account } from '../ssh/identity.ts'
 
-/** The moment at which every test begins. */
+/** The start time of every test. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
 
 const SSH = { host: 'pve.test', username: 'panel', password: 'service-password', hostKey: '' }
 
-/** What the host answers; a test overrides what it is about. Each method that is called is recorded. */
+/** The answers of the host; a test overrides those it needs. Each called method is recorded. */
 export interface FakeHost {
-  /** What the account's own connection says; null when it runs no command. */
+  /** The answer of the account's own connection; null when it runs no command. */
   signIn?(username: string, password: string): FakeAccount | undefined
-  /** What the service account is told; null when there is no such account. */
+  /** The answer to the service account; null without such an account. */
   inspect?(username: string): FakeAccount
   exec?(command: Command): Partial<Output>
   elevation?: Elevation
 }
 
-/** By default the name that was typed, and an account of which nothing odd is known. */
+/** By default the typed name, and an ordinary account. */
 export type FakeAccount = (Partial<Account> & Pick<Account, 'uid' | 'groups'>) | null
 
 export interface Ran {
@@ -51,7 +51,7 @@ export interface Ran {
 
 export type As = 'user' | 'admin'
 
-/** Functions behind their pipeline; a code that is not declared fails, unless the test is lenient. */
+/** Wraps functions in their pipeline; an undeclared code fails, unless the test is lenient. */
 export function mount(functions: readonly AnyFunction[], services: Services, { strict = true } = {}) {
   const { fetch } = createApp(functions, services, { added: services.modules.functions, strict })
   return {
@@ -61,8 +61,8 @@ export function mount(functions: readonly AnyFunction[], services: Services, { s
 }
 
 /**
- * The real pipeline around some functions: libSQL in memory, a host that records what it is asked, a clock that stands
- * still until it is moved.
+ * The real pipeline around some functions: libSQL in memory, a host that records its calls, a clock that moves only on
+ * request.
  */
 export async function testApp(
   functions: readonly AnyFunction[],
@@ -77,7 +77,7 @@ export async function testApp(
     ssh?: Partial<Config['ssh']>
     env?: Record<string, string>
     dataDir?: string
-    /** What is in the database before the start. */
+    /** The contents of the database before the start. */
     prepare?(db: Database): Promise<void>
   } = {},
 ) {
@@ -149,17 +149,17 @@ export async function testApp(
     services,
     db,
     secrets,
-    /** What was run on the host, in order. */
+    /** The commands that ran on the host, in order. */
     ran,
     /** Usernames of the login checks, in order. */
     signIns,
-    /** The log's newest lines. */
+    /** Returns the log's newest lines. */
     lines,
     advance(ms: number) {
       now += ms
     },
     tokenFor,
-    /** One request; `as` signs it, `from` is the client's address. An object as body is sent as JSON. */
+    /** Sends one request; `as` signs it, `from` is the client's address. An object as body is sent as JSON. */
     async request(
       method: string,
       path: string,

@@ -18,12 +18,12 @@ const ROOMS = [
   'ssh',
 ]
 
-/** The solid arrows of a picture. */
+/** Returns the solid arrows of a picture. */
 function arrows(picture: string): string[] {
   return [...picture.matchAll(/^ +(\w+)(?:\[[^\]]*\])? --> (\w+)/gm)].map(([, from, to]) => `${from} --> ${to}`).sort()
 }
 
-/** Which room imports which, types included. */
+/** Returns which room imports which, types included. */
 function imported(files: readonly (readonly [path: string, source: string])[]): string[] {
   const room = (path: string) => path.split('/')[0] ?? ''
   const found = files.flatMap(([path, source]) =>

@@ -10,21 +10,21 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder in which the files of this run tell each other of the build. */
+    /** The folder in which the test files of this run share the state of the build. */
     build: string
   }
 }
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The folder of the run; nothing is built before a test asks for it. */
+/** Creates the folder of the run; nothing is built before a test asks for it. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-built-'))
   provide('build', folder)
   return () => rm(folder, { recursive: true, force: true })
 }
 
-/** Builds the files in `dist/` anew, once for all test files of a run; gives that folder. */
+/** Builds the files in `dist/` once for all test files of a run; returns that folder. */
 export async function built(): Promise<string> {
   const at = (name: string) => join(inject('build'), name)
   const isFirst = await mkdir(at('claim')).then(

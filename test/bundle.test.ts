@@ -21,7 +21,7 @@ let temp: string
 let alone: string
 let started: ChildProcess[] = []
 
-// Always made anew, so that what is tested is the source as it is now.
+// Always rebuilt, so that the current source is tested.
 beforeAll(async () => {
   dist = await built()
   temp = await mkdtemp(join(tmpdir(), 'ops-panel-bundle-'))
@@ -82,7 +82,7 @@ test.for(nodes)('an invalid variable stops the start and is named, on %s', async
   expect(await readdir(alone)).toEqual(['ops-panel.mjs'])
 })
 
-/** As some file systems do: a preloaded module stands in for them. */
+/** A preloaded module imitates file systems that refuse unnamed files. */
 const NO_UNNAMED = [
   '--import',
   `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; const open = fs.openSync
@@ -204,7 +204,7 @@ test.for(nodes)('an upgrade to HTTP/2 without TLS is ignored: the request is ans
   expect(response.statusCode).toBe(200)
   expect(JSON.parse(await text(response))).toMatchObject({ status: 'ok' })
 
-  // Its body is read as well: what is refused here is refused for what it says.
+  // The body is read as well, because it contains the reason of the refusal.
   const login = request(url.replace('health', 'auth/login'), { method: 'POST', headers, agent: false })
   login.end(JSON.stringify({ username: 'bob', password: '' }))
   const [refusal] = await once(login, 'response')
@@ -276,7 +276,7 @@ function start(node: string, variables: Record<string, string>, options: string[
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  // 'close' rather than 'exit': what was written has then arrived.
+  // 'close' rather than 'exit', because all output has arrived then.
   const exit = once(child, 'close').then(([code]) => code)
   return { child, exit, stdout: () => stdout, stderr: () => stderr }
 }

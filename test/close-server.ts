@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 
-/** Ends a server with all of its connections; may be asked for twice. */
+/** Closes a server with all of its connections; may be called twice. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')

@@ -1,8 +1,8 @@
-/** What a test has started is closed when it ends. */
+/** Closes at the end of the test what it has started. */
 export async function closedAtEnd<started extends { close(): Promise<void> }>(
   starting: Promise<started>,
 ): Promise<started> {
-  // Here, so that what is no test can start one as well.
+  // Imported here, so that other programs can use this file too.
   const { onTestFinished } = await import('vitest')
   const started = await starting
   onTestFinished(() => started.close())

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-// What a declaration cannot get wrong, because it does not compile then. Each case is one file; the lines on which the
-// compiler must complain, and of what, end in `// TS<code>`. One run of the compiler checks them all.
+// Mistakes in declarations that do not compile. Each case is one file; the lines with an expected error end in `//
+// TS<code>`. One run of the compiler checks them all.
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -16,7 +16,7 @@ import { textFrame } from '${ROOT}/runtime/socket.ts'
 export const used = [z, defineFunction, defineSocket, defineTask, defineCommand, textFrame]
 `
 
-/** A declaration of which single lines are replaced, left out (`''`) or added. */
+/** A declaration with single lines replaced, left out (`''`) or added. */
 const get = (lines: Record<string, string> = {}) =>
   declaration('defineFunction', {
     method: `method: 'GET',`,
@@ -325,7 +325,7 @@ const fileOf = (index: number) => `case-${index}.ts`
 const cases = [...Object.entries(CORRECT), ...Object.entries(WRONG)]
 
 beforeAll(() => {
-  // Outside of the project, whose own check of types must never see these files.
+  // Outside of the project, whose own type check must never see these files.
   folder = mkdtempSync(join(tmpdir(), 'ops-panel-declarations-'))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

@@ -5,12 +5,12 @@ export interface Sample {
   value: number
 }
 
-/** prom-client writes `Nan` for what it has not measured yet; Prometheus reads numbers as Go does, in any case. */
+/** prom-client writes `Nan` for unmeasured values; Prometheus parses numbers like Go, case-insensitively. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? ([Nn]a[Nn]|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y
 const COMMENT = /^# (?:HELP ([a-zA-Z_:][\w:]*) .+|TYPE ([a-zA-Z_:][\w:]*) (?:counter|gauge|histogram|summary|untyped))$/
 
-/** The samples of a text in the format 0.0.4. Throws at the first line that is not of it, and at a series told twice. */
+/** Parses the samples of a text in the format 0.0.4. Throws at the first invalid line, and at a repeated series. */
 export function parseExposition(text: string): Sample[] {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')
   const [typed, seen, samples]: [Set<string>, Set<string>, Sample[]] = [new Set(), new Set(), []]
@@ -42,7 +42,7 @@ export function parseExposition(text: string): Sample[] {
   return samples
 }
 
-/** The value of one series; undefined when there is none. */
+/** Returns the value of one series; undefined when there is none. */
 export function sampleOf(samples: readonly Sample[], name: string, labels: Record<string, string> = {}) {
   const found = samples.find(
     (each) =>

@@ -14,7 +14,7 @@ import { startDemo } from './runtime/demo.ts'
 import { functionClient, ways } from './serve/function-client.ts'
 import { functionEnvironment } from './serve/function-environment.ts'
 
-/** The file for function hosts, and the one of the program, which is that too when it is imported. */
+/** The file for function hosts, and the program's file, which has the same exports. */
 const [NAME, PROGRAM] = ['ops-panel-fetch.mjs', 'ops-panel.mjs'] as const
 
 let alone: string
@@ -45,7 +45,7 @@ test('the bundle imports only Node’s own modules, and contains no addon', asyn
   expect(text).not.toMatch(/dlopen|libsql-native|neon-rs/)
 })
 
-/** Imports the file as a host of functions does, and answers messages with what its exports give. */
+/** Imports the file like a function host, and answers messages through its exports. */
 const hostOf = (name: string) => `
   import entry, { handler } from './${name}'
   process.on('message', async ({ path, event }) => {

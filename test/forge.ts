@@ -8,7 +8,7 @@ export interface ForgeRepository {
   name: string
   archived?: boolean
   empty?: boolean
-  /** Only for who sends the forge's token. */
+  /** Only for requests with the forge's token. */
   private?: boolean
   description?: string
   branches: Record<string, { files: Record<string, string | Buffer> }>
@@ -23,14 +23,14 @@ export interface TestForge {
   token: string | undefined
   /** Method and path of each, in order. */
   requests: string[]
-  /** Adds a repository, or pushes over it. */
+  /** Adds a repository, or pushes to it. */
   put(repository: ForgeRepository): void
   remove(name: string): void
-  /** The commit that a branch is at. */
+  /** Returns the commit of a branch. */
   tip(name: string, branch?: string): string
-  /** As 1.23.0, which finds no raw file. */
+  /** Like version 1.23.0, which finds no raw file. */
   rawBroken: boolean
-  /** The most that it gives at once. */
+  /** The largest page. */
   pageSize: number
   /** Whether it sends `Link` and `X-Total-Count`. */
   counts: boolean
@@ -52,7 +52,7 @@ export async function startForge({
   path?: string
 } = {}): Promise<TestForge> {
   const repositories = new Map<string, ForgeRepository>()
-  /** The files of each commit, past ones too. */
+  /** The files of each commit, including earlier ones. */
   const commits = new Map<string, Record<string, string | Buffer>>()
   const server = createServer((request, response) => {
     forge.requests.push(`${request.method} ${request.url}`)
@@ -143,7 +143,7 @@ export async function startForge({
       response.setHeader('x-total-count', all.length)
       if (links.length > 0) response.setHeader('link', links.join(','))
     }
-    // Of the page, not of the list: what may not be read leaves a gap.
+    // Per page, not per list: an unreadable repository leaves a gap.
     const given = all.slice((page - 1) * limit, page * limit).filter(isReadable)
     send(response, 200, given.map(described))
   }
@@ -168,12 +168,12 @@ export async function startForge({
   return forge
 }
 
-/** A forge of the running test's own. */
+/** Starts a forge for the running test. */
 export function testForge(options?: Parameters<typeof startForge>[0]): Promise<TestForge> {
   return closedAtEnd(startForge(options))
 }
 
-/** As long as a SHA-1, and another one for other content. */
+/** As long as a SHA-1, and different for other content. */
 function tipOf({ name, branches }: ForgeRepository, branch: string): string {
   const hash = createHash('sha1').update(name)
   for (const [path, content] of Object.entries(branches[branch]?.files ?? {}))

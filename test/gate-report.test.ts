@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-/** `.ci/report.mjs` decides whether the gate passes: each way in which it must not is planted here. */
+/** `.ci/report.mjs` decides whether the gate passes. These tests plant each kind of failure. */
 const REPORT = join(import.meta.dirname, '../.ci/report.mjs')
 const SUITES = ['unit', 'panel', 'host', 'executable', 'docker', 'package']
 

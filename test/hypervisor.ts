@@ -36,19 +36,19 @@ export interface TestHypervisor {
   /** Its certificate in PEM, for `localhost`, and the SHA-256 of it. */
   certificate: string
   fingerprint: string
-  /** Method and path of each request that reached it, in order. */
+  /** Method and path of each received request, in order. */
   requests: string[]
-  /** The tokens that were sent to it. */
+  /** The tokens that it received. */
   authorizations: string[]
-  /** TLS or TCP connections that were made to it. */
+  /** The number of TLS or TCP connections that it accepted. */
   connections(): number
   open(): number
   nodes: TestNode[]
   containers: Map<string, TestContainer[]>
-  /** What the token may do, by path. */
+  /** The rights of the token, by path. */
   permissions: Record<string, Record<string, number>>
   tasks: Map<string, Task>
-  /** What the next task puts out, and how it ends. */
+  /** The output of the next task, and its end. */
   nextTask: Task
   behave: Behaviour | undefined
   close(): Promise<void>
@@ -58,8 +58,8 @@ export const HYPERVISOR_TOKEN = 'panel@pve!ops=0b1cb1c6-5d3c-4a4a-9a32-3a3c9a6f7
 const ALL = { 'VM.Audit': 1, 'VM.PowerMgmt': 1 }
 
 /**
- * An API of Proxmox VE with one node on a free port of the loopback, which answers as its API viewer documents it, with a
- * certificate that it has signed itself.
+ * An API of Proxmox VE with one node on a free port of the loopback, which answers as its API viewer documents it, with
+ * a self-signed certificate.
  */
 export async function startHypervisor({
   token = HYPERVISOR_TOKEN,
@@ -105,7 +105,7 @@ export async function startHypervisor({
     const { authorization } = request.headers
     if (authorization !== undefined) hypervisor.authorizations.push(authorization)
     if (hypervisor.behave?.(request, response)) return
-    // The real one takes three seconds for it.
+    // The real one takes three seconds.
     if (authorization !== `PVEAPIToken=${token}`) return refuse(response, 401, 'invalid token value!')
     const { pathname, searchParams } = new URL(url, hypervisor.url)
     const parts = pathname.split('/').slice(1).map(decodeURIComponent)
@@ -118,7 +118,7 @@ export async function startHypervisor({
     if (kind === 'lxc' && name === '') return send(response, containers.filter(isSeen))
     if (kind === 'lxc' && method === 'POST') return act(response, node, containers, name, rest[1] ?? '')
     if (kind === 'tasks') return task(response, name, rest[0], searchParams)
-    // In the words of the hypervisor, for a path that it does not have.
+    // The hypervisor's message for an unknown path.
     refuse(response, 501, `Method '${method} ${pathname}' not implemented`)
   }
 
@@ -162,7 +162,7 @@ export async function startHypervisor({
   return hypervisor
 }
 
-/** A hypervisor of the running test's own. */
+/** Starts a hypervisor for the running test. */
 export function testHypervisor(options?: Parameters<typeof startHypervisor>[0]): Promise<TestHypervisor> {
   return closedAtEnd(startHypervisor(options))
 }
@@ -170,7 +170,7 @@ export function testHypervisor(options?: Parameters<typeof startHypervisor>[0]):
 function someContainers(): TestContainer[] {
   const figures = { cpus: 2, maxmem: 536870912, maxdisk: 8589934592, type: 'lxc' }
   return [
-    // As text, and out of order, as it does happen.
+    // As text and unordered, as the real one sometimes answers.
     { vmid: '102', name: 'db', status: 'stopped', cpu: 0, mem: 0, disk: 0, uptime: 0, ...figures },
     {
       vmid: 101,

@@ -3,7 +3,7 @@ import { join, posix, relative } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The files of the project that a source imports, types included. */
+/** Returns the files of the project that a source imports, types included. */
 export function importsOf(path: string, code: string): string[] {
   const named = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]+)\1/g)
   return [...named].map(([, , target = '']) => posix.join(posix.dirname(path), target))

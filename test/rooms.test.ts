@@ -4,13 +4,16 @@ import { importsOf, sources, withoutComments } from './imports.ts'
 
 const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
-/** What every endpoint is declared with: the services, and all error codes and audit actions. */
+/** The declarations of every endpoint import it: the services, and all error codes and audit actions. */
 const SERVICES = 'functions/services.ts'
-/** The entry points compose the service, and alone import the manifest. */
+/** The entry points compose the service; only they import the manifest. */
 const ENTRIES = ['serve/server.ts', 'serve/fetch.ts', 'serve/main.ts']
 const GROUND = ['platform']
 const BASE = ['runtime', 'db', ...GROUND]
-/** Which rooms a room may import from: downwards. The client is installed without the others, and the panel knows it alone. */
+/**
+ * The rooms from which a room may import: downwards. The client is installed without the others, and the panel imports
+ * only the client.
+ */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   serve: ['cli', 'functions', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh', ...BASE],
   cli: BASE,
@@ -28,17 +31,23 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   panel: ['client'],
 }
 const ROOMS = Object.keys(BELOW)
-/** Rooms with one public file, which has the room's name. Of the others every file is for all that stand above it. */
+/** Rooms with one public file, which has the room's name. In the others, every file is public for the rooms above. */
 const WITH_DOOR = ['cli', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh']
 const BACKEND = ROOMS.filter((room) => room !== 'client' && room !== 'panel')
 
 const ROUTES = 'panel/routes.ts'
-/** The service answers at the panel's addresses; and from sources, builds the panel. In what is built, nothing is left of the latter. */
+/**
+ * The service answers at the panel's addresses and, from sources, builds the panel. A build contains nothing of the
+ * latter.
+ */
 const MAY_IMPORT_BESIDES: Readonly<Record<string, string>> = {
   'functions/panel/page.get.ts': ROUTES,
   'platform/asset-source.ts': 'packaging/panel-from-sources.ts',
 }
-/** `main.ts` and `fetch.ts` hand the environment on, `file.ts` asks who has started it; the build puts a constant into `program.ts`. */
+/**
+ * `main.ts` and `fetch.ts` pass the environment on, `file.ts` finds out how it was started; the build puts a constant
+ * into `program.ts`.
+ */
 const MAY_READ_ENVIRONMENT = [
   'platform/config.ts',
   'platform/program.ts',
@@ -46,13 +55,13 @@ const MAY_READ_ENVIRONMENT = [
   'serve/fetch.ts',
   'serve/file.ts',
 ]
-/** Where a clock is made. */
+/** The files that create a clock. */
 const MAY_READ_TIME = [...ENTRIES, 'platform/log.ts']
 const NO_NAMES = /^(utils?|helpers?|types|common|services?|domain|misc|shared)$/
 
 const doorOf = (room: string) => `${room}/${room}.ts`
 
-/** What is wrong with one file of the service, as sentences. `path` is from the project's root. */
+/** Returns the violations of one file of the service, as sentences. `path` is relative to the project's root. */
 function wrongs(path: string, source: string): string[] {
   const [room = ''] = path.split('/')
   const code = withoutComments(source)
@@ -72,7 +81,7 @@ function wrongs(path: string, source: string): string[] {
   }
   if (/\bprocess\s*(\.\s*env\b|\[)/.test(code) && !MAY_READ_ENVIRONMENT.includes(path))
     found.push(`${path} reads the environment`)
-  // People look at the panel now, with the clock of their own machine.
+  // The panel shows times by the clock of the user's machine.
   if (room === 'panel') return [...found, ...badName(path)]
   if (/\bDate\s*\.\s*now\b|\bnew\s+Date\s*(\(\s*\)|[^\s(\w])/.test(code) && !MAY_READ_TIME.includes(path))
     found.push(`${path} reads the time`)
@@ -85,7 +94,7 @@ function badName(path: string): string[] {
   return names.some((name) => NO_NAMES.test(name)) ? [`${path} is not named for what it holds`] : []
 }
 
-/** The circles among some nodes, each as the sorted names of what is tied together (Tarjan). */
+/** Returns the circles of a graph, each as the sorted names of its nodes (Tarjan). */
 function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const [number, lowest] = [new Map<string, number>(), new Map<string, number>()]
   const [stack, found]: [string[], string[][]] = [[], []]
@@ -109,11 +118,11 @@ function circles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   return found
 }
 
-/** Which file imports which, types included. */
+/** Returns which file imports which, types included. */
 const importsIn = (files: readonly (readonly [path: string, source: string])[]) =>
   new Map(files.map(([path, source]) => [path, importsOf(path, withoutComments(source))]))
 
-/** Which area of the functions imports which. */
+/** Returns which area of the functions imports which. */
 function areasOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
   const area = (path: string) => /^functions\/([^/]+)\//.exec(path)?.[1]
   const areas = new Map<string, string[]>()

@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto'
 /** `npm run test:long`: many rounds, every combination, and another seed each time. */
 export const isLong = process.env.LONG === '1'
 
-/** How often a property is tried: `few` times by `npm test`, `many` times by `npm run test:long`. */
+/** Returns the number of trials of a property: `few` in `npm test`, `many` in `npm run test:long`. */
 export const rounds = (few: number, many: number): number => (isLong ? many : few)
 
 /**
- * The seed of a test file. `npm test` always takes the same one, so that a failure comes from a change and not from chance.
- * `npm run test:long` takes a random one and prints how to repeat it.
+ * The seed of a test file. `npm test` always uses the same one, so that a failure comes from a change and not from
+ * chance. `npm run test:long` uses a random one and prints how to repeat it.
  */
 export function seedOf(file: string, project: 'unit' | 'panel' = 'unit'): number {
   const seed = Number(process.env.TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 20_260_301))

@@ -10,7 +10,7 @@ interface Threat {
   tests: { file: string; title: string }[]
 }
 
-/** The rows of the threat table: what is attacked, what stands against it, and the tests that show it. */
+/** Returns the rows of the threat table: the attack, the defence, and the tests that show it. */
 function threats(text: string): Threat[] {
   const [, table = ''] = text.split('| attack | defence | test |\n')
   const rows = table.split('\n').slice(1)
@@ -24,7 +24,7 @@ function threats(text: string): Threat[] {
     }))
 }
 
-/** What is wrong with a row: it names no test, or one that is not there. */
+/** Returns the errors of a row: it names no test, or a missing one. */
 function wrongs({ attack, defence, tests }: Threat): string[] {
   const missing = tests.filter(({ file, title }) => !existsSync(join(ROOT, file)) || !read(file).includes(title))
   return [

@@ -1,17 +1,17 @@
-/** What goes with a request over real HTTP. */
+/** The options of a request over real HTTP. */
 export interface Sent {
   /** The access token. */
   token?: string
   /** The refresh token. */
   cookie?: string
-  /** A text is sent as it is, anything else as JSON. */
+  /** A text is sent unchanged, anything else as JSON. */
   body?: unknown
-  /** The client's address, as a trusted proxy tells it. */
+  /** The client's address, as reported by a trusted proxy. */
   from?: string
   headers?: Record<string, string>
 }
 
-/** One request, and whatever is answered. */
+/** Sends one request, and returns any answer. */
 export function send(url: string, method: string, path: string, sent: Sent = {}): Promise<Response> {
   const { token, cookie, from, headers = {}, body } = sent
   return fetch(`${url}${path}`, {

@@ -9,7 +9,7 @@ import { createDocuments } from '../openapi/openapi.ts'
 
 const About = z.object({ info: z.object({ version: z.string() }) })
 
-/** What is built tells of itself what its sources do, and has the page's files inside, ready for a browser. */
+/** A build describes itself like its sources, and contains the page's files, ready for a browser. */
 export async function expectDocuments(url: string): Promise<void> {
   const get = (path: string, accepted = 'gzip, br') =>
     fetch(`${url}${path}`, { headers: { 'accept-encoding': accepted } })

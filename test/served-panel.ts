@@ -3,7 +3,7 @@ import { buildPanel } from '../packaging/panel.ts'
 import { ROUTES } from '../panel/routes.ts'
 import { PANEL_PAGE } from '../platform/asset-files.ts'
 
-/** What is built has the panel of its sources inside, byte for byte, ready for a browser. */
+/** A build contains the panel of its sources, byte for byte, ready for a browser. */
 export async function expectPanel(url: string): Promise<void> {
   const { files } = await buildPanel()
   expect(files.size).toBeGreaterThan(3)

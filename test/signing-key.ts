@@ -14,7 +14,7 @@ declare module 'vitest' {
   }
 }
 
-/** One key for the whole run: making one takes a tenth of a second, and most tests need just any. */
+/** One key for the whole run: creating one takes a tenth of a second, and most tests need any key. */
 export default async function setup({ provide }: TestProject): Promise<void> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

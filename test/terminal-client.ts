@@ -5,12 +5,12 @@ import { checkClose, checkFrame } from './declared-frames.ts'
 
 const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
 
-/** Nothing is promised about time: this machine may have other work. */
+/** Generous: this machine may have other work. */
 export const WAIT = { timeout: 60_000 }
-/** All of it is not searched again and again. */
+/** Only the newest part is searched, for speed. */
 const RECENT = 16 * 1024
 
-/** A terminal as a browser has it; keeps what it is sent. */
+/** A terminal like a browser's, which records what it receives. */
 export async function openTerminal(
   { url, token }: { url: string; token: string },
   target: string,
@@ -55,13 +55,13 @@ export async function openTerminal(
     bytes,
     seen,
     exit: () => exit,
-    /** The close code, and the word that comes with it. */
+    /** The close code, and its reason. */
     closed,
     type: (text: string | Buffer) => ws.send(Buffer.from(text), { binary: true }),
     tell: (frame: object) => ws.send(JSON.stringify(frame)),
-    /** Waits for a text among the newest that has come. */
+    /** Waits for a text in the newest output. */
     until: (wanted: string | RegExp) => expect.poll(() => recent.toString(), WAIT).toMatch(wanted),
-    /** Forgets what has come so far. */
+    /** Forgets the output so far. */
     forget() {
       pieces = []
       recent = Buffer.alloc(0)
@@ -73,11 +73,11 @@ export type Terminal = Awaited<ReturnType<typeof openTerminal>>
 
 let asked = 0
 
-/** Types a command line and gives what it has printed, once it has ended. Needs a shell that waits for one. */
+/** Types a command line and returns its output, once it has ended. Needs an idle shell. */
 export async function say(terminal: Terminal, line: string): Promise<string> {
   asked += 1
   const [begin, end] = [`begin-${asked}:`, `:end-${asked}`]
-  // In parts, so that the echo of what is typed holds neither.
+  // In parts, so that the echo of the input contains neither.
   terminal.type(`printf 'be%s' 'gin-${asked}:'; ${line}; printf ':en%s' 'd-${asked}'\r`)
   await terminal.until(end)
   const text = terminal.seen()

@@ -11,7 +11,7 @@ interface Login {
   method?: 'password' | 'keyboard-interactive'
 }
 
-/** Signs in with an ssh2 client of the test's own; `ended` when the host hung up without a word. */
+/** Signs in with an ssh2 client of the test; `ended` when the host hung up without a message. */
 export async function signIn({
   port,
   username,
@@ -39,7 +39,7 @@ export async function signIn({
   return settled
 }
 
-/** Like `signIn`, for who is known to come in. */
+/** Like `signIn`, but throws when the login fails. */
 export async function connect(login: Login): Promise<Client> {
   const client = await signIn(login)
   if (typeof client === 'string') throw new Error(`${login.username}: ${client}`)
@@ -65,13 +65,13 @@ export function run(client: Client, command: Command, stdin = '') {
   return exec(client, quote(command), stdin)
 }
 
-/** Reads a channel to its end; the mark before a followed job's output is left out. */
+/** Reads a channel to its end, without the mark that precedes a followed job's output. */
 export async function collect(channel: ClientChannel) {
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
   channel.on('data', (chunk: Buffer) => stdout.push(chunk))
   channel.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  // The exit code may come with the channel itself, before anybody can listen for `exit`; `close` has it again.
+  // The exit code may arrive together with the channel, before a listener for `exit` exists; `close` repeats it.
   const [code]: unknown[] = await once(channel, 'close')
   const bytes = withoutMark(Buffer.concat(stdout))
   return {
@@ -82,13 +82,13 @@ export async function collect(channel: ClientChannel) {
   }
 }
 
-/** What a channel said, without the mark before a followed job's output. */
+/** Returns the output of a channel, without the mark that precedes a followed job's output. */
 export function withoutMark(bytes: Buffer): Buffer {
   const mark = Buffer.from(`${OUTPUT_MARK}\n`)
   return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
 }
 
-/** Starts a job, detached. */
+/** Starts a detached job. */
 export function startJob(client: Client, id: string, command: Command) {
   return run(client, script(START, 'ops-panel-start', RUN, id, '1000000', ...command))
 }

@@ -222,7 +222,7 @@ test('a reader that stopped when its window was just full gets nothing twice', a
   const client = await panel()
   await startJob(client, 'job', container('101'))
   const channel = await follow(client, 'job')
-  // ssh2's client takes 2 MiB, and 1 MiB and the first odd piece more, before it has to be read.
+  // ssh2's client buffers 2 MiB, then 1 MiB and the first odd chunk more, before it has to be read.
   await setTimeout(200)
 
   const { bytes, stderr } = await collect(channel)

@@ -24,7 +24,7 @@ afterEach(() => host.close())
 
 const identify = () => script(IDENTIFY, 'ops-panel-identify', 'mark')
 const inspect = (name: string) => script(INSPECT, 'ops-panel-inspect', 'mark', name)
-/** The answer's NULs as bars. */
+/** Shows the NULs of an answer as bars. */
 const barred = ({ code, stdout }: { code: unknown; stdout: string }) => [code, stdout.replaceAll('\0', '|')]
 const as = (username: string, password: string) => connect({ port: host.port, username, password })
 

@@ -11,7 +11,7 @@ const ErrorBody = z.strictObject({
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
 })
 
-/** Checks that an answer is this refusal, in the form of every refusal, and returns its body. */
+/** Checks that an answer is this refusal, in the format of every refusal, and returns its body. */
 export async function refused(response: Response, status: number, code: string) {
   const text = await response.text()
   expect({ status: response.status, body: text }).toEqual({ status, body: expect.stringContaining(`"code":"${code}"`) })
@@ -51,7 +51,7 @@ const AuditRow = z.object({
     .transform((text): unknown => (text === null ? null : JSON.parse(text))),
 })
 
-/** The audit entries, the oldest first. */
+/** Returns the audit entries, oldest first. */
 export function audited(db: Database) {
   return db.query(AuditRow, 'SELECT * FROM audit ORDER BY id')
 }
@@ -66,11 +66,11 @@ export async function sealWithAnotherKey(db: Database): Promise<void> {
   await db.run(`UPDATE settings SET value = ? WHERE key = 'ssh_password'`, [sealed])
 }
 
-/** Header and claims of a JWT, not verified. */
+/** Returns header and claims of a JWT, without verification. */
 export function decoded(token: string): { header: unknown; claims: unknown } {
   const [header, claims] = token
     .split('.')
-    // Not the signature, which may begin with whatever.
+    // The signature is left out: its first characters may be anything, even `ey`.
     .slice(0, 2)
     .map((part): unknown => (part.startsWith('ey') ? JSON.parse(Buffer.from(part, 'base64url').toString()) : undefined))
   return { header, claims }

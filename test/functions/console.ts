@@ -3,10 +3,10 @@ import { PromptClosed } from '../../cli/prompt.ts'
 import { commands } from '../../functions/index.ts'
 import type { CommandContext, Prompt, Report } from '../../runtime/command.ts'
 
-/** Who types the commands of the tests. */
+/** The account that runs the commands of the tests. */
 export const OPERATOR = 'operator'
 
-/** A person who has these answers, one for each question, and what was asked. */
+/** A prompt with these answers, one for each question, that records the questions. */
 export function answering(...answers: string[]) {
   const asked: { question: string; secret: boolean }[] = []
   const next = async (question: string, secret: boolean) => {
@@ -28,7 +28,7 @@ export function answering(...answers: string[]) {
 
 type Needed = Pick<CommandContext, 'db' | 'secrets' | 'config' | 'clock' | 'log'>
 
-/** Types a command, beside a service or not; whoever is asked has no answer unless there is a prompt. */
+/** Runs a command, next to a service or not; a question without a prompt has no answer. */
 export function typeCommand(
   { db, secrets, config, clock, log }: Needed,
   words: readonly string[],

@@ -60,7 +60,7 @@ test('requests are counted by declared path and status, including refusals, and 
   expect(counted('GET', '/api/auth/me', '401')).toBe(1)
   expect(counted('GET', '/api/auth/me', '200')).toBe(1)
   expect(counted('POST', '/api/updates/run', '400')).toBe(1)
-  // In a name or a label: a value, as that of a clock, may well be such a number.
+  // Only in names and labels: a value, such as a clock's, may well be such a number.
   expect(text).not.toMatch(/471[1-4].*["}]/)
   expect(sampleOf(samples, 'ops_panel_http_request_seconds_count', { method: 'GET', path: '/api/auth/me' })).toBe(2)
 })
@@ -77,7 +77,7 @@ test('metrics report jobs, sockets, SSH connections and the database, and no use
 
   const id = await service.run('host')
   await expect.poll(async () => (await service.job(id))?.status).toBe('success')
-  // A job that goes on, and somebody who follows it.
+  // A running job, and a client that follows it.
   demo.lineMs = 100
   const running = await service.run('lxc:101')
   const socket = openSocket(url, `/ws/updates/${running}`, { token: service.token })

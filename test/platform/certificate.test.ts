@@ -19,7 +19,7 @@ type Pair = ReturnType<typeof selfSigned>
 const KEPT = 'the TLS files are not good, the former certificate stays in use'
 const RENEWED = 'TLS certificate renewed'
 
-/** The service's server with a certificate by the name of `first`, which looks at its files when the test says so. */
+/** The service's server with a certificate named `first`, which looks at its files when the test says so. */
 async function serve(first: Pair = selfSigned('first'), lay = layFiles) {
   const folder = await temporaryFolder()
   const tls = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') }
@@ -44,14 +44,14 @@ async function serve(first: Pair = selfSigned('first'), lay = layFiles) {
     async look(times = 1) {
       for (let time = 0; time < times; time += 1) await lookOnce?.()
     },
-    /** Whose certificate a new connection is shown. */
+    /** Returns the name on the certificate that a new connection gets. */
     shown: () => shown(port),
     logged: () => lines().flatMap((line) => /"msg":"([^"]*TLS[^"]*)"/.exec(line)?.[1] ?? []),
     lines,
   }
 }
 
-/** As an administrator copies them. */
+/** The way in which an administrator copies them. */
 async function layFiles(folder: string, { cert, key }: Pair): Promise<void> {
   await writeFile(join(folder, 'tls.crt'), cert)
   await writeFile(join(folder, 'tls.key'), key)
@@ -71,7 +71,7 @@ async function shown(port: number): Promise<string> {
   return subject.replace('CN=', '')
 }
 
-/** A request on a connection that stays open; gives the status line. */
+/** Sends a request on a connection that stays open; returns the status line. */
 async function ask(socket: TLSSocket): Promise<string> {
   socket.write('GET /api/health HTTP/1.1\r\nHost: panel.test\r\n\r\n')
   const [bytes] = await once(socket, 'data')

@@ -35,7 +35,7 @@ test.each([true, false])('a log that is pretty: %s shows nothing that a terminal
   log.info({ username: '\u001b[2Jroot\n\u202e', nested: { text: '\u009b' } }, 'hello\n\u001b]0;x\u0007')
   log.error({ err: new Error('first\n\u001b[2J\nsecond') }, 'failed')
 
-  // Its own colours.
+  // The colours of the log itself.
   const [first = '', ...coloured] = written.join('').split('\u001b')
   for (const piece of coloured) expect(piece).toMatch(/^\[\d+m/)
   const text = [first, ...coloured].join('')

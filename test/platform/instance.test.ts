@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { thisInstance } from '../../platform/program.ts'
 
-/** Another process of this machine, and its id as that process would give itself. */
+/** Starts another process of this machine, and returns the id that it would give itself. */
 async function otherProcess(self: string) {
   const child = spawn('sleep', ['60'])
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createPriorityQueue } from '../../platform/priority-queue.ts'
 
-/** Work whose beginning is seen and whose end is given. */
+/** Work that records its beginning and ends on request. */
 function controlled(names: readonly string[]) {
   const begun: string[] = []
   const ends = new Map<string, { resolve(value: string): void; reject(error: Error): void }>()
@@ -85,7 +85,7 @@ test('a crowd never exceeds the limit, and no work is lost', async () => {
   expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(300 - 43)
 })
 
-/** One place that is taken, and a queue; each who comes is known by name. */
+/** One slot, which is taken, and a queue; each entry has a name. */
 async function occupied(waiting: number) {
   const gate = createPriorityQueue({ running: 1, waiting })
   const order: string[] = []
@@ -95,7 +95,7 @@ async function occupied(waiting: number) {
   await setImmediate()
   return {
     order,
-    /** Comes and, in its turn, goes through at once; settles with what became of it. */
+    /** Enters and, in its turn, finishes at once; settles with its outcome. */
     come: (name: string, rank?: number, signal?: AbortSignal) =>
       gate.run(
         async () => {

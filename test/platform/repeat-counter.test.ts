@@ -7,7 +7,7 @@ function repeats(options: Parameters<typeof createRepeatCounter>[1] = {}) {
   const { count } = createRepeatCounter(() => new Date(now), options)
   return {
     count,
-    /** What is told of so many repeats. */
+    /** Returns the recorded counts for this many repeats. */
     told: (what: string, times: number) =>
       Array.from({ length: times }, () => count(what)).filter((each) => each !== undefined),
     advance(ms: number) {
@@ -16,7 +16,7 @@ function repeats(options: Parameters<typeof createRepeatCounter>[1] = {}) {
   }
 }
 
-/** The first hundred counts, and then those. */
+/** The first hundred counts, and then these. */
 const hundredAnd = (...more: number[]) => [...Array.from({ length: 100 }, (_, at) => at + 1), ...more]
 
 test('the first hundred repeats are recorded, then each doubling', () => {

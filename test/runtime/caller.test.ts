@@ -79,7 +79,7 @@ test('the user agent may be empty', () => {
 
 const friendly = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8', PANEL_ORIGINS: 'https://panel.example' })
 
-/** The foreign origin of a request that came to `panel.test`, if it is one. */
+/** Returns the foreign origin of a request to `panel.test`, if it is foreign. */
 function foreign(origin: string | undefined, headers: Record<string, string> = {}, peer = '192.0.2.1', tls = false) {
   const all: Record<string, string> = { host: 'panel.test', ...(origin !== undefined && { origin }), ...headers }
   return readCaller(friendly, { address: peer, encrypted: tls }, (name) => all[name]).foreign

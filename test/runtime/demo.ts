@@ -8,14 +8,14 @@ import type { HostStream } from '../../ssh/channel.ts'
 import { createHost } from '../../ssh/host.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 
-/** An imitated host of the running test's own, fast unless told otherwise. */
+/** An imitated host for the running test, fast unless told otherwise. */
 export async function startDemo(options: DemoHostOptions = {}): Promise<DemoHost> {
   const demo = await startDemoHost({ lineMs: 0, wrongMs: 20, ...options })
   onTestFinished(() => demo.close())
   return demo
 }
 
-/** The service's host over the real settings, and what it logged. */
+/** The service's host over the real settings, and its log. */
 export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
   const db = await openMigrated()
   const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
@@ -27,7 +27,7 @@ export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
   return { host, db, settings, log, lines }
 }
 
-/** All that a stream of the host prints. */
+/** Returns everything that a stream of the host prints. */
 export async function textOf(read: HostStream['read']): Promise<string> {
   let text = ''
   await read((bytes) => {

@@ -10,11 +10,11 @@ import { type Client, signIn } from '../functions/auth/client.ts'
 import { listening } from '../serve/listening.ts'
 import { openSocket } from '../serve/service.ts'
 
-/** Without a frame of its own. */
+/** A socket without its own frames. */
 const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
 const silent = defineSocket({ ...PROBE, path: '/ws/probe', auth: 'optional', rateLimit: false, open() {} })
 
-/** A service whose sockets stay open, and a way to open one of a client. */
+/** A service whose sockets stay open, and a way to open one for a client. */
 async function start() {
   const app = await testApp([login, logout, revoke])
   const { url } = await listening(app.services, { sockets: [silent] })

@@ -4,7 +4,7 @@ import { defineFunction } from '../../functions/services.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { testApp } from '../app.ts'
 
-/** A function whose answer is streamed from these pieces. */
+/** A function that streams its answer from these pieces. */
 const streaming = (pieces: () => AsyncGenerator<string>) =>
   defineFunction({
     method: 'GET',

@@ -52,7 +52,7 @@ const requiredSocket = defineSocket({
   open: (_, { socket }) => socket.close('done'),
 })
 
-/** A service that can no longer find out who was signed out, and a token that was good before. */
+/** A service that can no longer read the ended sessions, and a token that was valid before. */
 async function withoutStorage() {
   const app = await testApp([optional, required])
   const token = await app.tokenFor('user')

@@ -8,7 +8,7 @@ import { answered, refused } from '../functions/answers.ts'
 const PATH = '/api/probe'
 const TOO_LONG = 'x'.repeat(1024 * 1024 + 1)
 
-/** A function that says what happened to it, and whose precondition does as it is told. */
+/** A function that reports its calls, and whose precondition acts as configured. */
 async function probe(precondition: () => Promise<void>, more: Partial<AnyFunction> = {}) {
   const happened: string[] = []
   const fn = defineFunction({

@@ -15,7 +15,7 @@ async function limiter() {
   }
 }
 
-/** The definition itself: every moment that was admitted, looked through each time. */
+/** The definition itself: all admitted times, searched at each request. */
 function model(limit: number, windowMs: number) {
   const hits: number[] = []
   return (now: number): number => {

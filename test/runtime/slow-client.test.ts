@@ -43,7 +43,7 @@ test('a client that stops reading is closed with 1013, resumes with from, and de
 
 type Reader = ReturnType<typeof openSocket>
 
-/** What a client gets that reads all the time, and comes back if this process was too busy to let it. */
+/** Returns the output for a client that reads all the time, and resumes if this process was too busy. */
 async function readOn(reader: Reader, again: (seq: number) => Reader): Promise<string> {
   const code = await reader.end
   if (code === 1000) return reader.text()
@@ -75,7 +75,10 @@ test('a client that stops reading while it catches up does not fill the memory',
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024)
 })
 
-/** Asks, reads the beginning of the answer, and then no more until it is told to: then the rest, as long as it comes. */
+/**
+ * Sends a request, reads the beginning of the answer, and then nothing until told; then the rest, as long as it
+ * arrives.
+ */
 async function stalled(url: string, path: string, token: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -101,7 +104,7 @@ test('answers that nobody reads do not fill the memory, and other readers get th
   timeout: 60_000,
 }, async () => {
   const demo = await startDemo()
-  // Each takes two bytes in an answer: more than the system takes over by itself.
+  // Each takes two bytes in an answer: more than the system buffers by itself.
   const version = `1.${'"'.repeat(180)}`
   const packages = Array.from(
     { length: 9_000 },

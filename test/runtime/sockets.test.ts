@@ -15,7 +15,7 @@ async function running(env: Record<string, string> = {}) {
   return { ...service, output, id, path: `/ws/updates/${id}` }
 }
 
-/** Sends a request as it is and gives all that comes back until the other side ends. */
+/** Sends a request unchanged and returns everything that arrives until the other side ends. */
 async function raw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const services = async () => (await testApp([])).services
 
-/** A task that ends at once, and how often it ran. */
+/** A task that ends at once and counts its runs. */
 function counting(every: number, name = 'counting') {
   const runs = { count: 0 }
   const task: Task<unknown> = {

@@ -85,7 +85,7 @@ const optionalSocket = defineSocket({
   open: (_, { socket: one, user }) => one.close(user ? 'done' : 'missing'),
 })
 
-/** A token of good form, signed by somebody else. */
+/** A well-formed token with a foreign signature. */
 const forged = () =>
   new SignJWT({ sub: '1', username: 'root', is_admin: true, sid: '1', jti: 'x' })
     .setProtectedHeader({ alg: 'HS256', kid: 'x' })
@@ -252,7 +252,7 @@ test('sockets count too: a bad token closes with 4401, too many give 429, a good
   expect((await send('GET', known.path)).status).toBe(429)
   const token = await tokenFor('user')
   for (const { path } of [socket, optionalSocket]) expect(await openSocket(url, path, { token }).end).toBe(1000)
-  // Nobody has to bring one.
+  // A token is optional here.
   expect(await openSocket(url, optionalSocket.path).end).toBe(4404)
 })
 

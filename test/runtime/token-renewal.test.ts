@@ -6,7 +6,7 @@ import { START, testApp } from '../app.ts'
 import { listening } from '../serve/listening.ts'
 import { openSocket } from '../serve/service.ts'
 
-/** Without a frame of its own. */
+/** A socket without its own frames. */
 const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
 const probe = defineSocket({ ...PROBE, path: '/ws/probe', auth: 'user', rateLimit: false, open() {} })
 const optional = defineSocket({ ...PROBE, path: '/ws/optional', auth: 'optional', rateLimit: false, open() {} })
@@ -14,7 +14,7 @@ const admin = defineSocket({ ...PROBE, path: '/ws/admin', auth: 'admin', rateLim
 
 type Verify = Services['sessions']['verify']
 
-/** Sockets that stay open, of a service whose clock stands just before the end of the first token. */
+/** Open sockets of a service whose clock is just before the end of the first token. */
 async function start(verify: (original: Verify) => Verify = (original) => original) {
   const app = await testApp([])
   const { sessions } = app.services
@@ -51,7 +51,7 @@ test('after the renewal the socket ends with the session of the new token, and n
   const socket = await open(probe, await token())
   socket.renew(await token({ sid: '2' }))
   const witness = await open(probe, await token({ sid: '1' }))
-  // What was sent before has been taken by the time that a later connection is answered, and then once more.
+  // Earlier messages are handled when a later connection is answered, and then once more.
   await (await open(probe, await token())).ws.ping()
 
   await expect.poll(() => isOpen(socket)).toBe(true)
@@ -99,7 +99,7 @@ test('a client without a token stays anonymous, and other messages have no effec
   for (const text of ['"auth"', '{"type":"auth"', '{"type":"other","token":"auth"}', '[]', 'x']) somebody.ws.send(text)
   somebody.ws.send(Buffer.from('{"type":"auth","token":"a.b.c"}'), { binary: true })
 
-  // Each has been taken by the time that the ping after them is answered.
+  // Each message is handled when the ping after it is answered.
   for (const { ws } of [nobody, somebody]) {
     await new Promise((resolve) => ws.once('pong', resolve).ping())
     expect(ws.readyState).toBe(ws.OPEN)

@@ -1,6 +1,6 @@
 import type { DemoHost } from '../../demo/host.ts'
 
-/** What an upgrade prints, handed out by the test: in the order given, each when it is given. */
+/** The output of an upgrade, handed out by the test in the given order. */
 export function controlledOutput(demo: DemoHost) {
   const waiting: Buffer[] = []
   let wake = () => {}
@@ -28,7 +28,7 @@ export function controlledOutput(demo: DemoHost) {
       ended = true
       wake()
     },
-    /** All that was printed, as it must be stored: invalid bytes as U+FFFD. */
+    /** The whole output in its stored form: invalid bytes as U+FFFD. */
     text: () => Buffer.concat(given).toString(),
   }
 }

@@ -5,7 +5,7 @@ import { limitConnections } from '../../serve/connection-limits.ts'
 import { listen } from '../../serve/http-server.ts'
 import { createLog } from '../../platform/log.ts'
 
-/** A server with these bounds, whose trusted proxy is 127.0.0.9. */
+/** A server with these limits, whose trusted proxy is 127.0.0.9. */
 async function bounded() {
   const { log, lines } = createLog({ level: 'info', pretty: false, write: () => {} })
   const { isTrustedProxy } = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.9' })
@@ -20,7 +20,7 @@ async function bounded() {
     server.close()
   })
   const port = Number((await listen(server, '127.0.0.1', 0)).split(':').at(-1))
-  /** Whether a connection from there is kept. */
+  /** Whether a connection from this address stays open. */
   const opened = async (localAddress: string): Promise<Socket | undefined> => {
     const client = connect({ port, host: '127.0.0.1', localAddress })
     clients.add(client)
@@ -30,7 +30,7 @@ async function bounded() {
     )
     return kept ? client : undefined
   }
-  /** How many of so many connections from there are kept. */
+  /** Returns how many of these connections from an address stay open. */
   const keeps = async (count: number, from: string): Promise<number> => {
     let kept = 0
     for (let n = 0; n < count; n += 1) if (await opened(from)) kept += 1

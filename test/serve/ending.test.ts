@@ -4,14 +4,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startDemo } from '../runtime/demo.ts'
 import { startService } from './service.ts'
 
-/** How long a stop takes, in milliseconds. */
+/** Returns the duration of a stop, in milliseconds. */
 async function timeOf(stop: () => Promise<void>): Promise<number> {
   const began = performance.now()
   await stop()
   return performance.now() - began
 }
 
-/** The service gives up by itself after 4.5 s; below that it has let go of everything. */
+/** The service gives up by itself after 4.5 s; a shorter time means that it has released everything. */
 const RELEASED_MS = 4_000
 
 test('a client that keeps its half of a refused upgrade open does not delay the stop', async () => {

@@ -7,10 +7,10 @@ import { auditRows, collectEvidence } from '../property/evidence.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { startProgram } from './program.ts'
 
-/** Starts and stops of a whole program. */
+/** Each test starts and stops a whole program. */
 const PROGRAM_MS = 90_000
 
-/** The program in a folder of its own, as a person starts it for the first time. */
+/** The program in a new folder, as a person starts it for the first time. */
 async function place() {
   const folder = await temporaryFolder()
   const evidence = collectEvidence()
@@ -20,7 +20,7 @@ async function place() {
   return { folder, evidence, start, file: join(folder, 'setup-token') }
 }
 
-/** What the log tells a person who has not installed the service yet. */
+/** Returns the log's message for a person who has not installed the service yet. */
 const invitation = (output: string) => output.split('\n').filter((line) => line.includes('Pas encore installé'))
 
 const Checked = z.object({ ssh_host_key: z.string() })

@@ -5,13 +5,13 @@ import { openConnection } from '../../db/libsql/connection.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { runProgram } from './program.ts'
 
-/** Programs, on a machine that may be busy. */
+/** The programs may be slow on a busy machine. */
 const LONG = 60_000
 
 const SENTENCE =
   'a base est celle d’un autre programme (tables customers, invoices) : indiquez une autre PANEL_DATABASE_URL.\n'
 
-/** A folder of data with the database of another program in it, and what is in its files. */
+/** A data folder with the database of another program, and the contents of its files. */
 async function foreign(journal: 'DELETE' | 'WAL', { log = false } = {}) {
   const [made, folder] = [await temporaryFolder(), await temporaryFolder()]
   const connection = openConnection(join(made, 'panel.db'))
@@ -23,7 +23,7 @@ async function foreign(journal: 'DELETE' | 'WAL', { log = false } = {}) {
   await cp(join(made, 'panel.db'), join(folder, 'panel.db'))
   await writeFile(join(folder, 'secret.key'), Buffer.alloc(32, 9).toString('base64'))
   const files = async () => {
-    // The index of a log is made anew by whoever reads it.
+    // The index of a log is rebuilt by any reader.
     const names = (await readdir(folder)).filter((name) => !log || !name.endsWith('-shm')).sort()
     return Promise.all(names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')]))
   }

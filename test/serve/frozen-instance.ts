@@ -21,7 +21,7 @@ const Reply = z.object({
   error: z.string().optional(),
 })
 
-/** An instance that stands still, by SIGSTOP, whenever nothing is asked of it: as function hosts do it. */
+/** An instance that is frozen by SIGSTOP between requests, as function hosts do it. */
 export function frozenInstance(env: Record<string, string>, way: 'fetch' | 'gateway'): Send {
   const child = fork(PROGRAM, { env: { ...STARTING_FAST, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   onTestFinished(async () => {

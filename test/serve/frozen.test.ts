@@ -12,10 +12,10 @@ import { functionEnvironment } from './function-environment.ts'
 import { beforeScript, outputOf, starts } from '../jobs/job-service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 
-/** Longer than a lease, and than a standstill that is not noticed. */
+/** Longer than a lease, and than the longest undetected freeze. */
 const [LONG_MS, NOTICED_MS] = [11_000, 6_000]
 
-/** A way to a port, whose connections so far can be made to swallow all that is sent, without a word. */
+/** A proxy to a port whose open connections can be made to swallow all data silently. */
 async function relay(port: number) {
   const sockets = new Set<Socket>()
   const server = createServer({ noDelay: true }, (near) => {
@@ -91,7 +91,7 @@ test.for([
     await poller.poll()
     expect(poller.text()).toBe(output.text())
 
-    // Shortly: what it has is good still.
+    // A short freeze: its connections and leases are still valid.
     output.print('quatre\n')
     await poller.poll()
     demo.cut()
@@ -120,7 +120,7 @@ test('of two frozen instances the one that gets a request takes the job over, an
   await poller.poll()
   expect(poller.text()).toBe('un\n')
 
-  // The former one finds this in its connection when it goes on, and must not store it once more.
+  // The first instance finds this in its connection when it resumes, and must not store it again.
   output.print('deux\n')
   asked = other
   while (poller.text() !== output.text()) {

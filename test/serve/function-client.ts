@@ -1,7 +1,7 @@
 import type { LambdaEvent } from 'hono/aws-lambda'
 import * as z from 'zod'
 
-/** A request, whatever way it takes. */
+/** A request, for any kind of host. */
 export interface Asked {
   method: string
   path: string
@@ -20,7 +20,7 @@ export interface Answered {
 /** Sends one request to an instance. */
 export type Send = (asked: Asked) => Promise<Answered>
 
-/** What an instance is driven by: its `fetch`, or its handler with events. */
+/** The calls that drive an instance: its `fetch`, or its handler with events. */
 export interface Entry {
   fetch(request: Request): Promise<Response>
   handler(event: LambdaEvent): Promise<unknown>
@@ -35,7 +35,7 @@ const Result = z.object({
   multiValueHeaders: z.record(z.string(), z.array(z.string())).optional(),
 })
 
-/** The ways that lead to an instance; `from` is the client's address where the host tells it. */
+/** The kinds of function host; `from` is the client's address where the host provides it. */
 export const ways = {
   fetch:
     ({ fetch }: Entry): Send =>
@@ -81,7 +81,7 @@ export const ways = {
     },
 }
 
-/** As API Gateway (payload format 2.0) and addresses of functions send it, with the body in base64. */
+/** The event of API Gateway (payload format 2.0) and of function URLs, with the body in base64. */
 export function gatewayEvent({ method, path, headers, cookie, body }: Asked, from: string) {
   const [rawPath = '', rawQueryString = ''] = path.split('?')
   return {
@@ -110,7 +110,7 @@ export function gatewayEvent({ method, path, headers, cookie, body }: Asked, fro
   }
 }
 
-/** As an application load balancer sends it. */
+/** The event of an application load balancer. */
 function balancerEvent({ method, path, headers, cookie, body }: Asked) {
   const [bare = '', query = ''] = path.split('?')
   const all: Record<string, string | undefined> = {
@@ -135,7 +135,9 @@ const Token = z.object({ access_token: z.string() })
 const Started = z.object({ job_id: z.string() })
 const Piece = z.object({ chunk: z.string(), next_offset: z.number(), ended: z.boolean() })
 
-/** A browser's part: it keeps the cookie and the token, and asks whoever `next` gives it. */
+/**
+ * A client like a browser: it keeps the cookie and the token, and sends requests to the instance that `next` returns.
+ */
 export function functionClient(next: () => Promise<Send>) {
   let cookie: string | undefined
   let token: string | undefined
@@ -162,7 +164,7 @@ export function functionClient(next: () => Promise<Send>) {
       return answered
     },
     start: async (target: string) => Started.parse((await ask('POST', '/api/updates/run', { target })).json()).job_id,
-    /** Asks for the output from where it has come; `text` is all of it, `ended` that there is no more. */
+    /** Polls the output from its position; `text` is all of it, `ended` means that it is complete. */
     poller(id: string) {
       let [text, offset, ended] = ['', 0, false]
       return {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import type { DemoHost } from '../../demo/host.ts'
 
-/** What a function host is given of a database and of an imitated host, which may be reached by another port. */
+/** The environment of a function host, with a database and an imitated host, which may use another port. */
 export function functionEnvironment(databaseUrl: string, { service, port }: Pick<DemoHost, 'service' | 'port'>) {
   return {
     PANEL_DATABASE_URL: databaseUrl,

@@ -37,7 +37,7 @@ beforeEach(async () => {
   }
 })
 
-/** Another instance: it shares nothing with those before but the database and the environment. */
+/** A new instance: it shares only the database and the environment with earlier ones. */
 function instance(more: Record<string, string> = {}, clock = () => new Date()) {
   const { fetch, scheduled, stop } = createFunctionHost(manifest, { ...env, ...more }, clock)
   onTestFinished(stop)
@@ -46,7 +46,7 @@ function instance(more: Record<string, string> = {}, clock = () => new Date()) {
   return { ...entry, scheduled, schedule: () => handler(SCHEDULED) }
 }
 
-/** A client each of whose requests comes to another instance, and finds the leases of the one before lapsed. */
+/** A client whose requests each reach another instance, after the leases of the previous one have expired. */
 const wandering = (way: (entry: Entry) => Send) =>
   functionClient(async () => {
     await db.run('UPDATE jobs SET lease_until = 0').catch(() => {})

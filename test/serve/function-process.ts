@@ -11,7 +11,7 @@ const Asked = z.object({
 })
 const Message = z.object({ number: z.number(), way: z.enum(['fetch', 'gateway']), asked: Asked })
 
-/** The entry itself in a process of its own, asked by messages. */
+/** Runs the entry point in a separate process that answers messages. */
 process.on('message', (message) => {
   const { number, way, asked } = Message.parse(message)
   const send = ways[way]({ fetch: entry.fetch, handler })

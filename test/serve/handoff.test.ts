@@ -16,12 +16,12 @@ import { repository, saying, writeFiles } from '../functions/modules/module.ts'
 import { runProgram, startProgram } from './program.ts'
 import { Begun, childrenOf, killAll, startReplaceable } from './replaceable.ts'
 
-/** Programs that start others, on a machine that may be busy. */
+/** The programs start others, which may be slow on a busy machine. */
 const LONG = 120_000
 
 const Switched = z.looseObject({ deployment: z.string().nullish() })
 
-/** Asks fifty times a second, each time by a new connection; every answer that was none. */
+/** Sends a request fifty times a second, each on a new connection; returns every failure. */
 function watch(url: string) {
   const failures: string[] = []
   let asked = 0
@@ -79,7 +79,7 @@ test(
   LONG,
 )
 
-/** A service with an endpoint that takes until it is let go; it has been asked for it. */
+/** A service with a pending request to an endpoint that waits until it is released. */
 async function startSlow() {
   const forge = await testForge()
   const folder = await temporaryFolder()
@@ -257,7 +257,7 @@ test(
   LONG,
 )
 
-/** A command, typed beside the service that has its data in that folder. */
+/** Runs a command next to the service with its data in that folder. */
 async function typedBeside(folder: string, ...words: string[]) {
   const config = readConfig({ PANEL_DATA_DIR: folder })
   const { db, secrets } = await openExisting(config)
@@ -287,7 +287,7 @@ test(
     ])
       expect((await service.post(path)).status).toBe(409)
     expect((await service.remove('/api/repair/modules/wordy')).status).toBe(409)
-    // Not by a program: on a busy machine its start may outlast the trial.
+    // Not as a program: on a busy machine its start may outlast the trial.
     await expect(typedBeside(service.data, 'modules', 'remove', 'wordy')).rejects.toThrow(
       'une installation de « wordy » est en cours.',
     )
@@ -358,7 +358,7 @@ test(
   'a killed service is started again, and SIGTERM ends it with all of its processes',
   async () => {
     const forge = await testForge()
-    // A free port is another one each time that nobody holds it.
+    // A port is free only until somebody else takes it.
     const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
     const before = await service.boot()
     const [worker = 0] = await childrenOf(service.pid)

@@ -10,7 +10,7 @@ import { createSockets } from '../../runtime/sockets.ts'
 import type { Repeat } from '../../platform/certificate.ts'
 import { createHttpServer, listen } from '../../serve/http-server.ts'
 
-/** The service's own server on a free port, around services that a test holds: their clock stands still. */
+/** The service's own server on a free port, around services that a test holds, with a fixed clock. */
 export async function listening(
   services: Services,
   {
@@ -45,7 +45,10 @@ export async function listening(
   return {
     url,
     server,
-    /** A request with any headers, those too that `fetch` keeps for itself; one of a list is sent once for each. */
+    /**
+     * Sends a request with any headers, even those that `fetch` reserves; each item of a list is sent as a separate
+     * header.
+     */
     async send(method: string, path: string, headers: Record<string, string | string[]> = {}) {
       const asked = request(`${url}${path}`, { method, headers, agent: false })
       asked.end()

@@ -7,7 +7,7 @@ import { startDemo } from '../runtime/demo.ts'
 import { listening } from './listening.ts'
 import { openSocket, startService } from './service.ts'
 
-/** Sends bytes as they are and reads until the service ends the connection. */
+/** Sends bytes unchanged and reads until the service ends the connection. */
 async function exchange(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -7,26 +7,26 @@ const PROGRAM = join(import.meta.dirname, '../../serve/main.ts')
 /** On a busy machine a start takes seconds. */
 const SAY_MS = 30_000
 
-/** Programs keep what they have compiled for each other and for the next run: a start then takes half as long. */
+/** Programs share their compile cache between runs: a start then takes half as long. */
 export const STARTING_FAST = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled') }
 
-/** The program in a process of its own, with nothing of this one's environment but the search path. */
+/** Runs the program in a separate process, with nothing of this environment but the search path. */
 export function startProgram(env: Record<string, string>, ...args: string[]) {
   return startScript(PROGRAM, args, env)
 }
 
-/** The same for another script. */
+/** Runs another script in the same way. */
 export function startScript(script: string, args: readonly string[], env: Record<string, string>) {
   return startProcess(process.execPath, [script, ...args], env)
 }
 
-/** The same, at a terminal of its own. */
+/** Runs it in the same way, at a terminal of its own. */
 export function startAtTerminal(env: Record<string, string>, ...args: string[]) {
   const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   return startProcess('script', ['-qec', line, '/dev/null'], { SHELL: '/bin/sh', TERM: 'xterm', ...env })
 }
 
-/** Its exit code, and what it wrote. */
+/** Returns its exit code and its output. */
 export async function runProgram(env: Record<string, string>, ...args: string[]) {
   const program = startProgram(env, ...args)
   program.endInput()
@@ -48,7 +48,7 @@ function startProcess(file: string, args: readonly string[], env: Record<string,
     stderr += text
     for (const listen of heard) listen()
   })
-  // It may be gone before all of its input is.
+  // It may exit before it has read all of its input.
   child.stdin.on('error', () => {})
   const ended = once(child, 'close').then(() => child.exitCode)
   onTestFinished(async () => {
@@ -63,7 +63,7 @@ function startProcess(file: string, args: readonly string[], env: Record<string,
     type: (text: string) => void child.stdin.write(text),
     endInput: () => void child.stdin.end(),
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
-    /** Settles when it has written this text, on whichever stream. */
+    /** Settles when it has written this text, on either stream. */
     said: (text: string) =>
       new Promise<void>((resolve, reject) => {
         const late = setTimeout(() => reject(new Error(`« ${text} » was not said: ${stdout}${stderr}`)), SAY_MS)

@@ -30,7 +30,7 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
     .split('\n')
     .find((each) => each.includes('"msg":"ready"'))
   const { url } = Ready.parse(JSON.parse(line ?? ''))
-  // A connection that is kept over the change is answered once more by the former service.
+  // The previous service still answers once on a connection kept over the change.
   const headers = { authorization: `Bearer ${await adminToken(data)}`, connection: 'close' }
   const get = async (path: string, signal?: AbortSignal) => {
     const answer = await fetch(`${url}${path}`, { headers, ...(signal && { signal }) })
@@ -45,11 +45,11 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
     post: (path: string) => send('POST', path),
     remove: (path: string) => send('DELETE', path),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
-    /** Until another start than that one answers. */
+    /** Waits until a start other than that one answers. */
     anew: (boot: string) =>
       expect
         .poll(
-          // Of a service that is killed, Node leaves the connection open that was just being handed to it.
+          // When a service is killed, Node leaves the connection open that was just being handed to it.
           () =>
             get('/api/health', AbortSignal.timeout(2_000)).then(
               ({ body }) => Health.parse(body).boot_id,
@@ -59,7 +59,7 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
         )
         .not.toBe(boot),
     module: async (id: string) => List.parse((await get('/api/modules')).body).find((each) => each.id === id),
-    /** Installs what the forge has, and waits for its end. */
+    /** Installs the module of the forge, and waits for the end of the installation. */
     async install(id: string) {
       const answer = await send('POST', `/api/registry/modules/${id}/install`)
       const text = await answer.text()
@@ -94,7 +94,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
     .map(Number)
 }
 
-/** Ends it, with the processes that it runs, without a word to any of them. */
+/** Kills it together with its processes, without notice to any of them. */
 export async function killAll(service: { pid: number; ended: Promise<unknown> }): Promise<void> {
   const all = [...(await childrenOf(service.pid)), service.pid]
   for (const pid of all) process.kill(pid, 'SIGSTOP')

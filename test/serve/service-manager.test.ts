@@ -5,7 +5,7 @@ import { serviceManager } from '../../serve/service-manager.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { startProgram } from './program.ts'
 
-/** A folder with a stand-in for systemd's program, and what it has been told. */
+/** A folder with a stand-in for systemd's program, which records its calls. */
 async function standIn(script = '') {
   const folder = await temporaryFolder()
   const [program, heard] = [join(folder, 'systemd-notify'), join(folder, 'heard')]

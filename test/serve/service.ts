@@ -11,7 +11,7 @@ import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { checkClose, checkFrame } from '../declared-frames.ts'
 
-/** The whole service on a free port, in a folder of its own, for an imitated host. */
+/** The whole service on a free port, in a new folder, for an imitated host. */
 export async function startService(demo: DemoHost, env: Record<string, string> = {}) {
   const folder = env.PANEL_DATA_DIR ?? (await temporaryFolder())
   const { url, stop } = await startServer({
@@ -40,12 +40,12 @@ export async function startService(demo: DemoHost, env: Record<string, string> =
     token,
     userId,
     request,
-    /** Starts an upgrade and gives the job's id. */
+    /** Starts an upgrade and returns the job's id. */
     async run(target: string): Promise<string> {
       const answer = await request('POST', '/api/updates/run', { target })
       return z.object({ job_id: z.string() }).parse(await answer.json()).job_id
     },
-    /** The job as the history tells it. */
+    /** Returns the job from the history. */
     async job(id: string) {
       const answer = await request('GET', '/api/updates/history')
       return Jobs.parse(await answer.json()).find(({ job_id }) => job_id === id)
@@ -55,7 +55,9 @@ export async function startService(demo: DemoHost, env: Record<string, string> =
 
 const Jobs = z.array(z.looseObject({ job_id: z.string(), status: z.string(), output: z.string() }))
 
-/** A token of the service in that folder, for a user of its own or an administrator, that expires in so many seconds. */
+/**
+ * Returns a token of the service in that folder, for a new user or administrator, that expires in this many seconds.
+ */
 export async function issue(
   folder: string,
   seconds: number,
@@ -83,15 +85,15 @@ type Event = z.infer<typeof Event>
 
 interface Options {
   token?: string
-  /** How the token travels; a browser can only name subprotocols. */
+  /** The transport of the token; a browser can only set subprotocols. */
   by?: 'protocol' | 'header'
   protocols?: string[]
   headers?: Record<string, string>
-  /** How the connection is made: by which certificate, from which address. */
+  /** The options of the connection: certificate and local address. */
   connection?: ClientOptions
 }
 
-/** A WebSocket client that keeps what it is told. */
+/** A WebSocket client that records what it receives. */
 export function openSocket(
   url: string,
   path: string,
@@ -145,7 +147,7 @@ export function openSocket(
     last: () => events.at(-1),
     closed: () => close,
     refused: () => refused,
-    /** Settles with the code when the socket has closed. */
+    /** Resolves to the code when the socket has closed. */
     end: new Promise<number>((resolve) => ws.once('close', resolve)),
   }
 }

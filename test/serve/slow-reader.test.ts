@@ -7,7 +7,7 @@ import { defineFunction } from '../../functions/services.ts'
 import { testApp } from '../app.ts'
 import { listening } from './listening.ts'
 
-/** More than both ends of a connection hold on their own. */
+/** More than both ends of a connection buffer. */
 const LONG = 'x'.repeat(32 * 1024 * 1024)
 
 const probe = {

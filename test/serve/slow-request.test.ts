@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-/** Sends a byte more of a request every second; says what came back, and after how many seconds the connection ended. */
+/** Sends another byte of a request every second; returns the answer, and the seconds until the connection ended. */
 async function trickle(begin: string, byte: string) {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
@@ -29,7 +29,7 @@ async function trickle(begin: string, byte: string) {
 
 const POST = 'POST /api/auth/login HTTP/1.1\r\nHost: panel\r\nContent-Length: 1000\r\n\r\n'
 
-// Each only waits, so they wait together: the limits are 10 and 20 s, looked at every 2 s.
+// The tests only wait, so they run together: the limits are 10 and 20 s, checked every 2 s.
 test.concurrent.each([
   ['headers that never end', 'GET /api/health HTTP/1.1\r\nHost: panel\r\nX: ', 'x', 16],
   ['a body that never ends', POST, ' ', 26],

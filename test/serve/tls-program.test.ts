@@ -30,7 +30,7 @@ async function prepare({ cert, key }: Pair) {
   return { env, files, folder, port: Number(env.PANEL_PORT), lay }
 }
 
-/** Whose certificate a new connection is shown. */
+/** Returns the name on the certificate that a new connection gets. */
 async function shown(port: number): Promise<string | undefined> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -39,7 +39,7 @@ async function shown(port: number): Promise<string | undefined> {
   return certificate?.subject
 }
 
-/** Starts an upgrade of the host; gives the job's id. */
+/** Starts an upgrade of the host; returns the job's id. */
 async function startUpgrade(port: number, token: string): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
   const options = { port, host: '127.0.0.1', path: '/api/updates/run', method: 'POST', headers }

@@ -45,7 +45,7 @@ interface Client {
   token: string
 }
 
-/** A stored session of the user with a token of it. */
+/** Stores a session of the user and returns a token of it. */
 async function signIn(sessions: Sessions, username = 'bob'): Promise<Client> {
   const { id: userId } = await saveUser(db, username, false, NOW)
   hashes += 1

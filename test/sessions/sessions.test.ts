@@ -40,7 +40,7 @@ async function publicKey() {
   return { jwk, kid: row?.kid ?? '' }
 }
 
-/** A token with the claims of a good one, but signed as the test likes. */
+/** Returns a token with valid claims, signed as the test chooses. */
 function forge(claims: Record<string, unknown> = {}) {
   const at = Math.floor(now / 1000)
   return new SignJWT({

@@ -7,7 +7,7 @@ import { startService } from '../serve/service.ts'
 const Answer = z.object({ access_token: z.string() })
 const namesOf = ({ commands }: DemoHost) => new Set(commands.flat())
 
-/** The service, with an administrator of its host signed in. */
+/** The service, with a signed-in administrator of its host. */
 async function service(demo: DemoHost) {
   const { url, request } = await startService(demo)
   const login = () =>
@@ -18,7 +18,7 @@ async function service(demo: DemoHost) {
     const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) })
     return { status: answer.status, body: z.record(z.string(), z.unknown()).parse(await answer.json()) }
   }
-  /** With the administrator's own password as proof. */
+  /** The change contains the administrator's own password as proof. */
   const patch = async (settings: object) => {
     const answer = await send('PATCH', '/api/settings', { ...settings, current_password: 'demo' })
     expect(answer).toMatchObject({ status: 200 })
@@ -63,7 +63,7 @@ test('another machine is given no password until its key is agreed to', async ()
   await patch({ ssh_host, ssh_host_key: two.hostKey, ssh_password: two.service.password })
   expect(await packages()).toBe(200)
   expect(two.signIns).toContain(two.service.username)
-  // The proof is for the host of before.
+  // The proof is checked by the previous host.
   expect(two.signIns).not.toContain('demo')
 })
 

@@ -3,20 +3,20 @@ import { WebSocket } from 'ws'
 import * as z from 'zod'
 import { ask, type Panel } from './panel.ts'
 
-/** What the service holds at one moment. */
+/** The resources of the service at one moment. */
 export interface Census {
-  /** Connections to its own port, of clients. */
+  /** Connections of clients to its own port. */
   clientSockets: number
-  /** Connections of its own to the host. */
+  /** Its connections to the host. */
   hostSockets: number
-  /** Open files but for the database: sockets, pipes and devices are none. */
+  /** Open files except the database: sockets, pipes and devices do not count. */
   files: number
   /** Open descriptors of the database. */
   database: number
   timers: number
-  /** In MiB: what JavaScript holds, garbage collected; undefined where it cannot be asked to collect it. */
+  /** In MiB: the memory of JavaScript after a garbage collection; undefined when none can be requested. */
   heap: number | undefined
-  /** In MiB: the whole process, what it shares divided. */
+  /** In MiB: the whole process, with shared memory divided. */
   pss: number
 }
 
@@ -41,7 +41,7 @@ export async function takeCensus(panel: Panel, hostPort: number): Promise<Census
   }
 }
 
-/** What the open file descriptors of a process lead to. */
+/** Returns the targets of the open file descriptors of a process. */
 async function descriptors(pid: number): Promise<string[]> {
   const names = await readdir(`/proc/${pid}/fd`)
   const links = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
@@ -50,7 +50,10 @@ async function descriptors(pid: number): Promise<string[]> {
 
 const LISTEN = '0A'
 
-/** The TCP connections of a process, also those that wait to be closed, without what listens: the columns of proc(5)'s net/tcp. */
+/**
+ * Returns the TCP connections of a process without listeners, including those in CLOSE_WAIT: the columns of proc(5)'s
+ * net/tcp.
+ */
 async function connections(pid: number): Promise<{ local: number; remote: number }[]> {
   const inodes = new Set((await descriptors(pid)).flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
   const tables = await Promise.all(
@@ -70,7 +73,7 @@ function port(address: string): number {
 
 const Reply = z.object({ id: z.number(), result: z.looseObject({ usedSize: z.number().optional() }) })
 
-/** Has the inspector collect all garbage, and tell what remains, in bytes. */
+/** Collects all garbage by the inspector, and returns the remaining bytes. */
 async function collectedHeap(inspector: string): Promise<number> {
   const socket = new WebSocket(inspector)
   try {

@@ -8,7 +8,7 @@ import { createReceived, type ReceivedOutput } from './received.ts'
 
 const AGAIN_MS = 500
 
-/** Follows a job with the client that others use, under the session of this one; undefined when it was given up. */
+/** Follows a job with the published client, in the session of this one; undefined when it was given up. */
 export async function followByClient(
   { world, address, cookie, given }: Follower,
   id: string,

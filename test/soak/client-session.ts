@@ -3,24 +3,24 @@ import { type Ledger, signInsOf } from './ledger.ts'
 import type { Random } from './random.ts'
 import type { Line, World } from './traffic.ts'
 
-/** A client's signing in and out, within the limit of five tries a minute. */
+/** Signs a client in and out, within the limit of five attempts a minute. */
 export interface ClientSession {
   token(): string | undefined
   cookie(): string | undefined
-  /** When another try is allowed, as `Date.now` has it. */
+  /** The time of the next permitted attempt, as in `Date.now`. */
   notBefore(): number
   signIn(): Promise<void>
   refresh(): Promise<void>
   signOut(): Promise<void>
-  /** What was ended before must not be of use any more. */
+  /** Ended tokens must not work any more. */
   tryEnded(): Promise<void>
 }
 
 const TRIES = 5
 const WINDOW_MS = 60_000
-/** A try counts when the service reads it, which may be that much later than it was sent. */
+/** An attempt counts when the service reads it, which may be this much later than it was sent. */
 const LATE_MS = 20_000
-/** Whoever was told to wait for no known time. */
+/** After a refusal without a wait. */
 const AGAIN_MS = 2_000
 
 const SignedIn = z.object({
@@ -74,7 +74,7 @@ export function createClientSession(
     cookie: () => current?.cookie,
     notBefore() {
       const recent = tries.filter((at) => at > Date.now() - WINDOW_MS)
-      // Most keep to the limit; some find out what happens.
+      // Most clients keep to the limit; some exceed it.
       if (recent.length < TRIES || random.chance(0.02)) return notBefore
       return Math.max(notBefore, (recent[0] ?? 0) + WINDOW_MS + 1_000)
     },
@@ -102,7 +102,7 @@ export function createClientSession(
     async signOut() {
       const from = Date.now()
       const answer = await line.ask({ method: 'POST', path: '/api/auth/logout', ...current })
-      // It is answered also when nothing could be written, and says so in the log.
+      // It is answered even when nothing could be written, and the log says so.
       const written = answer?.status === 200 && !weather.met(['lock'], from, Date.now())
       ended = written ? current : undefined
       current = undefined

@@ -30,7 +30,7 @@ const History = z
   .nullable()
 const Sessions = z.array(z.object({ id: z.number(), is_current: z.boolean() }))
 
-/** A way to follow a job, and its name. */
+/** A function that follows a job, and its name. */
 type Way = readonly [how: string, follow: typeof followBySocket]
 
 const WAYS: readonly [Way, ...Way[]] = [
@@ -39,19 +39,19 @@ const WAYS: readonly [Way, ...Way[]] = [
   ['the client', followByClient],
 ]
 
-/** How long somebody reads before the next click. */
+/** The pause of a reader before the next click. */
 const THINK_MS = [200, 2_500] as const
-/** A cancel comes while there is something to cancel. */
+/** The cancel comes while the job still runs. */
 const CANCEL_MS = 1_500
 
-/** The life of one client, from its first sign-in until it is dismissed. Its address is its own. */
+/** Runs one client, with its own address, from its first login until it is dismissed. */
 export async function live({ world, ledger, gate, given, random }: Company, number: number): Promise<void> {
   const address = `10.66.${number >> 8}.${number & 255}`
   const line = createLine(world, address)
   const account = ACCOUNTS[number % ACCOUNTS.length] ?? ACCOUNTS[0]
   if (!account) throw new Error('there are no accounts')
   const session = createClientSession({ world, ledger, line, random }, account)
-  // Of all who share an account one alone writes what is kept of it.
+  // Of all clients of an account only one writes its stored values.
   const keeper = number < ACCOUNTS.length
   const layout = createRegister(`the dashboard of ${account.username}`, '', world.findings)
   const theme = createRegister(`the theme of ${account.username}`, 'dark', world.findings)
@@ -97,7 +97,7 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
     await line.ask({ method: 'POST', path, token: session.token(), mayRefuse: ['job_ended'] })
   }
 
-  /** What somebody else has begun a moment ago. */
+  /** The client follows a job that another one has just started. */
   const watchAnother = async () => {
     const ids = [...ledger.jobs.keys()].slice(-10)
     const [first, ...rest] = ids

@@ -10,22 +10,22 @@ import type { Weather } from './weather.ts'
 /** All clients. */
 export interface Crowd {
   ledger: Ledger
-  /** Answers, closed sockets and lost connections by kind. */
+  /** Counts of answers, closed sockets and lost connections, by kind. */
   counts: ReadonlyMap<string, number>
-  /** Jobs that somebody follows. */
+  /** Number of jobs that are being followed. */
   underWay(): number
-  /** Settles when everybody stands still, and has seen the end of what they followed. */
+  /** Settles when every client has paused, and has seen the end of its jobs. */
   quiet(): Promise<void>
   goOn(): void
-  /** Sends everybody away; settles when they have gone. */
+  /** Dismisses every client; settles when they have gone. */
   dismiss(): Promise<void>
-  /** Rejects when a client fails, which is a fault of this program. */
+  /** Rejects when a client fails, which is a defect of this program. */
   failed: Promise<never>
 }
 
-/** Everybody signs in within this time of the start, or a tenth of the run. */
+/** Every client signs in within this time of the start, or a tenth of the run. */
 const ARRIVAL_MS = 8_000
-/** A job of some ten seconds behind others of its target, on a machine that others load. Who waits longer waits in vain. */
+/** A job of some ten seconds behind others of its target, on a loaded machine. A longer wait would never end. */
 const DRAIN_MS = 180_000
 
 export function createCrowd(

@@ -2,19 +2,19 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { Random } from './random.ts'
 
-/** A network between the clients and the service that is worse than any. */
+/** A proxy between the clients and the service, worse than any network. */
 export interface CuttingProxy {
   url: string
   /** Cuts every connection. */
   cut(): void
-  /** Passes nothing on, and says nothing of it, until it is called with false. */
+  /** Stops passing data on, without notice, until it is called with false. */
   stall(on: boolean): void
-  /** Connections that it has cut. */
+  /** Number of connections that it has cut. */
   cuts(): number
   stop(): Promise<void>
 }
 
-/** Of all connections so many are cut by themselves, after that many bytes to the client: in the middle of a frame. */
+/** This share of all connections is cut after that many bytes to the client, in the middle of a frame. */
 const DOOMED = 0.15
 const FEW_BYTES = 100
 const MANY_BYTES = 200_000
@@ -28,7 +28,7 @@ export async function startCuttingProxy(port: number, random: Random): Promise<C
     const service = connect({ port, host: '127.0.0.1', noDelay: true })
     const pair = [client, service] as const
     pairs.add(pair)
-    // As often short as long.
+    // Short and long lives are equally frequent.
     const budget = FEW_BYTES * (MANY_BYTES / FEW_BYTES) ** random.next()
     let left = random.chance(DOOMED) ? Math.floor(budget) : Number.POSITIVE_INFINITY
     const end = () => {
@@ -53,7 +53,7 @@ export async function startCuttingProxy(port: number, random: Random): Promise<C
       from.on('end', () => to.end())
       from.on('error', end)
       from.on('close', () => {
-        // After an end, what was passed on last may still be on its way.
+        // After an end, the last data may still be on their way.
         if (!from.readableEnded) end()
         if (to.destroyed) pairs.delete(pair)
       })

@@ -13,14 +13,14 @@ export interface Scene {
   weather: Weather
   random: Random
   databaseUrl: string
-  /** Aborted when the run is to end at once: what was done is undone first. */
+  /** Aborted when the run has to end at once: the fault is undone first. */
   signal: AbortSignal
 }
 
 interface Fault {
-  /** What it is, for who watches. */
+  /** A description of the fault for the operator. */
   title: string
-  /** Whether the process ends by it. */
+  /** Whether the fault ends the process. */
   deadly: boolean
   strike(scene: Scene): Promise<void>
 }
@@ -49,10 +49,10 @@ export const FAULTS = {
     deadly: false,
     async strike({ databaseUrl, weather, random, signal }) {
       const other = createClient({ url: databaseUrl, timeout: 5_000 })
-      // Nothing else here may open the file meanwhile: closing it would let go of the lock.
+      // Nothing else here may open the file meanwhile: closing it would release the lock.
       const lock = await other.transaction('write')
       const end = weather.begin('lock')
-      // Shorter and longer than what the service waits for, which is 5 s.
+      // Shorter and longer than the service's own wait of 5 s.
       await wait(random.between(500, 9_000), signal)
       await lock.rollback()
       other.close()
@@ -122,7 +122,7 @@ export function isFaultName(name: string): name is FaultName {
   return Object.hasOwn(FAULTS, name)
 }
 
-/** Until those who shared what went wrong have been told so. */
+/** Waits until all clients of a shared failure have received it. */
 function settle(signal: AbortSignal): Promise<void> {
   return wait(1_000, signal)
 }

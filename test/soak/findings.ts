@@ -1,4 +1,4 @@
-/** What must not happen, each with how the report names it. */
+/** The possible findings, and their names in the report. */
 const titles = {
   lost: 'bytes of output lost',
   repeated: 'bytes of output repeated',
@@ -22,17 +22,17 @@ const titles = {
 
 export type Wrong = keyof typeof titles
 
-/** All of them with their titles, in the order of the report. */
+/** Returns all findings with their titles, in the order of the report. */
 export const WRONGS: readonly { wrong: Wrong; title: string }[] = Object.keys(titles)
   .filter((name): name is Wrong => Object.hasOwn(titles, name))
   .map((wrong) => ({ wrong, title: titles[wrong] }))
 
-/** Counts what went wrong, and keeps the first cases of each. */
+/** Counts findings, and keeps the first cases of each. */
 export interface Findings {
   add(wrong: Wrong, example: string, count?: number): void
   count(wrong: Wrong): number
   examples(wrong: Wrong): readonly string[]
-  /** Whether nothing went wrong. */
+  /** Whether there are no findings. */
   none(): boolean
 }
 

@@ -7,7 +7,7 @@ import { followByPolling, followBySocket } from './follower.ts'
 import { createLine } from './traffic.ts'
 import { createWeather } from './weather.ts'
 
-/** A service that gives each connection what the test says, and answers questions likewise. */
+/** A service that sends each connection what the test says, and answers polls likewise. */
 async function followerOf({
   connections = [],
   answers = [],
@@ -55,7 +55,7 @@ function says(frames: readonly string[], end: (socket: WebSocket) => void = (soc
     end(socket)
   }
 }
-/** Cut off once what was sent has left. */
+/** Cuts the connection once the data have left. */
 const cut = (socket: WebSocket) => socket.ping('', undefined, () => socket.terminate())
 
 test('a follower that is cut off resumes at its byte, and gets everything', async () => {

@@ -4,14 +4,14 @@ import * as z from 'zod'
 import { createReceived, type Received, type ReceivedOutput } from './received.ts'
 import type { Line, World } from './traffic.ts'
 
-/** Somebody who follows a job to its end. */
+/** A follower of a job to its end. */
 export interface Follower {
   world: World
   line: Line
   address: string
   token(): string
   cookie(): string
-  /** Aborted when nobody waits any more: what has not ended by then is stuck. */
+  /** Aborted when nobody waits any more: a job that has not ended by then is stuck. */
   given: AbortSignal
 }
 
@@ -21,11 +21,11 @@ const Frame = z.union([
   z.object({ type: z.literal('update_error'), seq: z.number(), data: z.object({ error: z.string().nullable() }) }),
 ])
 
-/** What a client waits before it comes back: the service may be starting. */
+/** A client's wait before it reconnects: the service may be starting. */
 const AGAIN_MS = [200, 500, 1_000, 2_000] as const
 const CLOSED_WITHOUT_FAULT = [1000, 1001, 1005, 1006, 1013]
 
-/** Follows a job by socket, coming back with `from` however often it is cut; undefined when it was given up. */
+/** Follows a job by socket, and resumes with `from` after every cut; undefined when it was given up. */
 export async function followBySocket(follower: Follower, id: string): Promise<ReceivedOutput | undefined> {
   const received = createReceived()
   for (let tries = 0; received.result().finals === 0; tries += 1) {
@@ -38,7 +38,7 @@ export async function followBySocket(follower: Follower, id: string): Promise<Re
   return received.result()
 }
 
-/** One connection, to its close. */
+/** One connection, until it closes. */
 function listen({ world, address, token, given }: Follower, id: string, received: Received): Promise<void> {
   const from = Date.now()
   const url = `${world.url.replace('http', 'ws')}/ws/updates/${id}?from=${received.at()}`
@@ -56,7 +56,7 @@ function listen({ world, address, token, given }: Follower, id: string, received
       if (frame.data.type === 'update_output') received.take(frame.data.data.chunk, seq)
       else received.finish(seq)
     })
-    // Lost connections; a `close` follows.
+    // A lost connection; a `close` follows.
     socket.on('error', () => {})
     socket.on('unexpected-response', (_request, response) => {
       world.findings.add('unexpected', `socket of ${id}: refused by ${response.statusCode}`)
@@ -78,7 +78,7 @@ function listen({ world, address, token, given }: Follower, id: string, received
 const Part = z.object({ chunk: z.string(), offset: z.number(), next_offset: z.number(), ended: z.boolean() })
 const POLL_MS = 700
 
-/** Follows a job by asking now and then; undefined when it was given up. */
+/** Follows a job by polling; undefined when it was given up. */
 export async function followByPolling(follower: Follower, id: string): Promise<ReceivedOutput | undefined> {
   const received = createReceived()
   while (!follower.given.aborted) {

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Where clients wait between two things that they do, so that the service can be looked at in peace. */
+/** Pauses clients between two actions, so that the service can be measured at rest. */
 export interface Gate {
-  /** Settles once it is open: true to go on, false to leave. */
+  /** Settles once it is open: true to continue, false to leave. */
   pass(): Promise<boolean>
-  /** Waits so long, or until the gate closes. */
+  /** Waits this long, or until the gate closes. */
   rest(ms: number): Promise<void>
   close(): void
   open(): void
-  /** Lets them leave, from wherever they are. */
+  /** Dismisses the clients, wherever they are. */
   dismiss(): void
-  /** How many wait here. */
+  /** Number of waiting clients. */
   waiting(): number
 }
 

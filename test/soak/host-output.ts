@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A piece of what a command prints, and how long it then says nothing. */
+/** A piece of a command's output, and the pause after it. */
 export interface Printed {
   bytes: Buffer
   pauseMs: number
@@ -18,16 +18,16 @@ const WORDS = [
   '\t',
   'naïve',
 ] as const
-/** Followers with little room must be told to come back, and miss nothing. */
+/** Followers with small buffers must be told to come back, and miss nothing. */
 const FLOOD = 1536 * 1024
-/** Longer than any pause between two faults, so that some come in the middle of it. */
+/** Longer than any pause between two faults, so that some faults hit it. */
 const SILENCE_MS = 6_000
-/** No character at all, which is stored as U+FFFD. */
+/** An invalid byte, which is stored as U+FFFD. */
 const INVALID = Buffer.from([0xff])
 
 /**
- * What an upgrade prints: words of one to four bytes a character, progress with CR, bytes that are no character, in pieces
- * that are cut anywhere. Most are a few seconds long; some say nothing for a while, some print more than anybody reads.
+ * The output of an upgrade: characters of one to four bytes, progress with CR, invalid bytes, in pieces that are cut
+ * anywhere. Most outputs last a few seconds; some pause for a while, some are longer than anybody reads.
  */
 export function* hostOutput(random: Random, title: string): Generator<Printed> {
   yield { bytes: Buffer.from(`${title}\n`), pauseMs: 0 }

@@ -9,12 +9,12 @@ import { ACCOUNTS, HostQuestion, type HostRun, isOwnContainer, runTitle } from '
 import { hostOutput } from './host-output.ts'
 import { createRandom } from './random.ts'
 
-// The imitated host in a process of its own: it outlives the service, and its jobs do.
+// The imitated host in a separate process: it outlives the service, and its jobs do.
 
 const random = createRandom(Number(process.env.SOAK_SEED))
 const runs: HostRun[] = []
 
-/** Prints what an upgrade prints, and keeps what that was. */
+/** Prints the output of an upgrade, and records it. */
 async function runUpgrade(process: Process): Promise<number> {
   const run: HostRun = { number: runs.length, place: process.place.id, size: 0, sha256: '', whole: false }
   runs.push(run)
@@ -28,7 +28,7 @@ async function runUpgrade(process: Process): Promise<number> {
     run.whole = true
     return 0
   } finally {
-    // As it is stored: what is no character is U+FFFD.
+    // In its stored form: invalid bytes are U+FFFD.
     const stored = Buffer.from(Buffer.concat(printed).toString())
     run.size = stored.length
     run.sha256 = createHash('sha256').update(stored).digest('hex')

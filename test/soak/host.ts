@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { startChild } from '../../bench/child.ts'
 
-/** Who signs in; the first one is an administrator. */
+/** The accounts that sign in; the first one is an administrator. */
 export const ACCOUNTS = Array.from({ length: 20 }, (_, at) => ({
   username: `soak-${at}`,
   password: `correct horse ${at}`,
@@ -10,7 +10,7 @@ export const ACCOUNTS = Array.from({ length: 20 }, (_, at) => ({
 const FIRST_CONTAINER = 9000
 const CONTAINERS = 60
 
-/** What is upgraded: many containers, because jobs of one run one after another. */
+/** The targets of upgrades: many containers, because jobs of one target run one after another. */
 export const TARGETS = [
   'host',
   ...Array.from({ length: CONTAINERS }, (_, at) => `lxc:${FIRST_CONTAINER + at}`),
@@ -20,7 +20,7 @@ export function isOwnContainer(id: string): boolean {
   return /^9\d{3}$/.test(id)
 }
 
-/** The first line that an upgrade prints: by its number it is found again in what was stored. */
+/** The first line of an upgrade's output, whose number identifies it in the stored output. */
 export function runTitle(number: number): string {
   return `soak run ${number}`
 }
@@ -28,13 +28,13 @@ export function runTitle(number: number): string {
 const HostRun = z.object({
   number: z.number(),
   place: z.string(),
-  /** Of what it printed, as it is to be stored. */
+  /** The output in its stored form. */
   size: z.number(),
   sha256: z.string(),
-  /** False when it was ended before its end. */
+  /** False when it was ended early. */
   whole: z.boolean(),
 })
-/** One command that the host ran, and what it printed. */
+/** A command that the host ran, with its output. */
 export type HostRun = z.infer<typeof HostRun>
 
 export const HostQuestion = z.object({
@@ -45,20 +45,20 @@ const HostAddress = z.object({ port: z.number(), hostKey: z.string(), username: 
 
 export interface SoakHost {
   address: z.infer<typeof HostAddress>
-  /** Drops every connection; with `refuse` new ones too, until `accept`. */
+  /** Drops every connection; with `refuse` also new ones, until `accept`. */
   cut(): Promise<void>
   refuse(): Promise<void>
   accept(): Promise<void>
   connections(): Promise<number>
-  /** Every command that it has run. */
+  /** Returns every command that it has run. */
   runs(): Promise<HostRun[]>
   stop(): Promise<void>
 }
 
-/** Starts the imitated host in a process of its own, so that it outlives the service. */
+/** Starts the imitated host in a separate process, so that it outlives the service. */
 export async function startHost(seed: number): Promise<SoakHost> {
   const child = await startChild('../test/soak/host-process.ts', { environment: { SOAK_SEED: String(seed) } })
-  // One question at a time: answers carry no number.
+  // One question at a time, because answers carry no number.
   let last: Promise<unknown> = Promise.resolve()
   const ask = <answer>(schema: z.ZodType<answer>, what: z.infer<typeof HostQuestion>['what']): Promise<answer> => {
     const asked = last.then(() => child.ask(schema, { what }))

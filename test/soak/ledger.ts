@@ -1,21 +1,21 @@
 import type { ReceivedOutput } from './received.ts'
 
-/** One follower's account of a job. */
+/** The record of one follower of a job. */
 export interface Followed {
   id: string
   how: string
-  /** Undefined when it came to no end. */
+  /** Undefined when it saw no end. */
   output: ReceivedOutput | undefined
 }
 
-/** What the service has promised to its clients, as they saw it. */
+/** The promises of the service to its clients, as the clients saw them. */
 export interface Ledger {
-  /** Jobs whose start was acknowledged, and by whom. */
+  /** Jobs with an acknowledged start, and their users. */
   jobs: Map<string, string>
-  /** Jobs that somebody has asked to end, whether that was acknowledged or not. */
+  /** Jobs with a requested cancellation, acknowledged or not. */
   cancelled: Set<string>
   followed: Followed[]
-  /** Of each user: sign-ins that were acknowledged, and those whose answer was lost. */
+  /** For each user: acknowledged logins, and those whose answer was lost. */
   signIns: Map<string, { acknowledged: number; unanswered: number }>
 }
 
@@ -23,7 +23,7 @@ export function createLedger(): Ledger {
   return { jobs: new Map(), cancelled: new Set(), followed: [], signIns: new Map() }
 }
 
-/** The sign-ins of a user, to be counted on. */
+/** Returns the login counts of a user, to be incremented. */
 export function signInsOf({ signIns }: Ledger, username: string): { acknowledged: number; unanswered: number } {
   const known = signIns.get(username) ?? { acknowledged: 0, unanswered: 0 }
   signIns.set(username, known)

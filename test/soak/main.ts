@@ -3,11 +3,11 @@ import { HELP, readOptions } from './options.ts'
 import { asJson, describe } from './report.ts'
 import { soak } from './soak.ts'
 
-/** What is tried: the one file unless something else is named, as by the host's tests. */
+/** The program under test: the bundle unless another one is named, as by the host's tests. */
 const UNDER_TEST = resolve(process.env.PANEL_UNDER_TEST ?? join(import.meta.dirname, '../../dist/ops-panel.mjs'))
-/** Two waits for the last jobs, and the comparison: whatever still goes on then hangs. */
+/** Two waits for the last jobs, and the comparison; a longer end is hung. */
 const MORE_SECONDS = 600
-/** To take down what was started. */
+/** Time to stop everything that was started. */
 const CLEAN_UP_MS = 20_000
 
 const options = given()

@@ -39,7 +39,10 @@ const Given = z.object({
   json: z.boolean(),
 })
 
-/** Reads the command line, and the environment where it says nothing; undefined when help is asked for. Throws a TypeError that says what is wrong. */
+/**
+ * Reads the command line, and the environment for absent options; undefined when help is requested. Throws a TypeError
+ * that names the mistake.
+ */
 export function readOptions(args: string[], environment: Record<string, string | undefined>): Options | undefined {
   const { values } = parseArgs({
     args,

@@ -6,19 +6,19 @@ import type { Findings } from './findings.ts'
 
 /** Only a program that Node runs can be asked to collect its garbage. */
 const INSPECT = ['--inspect=127.0.0.1:0']
-/** A start takes a second; on a machine that others load many times that. */
+/** A start takes a second, or many on a loaded machine. */
 const START_MS = 120_000
-/** A service manager would kill it after 90 s; it promises 5. */
+/** A service manager would kill it after 90 s; the service promises 5. */
 const STOP_MS = 90_000
 
-/** The service, through all its lives on one folder. */
+/** The service, through all its restarts on one folder. */
 export interface Panel {
   url: string
   port: number
   pid(): number
-  /** Where its inspector listens; undefined when it has none. */
+  /** The address of its inspector; undefined without one. */
   inspector(): string | undefined
-  /** How often it has been started. */
+  /** Number of its starts. */
   lives(): number
   /** Settles when it is healthy. */
   start(): Promise<void>
@@ -27,14 +27,14 @@ export interface Panel {
   /** Ends it with SIGTERM. */
   stop(): Promise<void>
   freeze(on: boolean): void
-  /** Its log lines of level error and above, by their message, and how often each came. */
+  /** Counts of its log lines of level error and above, by message. */
   errors(): ReadonlyMap<string, number>
-  /** Has it end, whatever it is doing, if it runs. */
+  /** Ends it if it runs, in any state. */
   end(): Promise<void>
 }
 
 interface Place {
-  /** What is tried, by its path. */
+  /** The path of the program under test. */
   program: string
   port: number
   environment: Record<string, string>
@@ -65,7 +65,7 @@ export function createPanel({ program, port, environment, folder }: Place, findi
     const one = running()
     asked = true
     const ended = isRunning() ? once(one, 'exit') : Promise.resolve()
-    // What stands still hears nothing else.
+    // A stopped process receives no other signal.
     one.kill('SIGCONT')
     one.kill(signal)
     const killer = setTimeout(() => one.kill('SIGKILL'), STOP_MS)
@@ -126,7 +126,7 @@ function isHealthy(url: string): Promise<boolean> {
   )
 }
 
-/** Asks the service itself, past the proxy, over a connection that is gone afterwards. */
+/** Sends a request to the service itself, past the proxy, over a connection that is closed afterwards. */
 export async function ask(
   address: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: object } = {},

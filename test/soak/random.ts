@@ -1,17 +1,17 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 export interface Random {
-  /** From 0 up to, but not, 1. */
+  /** From 0 inclusive to 1 exclusive. */
   next(): number
-  /** A whole number, both ends included. */
+  /** A whole number, both ends inclusive. */
   between(least: number, most: number): number
   chance(probability: number): boolean
   pick<item>(items: readonly [item, ...item[]]): item
   shuffled<item>(items: readonly item[]): item[]
-  /** Another series, whose numbers do not depend on how many are taken from this one later. */
+  /** Another series, independent of how many numbers are taken from this one later. */
   branch(): Random
 }
 
-/** mulberry32: 32 bits of state, good enough to choose what goes wrong next. */
+/** mulberry32: 32 bits of state, good enough to choose the next fault. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -5,10 +5,10 @@ import { type Records, readOutput, type StoredJob } from './stored.ts'
 
 const SignedIn = z.object({ access_token: z.string() })
 const Part = z.object({ chunk: z.string(), next_offset: z.number(), ended: z.boolean() })
-/** A limit of 1,200 reads a minute holds for this reader too, who is nobody's neighbour then. */
+/** The limit of 1,200 reads a minute applies to this reader too, which shares its address with nobody. */
 const PER_ACCOUNT = 600
 
-/** Every recorded job with its output, as the service hands it out when nothing is wrong any more. */
+/** Reads every recorded job with its output, as the service returns it when no fault is active. */
 export async function readStored(
   { panel, jobs, runs }: { panel: Panel; jobs: Records['jobs']; runs: readonly HostRun[] },
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export async function readStored(
       if (asked % PER_ACCOUNT === 0) reader = await signIn(panel, asked / PER_ACCOUNT)
       const part = Part.parse(await reader(`/api/updates/jobs/${id}/output?offset=${offset}`))
       parts.push(Buffer.from(part.chunk))
-      // What is stuck has no end.
+      // A stuck job has no end.
       ended = part.ended || part.next_offset === offset
       offset = part.next_offset
     }
@@ -35,7 +35,7 @@ export async function readStored(
   return stored
 }
 
-/** Asks as one of the accounts, from an address that no client has. */
+/** Sends a request as one of the accounts, from an address that no client has. */
 async function signIn({ url }: Panel, turn: number): Promise<(path: string) => Promise<unknown>> {
   const account = ACCOUNTS[turn % ACCOUNTS.length]
   const headers = { 'x-forwarded-for': `10.99.0.${turn % 250}` }

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 
-/** What one follower got of a job's output, by the byte. */
+/** The bytes of a job's output that one follower received. */
 export interface Received {
-  /** How far it has come: where to go on after a cut. */
+  /** The offset at which to resume after a cut. */
   at(): number
-  /** A piece of the output and where it ends. */
+  /** Adds a piece of the output and its end offset. */
   take(chunk: string, end: number): void
-  /** The event that says that nothing more comes, and where. */
+  /** Adds the final event, and its offset. */
   finish(end: number): void
   result(): ReceivedOutput
 }
 
 export interface ReceivedOutput {
   size: number
-  /** Of all bytes in order; what came twice counts once. */
+  /** A hash of all bytes in order; repeated bytes count once. */
   sha256: string
-  /** Bytes that were passed over. */
+  /** Number of skipped bytes. */
   lost: number
-  /** Bytes that came again. */
+  /** Number of repeated bytes. */
   repeated: number
-  /** How often the end was told. */
+  /** Number of final events. */
   finals: number
 }
 

@@ -1,8 +1,11 @@
 import type { Findings } from './findings.ts'
 
-/** A value that one client alone writes: what is read must be what was acknowledged last, or a write whose answer was lost. */
+/**
+ * A value that only one client writes: a read must return the last acknowledged write, or a write whose answer was
+ * lost.
+ */
 export interface Register {
-  /** Before it is sent. */
+  /** Called before it is sent. */
   writing(value: string): void
   acknowledged(value: string): void
   read(value: string): void
@@ -10,7 +13,7 @@ export interface Register {
 
 export function createRegister(name: string, first: string, findings: Findings): Register {
   let last = first
-  // One of these may be carried out late, when the service goes on after it has stood still.
+  // A late write is possible, when the service resumes after a freeze.
   const unanswered = new Set<string>()
   return {
     writing: (value) => void unanswered.add(value),

@@ -4,21 +4,21 @@ import { type Findings, WRONGS } from './findings.ts'
 import type { Ledger } from './ledger.ts'
 import type { StoredJob } from './stored.ts'
 
-/** What a run came to. */
+/** The results of a run. */
 export interface Report {
   options: { seconds: number; clients: number; seed: number }
   /** Seconds, with the wait for the last jobs and the comparison. */
   took: number
-  /** Answers, closed sockets and lost connections by kind. */
+  /** Counts of answers, closed sockets and lost connections, by kind. */
   counts: ReadonlyMap<string, number>
   struck: ReadonlyMap<FaultName, number>
-  /** Connections that the proxy has cut. */
+  /** Number of connections that the proxy has cut. */
   cuts: number
   lives: number
   ledger: Ledger
   stored: readonly StoredJob[]
   census: Readonly<Record<'start' | 'half' | 'end' | 'left', Census>>
-  /** Lines of the service's log of level error and above, by message. */
+  /** Counts of the service's log lines of level error and above, by message. */
   errors: ReadonlyMap<string, number>
   findings: Findings
 }
@@ -26,7 +26,7 @@ export interface Report {
 const total = (counts: Iterable<number>) => [...counts].reduce((sum, count) => sum + count, 0)
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 
-/** The report as plain text: what was done, what was held, and what must be nothing. */
+/** Returns the report as plain text: the work, the promises, and the findings, which must be none. */
 export function describe(report: Report): string {
   const { options, counts, struck, stored, ledger, census, findings, errors } = report
   const output = total(stored.map(({ size }) => size))

@@ -7,7 +7,7 @@ import { soak } from './soak.ts'
 
 const SOURCE = join(import.meta.dirname, '../../serve/main.ts')
 const OPTIONS = { seconds: 10, clients: 40, seed: 7, json: false }
-/** Two waits for jobs of some ten seconds, and the machine may be busy with other tests. */
+/** Two waits for jobs of some ten seconds, while other tests load the machine. */
 const LONG_MS = 300_000
 
 test(

@@ -20,22 +20,22 @@ import { createStorm } from './storm.ts'
 import { judgeCensus, judgeJobs, judgeSignIns } from './verdict.ts'
 import { createWeather } from './weather.ts'
 
-/** Connections that were closed are gone by then, and the jobs that nobody follows at their end, unless they never are. */
+/** By then closed connections are gone, and jobs without followers have ended, or never will. */
 const AFTER_MS = 120_000
 const TOLD_EVERY_MS = 10_000
 
 interface Surroundings {
-  /** The program that is tried. */
+  /** The program under test. */
   program: string
-  /** Told what happens, for who watches. */
+  /** Receives progress messages for the operator. */
   tell(line: string): void
   /** Ends the run at once. */
   signal: AbortSignal
 }
 
 /**
- * Has clients use the service for a while, has things go wrong meanwhile, and counts what was lost. Whatever it has started
- * is gone when it settles.
+ * Lets clients use the service for a while, injects faults meanwhile, and counts the losses. Everything it started has
+ * ended when it settles.
  */
 export async function soak(
   { seconds, clients, seed, faults }: Options,
@@ -78,7 +78,7 @@ export async function soak(
       signal.addEventListener('abort', () => reject(signal.reason))
     })
     stopped.catch(() => {})
-    /** Waits for it, unless the run cannot go on. */
+    /** Waits for it, unless the run cannot continue. */
     const going = <result>(work: Promise<result>) => Promise.race([stopped, crowd.failed, work])
     const quiet = () => {
       announce('waiting for the jobs to end')
@@ -86,7 +86,7 @@ export async function soak(
     }
 
     const storm = createStorm({ panel, proxy, host, weather, random: random.branch(), databaseUrl, signal }, announce)
-    // In the first half the process dies again and again; the second is one life, whose growth can be measured.
+    // In the first half the process dies repeatedly; the second half is one life, whose growth can be measured.
     await going(storm.strike(faults, seconds * 500))
     await quiet()
     const half = await census()
@@ -128,7 +128,7 @@ export async function soak(
   }
 }
 
-/** Waits for the jobs that nobody follows, because the answer to their start was lost. */
+/** Waits for jobs that nobody follows because the answer to their start was lost. */
 async function settledRecords(databaseUrl: string): Promise<Records> {
   for (const until = Date.now() + AFTER_MS; ; await pause(500)) {
     const records = await readRecords(databaseUrl)

@@ -3,31 +3,31 @@ import { createClient } from '@libsql/client'
 import * as z from 'zod'
 import type { HostRun } from './host.ts'
 
-/** A job as it is recorded, beside what of its output the host printed. */
+/** A recorded job, with the part of its output that the host printed. */
 export interface StoredJob {
   id: string
   status: 'running' | 'success' | 'error'
   errorCode: string | null
   error: string | null
-  /** As `Date.now` has it; the end is now for one that has none. */
+  /** As in `Date.now`; for a job without an end, the present. */
   startedAt: number
   endedAt: number
   size: number
   sha256: string
-  /** The command that printed it, by its first line; undefined when it has printed nothing. */
+  /** The command that printed it, found by its first line; undefined without output. */
   run: number | undefined
-  /** As far as that command is known to have printed: how much of it is there, and its hash. */
+  /** The part that the command is known to have printed: its length and its hash. */
   hostSize: number
   hostSha256: string
-  /** What the service has added at the end. */
+  /** The text that the service added at the end. */
   rest: string
 }
 
-/** A job may be told of another one for which it waits as often as users take turns before it. */
+/** A job may report that it waits for another one as often as users take turns before it. */
 const HEAD = /^((?:En attente de la fin de la tâche [^\n]*\n)*)soak run (\d+)\n/
 const HEAD_BYTES = 8_192
 
-/** Takes a stored output apart: the service's words, what the host printed, the service's words. */
+/** Splits a stored output: the service's text, the host's output, the service's text. */
 export function readOutput(
   bytes: Buffer,
   runs: readonly Pick<HostRun, 'size'>[],
@@ -62,11 +62,11 @@ const Entries = z.object({ username: z.string(), count: z.number() })
 
 export interface Records {
   jobs: z.infer<typeof Row>[]
-  /** Sign-ins in the audit log, of each user. */
+  /** Returns the logins in the audit log, for each user. */
   signIns: Map<string, number>
 }
 
-/** What the database has, read from the file itself. */
+/** Reads the database from its file. */
 export async function readRecords(databaseUrl: string): Promise<Records> {
   const client = createClient({ url: databaseUrl, timeout: 5_000 })
   try {

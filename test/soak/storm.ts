@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { FAULTS, type FaultName, type Scene } from './faults.ts'
 
-/** One fault after the other. */
+/** Injects one fault after the other. */
 export interface Storm {
-  /** Strikes with all of these in turn, with some calm in between, for so long; with each of them at least once. */
+  /** Injects all of these in turn, with pauses, for this long; each of them at least once. */
   strike(names: readonly FaultName[], ms: number): Promise<void>
-  /** How often each has struck. */
+  /** Number of injections of each. */
   struck: ReadonlyMap<FaultName, number>
 }
 
-/** Between two faults: the service comes to itself, and jobs are begun. */
+/** The pause between two faults: the service recovers, and jobs start. */
 const CALM_MS = [1_500, 6_000] as const
 
-/** `announce` is told what goes on. */
+/** `announce` receives progress messages. */
 export function createStorm(scene: Scene, announce: (what: string) => void): Storm {
   const { random, signal } = scene
   const struck = new Map<FaultName, number>()

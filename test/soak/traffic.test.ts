@@ -8,7 +8,7 @@ import { createWeather, type Trouble } from './weather.ts'
 
 const ERROR = { error: 'La base de données ne répond pas.', code: 'storage_failed' }
 
-/** What is found wrong with one answer. */
+/** Returns the findings for one answer. */
 async function judged(
   [status, body]: [number, string],
   { trouble, mayRefuse = [] }: { trouble?: Trouble; mayRefuse?: Question['mayRefuse'] } = {},

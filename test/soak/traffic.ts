@@ -3,12 +3,12 @@ import * as z from 'zod'
 import type { Findings } from './findings.ts'
 import type { Trouble, Weather } from './weather.ts'
 
-/** What all clients share: where they go, and where they write down what they meet. */
+/** The shared state of all clients: their target, and their records. */
 export interface World {
   url: string
   weather: Weather
   findings: Findings
-  /** How often each kind of answer came. */
+  /** Counts of each kind of answer. */
   count(kind: string): void
 }
 
@@ -18,34 +18,34 @@ export interface Question {
   body?: object
   token?: string | undefined
   cookie?: string | undefined
-  /** Codes of a refusal that this question may meet, whatever the weather. */
+  /** Codes of a refusal that this request may get without any fault. */
   mayRefuse?: readonly string[]
 }
 
 export interface Answer {
   status: number
-  /** The word of an error; empty when it is none. */
+  /** The code of an error; empty for a success. */
   code: string
   body: unknown
   cookie: string | undefined
   retryAfter: number | undefined
 }
 
-/** Longer than anything that the service waits for (30 s), and than any trouble here: who gets no answer by then gets none. */
+/** Longer than any wait of the service (30 s), and than any fault here: a later answer never comes. */
 const HUNG_MS = 90_000
 
 const ErrorBody = z.object({ error: z.string().min(1), code: z.string().regex(/^[a-z][a-z0-9_]*$/) })
 
-/** Refusals that have a reason outside, and which. */
+/** Refusals that a fault may cause, with the fault. */
 const EXCUSES: Readonly<Record<string, readonly Trouble[]>> = {
   storage_failed: ['lock'],
   ssh_failed: ['host', 'freeze'],
   ssh_unreachable: ['host', 'freeze'],
 }
 
-/** One client's connections, under an address of its own. */
+/** The connections of one client, which has its own address. */
 export interface Line {
-  /** The answer; undefined when the connection was lost before it came. */
+  /** Returns the answer; undefined when the connection was lost before. */
   ask(question: Question): Promise<Answer | undefined>
   close(): Promise<void>
 }
@@ -114,7 +114,7 @@ function judge(world: World, question: Question, { from, status, headers, text }
   }
 }
 
-/** Health says itself that it is not well. */
+/** Health reports itself that it is degraded. */
 function isHealth(body: unknown): boolean {
   return z.object({ status: z.literal('degraded'), boot_id: z.string() }).safeParse(body).success
 }

@@ -20,7 +20,7 @@ function storedJob(text: string, more: Partial<StoredJob> = {}): StoredJob {
   return { id: 'a', status: 'success', error: null, errorCode: null, startedAt: 100, endedAt: 200, ...read, ...more }
 }
 
-/** What is found of one job that was acknowledged, followed as given, and stored so. */
+/** Returns the findings for one acknowledged job, followed as given, and stored like this. */
 function found({
   stored = [storedJob(PRINTED)],
   pieces = [[PRINTED, RUN.size]],

@@ -5,7 +5,7 @@ import type { Followed, Ledger } from './ledger.ts'
 import type { StoredJob } from './stored.ts'
 import type { Weather } from './weather.ts'
 
-/** Compares what was promised and seen with what is stored, and that with what the host printed. */
+/** Compares promises and observations with the stored state, and that with the host's output. */
 export function judgeJobs(
   {
     ledger,
@@ -30,7 +30,7 @@ export function judgeJobs(
   }
 }
 
-/** A job and what it met, for who looks into it. */
+/** Describes a job and its events, for an investigation. */
 function described({ id, status, error, run, startedAt, endedAt, rest }: StoredJob, weather: Weather): string {
   const seconds = ((endedAt - startedAt) / 1000).toFixed(3)
   const near = weather.near(startedAt, endedAt).join(', ')
@@ -38,7 +38,7 @@ function described({ id, status, error, run, startedAt, endedAt, rest }: StoredJ
   return `${id}: ${status} after ${seconds} s (${error ?? 'no error'}), run ${what}; near: ${near || 'nothing'}`
 }
 
-/** What is wrong with the way that a job ended, if anything. */
+/** Returns the error in a job's end, if any. */
 function wrongEnd(
   { id, status, errorCode, run, startedAt, endedAt }: StoredJob,
   { ledger, weather }: { ledger: Ledger; weather: Weather },
@@ -46,9 +46,9 @@ function wrongEnd(
   if (status === 'running') return 'jobStuck'
   if (status === 'success') return run === undefined ? 'jobFailed' : undefined
   if (errorCode === 'cancelled' && ledger.cancelled.has(id)) return undefined
-  // Its caller was told that it was not begun.
+  // The caller was told that it had not started.
   if (errorCode === 'storage_failed' && run === undefined && !ledger.jobs.has(id)) return undefined
-  // A host that lets nobody in when it is the job's turn ends it.
+  // A host that refuses connections at the job's turn ends it.
   const turnedAway = run === undefined && weather.met(['host', 'freeze'], startedAt, endedAt)
   return turnedAway ? undefined : 'jobFailed'
 }
@@ -76,7 +76,7 @@ function judgeFollowed({ id, how, output }: Followed, job: StoredJob | undefined
   if (job && sha256 !== job.sha256) findings.add('different', `${who}: not as it is stored`)
 }
 
-/** Every sign-in that was acknowledged is in the audit log, and none that nobody has asked for. */
+/** The audit log contains every acknowledged login, and none that nobody attempted. */
 export function judgeSignIns({ signIns }: Ledger, recorded: ReadonlyMap<string, number>, findings: Findings): void {
   for (const [username, { acknowledged, unanswered }] of signIns) {
     const count = recorded.get(username) ?? 0
@@ -86,25 +86,28 @@ export function judgeSignIns({ signIns }: Ledger, recorded: ReadonlyMap<string, 
   }
 }
 
-/** Connections that the service may keep to its host while nobody wants anything: those of its pools. */
+/** Connections that an idle service may keep to its host: those of its pools. */
 const KEPT = 8 + 32
-/** Of a process between two moments of the same work, in MiB. A leak of 1 KiB a request would be 20 in five minutes. */
+/**
+ * Growth of a process between two moments of the same work, in MiB. A leak of 1 KiB a request would be 20 in five
+ * minutes.
+ */
 const HEAP_GROWTH = 12
-/** The allocator gives back late what a flood of output has taken. */
+/** The allocator returns memory of a flood of output late. */
 const PSS_GROWTH = 96
-/** Of pools, tasks and limits; one for each request or socket would be thousands. */
+/** Timers of pools, tasks and limits; one for each request or socket would be thousands. */
 const TIMER_GROWTH = 60
-/** A file that is read or a cache that is grown at the moment. */
+/** A file being read or a cache being grown. */
 const FILE_GROWTH = 2
 /**
- * While the database is locked every try needs another connection, which is closed when its statements are collected. SQLite
- * keeps their descriptors as long as anybody of the process has the file open, and uses them again.
+ * While the database is locked every attempt needs another connection, which is closed when its statements are
+ * collected. SQLite keeps their descriptors while the process has the file open, and reuses them.
  */
 const DATABASE_GROWTH = 200
 
 /**
- * Compares what the service held half way with what it holds at the end of the same life; `left` is taken when the clients
- * have gone, and `seen` is how many connections the host sees then.
+ * Compares the resources of the service half way with those at the end of the same life; `left` is measured after the
+ * clients have gone, and `seen` is the number of connections that the host sees then.
  */
 export function judgeCensus(
   { half, end, left, seen }: { half: Census; end: Census; left: Census; seen: number },

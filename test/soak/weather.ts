@@ -1,13 +1,13 @@
-/** What can be in the way of an answer. */
+/** The faults that can affect an answer. */
 export type Trouble = 'lock' | 'down' | 'freeze' | 'host' | 'network'
 
-/** When what was in the way: an answer is excused by what it met, and by nothing else. */
+/** Records which faults were active when: an answer is excused only by a fault that it met. */
 export interface Weather {
-  /** Until the function that it gives back is called. */
+  /** Active until the returned function is called. */
   begin(trouble: Trouble): () => void
-  /** Whether one of these was there at some moment between the two. */
+  /** Whether one of these was active at some moment between the two. */
   met(troubles: readonly Trouble[], from: number, to: number): boolean
-  /** What there was shortly before, in between, and shortly after, in words. */
+  /** Describes the faults shortly before, during and shortly after. */
   near(from: number, to: number): string[]
 }
 

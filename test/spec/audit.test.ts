@@ -31,7 +31,7 @@ async function page(query: Record<string, string | number> = {}) {
   return Page.parse(await answered(await ask(`?${text}`), 200))
 }
 
-/** Every page, one after the other; `between` happens after each. */
+/** Returns every page, one after the other; `between` runs after each. */
 async function walk(query: Record<string, string | number>, between: () => Promise<void> = async () => {}) {
   const ids: number[] = []
   const sizes: number[] = []
@@ -46,7 +46,7 @@ async function walk(query: Record<string, string | number>, between: () => Promi
   return { ids, sizes }
 }
 
-/** Entries of a user of that name, as if they had been written by logins and logouts in turn; their ids, newest first. */
+/** Writes entries of a user with that name, like logins and logouts in turn; returns their ids, newest first. */
 async function entriesOf(username: string, count: number): Promise<number[]> {
   for (let n = 0; n < count; n++) {
     const action = n % 2 === 0 ? 'login_success' : 'logout'
@@ -63,7 +63,7 @@ async function entriesOf(username: string, count: number): Promise<number[]> {
 
 const actionsOf = async (from: string) => (await panel.auditOf(from)).map(({ action }) => action)
 
-// The Events table.
+// The Events table of the specification.
 
 test('events, login_rate_limited: written by login when the address is over the limit, and not before', async () => {
   const from = newAddress()
@@ -194,7 +194,7 @@ test('events: no entry holds a password, an access token or a refresh token', as
     expect(text).not.toContain(secret)
 })
 
-// GET /api/audit of the contract.
+// GET /api/audit in the contract.
 
 test('audit, contract: only for administrators; 403 for a user and 401 without a token', async () => {
   await refused(await panel.send('GET', PATH), 401, 'unauthenticated')

@@ -7,8 +7,8 @@ interface Certificate {
 }
 
 /**
- * A new key and a certificate for it, by that name, both in PEM. Signed by itself unless `by` does it, valid for a day around
- * now unless said otherwise.
+ * Creates a key and a certificate for this name, both in PEM. Self-signed unless `by` signs it, and valid for a day
+ * around now by default.
  */
 export function selfSigned(
   commonName = 'panel.test',
@@ -52,7 +52,7 @@ function nameOf(commonName: string): Buffer {
   return der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(commonName)))))
 }
 
-/** A tag, a length of at most 65,535, and what is in it. */
+/** A tag, a length of at most 65,535, and the content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const body = Buffer.concat(parts)
   const { length } = body

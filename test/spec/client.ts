@@ -12,7 +12,7 @@ import { type OnTestFinished, temporaryFolder } from '../db/folder.ts'
 import { audited } from '../functions/answers.ts'
 import { type Sent, send as sendTo } from '../send.ts'
 
-/** How the service writes a timestamp. */
+/** The service's timestamp format. */
 export const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 export const DAY_MS = 86_400_000
@@ -61,13 +61,13 @@ const ACCOUNTS = Object.fromEntries(
 
 let addresses = 0
 
-/** A client address that no other test of the file has. */
+/** Returns a client address that no other test of the file has. */
 export function newAddress(): string {
   addresses += 1
   return `10.20.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`
 }
 
-/** A host with accounts to spare, for all tests of a file unless `onFinished` says otherwise. */
+/** A host with spare accounts, for all tests of a file unless `onFinished` says otherwise. */
 export async function startHost(onFinished: OnTestFinished = afterAll): Promise<DemoHost> {
   const demo = await startDemoHost({
     lineMs: 0,
@@ -88,8 +88,8 @@ export async function startHost(onFinished: OnTestFinished = afterAll): Promise<
 }
 
 /**
- * The whole service on a free port with a host and a database of its own, or with those of another one that it runs
- * `beside`; for all tests of a file unless `onFinished` says otherwise.
+ * The whole service on a free port with its own host and database, or with those of another one that it runs `beside`;
+ * for all tests of a file unless `onFinished` says otherwise.
  */
 export async function startPanel(
   { env = {}, beside }: { env?: Record<string, string>; beside?: { demo: DemoHost; folder: string } } = {},
@@ -109,7 +109,7 @@ export async function startPanel(
     ...env,
   })
   onFinished(() => stop())
-  /** The service's database, as another process sees it. */
+  /** The service's database, opened as another process. */
   const db = await openDatabase(`file:${folder}/panel.db`)
   onFinished(() => db.close())
   const names = Object.keys(ACCOUNTS)
@@ -126,9 +126,9 @@ export async function startPanel(
     demo,
     db,
     send,
-    /** A login, whatever comes of it; from an address of its own unless one is given. */
+    /** Attempts a login, from a new address unless one is given. */
     attempt,
-    /** A login that succeeds. */
+    /** Signs in, and expects success. */
     async login(username: string, password = username, { from = newAddress(), ...more }: Sent = {}): Promise<SignedIn> {
       const response = await attempt(username, password, { from, ...more })
       expect(response.status).toBe(200)
@@ -136,13 +136,13 @@ export async function startPanel(
       const sid = Number(Claims.parse(decodeJwt(token)).sid)
       return { username, id: user.id, sid, token, cookie: cookieOf(response).value, from }
     },
-    /** The name of an account that nobody has used yet. */
+    /** Returns the name of an unused account. */
     freshName(): string {
       const name = names.shift()
       if (name === undefined) throw new Error('no account is left')
       return name
     },
-    /** The audit entries of an address, the oldest first. */
+    /** Returns the audit entries of an address, oldest first. */
     auditOf: async (from: string) => (await audited(db)).filter(({ ip }) => ip === from),
     sessionsOf: (username: string) =>
       db.query(
@@ -157,7 +157,7 @@ export async function startPanel(
       const [row] = await db.query(UserRow, 'SELECT * FROM users WHERE username = ?', [username])
       return row
     },
-    /** Does the work while that table is not there. */
+    /** Does the work while that table is missing. */
     async without<result>(table: string, work: () => Promise<result>): Promise<result> {
       await db.script(`ALTER TABLE ${table} RENAME TO gone_${table}`)
       try {
@@ -166,7 +166,7 @@ export async function startPanel(
         await db.script(`ALTER TABLE gone_${table} RENAME TO ${table}`)
       }
     },
-    /** Does the work while another process is in the middle of a write. */
+    /** Does the work while another process holds a write transaction. */
     async whileLocked<result>(work: () => Promise<result>): Promise<result> {
       const client = createClient({ url: `file:${folder}/panel.db` })
       const transaction = await client.transaction('write')
@@ -194,18 +194,18 @@ export async function startPanel(
         await set(before?.value ?? '')
       }
     },
-    /** Deletes the user's record alone: the sessions stay, as in a database without foreign keys. */
+    /** Deletes only the user's record: the sessions stay, as in a database without foreign keys. */
     async forgetUser(username: string): Promise<void> {
       await db.script('PRAGMA foreign_keys = OFF')
       await db.run('DELETE FROM users WHERE username = ?', [username])
       await db.script('PRAGMA foreign_keys = ON')
     },
-    /** Starts an upgrade that the caller follows; gives its id. */
+    /** Starts an upgrade that the caller follows; returns its id. */
     async run(token: string, target: string): Promise<string> {
       const response = await send('POST', '/api/updates/run', { token, body: { target } })
       return z.object({ job_id: z.string() }).parse(await response.json()).job_id
     },
-    /** What signs the service's own tokens, as it would have done so many seconds ago. */
+    /** Signs a token like the service, this many seconds ago. */
     async signer(secondsAgo: number) {
       const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
       const secrets = createSecrets(await loadSecretKey(folder))
@@ -215,7 +215,7 @@ export async function startPanel(
   }
 }
 
-/** Does the work while the service's clock is ahead by so much. */
+/** Does the work while the service's clock is ahead by this much. */
 export async function later<result>(ms: number, work: () => Promise<result>): Promise<result> {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
   try {
@@ -225,7 +225,7 @@ export async function later<result>(ms: number, work: () => Promise<result>): Pr
   }
 }
 
-/** An answer's one cookie; the attributes by their names in lower case, those without a value as ''. */
+/** Returns the answer's only cookie; attribute names are in lower case, and those without a value are ''. */
 export function cookieOf(response: Response) {
   return parseCookie(response.headers.getSetCookie())
 }

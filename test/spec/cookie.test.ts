@@ -13,7 +13,7 @@ const panel = await startPanel()
 const LOGIN = '/api/auth/login'
 const LOGOUT = '/api/auth/logout'
 
-/** The service with a certificate of its own. */
+/** The service with its own certificate. */
 async function startTls(): Promise<Panel> {
   const folder = await temporaryFolder()
   const { cert, key } = selfSigned()
@@ -23,7 +23,7 @@ async function startTls(): Promise<Panel> {
   return startPanel({ env, beside: { demo: panel.demo, folder } }, onTestFinished)
 }
 
-/** A POST over TLS, whoever signed the certificate. */
+/** Sends a POST over TLS without verifying the certificate. */
 function post(url: string, body: object | undefined, headers: Record<string, string> = {}) {
   return new Promise<{ status: number | undefined; cookies: string[] }>((resolve, reject) => {
     const sent = request(url, { method: 'POST', headers, rejectUnauthorized: false, agent: false }, (response) => {

@@ -34,7 +34,7 @@ interface Row {
   send(): Promise<Response>
 }
 
-/** One test for each, titled by its row. */
+/** One test for each row, with its title. */
 function check(status: number, list: readonly Row[]): void {
   test.each(list)(`errors, ${status}, $condition: $endpoint`, async ({ code, send }) => {
     const { error } = await refused(await send(), status, code)
@@ -42,7 +42,7 @@ function check(status: number, list: readonly Row[]): void {
   })
 }
 
-/** A refresh token whose session was revoked. */
+/** Returns a refresh token of a revoked session. */
 async function revokedCookie(): Promise<string> {
   const { sid, token: own, cookie } = await panel.login(panel.freshName())
   await panel.send('DELETE', `${SESSIONS}/${sid}`, { token: own })

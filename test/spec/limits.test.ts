@@ -7,7 +7,7 @@ const panel = await startPanel()
 
 const LOGIN = '/api/auth/login'
 
-/** An attempt that costs nothing: it is malformed, and counts. */
+/** A cheap attempt: it is malformed, and counts. */
 const knock = (from: string, at: Panel = panel) => at.send('POST', LOGIN, { from, body: '{' })
 
 async function knocks(count: number, from: string, at: Panel = panel): Promise<number[]> {
@@ -18,7 +18,7 @@ async function knocks(count: number, from: string, at: Panel = panel): Promise<n
 
 const admitted = (count: number) => Array.from({ length: count }, () => 400)
 
-/** As if that much time had gone by since each attempt of the address. */
+/** Simulates that this much time has passed since each attempt of the address. */
 async function pass(seconds: number, from: string): Promise<void> {
   await panel.db.run('UPDATE rate_hits SET at_ms = at_ms - ? WHERE address = ?', [seconds * 1000, from])
 }
@@ -132,7 +132,7 @@ test('limits, login, contract: refused attempts do not extend the wait', async (
     expect(await knocks(2, from)).toEqual([429, 429])
   }
 
-  // 56 of the 60 s are over; what was refused meanwhile is not counted.
+  // 56 of the 60 s are over; attempts refused meanwhile do not count.
   const wait = Number((await knock(from)).headers.get('retry-after'))
   expect(wait).toBeLessThanOrEqual(4)
   await pass(4, from)

@@ -9,7 +9,7 @@ const panel = await startPanel()
 
 const PATH = '/api/auth/login'
 
-/** What a login that came to nothing must not have left behind. */
+/** Checks for everything that a failed login must not leave behind. */
 async function nothingOf(username: string, from: string) {
   expect(await panel.userOf(username)).toBeUndefined()
   expect(await panel.sessionsOf(username)).toEqual([])
@@ -256,7 +256,7 @@ test('login, rule 7: a failure to create the tokens gives 500, without a session
   const username = panel.freshName()
   const from = newAddress()
 
-  // The keys are read again after half a minute at most.
+  // The keys are read again after at most half a minute.
   await panel.without('signing_keys', () =>
     later(61_000, async () => refused(await panel.attempt(username, username, { from }), 500, 'storage_failed')),
   )

@@ -10,7 +10,7 @@ const panel = await startPanel()
 
 const logout = (sent: Sent = {}) => panel.send('POST', '/api/auth/logout', sent)
 
-/** Checks that it is the one answer that logout ever gives, with the cookie cleared. */
+/** Checks for the only answer of logout, with the cookie cleared. */
 async function signedOut(response: Response): Promise<void> {
   expect(response.status).toBe(200)
   const { name, value, attributes } = cookieOf(response)
@@ -24,7 +24,7 @@ async function signedOut(response: Response): Promise<void> {
   expect(await answered(response, 200)).toEqual({ message: 'Déconnexion réussie.' })
 }
 
-/** A user of the test's own with so many sessions, the first of which is the first. */
+/** A new user of the test with this many sessions, and the first of them. */
 async function signIn(count: number): Promise<[SignedIn, SignedIn[]]> {
   const first = await panel.login(panel.freshName())
   const others: SignedIn[] = []
@@ -171,7 +171,7 @@ test.each(['sessions', 'ended_sessions', 'audit', 'users'])(
 test('logout always returns 200 and clears the cookie: even when the owner of the token cannot be looked up', async () => {
   const [{ username, token, cookie, sid }] = await signIn(1)
 
-  // Ends of sessions are read again after half a minute at most.
+  // Ended sessions are read again after at most half a minute.
   await panel.without('ended_sessions', () => later(61_000, async () => signedOut(await logout({ token, cookie }))))
 
   expect(await panel.sessionIdsOf(username)).toEqual([sid])

@@ -10,7 +10,7 @@ const OTHERS = { lang: 'en', theme: 'light', sidebar_position: 'right' }
 const patch = ({ token }: SignedIn, body: unknown) => panel.send('PATCH', '/api/auth/preferences', { token, body })
 const signIn = () => panel.login(panel.freshName())
 
-/** What the profile says now. */
+/** Returns the profile. */
 async function preferencesOf({ token }: SignedIn) {
   return answered(await panel.send('GET', '/api/auth/me', { token }), 200)
 }

@@ -113,7 +113,7 @@ test.each([
 
   await refused(await refresh({ cookie }), 401, 'session_ended')
 
-  // What removes sessions that are over may have come by.
+  // The task that removes expired sessions may have run.
   expect((await lastUsed(username)).filter((at) => at !== LONG_AGO)).toEqual([])
 })
 

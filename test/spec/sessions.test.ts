@@ -19,7 +19,7 @@ const View = z.strictObject({
   is_current: z.boolean(),
 })
 
-/** What the list says to who sends that. */
+/** Returns the list for a caller with these headers. */
 async function list(sent: Sent) {
   return z.array(View).parse(await answered(await panel.send('GET', '/api/auth/sessions', sent), 200))
 }
@@ -28,7 +28,7 @@ const idsOf = async (sent: Sent) => (await list(sent)).map(({ id }) => id)
 const revoke = (id: number | string, sent: Sent = {}) => panel.send('DELETE', `/api/auth/sessions/${id}`, sent)
 const me = ({ token }: SignedIn) => panel.send('GET', '/api/auth/me', { token })
 
-/** A user of the test's own with so many sessions. */
+/** A new user of the test with this many sessions. */
 async function signIn(count: number): Promise<[SignedIn, SignedIn, ...SignedIn[]]> {
   const first = await panel.login(panel.freshName())
   const second = count > 1 ? await panel.login(first.username) : first
@@ -43,7 +43,7 @@ async function store(id: number, values: Record<string, string | null>): Promise
     await panel.db.run(`UPDATE sessions SET ${name} = ? WHERE id = ?`, [value, id])
 }
 
-/** A moment from now, in the form of the service or in the older one. */
+/** A time relative to now, in the format of the service or in the older one. */
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const older = (text: string) => text.slice(0, 19).replace('T', ' ')
 

@@ -3,7 +3,7 @@ import type { Output } from '../../ssh/channel.ts'
 import { createAccountLookup } from '../../ssh/account-lookup.ts'
 import { SshError } from '../../ssh/connection.ts'
 
-/** An lookup whose host answers each question when it is let. */
+/** A lookup whose host answers each question on request. */
 function start() {
   const asked: string[] = []
   const waiting: ((answer: 'told' | 'gone' | Error) => void)[] = []

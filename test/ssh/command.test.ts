@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { quote, script } from '../../ssh/command.ts'
 
-/** What a real shell makes of a command line. */
+/** Runs a command line in a real shell. */
 async function shell(line: string): Promise<string> {
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { maxBuffer: 16 * 1024 * 1024 })
   return stdout
 }
 
-/** Each argument with a mark behind it that no argument here contains. */
+/** Writes each argument with a mark behind it that no argument here contains. */
 async function through(args: readonly string[]): Promise<string[]> {
   const stdout = await shell(quote(['printf', '%s<|end|>', ...args]))
   return stdout.split('<|end|>').slice(0, -1)

@@ -27,7 +27,7 @@ async function listen(server: Server | InstanceType<typeof ssh2.Server>): Promis
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** A server that lets nobody in, and tells which methods it was asked with. */
+/** A server that refuses everybody, and records the requested methods. */
 async function refusing(offered: ('password' | 'keyboard-interactive')[]) {
   const tried: string[] = []
   const key = newHostKey()

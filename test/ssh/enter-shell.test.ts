@@ -5,7 +5,7 @@ import { enterShell, entry } from '../../ssh/terminal.ts'
 
 const PASSWORD = 'geheim-1'
 
-/** A channel of which `said` is what the host says, and `typed` what it is told. */
+/** A channel: `said` is the host's output, and `typed` its input. */
 function channel() {
   const typed: string[] = []
   const stream = new PassThrough()

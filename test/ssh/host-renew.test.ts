@@ -7,7 +7,7 @@ import { hostOf, startDemo, textOf } from '../runtime/demo.ts'
 const asked = ({ commands }: DemoHost) => commands.filter((words) => words[3] === 'ops-panel-elevation').length
 const namesOf = ({ commands }: DemoHost) => commands.map(([name]) => name)
 
-/** The host over its settings, connected; each change of them is taken up, as in the service. */
+/** The connected host over its settings; it applies each change of them, as in the service. */
 async function connected(demo: DemoHost) {
   const place = await hostOf(demo)
   place.settings.onChange(() => place.host.renew())
@@ -180,7 +180,7 @@ test('a connection to the previous host, made while the settings change, does no
   const [one, two] = [await startDemo(), await startDemo()]
   const { settings, log } = await hostOf(one)
   const pinHostKey = async (hostKey: string, address: string) => {
-    // Between the host's answer and the pinning of its key an administrator names another host.
+    // Between the host's answer and the pinning of its key an administrator sets another host.
     await settings.change(settingsFor(two))
     return settings.pinHostKey(hostKey, address)
   }
@@ -203,7 +203,7 @@ test('a connection in the making is not used after a change of the settings: ano
   expect((await asked).code).toBe(127)
   expect(namesOf(demo).filter((name) => name === 'before')).toHaveLength(1)
   expect(demo.signIns.length).toBeGreaterThan(1)
-  // The other one is for what decides about rights, which renewing asks for.
+  // The other connection is for account lookups, which a renewal makes.
   await expect.poll(() => demo.connections).toBe(2)
   expect((await settings.sshServer()).hostKey).toBe(demo.hostKey)
 })
@@ -222,7 +222,7 @@ test('a busy connection continues, takes no new channels, and ends with its last
   host.renew()
 
   await host.exec(['after'])
-  // The third one is for what decides about rights, which renewing asks for.
+  // The third connection is for account lookups, which a renewal makes.
   await expect.poll(() => demo.connections).toBe(3)
   finish()
   expect((await long).code).toBe(0)

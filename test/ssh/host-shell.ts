@@ -7,14 +7,14 @@ import { RUN } from '../../jobs/runner.ts'
 import { FOLLOW, JOBS_FOLDER, OUTPUT_MARK, START } from '../../jobs/script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 
-/** The folder of this account's jobs, made if there is none: once, though files of tests run side by side. */
+/** The folder of this account's jobs, created once although test files run in parallel. */
 function ownFolder(): string {
   const text = `find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" | grep . || mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX`
   const found = execFileSync('flock', ['/var/tmp', 'sh', '-c', text], { encoding: 'utf8' })
   return found.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** A job id of the running test's own; its folder, and whatever still runs in its session, goes when the test ends. */
+/** A job id of the running test; its folder, and all processes of its session, are removed when the test ends. */
 export function newJob(onTestFinished: OnTestFinished): { id: string; folder: string } {
   const id = `test-${randomUUID()}`
   const folder = `${ownFolder()}/${id}`
@@ -26,7 +26,7 @@ export function newJob(onTestFinished: OnTestFinished): { id: string; folder: st
   return { id, folder }
 }
 
-/** The pid of the process that leads the job's session. */
+/** Returns the pid of the leader of the job's session. */
 export async function runner(folder: string): Promise<number> {
   const [pid] = (await readFile(`${folder}/process`, 'utf8')).split(' ')
   const number = Number(pid)
@@ -34,7 +34,7 @@ export async function runner(folder: string): Promise<number> {
   return number
 }
 
-/** Signals a process, or a group by its negative number; one that has ended is left in peace. */
+/** Signals a process, or a group by its negative number; an ended one is ignored. */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -68,7 +68,7 @@ export interface Ended {
 export interface Running {
   child: ChildProcessWithoutNullStreams
   ended: Promise<Ended>
-  /** What has come on stdout so far. */
+  /** The stdout so far. */
   seen(): string
 }
 
@@ -79,14 +79,14 @@ export function run(command: Command): Promise<Ended> {
   return ended
 }
 
-/** Bytes of output that a job may have. */
+/** The output limit of a job, in bytes. */
 export const MOST = String(1024 * 1024)
 
 export function startJob(id: string, ...command: Command): Promise<Ended> {
   return run(script(START, 'ops-panel-job', RUN, id, MOST, ...command))
 }
 
-/** Follows a job; its stdout is told from the mark on, which must come first when there is any. */
+/** Follows a job; its stdout is returned from the mark on, which must come first in any output. */
 export function follow(id: string, offset = 0): Running {
   const { child, ended, seen } = begin(script(FOLLOW, 'ops-panel-job', id, String(offset)))
   return {
@@ -103,7 +103,7 @@ function afterMark(bytes: Buffer): Buffer {
   return bytes.subarray(mark.length)
 }
 
-/** How many processes have a word in their command line. */
+/** Returns the number of processes with a word in their command line. */
 export async function processesWith(word: string): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))

@@ -302,7 +302,7 @@ test('a stream that is closed twice during a read ends', async () => {
     pieces += 1
     if (pieces !== 5) return undefined
     close()
-    // Nothing of the first one is under way any more.
+    // Nothing of the first one is in progress any more.
     return pause(0).then(close)
   })
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createLineEnds, takeRestored } from '../../ssh/line-ends.ts'
 
-/** What a terminal with ONLCR makes of it. */
+/** Converts a text like a terminal with ONLCR. */
 const passed = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
 
 test('the conversion of line feeds by a terminal is undone exactly, at any chunk boundary', () => {
@@ -35,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A terminal that prints what it is told to, and its reader, who may be slow. */
+/** A terminal that prints on request, and its reader, which may be slow. */
 function reading() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const terminal = new PassThrough()
@@ -51,7 +51,7 @@ function reading() {
       terminal.write(text)
       await setImmediate()
     },
-    /** Takes nothing more until the given function is called. */
+    /** Blocks the reader until the returned function is called. */
     blocks(): () => Promise<void> {
       let settle = () => {}
       busy = new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { createLoginThrottle } from '../../ssh/login-throttle.ts'
 const [KNOWN, STRANGER, WRONG] = [-3, 0, 1]
 const NEVER = Number.POSITIVE_INFINITY
 
-/** OpenSSH's own reckoning: each failure adds to what is left, and above `min` the address is refused. */
+/** OpenSSH's own rule: each failure adds to the remainder, and above `min` the address is refused. */
 function createSshd({ authfail = 5, min = 15 } = {}) {
   let until = 0
   return {
@@ -12,7 +12,7 @@ function createSshd({ authfail = 5, min = 15 } = {}) {
     fail(at: number) {
       until = Math.max(at, until) + authfail
       this.most = Math.max(this.most, until - at)
-      // As far as floating point goes.
+      // The tolerance of floating point.
       return until - at > min + 1e-6
     },
   }
@@ -109,7 +109,7 @@ test.each([
   const { throttle, at, pass } = paced()
   throttle.configure({ state: 'in_force', authfail, min, version: '10.0', address: '192.0.2.1', exempt: '' })
   const sshd = createSshd({ authfail, min })
-  // Deterministic noise: who comes, how long PAM takes, how late sshd counts.
+  // Deterministic noise: the rank, PAM's delay, and sshd's delay in counting.
   let seed = 7
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -134,6 +134,6 @@ test.each([
       underWay.push({ ends: at() + random() * 4 })
     }
   }
-  // Nor is it more careful than it has to be.
+  // The throttle is not stricter than necessary either.
   expect(sshd.most).toBeGreaterThan(min - authfail)
 })

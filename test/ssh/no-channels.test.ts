@@ -8,7 +8,7 @@ import { createHost } from '../../ssh/host.ts'
 import { mount, testApp } from '../app.ts'
 import { answered, auditedActions, refused, rows } from '../functions/answers.ts'
 
-/** How a host lets people in and lets them do nothing. */
+/** The ways in which a host accepts logins and allows nothing. */
 const WAYS = {
   'refuses channels': (reject: () => void) => reject(),
   'refuses commands': (_: () => void, accept: () => Session) => {
@@ -19,7 +19,7 @@ const WAYS = {
 type Way = keyof typeof WAYS
 const ways: Way[] = ['refuses channels', 'refuses commands']
 
-/** The service before a host that accepts the password `right`, and then refuses. */
+/** The service before a host that accepts the password `right`, and then refuses channels. */
 async function start(way: Way) {
   const state = { connections: 0, asked: 0 }
   const server = new ssh2.Server({ hostKeys: [newHostKey()] }, (connection) => {
@@ -58,7 +58,7 @@ test.each(ways)('the right password at a host that %s signs in, without administ
   expect(await auditedActions(db)).toEqual(['login_success'])
   expect(await rows(db, 'SELECT username, is_admin FROM users')).toEqual([{ username: 'bob', is_admin: 0 }])
   expect(lines().join('\n')).not.toContain('right')
-  // The service account's, which was asked who this is; that of the login check has gone.
+  // The connection of the service account, which was asked about the account; that of the login check has ended.
   await expect.poll(() => state.connections).toBe(1)
 })
 

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A pool of one connection whose eight channels are all taken by commands that do not end; timers stand still. */
+/** A pool of one connection whose eight channels are all taken by commands that do not end, with fake timers. */
 async function full() {
   const demo = await startDemo()
   demo.override = (words) => (words[0] === 'wait' ? new Promise<number>(() => {}) : undefined)
@@ -21,7 +21,7 @@ async function full() {
   return { demo, pool, channels, open }
 }
 
-/** What becomes of an attempt, told as soon as it is known. */
+/** Resolves to the result of an attempt as soon as it is known. */
 function watched(opening: Promise<ClientChannel>) {
   const state: { reason: unknown; opened: boolean } = { reason: undefined, opened: false }
   const settled = opening.then(

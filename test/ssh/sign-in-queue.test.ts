@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { IDENTIFY } from '../../ssh/identity-script.ts'
 import { hostOf, startDemo } from '../runtime/demo.ts'
 
-/** A host that holds wrong passwords back, with every place taken and the whole queue full of them. */
+/** A host that delays wrong passwords, with every slot taken and a queue full of them. */
 async function underAttack(signal?: AbortSignal) {
   const demo = await startDemo({ wrongMs: 150 })
   const { host } = await hostOf(demo)
@@ -40,7 +40,7 @@ test('an address with a successful last login passes a queue full of wrong passw
   await Promise.all(flood)
 
   expect(places(order, 'regular: in')[0]).toBeLessThanOrEqual(8)
-  // The last of the flood had to make room.
+  // The last of the flood was displaced.
   expect(places(order, 'attacker: sent away')).toHaveLength(1)
   expect(places(order, 'attacker: wrong')).toHaveLength(29)
 })
@@ -71,7 +71,7 @@ test('a failing address is refused by a full queue, without a try', async () => 
 test('an entry whose client disconnects leaves the queue at once, and the others move up', async () => {
   const leaving = new AbortController()
   const { attempt, attack, order, demo } = await underAttack(leaving.signal)
-  // What the host is, is known then.
+  // The host has identified itself by then.
   await attempt('before', 'demo')
   const flood = attack()
   const late = attempt('attacker', 'demo')

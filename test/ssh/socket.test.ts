@@ -11,7 +11,7 @@ import { createSshSocket } from '../../ssh/socket.ts'
 const FLOOD = randomBytes(16 * 1024 * 1024)
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** A host that knows one cipher, lets everybody in, and answers any command with the flood. */
+/** A host with one cipher that accepts everybody, and answers any command with the flood. */
 async function flooding(cipher: ssh2.CipherAlgorithm): Promise<number> {
   const options = { hostKeys: [newHostKey()], algorithms: { cipher: [cipher] } }
   const server = new ssh2.Server(options, (connection) => {

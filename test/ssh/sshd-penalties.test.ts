@@ -4,7 +4,7 @@ import type { Command } from '../../ssh/command.ts'
 import { isExempt, parseSshdPenalties, versionWithPenalties, readSshdPenalties } from '../../ssh/sshd-penalties.ts'
 import { SshError } from '../../ssh/connection.ts'
 
-/** As Debian 13 prints it. */
+/** The format of Debian 13. */
 const DEBIAN_13 = `persourcepenaltyexemptlist none
 persourcepenalties crash:90 authfail:5 noauth:1 grace-exceeded:10 refuseconnection:10 max:600 min:15 max-sources4:65536 max-sources6:65536 overflow:permissive overflow6:permissive
 `

@@ -52,7 +52,7 @@ test('the program replaces the shell, so that a signal reaches it', async () => 
   expect((await ended).code).toBeNull()
 })
 
-/** An account whose sudo asked for its password when the service looked, and no longer asks. */
+/** An account whose sudo required its password when the service asked, and no longer does. */
 async function noLongerAsks() {
   const demo = await startDemo({ users: USERS })
   const heard: (string | undefined)[] = []

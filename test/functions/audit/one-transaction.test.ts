@@ -11,7 +11,10 @@ import { meStatus, signIn, storedSessions } from '../auth/client.ts'
 import { typeCommand } from '../console.ts'
 import { record, repository, temporaryFolder, withModules, writeFiles } from '../modules/module.ts'
 
-/** The whole service, with a module, somebody who is signed in, a running job of theirs, and a log that takes no more entries. */
+/**
+ * Starts the whole service with a module, a signed-in user with a running job, and an audit log that accepts no more
+ * entries.
+ */
 async function start() {
   const forge = await testForge()
   forge.put(repository('wordy', '1.0.0'))
@@ -28,7 +31,7 @@ async function start() {
     full,
     admin: { authorization: `Bearer ${await app.tokenFor('admin')}` },
     type: (...words: string[]) => typeCommand({ ...app.services, secrets: app.secrets }, words),
-    /** Those since. */
+    /** The entries since then. */
     entries: async () => (await audited(app.db)).slice(before),
   }
 }

@@ -8,7 +8,9 @@ import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
 
 const Answer = z.object({ user: z.object({ is_admin: z.boolean() }) })
 
-/** Signs bob in: `claimed` is what his own connection says, `confirmed` what the service account is told or throws. */
+/**
+ * Signs bob in: `claimed` is the answer of his own connection, `confirmed` the answer or error of the service account.
+ */
 async function signIn({
   claimed,
   confirmed = claimed,

@@ -8,21 +8,21 @@ export type App = Awaited<ReturnType<typeof testApp>>
 const Answer = z.object({ access_token: z.string() })
 const Claims = z.object({ sub: z.string(), sid: z.string() })
 
-/** A client that has signed in: what it keeps, and the headers that it sends from then on. */
+/** A signed-in client: its cookie and token, and the headers that it sends from then on. */
 export interface Client {
   token: string
-  /** The value of its cookie. */
+  /** Returns the value of its cookie. */
   refresh: string
-  /** The id of its session. */
+  /** Returns the id of its session. */
   sid: number
   userId: number
-  /** The headers of a request with the token, and with the cookie unless it is left out. */
+  /** Returns the headers of a request with the token, and with the cookie unless omitted. */
   headers(options?: { cookie?: boolean }): Record<string, string>
 }
 
 let addresses = 0
 
-/** Signs in through the pipeline, from an address of its own so that no limit is met. */
+/** Signs in through the pipeline, from a new address so that no limit applies. */
 export async function signIn(
   app: Pick<App, 'request'>,
   username = 'bob',
@@ -49,18 +49,18 @@ export async function signIn(
   }
 }
 
-/** The ids of the stored sessions, in order. */
+/** Returns the ids of the stored sessions, in order. */
 export async function storedSessions({ db }: Pick<App, 'db'>): Promise<number[]> {
   const found = await db.query(z.object({ id: z.number() }), 'SELECT id FROM sessions ORDER BY id')
   return found.map(({ id }) => id)
 }
 
-/** The status of a request for the profile: 200 while the token is believed. */
+/** Returns the status of a request for the profile: 200 while the token is accepted. */
 export async function meStatus(app: Pick<App, 'request'>, client: Client): Promise<number> {
   return (await app.request('GET', '/api/auth/me', { headers: client.headers({ cookie: false }) })).status
 }
 
-/** The status of a refresh with the client's cookie alone. */
+/** Returns the status of a refresh with only the client's cookie. */
 export async function refreshStatus(app: Pick<App, 'request'>, { refresh }: Client): Promise<number> {
   return (await app.request('POST', '/api/auth/refresh', { headers: { cookie: `svc_refresh=${refresh}` } })).status
 }

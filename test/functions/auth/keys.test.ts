@@ -19,11 +19,11 @@ import { type App, type Client, meStatus, refreshStatus, signIn, storedSessions 
 
 const start = () => testApp([login, me, refresh, jwks])
 
-/** Nothing is asked. */
+/** No question is asked. */
 const never = () => Promise.reject(new Error('a question'))
 const NO_PROMPT = { interactive: false, ask: never, askSecret: never, say() {}, startOver() {}, close() {} }
 
-/** Types a command beside the running service of the test. */
+/** Runs a command next to the running service of the test. */
 async function type(app: App, line: string, more: Partial<CommandContext> = {}): Promise<string> {
   const { command, typed } = parseCommandLine(commands, line.split(' '))
   const { config, clock, log } = app.services
@@ -31,7 +31,7 @@ async function type(app: App, line: string, more: Partial<CommandContext> = {}):
   return (await runCommand(command, typed, { ...context, ...more })).text
 }
 
-/** Another instance on the same database, as it has started. */
+/** Starts another instance on the same database. */
 const another = ({ services, secrets }: App) =>
   createSessions({ ...services, secrets, jwtKey: undefined, refreshDays: 7 })
 
@@ -39,7 +39,7 @@ const kids = async (app: App) => (await readSigningKeys(app.db)).map(({ kid }) =
 const kidOf = (token: string) => z.object({ kid: z.string() }).parse(decoded(token).header).kid
 const bearer = ({ token }: Pick<Client, 'token'>) => ({ headers: { authorization: `Bearer ${token}` } })
 
-/** A token for an administrator and a session that never was, made with a private half that got out. */
+/** Returns a forged token for an administrator and a session that never existed, signed with a leaked private key. */
 async function forged(app: App, kid: string): Promise<string> {
   const row = (await readSigningKeys(app.db)).find((key) => key.kid === kid)
   const key = await importPKCS8(app.secrets.open(`signing_key:${kid}`, row?.private_sealed ?? ''), 'RS256')
@@ -190,7 +190,7 @@ test('after --revoke every old token and every refresh is refused within 31 s, o
   const bob = await signIn(app)
   const other = await another(app)
   const stolen = await forged(app, kidOf(bob.token))
-  // Believed by both, and remembered as verified.
+  // Both accept it and cache it as verified.
   for (const token of [bob.token, stolen]) {
     expect(await app.services.sessions.verify(token)).toBeDefined()
     expect(await other.verify(token)).toBeDefined()

@@ -7,7 +7,7 @@ import type { App } from './client.ts'
 const BODY = { username: 'bob', password: 'x' }
 const HERE = '203.0.113.9'
 
-/** So many attempts from an address, and the answers' statuses. */
+/** Makes this many attempts from an address, and returns the statuses. */
 async function attempts(app: App, count: number, from = HERE): Promise<number[]> {
   const statuses: number[] = []
   for (let n = 0; n < count; n += 1)
@@ -17,11 +17,11 @@ async function attempts(app: App, count: number, from = HERE): Promise<number[]>
 
 const entries = async (app: App) => (await audited(app.db)).filter(({ action }) => action === 'login_rate_limited')
 
-/** Of each entry, how many refusals it tells of. */
+/** Returns the number of refusals that each entry reports. */
 const told = async (app: App, ip = HERE) =>
   (await entries(app)).filter((entry) => entry.ip === ip).map(({ details }) => details)
 
-/** One after the other, up to that number. */
+/** Makes the attempts one after the other, up to that number. */
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
 const refused = (...counts: number[]) => counts.map((count) => (count === 1 ? null : { refused: count }))
 

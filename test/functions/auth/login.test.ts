@@ -138,7 +138,7 @@ test.each([
 ])('with %s, the cookie is Secure', async (_, headers: Record<string, string>, encrypted, secure) => {
   const { app } = await testApp([login])
 
-  // A peer that is no trusted proxy: the header counts whoever sends it.
+  // The peer is no trusted proxy, and the header counts anyway.
   const peer = { address: '198.51.100.4', encrypted }
   const response = await app.request(PATH, { method: 'POST', headers, body: JSON.stringify(BOB) }, { peer })
 
@@ -298,7 +298,7 @@ test('without ssh_host the answer is 503, and every attempt reads the setting ag
   expect(await audited(db)).toEqual([])
   expect(await rows(db, 'SELECT * FROM users')).toEqual([])
 
-  // Nothing listens on port 1: who gets so far has read the setting.
+  // Nothing listens on port 1: an attempt that reaches it has read the setting.
   await db.run(`INSERT INTO settings VALUES ('ssh_host', '127.0.0.1:1', '')`)
   await refused(await attempt(), 401, 'ssh_unreachable')
   await db.run(`UPDATE settings SET value = '' WHERE key = 'ssh_host'`)

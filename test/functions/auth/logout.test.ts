@@ -12,7 +12,7 @@ const CLEARED = 'svc_refresh=; Path=/api/auth/; HttpOnly; SameSite=Strict; Expir
 
 const start = () => testApp([login, logout, me, refresh])
 
-/** Checks the one answer that there is: success, and the cookie is taken back. */
+/** Checks for the only possible answer: success, with the cookie cleared. */
 async function signedOut(response: Response) {
   expect(await answered(response, 200)).toEqual({ message: 'Déconnexion réussie.' })
   expect(response.headers.getSetCookie()).toEqual([`${CLEARED}; Max-Age=-1`])
@@ -148,7 +148,7 @@ test.each([['sessions'], ['ended_sessions'], ['audit']])(
     expect(errors).toHaveLength(1)
     expect(errors[0]).toContain('"username":"bob"')
     expect(app.lines().join('\n')).not.toContain(bob.refresh)
-    // What could not be stored holds here all the same.
+    // The end could not be stored, but this instance applies it.
     expect(await meStatus(app, bob)).toBe(401)
   },
 )

@@ -17,7 +17,7 @@ const AWAY = new SshError('unreachable', 'gone')
 const Answer = z.object({ access_token: z.string() })
 const Claims = z.object({ is_admin: z.boolean() })
 
-/** Alice, who is signed in as what her own connection says, on a host whose answer about her can be changed. */
+/** Signs in Alice with the claim of her own connection, on a host whose answer about her can be changed. */
 async function start(env: Record<string, string> = {}, own: FakeAccount = ADMIN, first: FakeAccount | Error = own) {
   let told = first
   const asked: string[] = []
@@ -41,7 +41,7 @@ async function start(env: Record<string, string> = {}, own: FakeAccount = ADMIN,
     app,
     alice,
     asked,
-    /** What the host says from now on. */
+    /** Sets the answer of the host from now on. */
     say: (next: FakeAccount | Error) => {
       told = next
     },

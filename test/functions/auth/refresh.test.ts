@@ -19,7 +19,7 @@ const start = (env: Record<string, string> = {}) => testApp([login, logout, me, 
 const refreshed = (app: App, { refresh: token }: Pick<Client, 'refresh'>, headers: Record<string, string> = {}) =>
   app.request('POST', PATH, { headers: { cookie: `svc_refresh=${token}`, ...headers } })
 
-/** Nothing was written: the session was last used at its sign-in, and the log of actions has the sign-in alone. */
+/** Checks that nothing was written: the session was last used at login, and the audit log has only the login. */
 async function untouched(app: App) {
   expect(await rows(app.db, 'SELECT last_used_at FROM sessions')).toEqual([{ last_used_at: START.toISOString() }])
   expect(await auditedActions(app.db)).toEqual(['login_success'])

@@ -14,7 +14,7 @@ import { type App, refreshStatus, signIn, storedSessions } from './client.ts'
 
 const NOW = START.toISOString()
 
-/** Stores sessions that end at these moments; their ids are 1, 2, 3 … */
+/** Stores sessions that expire at these times; their ids are 1, 2, 3 … */
 async function sessionsUntil(app: App, ...moments: string[]) {
   const { id } = await saveUser(app.db, 'bob', false, NOW)
   for (const [at, expires] of moments.entries())

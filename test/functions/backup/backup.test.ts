@@ -30,7 +30,7 @@ import {
   withFile,
 } from './data.ts'
 
-/** On a busy machine. */
+/** Generous for a busy machine. */
 const SOON = { timeout: 20_000 }
 
 let data: Data
@@ -38,7 +38,7 @@ beforeAll(async () => {
   data = await makeData('pve.test', afterAll)
 })
 
-/** A folder with that data, an empty one for the backup, and the command. */
+/** Makes a folder with that data, an empty one for the backup, and the command. */
 async function place(from = data.folder, env: Record<string, string> = {}) {
   const [folder, away] = [await copyOf(from), await temporaryFolder()]
   const file = join(away, 'b.db')
@@ -58,7 +58,7 @@ test(
     const done = new AbortController()
     onTestFinished(() => done.abort())
     demo.upgradeOutput = async function* () {
-      // What is printed stays in memory: no more of it than the test takes, and an end in any case.
+      // The output stays in memory: no more of it than the test reads, and an end in any case.
       for (let n = 0; n < 2_000 && !done.signal.aborted; n += 1) {
         yield `line ${n}\n`
         await pause(20)
@@ -66,7 +66,7 @@ test(
     }
     const id = await service.run('host')
     await expect.poll(async () => (await service.job(id))?.output.length ?? 0, SOON).toBeGreaterThan(0)
-    // Two values that one transaction changes, over and over: of two moments they would differ.
+    // Two values that one transaction changes, repeatedly: read at different times they would differ.
     let round = 0
     const writer = (async () => {
       for (; round < 20_000 && !done.signal.aborted; round += 1) {
@@ -93,7 +93,7 @@ test(
         expect(jobs).toEqual([{ status: 'running', begun: 1, missing: 0 }])
       })
     }
-    // It was written to all the time.
+    // Writes took place all the time.
     expect(until).toBeGreaterThan(from + 20)
     expect((await service.job(id))?.status).toBe('running')
     done.abort()
@@ -120,7 +120,7 @@ test('a backup contains every row of every table; only its two files remain, acc
   expect(copied).toEqual(before)
   expect([copied.users, copied.jobs, copied.job_output, copied.audit].map((rows) => rows?.length)).toEqual([1, 1, 1, 1])
   expect(copied.signing_keys?.length).toBe(1)
-  // What was copied stays as it was.
+  // The copied data stay as they were.
   expect(await everything(join(folder, 'panel.db'))).toEqual(before)
 })
 
@@ -150,7 +150,7 @@ test('the key in the backup is PANEL_SECRET_KEY when that is set', async () => {
   expect(secrets.open('ssh_password', `${row?.value}`)).toBe(own.password)
 })
 
-/** Whatever must not be in a backup without its key. */
+/** Secrets that must not be in a backup without its key. */
 async function secretsOf({ folder, ...known }: Data): Promise<Canary[]> {
   const lines = known.pem.split('\n').filter((line) => line.length > 20 && !line.includes('-----'))
   return [
@@ -159,7 +159,7 @@ async function secretsOf({ folder, ...known }: Data): Promise<Canary[]> {
     canary('the hypervisor’s token', known.apiToken),
     ...token('the refresh token', known.refresh),
     ...token('the access token', known.access),
-    // The first lines of a private key hold its public half, which may be known.
+    // The first lines of a private key contain its public half, which may be known.
     ...lines.slice(8).map((line, at) => canary(`line ${at} of the signing key`, line)),
   ]
 }
@@ -173,7 +173,7 @@ test('the backup without its key contains no secret in any form', async () => {
 
   expect(search(await readFile(file), secrets)).toEqual([])
   const names = (where: Buffer | string) => new Set(search(where, secrets).map(({ canary: name }) => name))
-  // The search itself finds what is there.
+  // Checks that the search finds what exists.
   expect(names(await readFile(`${file}.key`))).toEqual(new Set(['the secret key']))
   await withFile(file, (query) =>
     query(`INSERT INTO settings VALUES ('a', '${data.password}', ''), ('b', '${data.refresh}', ''),
@@ -246,7 +246,7 @@ test(
   async () => {
     const { folder, away, file } = await place()
     const before = await everything(join(folder, 'panel.db'))
-    // Too little for a copy: 200 KB, or twice that where a block is 1 KB.
+    // Not enough for a copy: 200 KB, or twice that with blocks of 1 KB.
     expect((await stat(join(folder, 'panel.db'))).size).toBeGreaterThan(400 * 1024)
 
     expect(await runLimited(400, { ...STARTING_FAST, PANEL_DATA_DIR: folder }, 'backup', file)).toEqual({

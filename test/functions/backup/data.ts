@@ -28,7 +28,7 @@ import { appendOutput } from '../../db/job.ts'
 import { typeCommand } from '../console.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../serve/main.ts')
-/** The job whose output is in the data. */
+/** The job whose output the data contain. */
 const JOB = '11111111-2222-4333-8444-555555555555'
 
 const clock = () => new Date(NOW)
@@ -37,10 +37,9 @@ const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
 export type Data = Awaited<ReturnType<typeof makeData>>
 
 /**
- * The data of a service that has been used and stopped: a row in every table, two secrets, a signing key and a session.
- * libSQL keeps a closed file open until the garbage is collected, with its lock: so they are a copy of those that were
- * made, that this process has never opened. Whoever looks into a folder that a command still has to do with opens a
- * copy, too.
+ * The data of a used and stopped service: a row in every table, two secrets, a signing key and a session. libSQL keeps
+ * a closed file open, with its lock, until garbage collection. The data are therefore a copy that this process has
+ * never opened, and tests inspect a folder that a command still uses through a copy too.
  */
 export async function makeData(host: string, onFinished: OnTestFinished, env: Record<string, string> = {}) {
   const [made, folder] = [await temporaryFolder(onFinished), await temporaryFolder(onFinished)]
@@ -72,20 +71,20 @@ export async function makeData(host: string, onFinished: OnTestFinished, env: Re
   await db.close()
   for (const name of ['panel.db', ...(env.PANEL_SECRET_KEY === undefined ? ['secret.key'] : [])]) {
     await copyFile(join(made, name), join(folder, name))
-    // As the program makes it.
+    // The mode that the program sets.
     await chmod(join(folder, name), 0o600)
   }
   return { folder, host, userId: id, sid, password, apiToken, refresh, access, pem }
 }
 
-/** A copy of a folder, for the running test alone. */
+/** Copies a folder for the running test. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await temporaryFolder()
   for (const name of await readdir(folder)) await copyIfThere(join(folder, name), join(copy, name))
   return copy
 }
 
-/** SQLite takes its journals away when it likes. */
+/** SQLite removes its journals at any time. */
 async function copyIfThere(file: string, copy: string): Promise<void> {
   try {
     await copyFile(file, copy)
@@ -94,12 +93,12 @@ async function copyIfThere(file: string, copy: string): Promise<void> {
   }
 }
 
-/** The name of a folder of the running test's own that is not there yet. */
+/** Returns the name of a new folder of the running test, which does not exist yet. */
 export async function noFolder(): Promise<string> {
   return join(await temporaryFolder(), 'data')
 }
 
-/** A command in this process, and what a process of its own would have answered. */
+/** Runs a command in this process, and returns what a separate process would have answered. */
 export async function type(env: Record<string, string>, ...words: string[]) {
   const db = await openDatabase(':memory:')
   try {
@@ -113,10 +112,12 @@ export async function type(env: Record<string, string>, ...words: string[]) {
   }
 }
 
-/** For tests that start it: on a busy machine each start takes seconds. */
+/** Timeout of tests that start the program: on a busy machine each start takes seconds. */
 export const PROGRAM_MS = 60_000
 
-/** The program in a process of its own that may write no file of more than so many blocks, of 512 bytes or 1 KB. */
+/**
+ * Runs the program in a separate process that may write no file of more than this many blocks, of 512 bytes or 1 KB.
+ */
 export async function runLimited(blocks: number, env: Record<string, string>, ...args: string[]) {
   const line = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, PROGRAM, ...args]
   const child = spawn('sh', line, { env: { PATH: process.env.PATH ?? '', ...env } })
@@ -125,10 +126,10 @@ export async function runLimited(blocks: number, env: Record<string, string>, ..
   return { code: child.exitCode, stdout: await stdout, stderr: await stderr }
 }
 
-/** How a command is answered that did nothing. */
+/** The answer of a command that did nothing. */
 export const refusal = (told: string) => ({ code: 1, stdout: '', stderr: `ops-panel : ${told}\n` })
 
-/** A fingerprint of every file of a folder; undefined where there is no folder. */
+/** Returns a hash of every file of a folder; undefined without a folder. */
 export async function contents(folder: string): Promise<Record<string, string> | undefined> {
   const names = await readdir(folder).catch(() => undefined)
   if (!names) return undefined
@@ -146,7 +147,7 @@ export async function modes(...files: string[]): Promise<string[]> {
   return Promise.all(files.map(async (file) => ((await stat(file)).mode & 0o777).toString(8)))
 }
 
-/** Every row of every table of a database that is whole, and its schema. */
+/** Returns every row of every table of an undamaged database, and its schema. */
 export async function everything(file: string): Promise<Record<string, Rows>> {
   return withCopy(file, async (query) => {
     expect(await query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
@@ -160,7 +161,7 @@ export async function everything(file: string): Promise<Record<string, Rows>> {
 
 type Rows = Record<string, unknown>[]
 
-/** Reads a copy of a database, with the logs that belong to it: the file itself is not opened, nor is it changed. */
+/** Reads a copy of a database with its logs: the file itself is neither opened nor changed. */
 export async function withCopy<result>(
   file: string,
   work: (query: (sql: string) => Promise<Rows>) => Promise<result>,
@@ -176,7 +177,7 @@ export async function withCopy<result>(
   }
 }
 
-/** Opens a file as it is, without giving it a write-ahead log. */
+/** Opens a file unchanged, without giving it a write-ahead log. */
 export async function withFile<result>(
   file: string,
   work: (query: (sql: string) => Promise<Rows>) => Promise<result>,
@@ -193,7 +194,7 @@ export async function withFile<result>(
   }
 }
 
-/** Checks what only a service with that database and that key can do: use its secrets, and its sessions. */
+/** Checks that a service with that database and that key can use its secrets and its sessions. */
 export async function expectToServe(folder: string, data: Data, env: Record<string, string> = {}): Promise<void> {
   const copy = await copyOf(folder)
   const { db, secrets } = await openExisting(readConfig({ ...env, PANEL_DATA_DIR: copy }))
@@ -203,7 +204,7 @@ export async function expectToServe(folder: string, data: Data, env: Record<stri
     const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
     expect(await sessions.verify(data.access)).toMatchObject({ id: data.userId, sid: String(data.sid) })
     expect(await sessions.verifyRefresh(data.refresh)).toBe(data.userId)
-    // Had its private half not been opened, it would have made a key of its own.
+    // If it could not open the private half, it would have created a new key.
     expect((await sessions.publishedKeys()).map(({ kid }) => kid)).toEqual([inject('signingKey').kid])
   } finally {
     await db.close()

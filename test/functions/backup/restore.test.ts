@@ -30,7 +30,7 @@ import {
   withFile,
 } from './data.ts'
 
-/** What the names of the old files end in. */
+/** The suffixes of the old files. */
 const KEPT = `.avant-${NOW.replaceAll(/[:.]/g, '-')}`
 const SESSIONS =
   'Les sessions qui étaient ouvertes alors le sont de nouveau : « sessions end » et « keys rotate --revoke » y mettent fin.\n'
@@ -40,7 +40,7 @@ const WHOLE_ONLY = /^ops-panel : \S+ n’est pas une sauvegarde entière \(.+\)\
 
 type Everything = Awaited<ReturnType<typeof everything>>
 
-/** What is in the backup, and what was there before. */
+/** The contents of the backup, and of the folder before. */
 let saved: { data: Data; rows: Everything }
 let other: { data: Data; rows: Everything }
 /** The folder with the backup and its key. */
@@ -56,7 +56,7 @@ beforeAll(async () => {
   expect((await type({ PANEL_DATA_DIR: saved.data.folder }, 'backup', join(backups, 'b.db'))).code).toBe(0)
 })
 
-/** The backup with its key, for the test alone, and a folder with other data. */
+/** Makes a backup with its key for this test, and a folder with other data. */
 async function place() {
   const [away, folder] = [await copyOf(backups), await copyOf(other.data.folder)]
   const file = join(away, 'b.db')
@@ -123,7 +123,7 @@ test('a restore keeps the old database and its key next to the new ones, with th
   expect((await readFile(join(folder, `secret.key${KEPT}`), 'utf8')).trim()).toBe(key)
   expect(await contents(away)).toEqual(before)
 
-  // Back in their places, they serve as before.
+  // Moved back to their places, they work as before.
   const again = await temporaryFolder()
   for (const name of ['panel.db', 'secret.key']) await copyFile(join(folder, `${name}${KEPT}`), join(again, name))
   await expectToServe(again, other.data)
@@ -161,7 +161,7 @@ test(
 
     expect((await type({ PANEL_DATA_DIR: folder }, 'restore', file)).code).toBe(0)
 
-    // In the one file, from which it can be restored again.
+    // The single file is enough to restore from.
     const kept = await temporaryFolder()
     await copyFile(join(folder, `panel.db${KEPT}`), join(kept, 'panel.db'))
     expect(await everything(join(kept, 'panel.db'))).toEqual(before)
@@ -179,7 +179,7 @@ test(
     const service = startProgram({ PANEL_DATA_DIR: folder, PANEL_JWT_KEY: inject('signingKey').pem })
     await service.said('"ready"')
     const url = /"url":"([^"]+)"/.exec(service.stdout())?.[1] ?? ''
-    // It has tasks that write.
+    // The service has tasks that write.
     service.kill('SIGSTOP')
     const before = await contents(folder)
 
@@ -199,7 +199,7 @@ test(
   PROGRAM_MS,
 )
 
-/** Makes a file with a table of another program. */
+/** Creates a file with a table of another program. */
 const foreign = (file: string) => withFile(file, (query) => query('CREATE TABLE other (id INTEGER)'))
 
 const NO_BACKUP: [name: string, make: (file: string, size: number) => Promise<unknown>][] = [
@@ -462,10 +462,10 @@ test('the restored database does not apply a journal that another database left 
   expect((await readdir(folder)).sort()).toEqual(['panel.db', 'secret.key'])
 })
 
-/** The rollback journal of a transaction that is under way. */
+/** The rollback journal of a transaction in progress. */
 async function hotJournal(file: string): Promise<Buffer> {
   const client = createClient({ url: `file:${file}`, concurrency: 1 })
-  // So little memory that it is on the disk before the transaction has ended.
+  // With this little memory the journal is on the disk before the transaction ends.
   await client.executeMultiple('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1')
   const transaction = await client.transaction('write')
   try {
@@ -507,7 +507,7 @@ test.each(['-wal', '-journal'])('the copied file of a service is refused while i
 
   expect(await contents(folder)).toEqual(before)
   expect(await contents(away)).toEqual(files)
-  // An empty one holds nothing.
+  // An empty log contains nothing.
   await writeFile(`${file}${log}`, '')
   expect((await restore()).code).toBe(0)
   expect(await everything(join(folder, 'panel.db'))).toEqual(saved.rows)
@@ -591,7 +591,7 @@ test('after a restore interrupted between database and key, another one installs
   await expectToServe(folder, saved.data)
 })
 
-/** What restoring does to these names, in this order. */
+/** The operations of a restore on these names, in this order. */
 const STEPS: [event: 'change' | 'rename', name: RegExp][] = [
   ['rename', /^panel\.db\.restore-[^.]+$/],
   ['rename', /^panel\.db-journal$/],
@@ -619,7 +619,7 @@ test(
       await expectToServe(folder, saved.data)
       const names = await readdir(folder)
       expect(names.filter((name) => name.includes('.restore'))).toEqual([])
-      // The old one has not gone either, nor has its key.
+      // The old database has not gone either, nor has its key.
       const kept = names.filter((name) => /^panel\.db\.avant-[^.]+Z$/.test(name))
       const keptRows = await Promise.all(kept.map((name) => everything(join(folder, name))))
       expect(keptRows).toContainEqual(other.rows)
@@ -629,7 +629,7 @@ test(
       return code
     })
 
-    // Some were over before they could be killed, but not all.
+    // Some restores ended before the kill, but not all.
     expect(await Promise.all(rounds)).toContain(null)
   },
   PROGRAM_MS,
@@ -640,7 +640,7 @@ test(
   async () => {
     const { file, folder } = await place()
     const before = await contents(folder)
-    // Too little for the backup: 200 KB, or twice that where a block is 1 KB.
+    // Not enough for the backup: 200 KB, or twice that with blocks of 1 KB.
     expect((await stat(file)).size).toBeGreaterThan(400 * 1024)
 
     expect(await runLimited(400, { ...STARTING_FAST, PANEL_DATA_DIR: folder }, 'restore', file)).toEqual({
@@ -656,7 +656,7 @@ test(
 
 test('restored files belong to the owner of the previous data, or of the folder', async () => {
   const { file } = await place()
-  // Only root can give files away.
+  // Only root can change the owner of files.
   const owner = process.getuid?.() === 0 ? [12_345, 12_346] : [process.getuid?.(), process.getgid?.()]
   const [uid = 0, gid = 0] = owner
   const [folder, empty] = [await copyOf(other.data.folder), await temporaryFolder()]

@@ -24,11 +24,11 @@ const LIST = `VMID       Status     Lock         Name
 const FUNCTIONS = [startChecks, checks, check, remedies, history, job, run, targets]
 
 interface Looks {
-  /** What a look at each of them puts out, by name. */
+  /** The output of a look at each target, by name. */
   [target: string]: string
 }
 
-/** A host that answers checks with these looks, and runs upgrades that end with that code. */
+/** A host that answers checks with these looks, and runs upgrades that exit with that code. */
 function checkHost({ looks = {}, list = LIST, away = false, code = 0 }: CheckHost) {
   const host = { looks, list, away, code }
   let mark = ''
@@ -59,7 +59,7 @@ function frame(mark: string, name: string, text: string): string {
   return `${mark} ${name}\n${text.replace(/^/gm, ' ')}\n${mark} end ${name.split(' ')[0]}\n`
 }
 
-/** A look as the script puts it out, with some sections in the place of those of a target that is in order. */
+/** Returns a look in the script's format, with some sections of a healthy target replaced. */
 function look(sections: Record<string, string> = {}): string {
   const all = { update: 'code 0', lists: '2', unfinished: '', check: 'code 0', held: '', planned: '', ...sections }
   const planned = /^code /m.test(all.planned) ? all.planned : `${all.planned}\ncode 0`
@@ -304,7 +304,7 @@ test('two simultaneous requests share one job, and a check of all targets covers
   expect(other).toBe(one)
   expect(await start('lxc:101')).toBe(one)
   expect(await start('host')).toBe(one)
-  // Also of its first check.
+  // This also covers its first check.
   expect(await all()).toMatchObject([{ target: 'host', checking: true, checked_at: null }])
   release()
   await ended(one)
@@ -434,14 +434,14 @@ test('the noted result of each container counts after an upgrade of all; a skipp
   expect(await one('lxc:101')).toMatchObject({ state: 'up_to_date', last_upgrade: { job_id: all, outcome: 'done' } })
 })
 
-/** Three containers that run, each up to date, and how upgrades of all of them end from then on. */
+/** Three running containers that are up to date, and the result of later upgrades of all of them. */
 async function upgradedTogether() {
   const list = `VMID       Status     Lock         Name\n${[101, 102, 103].map((id) => `${id} running ct-${id}`).join('\n')}\n`
   const looks = { host: look(), 'lxc:101': look(), 'lxc:102': look(), 'lxc:103': look() }
   const world = await checkApp({ list, looks })
   const { app } = world
   await world.look('all')
-  /** Without states, of one that never began. */
+  /** Without states: it never began. */
   const upgradeAll = async (states: string[] | null, code: string | null = null) => {
     app.advance(60_000)
     const { job_id } = await world.upgrade('all')
@@ -472,7 +472,7 @@ test.each([
     expect(await containers()).toMatchObject([
       { state: 'unknown', last_upgrade: { outcome: 'done' } },
       { state: 'unknown', last_upgrade: { outcome } },
-      // It never came there.
+      // The upgrade never reached it.
       { state: 'up_to_date', changed_at: null, last_upgrade: null },
     ])
   },

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { REPAIR } from '../../../functions/checks/remedy-job.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 
-/** The repair as this machine's shell runs it, with programs that end as `ends` says, by their words. */
+/** Runs the repair in this machine's shell, with programs that exit as `ends` says for their arguments. */
 async function repaired(
   ends: { configure?: number; update?: number; install?: number; audit?: string; check?: number },
   sudo = '',
@@ -32,7 +32,7 @@ const SOMETHING = [1, 'Something is still unfinished.']
 
 test('the state after the repair decides its result, not the exit codes of the steps', async () => {
   expect(await repaired({})).toEqual(NOTHING)
-  // What dpkg could not finish alone, apt did; a repository that is away leaves nothing unfinished.
+  // apt completed what dpkg could not; an unreachable repository leaves nothing unfinished.
   expect(await repaired({ configure: 1 })).toEqual(NOTHING)
   expect(await repaired({ update: 100 }, 'sudo -n')).toEqual(NOTHING)
 })

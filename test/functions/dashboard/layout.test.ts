@@ -14,7 +14,7 @@ const put = (app: App, body: unknown, as: As = 'user') => app.request('PUT', PAT
 const get = async (app: App, as: As = 'user') => answered(await app.request('GET', PATH, { as }), 200)
 const stored = (app: App) => rows(app.db, 'SELECT user_id FROM dashboard_layouts')
 
-/** An object whose JSON text has so many bytes. */
+/** Returns an object whose JSON text has this many bytes. */
 const sized = (bytes: number, char = 'x') => {
   const room = bytes - '{"a":""}'.length
   const text = char.repeat(Math.floor(room / Buffer.byteLength(char)))

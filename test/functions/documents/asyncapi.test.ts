@@ -75,7 +75,7 @@ test.each(named)('%s has its frames in both directions, with an example of each 
     const message = messages[frame]
     expect(message?.contentType).toBe(schema ? 'application/json' : 'application/octet-stream')
     expect(message?.examples).toEqual(schema && [{ payload: example }])
-    // What is not declared would be cut off.
+    // Undeclared fields would be cut off.
     if (schema) expect(schema.parse(example)).toEqual(example)
   }
 })

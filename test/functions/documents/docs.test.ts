@@ -11,7 +11,7 @@ import { refused } from '../answers.ts'
 const app = await testApp(functions)
 const page = await app.request('GET', '/api/docs')
 const html = await page.text()
-/** As a browser reads them from /api/docs. */
+/** The paths as a browser resolves them from /api/docs. */
 const links = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, link = '']) => link)
 const files = links.filter((link) => link.startsWith('docs/')).map((link) => `/api/${link}`)
 

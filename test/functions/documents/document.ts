@@ -20,7 +20,7 @@ const Operation = z.looseObject({
 })
 export type Operation = z.infer<typeof Operation>
 
-/** As much of an OpenAPI document as the tests look at. */
+/** The part of an OpenAPI document that the tests use. */
 export const OpenApi = z.looseObject({
   openapi: z.string(),
   info: z.looseObject({ version: z.string() }),
@@ -30,7 +30,7 @@ export const OpenApi = z.looseObject({
 })
 export type OpenApi = z.infer<typeof OpenApi>
 
-/** The operations, by method and path as they are declared. */
+/** Returns the operations, by declared method and path. */
 export function operationsOf({ paths }: OpenApi): Map<string, Operation> {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [
@@ -41,7 +41,7 @@ export function operationsOf({ paths }: OpenApi): Map<string, Operation> {
   return new Map(all)
 }
 
-/** The codes that an operation may be answered with, and the status of each. */
+/** Returns the possible codes of an operation, and the status of each. */
 export function codesIn({ responses }: Operation): Map<string, number> {
   return new Map(
     Object.entries(responses).flatMap(([status, { content }]) => {
@@ -51,7 +51,7 @@ export function codesIn({ responses }: Operation): Map<string, number> {
   )
 }
 
-/** The component that a schema is. */
+/** Returns the component of a schema. */
 export function componentOf(schema: unknown): string | undefined {
   return Reference.safeParse(schema).data?.$ref.replace('#/components/schemas/', '')
 }

@@ -12,7 +12,7 @@ test('the linter accepts the document', async () => {
   expect(await lint(OpenApi.parse(served))).toEqual([])
 })
 
-/** The document with one operation changed. */
+/** Returns the document with one changed operation. */
 function damaged(name: string, change: (operation: Operation) => void): OpenApi {
   const copy = OpenApi.parse(structuredClone(served))
   const operation = operationsOf(copy).get(name)

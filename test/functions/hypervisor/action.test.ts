@@ -162,7 +162,7 @@ test('a token that cannot be decrypted gives 503, for actions and tasks, and pct
   expect([hypervisor.connections(), app.ran, await audited(app.db)]).toEqual([0, [], []])
 })
 
-/** The command of a job as the host was told to run it. */
+/** Returns the command of a job that the host received. */
 const begun = (ran: readonly { command: Command }[]) =>
   ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(7))
 

@@ -10,7 +10,7 @@ export const CONTAINERS = '/api/hypervisor/containers'
 export const action = (vmid: number | string, name: string) => `${CONTAINERS}/${vmid}/${name}`
 export const task = (id: string) => `/api/hypervisor/tasks/${encodeURIComponent(id)}`
 
-/** The functions of containers and their tasks, with the settings for that hypervisor, or for none. */
+/** The functions of containers and their tasks, with the settings for that hypervisor, or without one. */
 export async function hypervisorApp(
   hypervisor: TestHypervisor | undefined,
   settings: SettingValues = {},

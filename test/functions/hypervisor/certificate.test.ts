@@ -64,7 +64,7 @@ test('a certificate of an authority is accepted without confirmation for its own
   setDefaultCACertificates([...before, hypervisor.certificate])
   onTestFinished(() => setDefaultCACertificates(before))
   const app = await hypervisorApp(hypervisor, { hypervisor_fingerprint: '' })
-  // Its address as a number is another one.
+  // Its numeric address counts as another address.
   await refused(await app.list(), 502, 'hypervisor_certificate')
   expect(hypervisor.authorizations).toEqual([])
 

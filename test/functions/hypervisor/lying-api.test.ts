@@ -6,7 +6,7 @@ import { type Behaviour, testHypervisor } from '../../hypervisor.ts'
 import { audited, refused } from '../answers.ts'
 import { hypervisorApp } from './app.ts'
 
-/** A deadline of ten seconds, and one for a busy machine. */
+/** Ten seconds are the deadline, the rest is for a busy machine. */
 const AT_MOST_MS = 11_000
 
 const json = (response: ServerResponse, text: string, status = 200) => {
@@ -16,7 +16,7 @@ const json = (response: ServerResponse, text: string, status = 200) => {
 }
 const data = (value: unknown) => (_: unknown, response: ServerResponse) =>
   json(response, JSON.stringify({ data: value }))
-/** Nodes as they are, and whatever for the containers. */
+/** Serves correct nodes, and any answer for the containers. */
 const listing =
   (value: unknown): Behaviour =>
   ({ url }, response) =>
@@ -107,14 +107,14 @@ const slowly: Behaviour = (_, response) => {
   response.on('close', () => clearInterval(timer))
   return true
 }
-/** Each answer in time, all of them together not. */
+/** Each answer is in time, all of them together are not. */
 const eachInTime: Behaviour = ({ url = '' }, response) => {
   if (url.endsWith('/nodes')) setTimeout(() => data([{ node: 'pve' }])(undefined, response), 6_000)
   else setTimeout(() => data([])(undefined, response), 6_000)
   return true
 }
 
-/** Takes connections, and never says a word of TLS. */
+/** Accepts connections, and never begins TLS. */
 async function silentAddress(): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket))

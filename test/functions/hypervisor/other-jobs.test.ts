@@ -14,7 +14,7 @@ const Started = z.object({ task: z.string() })
 const Task = z.object({ status: z.string(), exit_status: z.string().nullable(), log: z.array(z.string()) })
 const Listed = z.array(z.looseObject({ vmid: z.number(), status: z.string() }))
 
-/** The service for an imitated host, and an administrator of it. */
+/** Starts the service for an imitated host, and signs in an administrator of it. */
 async function start(env: Record<string, string> = {}) {
   const demo = await startDemo()
   const service = await startService(demo, env)
@@ -27,7 +27,7 @@ async function start(env: Record<string, string> = {}) {
     demo,
     ask,
     task,
-    /** Has a container do something, and gives the task. */
+    /** Starts an action on a container, and returns the task. */
     async act(vmid: number, action: string): Promise<string> {
       return Started.parse(await (await ask('POST', `/api/hypervisor/containers/${vmid}/${action}`)).json()).task
     },

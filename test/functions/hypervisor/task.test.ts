@@ -8,7 +8,7 @@ import { hypervisorApp, task } from './app.ts'
 const Started = z.object({ task: z.string() })
 const UPID = 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:'
 
-/** What a task of the hypervisor is told to be, that puts out these lines and ends so. */
+/** Returns the reported state of a task of the hypervisor that writes these lines and ends like this. */
 async function told(hypervisor: TestHypervisor, lines: string[], exitstatus?: string) {
   hypervisor.nextTask = { lines, exitstatus }
   const app = await hypervisorApp(hypervisor)

@@ -15,7 +15,7 @@ const Answer = z.strictObject({
   checks: z.array(z.strictObject({ id: z.string(), ok: z.boolean(), message: z.string().min(1) })),
 })
 
-/** Asks for a check of a demo host's service account, or of another one, of which nothing must stay. */
+/** Checks the service account of a demo host, or another account, and that nothing stays open. */
 async function checked(demo: Pick<DemoHost, 'port' | 'service'>, account = demo.service) {
   const app = await notInstalled()
   const { setup_token } = app
@@ -37,7 +37,7 @@ async function checked(demo: Pick<DemoHost, 'port' | 'service'>, account = demo.
 }
 
 const account = (username: string) => ({ username, password: `pw-of-${username}` })
-/** Without its type, as ssh-keygen shows it. */
+/** The key without its type, as ssh-keygen shows it. */
 const fingerprintOf = ({ hostKey }: DemoHost) => hostKey.split(' ')[1]
 
 test('when everything works, each step reports its finding, and the key can be compared', async () => {

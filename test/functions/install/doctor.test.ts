@@ -22,7 +22,7 @@ import { ACCOUNTS } from './wizard.ts'
 const WELL = 'Tout va bien.'
 const NOT_WELL = 'Il reste à corriger ce qui est marqué ✗.'
 
-/** The data of a service, which knows its host unless that is left out. */
+/** The data of a service, which knows its host unless told otherwise. */
 async function prepare(
   demo?: DemoHost,
   more: { username?: string; password?: string; env?: Record<string, string> } = {},
@@ -38,7 +38,7 @@ async function prepare(
     const settings = createSettings({ db, secrets, clock, log })
     await settings.fillSsh({ host: `127.0.0.1:${demo.port}`, username, password, hostKey: '' })
   }
-  // As the program makes it, for its owner alone.
+  // The mode that the program sets, for the owner only.
   await chmod(join(folder, 'panel.db'), 0o600)
   return {
     folder,
@@ -322,7 +322,7 @@ test('a damaged database is reported', async () => {
   expect(wrong[0]).toMatch(/^✗ La base de données (est endommagée|ne répond pas|ne s’ouvre pas) \(.+\)\./)
 })
 
-/** What doctor says of the hypervisor, last of all. */
+/** Returns doctor's line about the hypervisor, which is the last. */
 async function ofHypervisor(hypervisor: TestHypervisor, more: SettingValues = {}) {
   const { doctor, db, secrets, log } = await prepare(await startDemo())
   const settings = createSettings({ db, secrets, clock: () => new Date(), log })
@@ -370,7 +370,7 @@ test('an incomplete hypervisor setting is reported, and is not an error', async 
   expect(checks.at(-1)).toMatch(/^• .*« settings set hypervisor_token »/)
 })
 
-/** What doctor says of a certificate that has so many days before and behind it, and of its key. */
+/** Returns doctor's line about a certificate with these days before and after today, and about its key. */
 async function ofCertificate({ from = -60, until = 30, key = '', mode = 0o640 } = {}) {
   const files = await temporaryFolder()
   const at = (days: number) => new Date(Date.now() + days * 86_400_000 + 3_600_000)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../db/folder.ts'
 import { runProgram } from '../../serve/program.ts'
 
-// Engines that answer, or refuse an account, are tried in test/docker.
+// test/docker covers engines that answer or refuse an account.
 test.each([
   ['docker', true],
   ['process', false],

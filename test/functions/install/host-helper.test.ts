@@ -8,7 +8,7 @@ import { testApp } from '../../app.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { typeCommand } from '../console.ts'
 
-// What root's account may do with it is tried in test/host/host-helper.test.ts.
+// test/host/host-helper.test.ts covers its use by root's account.
 
 test('the program is readable shell, and its first line fits the limit of older kernels', async () => {
   const file = join(await temporaryFolder(), 'ops-panel-host')

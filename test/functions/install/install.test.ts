@@ -14,7 +14,7 @@ const TOKEN = 'panel@pve!ops=01234567-89ab-cdef-0123-456789abcdef'
 
 type App = Awaited<ReturnType<typeof notInstalled>>
 
-/** What the wizard sends at its end, for a demo host whose key the person has compared. */
+/** The final request of the wizard, for a demo host whose key the person has compared. */
 const bodyFor = ({ setup_token }: App, { port, hostKey, service }: DemoHost) => ({
   setup_token,
   ssh_host: `127.0.0.1:${port}`,
@@ -25,7 +25,7 @@ const bodyFor = ({ setup_token }: App, { port, hostKey, service }: DemoHost) => 
 const install = (app: App, body: unknown) => app.request('POST', PATH, { body })
 const stored = async ({ db }: App) => Object.fromEntries(await readSettings(db))
 
-/** Nothing has been stored or told, and the token is still good. */
+/** Checks that nothing was stored or logged, and that the token is still valid. */
 async function untouched(app: App) {
   expect(await stored(app)).toEqual({})
   expect(await audited(app.db)).toEqual([])

@@ -3,7 +3,7 @@ import ssh2 from 'ssh2'
 import { onTestFinished } from 'vitest'
 import { newHostKey } from '../../../demo/host-key.ts'
 
-/** An SSH server that lets nobody in, and keeps what it is shown. */
+/** An SSH server that refuses everybody, and records what it receives. */
 export async function startRecordingHost() {
   const shown: { method: string; username: string; password: string | undefined }[] = []
   let connections = 0
@@ -22,7 +22,7 @@ export async function startRecordingHost() {
   const address: unknown = server.address()
   return {
     address: `127.0.0.1:${Object(address).port}`,
-    /** What clients said of themselves, their passwords among it. */
+    /** The data that clients sent, their passwords included. */
     shown,
     connections: () => connections,
   }

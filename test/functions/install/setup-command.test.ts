@@ -15,7 +15,7 @@ import { startAtTerminal, startProgram } from '../../serve/program.ts'
 import { audited } from '../answers.ts'
 
 beforeAll(() => {
-  // Each test starts the program, and on a busy machine a start takes seconds.
+  // Each test starts the program, which takes seconds on a busy machine.
   vi.setConfig({ testTimeout: 60_000 })
 })
 
@@ -34,7 +34,7 @@ async function prepare() {
   }
 }
 
-/** What is in the database after the command. */
+/** Returns the database's contents after the command. */
 async function stored(folder: string) {
   const db = await openDatabase(`file:${folder}/panel.db`)
   try {
@@ -62,7 +62,7 @@ async function setup(env: Record<string, string>, ...lines: string[]) {
 type Program = ReturnType<typeof startProgram>
 type Answers = Awaited<ReturnType<typeof prepare>>['answers']
 
-/** Answers each question when it is asked, as far as the password's; `enter` ends a line. */
+/** Answers each question when it is asked, up to the password; `enter` ends a line. */
 async function answerUpToPassword(program: Program, { host, username }: Answers, enter: string): Promise<void> {
   for (const [question, answer] of [
     ['IPv6]:port) : ', host],
@@ -75,7 +75,7 @@ async function answerUpToPassword(program: Program, { host, username }: Answers,
   await program.said(`Mot de passe de ${username} : `)
 }
 
-/** Not even four characters of it in a row were shown. */
+/** Not even four consecutive characters of it were shown. */
 function expectHidden(program: Program, password: string): void {
   for (let at = 0; at + 4 <= password.length; at += 1)
     expect(program.stdout() + program.stderr()).not.toContain(password.slice(at, at + 4))
@@ -282,7 +282,7 @@ test('at a terminal a silent host and a wrong password are reported, and the que
   const wrong = '4711-zqxj-8812'
   const program = startAtTerminal(env, 'setup')
   await program.said('IPv6]:port) : ')
-  // Pasted ahead: the answers to questions that do not come.
+  // Pasted too early: answers to questions that are not asked.
   program.type(`${nobody}\r${['oui', answers.username, answers.password].map((line) => `${line}\r`).join('')}`)
   await program.said(`aucun serveur SSH ne répond à ${nobody}`)
 

@@ -12,7 +12,7 @@ export const ACCOUNTS: Record<string, Account> = {
   none: { password: 'pw-of-none', uid: 1203, groups: ['none'] },
 }
 
-/** A service that nobody has installed, and the token of its console. */
+/** Starts a service that is not installed, and returns the token of its console. */
 export async function notInstalled() {
   const dataDir = await temporaryFolder()
   const app = await testApp([status, check, install], { dataDir, ssh: { host: '' } })
@@ -20,7 +20,7 @@ export async function notInstalled() {
   return { ...app, dataDir, setup_token }
 }
 
-/** A service that has its host. */
+/** Starts an installed service. */
 export async function installed() {
   const dataDir = await temporaryFolder()
   const app = await testApp([status, check, install], { dataDir })

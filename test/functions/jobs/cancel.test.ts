@@ -13,7 +13,7 @@ import { answered, audited, refused } from '../answers.ts'
 
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 
-/** The app with a running job of bob's that another instance sees to. */
+/** The app with a running job of bob's that another instance follows. */
 async function cancelApp() {
   const app = await testApp([cancel, history, job])
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }

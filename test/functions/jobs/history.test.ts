@@ -15,7 +15,7 @@ const SUCCESS: JobEnd = { status: 'success', error: null, error_code: null, exit
 
 type App = Awaited<ReturnType<typeof testApp>>
 
-/** The app with its user, whose id is 1, and a request of that user's. */
+/** The app with its user, whose id is 1, and a request of that user. */
 async function historyApp() {
   const app = await testApp([history])
   const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
@@ -28,7 +28,7 @@ async function record({ db }: Pick<App, 'db'>, id: string, end?: JobEnd, chunks:
   if (end) await endJob(db, job, end, { now: LATER })
 }
 
-/** Rows as the service writes them: 64 KiB and less, cut between characters. */
+/** Rows as the service writes them: at most 64 KiB, cut between characters. */
 function inRows(text: string, size = 60_000): Buffer[] {
   const rows: Buffer[] = []
   for (let at = 0; at < text.length; at += size) rows.push(Buffer.from(text.slice(at, at + size)))
@@ -143,7 +143,7 @@ test.each([
   ['😀', 4],
 ])('a cut inside %s omits the rest of it, and counts it', async (character, width) => {
   const app = await historyApp()
-  // One byte too many, so that the cut lies behind the first byte of a character.
+  // One byte too many, so that the cut is after the first byte of a character.
   const tail = 'z'.repeat(LIMIT - (width - 1))
   await record(app, 'a', SUCCESS, [Buffer.from(character), ...inRows(tail)])
 
@@ -174,7 +174,7 @@ test('two at a time are answered with their outputs, and any number without', as
   expect(third.headers.get('retry-after')).toBe('5')
   await refused(third, 429, 'rate_limited')
   expect((await app.read('?output=none')).status).toBe(200)
-  // Whoever reads to the end, or leaves, makes room.
+  // A reader that reaches the end, or leaves, frees its slot.
   expect((await outputOf(one)).length).toBe(LIMIT)
   await two.body?.cancel()
   expect(await Promise.all([app.read(), app.read()].map(async (read) => (await outputOf(await read)).length))).toEqual([

@@ -5,7 +5,7 @@ import type { Command } from '../../../ssh/command.ts'
 import { CLEAN, FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
 import type { testApp } from '../../app.ts'
 
-/** A host on which a job writes `text` at once and ends with `code`; `list` answers the listing of containers. */
+/** A host on which a job writes `text` at once and exits with `code`; `list` answers the listing of containers. */
 export function jobHost({ text = '', code = 0, list = {} }: { text?: string; code?: number; list?: Partial<Output> }) {
   return {
     exec(command: Command): Partial<Output> {
@@ -20,7 +20,7 @@ type App = Awaited<ReturnType<typeof testApp>>
 
 const History = z.array(z.looseObject({ status: z.string() })).nullable()
 
-/** The history once no job runs any more. */
+/** Returns the history once no job is running. */
 export async function settled(app: App): Promise<z.infer<typeof History>> {
   const authorization = `Bearer ${await app.tokenFor('user')}`
   const read = async () => {
@@ -31,7 +31,7 @@ export async function settled(app: App): Promise<z.infer<typeof History>> {
   return read()
 }
 
-/** Which of the job's scripts were run, in order, and with what arguments after the job's id. */
+/** Returns the scripts of the job that ran, in order, with their arguments after the job's id. */
 export function jobScripts({ ran }: App) {
   const names = new Map([
     [START, 'start'],

@@ -11,7 +11,7 @@ const LATER = '2026-03-01T11:05:00.000Z'
 const FAILED: JobEnd = { status: 'error', error: 'Erreur SSH : gone', error_code: 'ssh_failed', exit_code: null }
 const CANCELLED: JobEnd = { status: 'error', error: 'Annulé par bob', error_code: 'cancelled', exit_code: 143 }
 
-/** The app with one job, and the answer about it. */
+/** Returns the answer about one job. */
 async function jobApp({ end, chunks = ['un\n', 'deux é\n'] }: { end?: JobEnd; chunks?: readonly string[] } = {}) {
   const app = await testApp([job])
   const followed = await recordJob(app.db, 'job', { started_at: AT })

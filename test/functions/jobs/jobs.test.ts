@@ -101,7 +101,7 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
     started_by_name: 'alice',
     containers: null,
   })
-  // Who sees another's may not cancel it for that.
+  // Seeing another user's job gives no right to cancel it.
   await refused(await request('POST', '/api/updates/jobs/repair/cancel', { as: 'user' }), 403, 'forbidden')
 })
 
@@ -112,7 +112,7 @@ test('a client with the current version waits until a job begins or ends; withou
 
   await answered(await app.request('POST', '/api/updates/run', { as: 'user', body: { target: 'host' } }), 202)
 
-  // Not by chance: what was read a moment ago is no answer for who has just begun one.
+  // This is no coincidence: a caller that has just started a job never gets an earlier read.
   expect(await answered(await app.read('?since=0.0'), 200)).toMatchObject({ jobs: [{ target: 'host' }] })
   const ended = async () => answered(await app.read('?since=1.1'), 200)
   await expect.poll(ended).toMatchObject({ version: '1.0', jobs: [{ target: 'host', status: 'success' }] })
@@ -126,7 +126,7 @@ test('an unknown value of since counts as no version, and an overlong one is ref
   await refused(await (await testApp([jobs])).request('GET', '/api/updates/jobs'), 401, 'unauthenticated')
 })
 
-/** The list over a database that counts what it is asked, and fails when it is told to. */
+/** The list over a database that counts its queries, and fails on request. */
 async function counted() {
   const db = await openMigrated()
   const state = { asked: 0, now: 0, fails: false }

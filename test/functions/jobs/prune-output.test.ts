@@ -8,7 +8,7 @@ import { rows } from '../answers.ts'
 
 const SUCCESS = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
 
-/** The app with so many jobs, the first the oldest, each of which has put out its number and has ended. */
+/** The app with this many jobs, oldest first, each of which has printed its number and ended. */
 async function withJobs(count: number, keep = 50) {
   const app = await testApp([], { env: { PANEL_KEEP_JOBS: String(keep) } })
   const add = async (id: string, { pieces = [id], ended = true } = {}) => {

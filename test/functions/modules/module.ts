@@ -9,7 +9,7 @@ import type { ForgeRepository } from '../../forge.ts'
 
 export const NOW = START.toISOString()
 
-/** A module's record, without code unless it is said. */
+/** A module's record, without code by default. */
 export const record = (id: string, more: Partial<NewModule> = {}): NewModule => ({
   id,
   name: `Le module ${id}`,
@@ -25,7 +25,9 @@ export const record = (id: string, more: Partial<NewModule> = {}): NewModule => 
   ...more,
 })
 
-/** A folder that is removed at the end of the test. By its name vitest leaves what lies in it to Node's own import. */
+/**
+ * A folder that is removed at the end of the test. Because of its name, vitest leaves its files to Node's own import.
+ */
 export async function temporaryFolder(): Promise<string> {
   const above = await mkdtemp(join(tmpdir(), 'ops-panel-modules-'))
   onTestFinished(() => rm(above, { recursive: true, force: true }))
@@ -41,7 +43,7 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
-/** The code of a module with one endpoint, which answers with this word. */
+/** Returns the code of a module with one endpoint, which answers with this word. */
 export const saying = (id: string, word: string) => `export default ({ z, defineFunction }) => [
   defineFunction({
     method: 'GET',
@@ -56,7 +58,7 @@ export const saying = (id: string, word: string) => `export default ({ z, define
 ]
 `
 
-/** A module's repository: an endpoint that says a word, or other code. */
+/** Returns a module's repository: an endpoint that returns a word, or other code. */
 export const repository = (id: string, version: string, code = saying(id, version)) => ({
   name: id,
   branches: {
@@ -68,14 +70,14 @@ export const repository = (id: string, version: string, code = saying(id, versio
 
 const EXAMPLE = new URL('../../../examples/module-hello/', import.meta.url)
 
-/** The example module as a forge has it. */
+/** The example module as a forge serves it. */
 export async function exampleRepository(): Promise<ForgeRepository> {
   const read = async (name: string) => [name, await readFile(new URL(name, EXAMPLE))] as const
   const files = Object.fromEntries(await Promise.all(['module.json', 'backend.mjs'].map(read)))
   return { name: 'hello', branches: { master: { files } } }
 }
 
-/** The whole service's functions, with these modules installed before it starts, and their files in a folder. */
+/** All functions of the service, with these modules installed before the start, and their files in a folder. */
 export async function withModules(
   modules: readonly NewModule[],
   { files = {}, env = {} }: { files?: Readonly<Record<string, string>>; env?: Record<string, string> } = {},

@@ -41,7 +41,7 @@ test('windows that the page opens, and those that open it, are isolated, in brow
     (await get('/', headers)).headers.get('cross-origin-opener-policy')
 
   expect(await opener({ 'x-forwarded-proto': 'https' })).toBe('same-origin')
-  // In clear they would tell everybody on the console that they do not.
+  // Without TLS, each browser would log that it ignores these headers.
   expect(await opener()).toBeNull()
 })
 
@@ -54,7 +54,7 @@ test('a browser revalidates the page each time, and downloads it once', async ()
   expect(etag).toMatch(/^W\/"[0-9a-f]{12}"$/)
   expect(again.status).toBe(304)
   expect(await again.text()).toBe('')
-  // A browser takes these over into what it has kept.
+  // A browser copies these headers to its cached page.
   for (const name of ['etag', 'cache-control', 'content-type', 'content-security-policy', 'vary'])
     expect(again.headers.get(name)).toBe(first.headers.get(name))
   for (const other of ['W/"0123456789ab"', '"', '*x'])
@@ -168,7 +168,7 @@ test('over the limit, a browser gets a page that retries in time, and a program 
   expect(text).toContain('<p lang="en">')
   expect(text).toContain('<meta http-equiv="refresh" content="60">')
   await refused(await load({ accept: '*/*' }), 429, 'rate_limited')
-  // All its addresses are one page, and count as one.
+  // All addresses are one page, and share one limit.
   await refused(await busy.request('GET', '/'), 429, 'rate_limited')
 })
 

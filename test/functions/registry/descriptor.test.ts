@@ -5,7 +5,7 @@ import { PADDED_LINKS, SAFE_LINKS, UNSAFE_LINKS } from '../../links.ts'
 const SMALLEST = { id: 'backups', name: 'Sauvegardes', version: '1.0.0' }
 
 const parse = (more: object) => parseDescriptor(JSON.stringify({ ...SMALLEST, ...more }))
-/** The fields that are refused, each once. */
+/** Returns the refused fields, each once. */
 const refusedFields = (text: string) => {
   const parsed = parseDescriptor(text)
   return 'reasons' in parsed ? [...new Set(parsed.reasons.map(({ field }) => field))] : []

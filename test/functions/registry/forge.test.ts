@@ -6,7 +6,7 @@ import { type Behaviour, type ForgeRepository, type TestForge, testForge } from 
 
 const descriptorOf = (id: string, more: object = {}) => JSON.stringify({ id, name: id, version: '1.0.0', ...more })
 
-/** A repository of a module that is well, but for what is given. */
+/** A repository of a valid module, except for the given fields. */
 const moduleOf = (name: string, more: Partial<ForgeRepository> = {}): ForgeRepository => ({
   name,
   branches: { master: { files: { 'module.json': descriptorOf(name) } } },
@@ -26,7 +26,7 @@ async function listed(forge: TestForge, options?: Parameters<typeof createForge>
   return { ids: modules.map(({ descriptor }) => descriptor.id), left }
 }
 
-/** The error of what must fail, as a reason and a message. */
+/** Returns the reason and the message of an expected error. */
 async function failed(work: Promise<unknown>): Promise<{ reason: string; message: string }> {
   const error = await work.then(
     (value) => expect.fail(`it gave ${JSON.stringify(value)}`),
@@ -47,7 +47,7 @@ const json = (response: ServerResponse, body: unknown, status = 200): true => {
   return true
 }
 
-/** Another behaviour for the paths that contain a text. */
+/** Changes the behaviour for paths that contain a text. */
 const where =
   (part: string, behave: (response: ServerResponse, request: IncomingMessage) => void): Behaviour =>
   (request, response) => {
@@ -56,7 +56,7 @@ const where =
     return true
   }
 
-/** Far more than anyone may send, until the client has gone. */
+/** Sends far more than allowed, until the client has gone. */
 const flood = (response: ServerResponse, type: string, start: string): void => {
   response.writeHead(200, { 'content-type': type })
   response.write(start)

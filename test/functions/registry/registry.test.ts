@@ -262,7 +262,7 @@ test('the deployer receives a module with code, with its files at the listed com
     async begin(change) {
       if (changes.length > 0) throw fail('deployment_busy')
       changes.push(change)
-      // As it is written with the deployment's own record.
+      // The same transaction writes the deployment's record.
       await app.db.batch(change.announce ? [change.announce] : [])
       return 'the-deployment'
     },

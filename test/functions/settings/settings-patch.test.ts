@@ -21,7 +21,7 @@ const FINGERPRINT = Array(32).fill('aB').join(':')
 const shortcuts = (...list: unknown[]) => JSON.stringify(list)
 
 const OWN = 'own password of alice'
-/** What another host, or another key, takes along. */
+/** The further fields that a change of host or key requires. */
 const AGREED = { ssh_host_key: KEY, current_password: OWN }
 
 const start = () => testApp([settings, change, packages, run, login], { fake: { signIn } })
@@ -37,7 +37,7 @@ const shown = async (app: App) => answered(await app.request('GET', PATH, { as: 
 const stored = async (app: App) => Object.fromEntries(await readSettings(app.db))
 const details = async (app: App) => (await audited(app.db)).map((entry) => entry.details)
 
-/** Checks that a body is refused for this field, and that nothing came of it. */
+/** Checks that a body is refused for this field, and that nothing has changed. */
 async function unchanged(app: App, body: unknown, field: string) {
   const before = await stored(app)
   const { details: told } = await refused(await patch(app, body), 400, 'invalid_request')
@@ -60,7 +60,7 @@ const ACCEPTED = {
   ],
 }
 
-/** Each value with its key and a title that can be read. */
+/** Each value with its key and a readable title. */
 const cases = <value>(values: Record<string, value[]>) =>
   Object.entries(values).flatMap(([key, list]) =>
     list.map((value) => ({ key, value, shown: JSON.stringify(value).slice(0, 60) })),

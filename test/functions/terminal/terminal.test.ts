@@ -219,7 +219,7 @@ test('the end of the session that opened it closes the terminal with 4401, and e
 
 test('an expired token closes the terminal with 4401, unless a new one has arrived in time', async () => {
   const { open, tokenFor, advance } = await start()
-  // Of its fifteen minutes, three seconds are left.
+  // Three seconds of its fifteen minutes are left.
   advance(897_000)
   const [left, renewed] = [await open('host'), await open('host')]
   await prompt(left)
@@ -228,7 +228,7 @@ test('an expired token closes the terminal with 4401, unless a new one has arriv
   renewed.tell({ type: 'auth', token: await tokenFor('admin') })
 
   expect((await left.closed).code).toBe(4401)
-  // Its own would have expired before.
+  // The first token would have expired before.
   renewed.type('echo still here\r')
   await renewed.until('\r\nstill here\r\n')
 })

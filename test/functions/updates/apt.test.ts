@@ -64,7 +64,7 @@ test.each([
   ])
 })
 
-/** Runs a script as the host would. `sudo` stands before each program, so `echo` shows what would be run. */
+/** Runs a script as the host would. `sudo` precedes each program, so `echo` shows what would run. */
 function shell(text: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync('sh', ['-c', text, 'name', ...args], {
     encoding: 'utf8',
@@ -191,7 +191,7 @@ test('of several containers each has 4 MiB for what it prints; the rest is count
   expect(notes).toEqual(['101 failed 3', '102 done 0'])
 })
 
-/** Runs an upgrade of all containers where pct is a script; what it has noted, and its lines. */
+/** Runs an upgrade of all containers with a script as pct; returns its notes and its lines. */
 async function noted(pct: string, ...ids: string[]) {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'pct'), pct)

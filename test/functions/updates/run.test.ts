@@ -107,7 +107,7 @@ test.each([
     command: ['sh', '-c', START, 'ops-panel-job', RUN, folder, String(64 * 1024 * 1024), ...command],
     rights: 'script',
   })
-  // Everybody on the host can list folders and command lines, and who knows the id may watch the job.
+  // Every account of the host can list folders and command lines, and a client with the id may watch the job.
   expect(folder).toMatch(/^[0-9a-f]{32}$/)
   expect(JSON.stringify(app.ran)).not.toContain(job_id)
   expect(jobScripts(app).slice(0, 2)).toEqual([
@@ -128,7 +128,7 @@ test.each([
   await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
   await settled(app)
 
-  // Only where sudo allows single commands does the script itself ask for each of them.
+  // Only where sudo allows single commands does the script itself call sudo.
   const command = upgrade({ scope: 'host' }, sudo)
   expect(app.ran[0]?.command.slice(-command.length)).toEqual(command)
 })
@@ -261,7 +261,7 @@ test('subscribers receive the output and the end; of an invalid target, only the
   const { hub, host, db } = app.services
   const exec = host.exec.bind(host)
   const ids: string[] = []
-  // The first command of the job is as early as one can listen.
+  // The first command of the job is the earliest moment to listen.
   host.exec = async (command, options) => {
     const [job] = await latestJobs(db, { kind: 'upgrade', limit: 1 })
     if (job && ids.length === 0) {
