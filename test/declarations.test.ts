@@ -147,7 +147,7 @@ const CORRECT: Record<string, string> = {
     request: 'request: { cookies: z.object({ one: z.string().optional(), two: z.coerce.number() }) },',
     handler: 'handler: ({ cookies: { one, two } }) => ({ id: (one?.length ?? 0) + two }),',
   }),
-  'cookies beside the other parts, in what only reads too': get({
+  'cookies beside the other parts, also in a GET': get({
     path: `path: '/api/things/:id',`,
     request: `request: {
     params: z.object({ id: z.string() }),
@@ -238,7 +238,7 @@ const WRONG: Record<string, string> = {
   }),
   'without a summary': get({ summary: '', opening: ' // TS2345' }),
   'without a description': get({ description: '', opening: ' // TS2345' }),
-  'an example whose answer is another one': get({ example: `example: { response: { id: 'one' } }, // TS2322` }),
+  'an example with a wrong response': get({ example: `example: { response: { id: 'one' } }, // TS2322` }),
   'an example without an answer': get({ example: 'example: {}, // TS2322' }),
   'an example with another body': post({
     request: 'request: { body: z.object({ name: z.string() }) },',
@@ -255,7 +255,7 @@ const WRONG: Record<string, string> = {
   'a socket without its frames': socket({ sends: '', opening: ' // TS2345' }),
   'a socket without its ends': socket({ closes: '', opening: ' // TS2345' }),
   'a socket that says of an unknown end when it comes': socket({ closes: `closes: { bored: 'Soon.' }, // TS2353` }),
-  'a frame whose example is another one': socket({
+  'a frame with a wrong example': socket({
     sends: `sends: { thing: textFrame('It has changed.', z.object({ id: z.string() }), { id: 1 }) }, // TS2322`,
   }),
   'a socket without a summary': socket({ summary: '', opening: ' // TS2345' }),

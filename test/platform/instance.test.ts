@@ -59,7 +59,7 @@ test.each([
   ['another machine', (machine: string) => `0${machine}`],
   ['another boot of this one', (machine: string) => machine.replace(/^[0-9a-f-]{36}/, '0'.repeat(36))],
   ['another container of this one', (machine: string) => machine.replace(/\d+$/, '1')],
-  ['a machine that cannot be told', () => ''],
+  ['an unknown machine', () => ''],
 ])('a process of %s is never certain, even if its pid is free here', async (_, change) => {
   const { id, isGone } = await thisInstance()
   const other = await otherProcess(id)

@@ -188,7 +188,7 @@ test.each([
     '192.0.2.1',
   ],
   ['an address that was typed', 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, '192.0.2.1'],
-  ['who only claims it', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
+  ['a claim without an Origin', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
 ])('requests that pages of other origins cause count separately: %s', (_, method, headers, who) => {
   expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(who)
 })

@@ -199,7 +199,7 @@ test('the schedule takes over a job without a follower, and completes it', async
 })
 
 const FROM: [name: string, send: (address: string) => Send, headers: (address: string) => Record<string, string>][] = [
-  ['a gateway that tells the address', (address) => ways.gateway(instance(), address), () => ({})],
+  ['a gateway that provides the address', (address) => ways.gateway(instance(), address), () => ({})],
   ['a balancer that names it', () => ways.balancer(instance()), (address) => ({ 'x-forwarded-for': address })],
   ['a host that names it', () => ways.fetch(instance()), (address) => ({ 'x-forwarded-for': `10.9.9.9, ${address}` })],
 ]

@@ -16,7 +16,7 @@ async function exchange(url: string, bytes: string): Promise<string> {
 }
 
 test.each([
-  ['what is not HTTP', 'SSH-2.0-hello\r\n\r\n', 400, 'malformed_http'],
+  ['text that is not HTTP', 'SSH-2.0-hello\r\n\r\n', 400, 'malformed_http'],
   [
     'a request line of 20,000 characters',
     `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -73,9 +73,9 @@ const UPGRADE =
   'GET /ws/updates/x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
 
 test.each([
-  ['what is not HTTP', 'SSH-2.0-hello\r\n\r\n', 'malformed_http', '127.0.0.1'],
+  ['text that is not HTTP', 'SSH-2.0-hello\r\n\r\n', 'malformed_http', '127.0.0.1'],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'method_not_allowed', '127.0.0.1'],
-  ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 'malformed_http', ''],
+  ['an invalid Host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 'malformed_http', ''],
   ['an upgrade without a key', `${UPGRADE}Sec-WebSocket-Key: x\r\n\r\n`, 'malformed_http', '127.0.0.1'],
   [
     'an upgrade by a foreign page',

@@ -94,7 +94,7 @@ test('settings outside of SSH leave the connections as they are', async () => {
   expect(demo.commands).toHaveLength(before + 1)
 })
 
-test('another key is refused, and the panel cannot agree to it: no host can check a password', async () => {
+test('another key is refused, and the panel cannot agree to it while the known host is away', async () => {
   const demo = await startDemo()
   const { send, packages, login } = await service(demo)
   const { port } = demo

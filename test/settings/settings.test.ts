@@ -78,7 +78,7 @@ test('listeners read the new values', async () => {
 test.each([
   ['nothing', {}],
   ['empty secrets', { ssh_password: '', hypervisor_token: '' }],
-  ['what is there', FIRST],
+  ['the present values', FIRST],
   ['an empty value where none is', { hypervisor_url: '' }],
 ])('%s is no change: all values stay, and no listener is called', async (_, values) => {
   const { settings, told } = await place()

@@ -82,7 +82,7 @@ test('the check finds a service that skips a byte after a cut, repeats one, or r
 test.each([
   ['closes with 1000 and without an end', says([output('ab', 2)]), 'finals'],
   ['closes for no reason', says([], (socket) => socket.close(4404)), 'unexpected'],
-  ['says what is in no form', says(['{"type":"update_output"}']), 'undeclared'],
+  ['sends an undeclared frame', says(['{"type":"update_output"}']), 'undeclared'],
 ] as const)('the check finds one that %s', async (_, connection, wrong) => {
   const { follower, findings } = await followerOf({ connections: [connection, says([output('ab', 2), done(2)])] })
 

@@ -106,13 +106,9 @@ test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
     { repeated: 1 },
   ],
   ['a follower who got another byte', { pieces: [[PRINTED.replace('œ', 'Œ'), RUN.size]] }, { different: 1 }],
-  ['an end that was told twice', { finals: 2 }, { finals: 1 }],
-  ['a follower who waits in vain', { stored: [], runs: [], unfollowed: true }, { jobMissing: 1 }],
-  [
-    'a job that nobody recorded, whose command was run',
-    { stored: [], unfollowed: true },
-    { jobMissing: 1, jobTwice: 1 },
-  ],
+  ['an end that was reported twice', { finals: 2 }, { finals: 1 }],
+  ['a follower that waits in vain', { stored: [], runs: [], unfollowed: true }, { jobMissing: 1 }],
+  ['an unrecorded job whose command ran', { stored: [], unfollowed: true }, { jobMissing: 1, jobTwice: 1 }],
   ['a job that is still running', { stored: [storedJob(PRINTED, { status: 'running' })] }, { jobStuck: 1 }],
   ['a command that was run twice for a job', { runs: [RUN, { ...RUN, number: 1 }] }, { jobTwice: 1 }],
   [

@@ -149,7 +149,7 @@ check(404, [
     },
   },
   {
-    condition: 'session not found for this user (of nobody)',
+    condition: 'session not found for this user (of no user)',
     endpoint: 'revoke',
     code: 'session_missing',
     send: () => panel.send('DELETE', `${SESSIONS}/987654`, { token }),

@@ -61,8 +61,8 @@ test.each<[string, string, Account['overdue']]>([
   ['a password to be changed', '0:0:99999:7:::', 'password'],
   ['a password on its last day', `${TODAY - 90}:0:90:7:::`, undefined],
   ['a password that is too old', `${TODAY - 91}:0:90:7:::`, 'password'],
-  ['one that is too old and may still be changed', `${TODAY - 100}:0:90:7:10::`, 'password'],
-  ['one that may no longer be changed', `${TODAY - 101}:0:90:7:10::`, 'expired'],
+  ['a password that is too old and may still be changed', `${TODAY - 100}:0:90:7:10::`, 'password'],
+  ['a password that may no longer be changed', `${TODAY - 101}:0:90:7:10::`, 'expired'],
 ])('the dates of a shadow entry have the same meaning as for PAM: %s', (_, ages, overdue) => {
   expect(account({ ages }).overdue).toBe(overdue)
 })

@@ -29,12 +29,12 @@ test.each([
   ['wrong passwords that cost nothing', DEBIAN_13.replace('authfail:5', 'authfail:0'), { state: 'off' }],
   ['its own address', DEBIAN_13.replace('none', '10.0.0.0/8,192.0.2.7'), { state: 'exempt' }],
   [
-    'the address of somebody else',
+    'another address',
     DEBIAN_13.replace('none', '10.0.0.0/8'),
     { state: 'in_force', authfail: 5, min: 15, exempt: '10.0.0.0/8' },
   ],
   ['nothing', '', { state: 'unknown' }],
-  ['what nobody has foreseen', 'persourcepenalties a lot\n', { state: 'unknown' }],
+  ['an unforeseen value', 'persourcepenalties a lot\n', { state: 'unknown' }],
 ])('%s are parsed', (_, settings, penalties) => {
   expect(parseSshdPenalties(settings, '192.0.2.7')).toEqual(penalties)
 })

@@ -66,7 +66,7 @@ test('only the caller’s preferences change', async () => {
 
 test.each([
   ['nothing', {}],
-  ['what is not known', { colour: 'red', is_admin: true, username: 'root', __proto__: { theme: 'light' } }],
+  ['unknown fields', { colour: 'red', is_admin: true, username: 'root', __proto__: { theme: 'light' } }],
 ])('%s changes nothing', async (_, body) => {
   const app = await start()
 

@@ -148,9 +148,9 @@ test('a user whose name no account can have is signed out', async () => {
 })
 
 test.each<[string, FakeAccount]>([
-  ['whose password is to be changed', { ...ADMIN, overdue: 'password' }],
-  ['whose shell is nologin', { ...ADMIN, shell: '/usr/sbin/nologin' }],
-  ['whose shell is false', { ...ADMIN, shell: '/bin/false' }],
+  ['with a password that must be changed', { ...ADMIN, overdue: 'password' }],
+  ['with the shell nologin', { ...ADMIN, shell: '/usr/sbin/nologin' }],
+  ['with the shell false', { ...ADMIN, shell: '/bin/false' }],
 ])('an account %s stays signed in, but starts and cancels nothing', async (_, account) => {
   const { app, alice, say, isAdmin, stored } = await start()
   const post = (path: string, body: unknown = {}) =>

@@ -176,7 +176,7 @@ test('findings dated by a fast clock are discarded once the clock is corrected',
 
 test.each([
   ['there are none', { lists: '0' }, ['lists_stale']],
-  ['apt-get ended with a code and without a word', { update: 'code 100' }, ['lists_stale']],
+  ['apt-get exited with a code and without output', { update: 'code 100' }, ['lists_stale']],
   ['sudo refused', { update: 'sudo: a password is required\ncode 1' }, ['lists_stale']],
   [
     'a repository did not answer and the code is 0',

@@ -38,7 +38,7 @@ test('the state after the repair decides its result, not the exit codes of the s
 })
 
 test.each([
-  ['dpkg tells of a package', { audit: 'echo half-configured' }],
+  ['dpkg reports a package', { audit: 'echo half-configured' }],
   ['dpkg cannot tell', { audit: 'exit 2' }],
   ['dependencies are unmet', { check: 100 }],
 ])('where %s the result does not claim that nothing is left', async (_, ends) => {

@@ -24,14 +24,14 @@ function damaged(name: string, change: (operation: Operation) => void): OpenApi 
 const RUN = 'POST /api/updates/run'
 test.each<[string, OpenApi, string]>([
   [
-    'an example that is not of its schema',
+    'an example that does not match its schema',
     damaged(RUN, ({ requestBody }) =>
       Object.assign(requestBody?.content['application/json'] ?? {}, { example: { target: 1 } }),
     ),
     'no-invalid-media-type-examples',
   ],
   [
-    'a reference to nothing',
+    'a dangling reference',
     damaged(RUN, ({ requestBody }) =>
       Object.assign(requestBody?.content['application/json'] ?? {}, {
         schema: { $ref: '#/components/schemas/Nothing' },
@@ -40,17 +40,17 @@ test.each<[string, OpenApi, string]>([
     'no-unresolved-refs',
   ],
   [
-    'a parameter that the path has and nobody describes',
+    'an undescribed path parameter',
     damaged('GET /api/updates/jobs/:id', (operation) => Object.assign(operation, { parameters: [] })),
     'path-parameters-defined',
   ],
   [
-    'two operations of one name',
+    'two operations with one name',
     damaged(RUN, (operation) => Object.assign(operation, { operationId: 'postAuthLogin' })),
     'operation-operationId-unique',
   ],
   [
-    'an operation without a word about who may call it',
+    'an operation without an access rule',
     damaged(RUN, (operation) => Reflect.deleteProperty(operation, 'security')),
     'security-defined',
   ],

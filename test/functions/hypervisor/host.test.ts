@@ -70,7 +70,7 @@ test.each([
   ['a load of two', changed(5, '0.1 0.2')],
   ['no cpus', changed(6, '0')],
   ['cpus that are words', changed(6, 'getconf: not found')],
-  ['memory that is not told', changed(7, '1000 ')],
+  ['no figure for memory', changed(7, '1000 ')],
   ['more memory free than there is', changed(7, '1000 1001')],
   ['no disk', changed(8, ' ')],
   ['a flag that is none', changed(9, 'maybe')],

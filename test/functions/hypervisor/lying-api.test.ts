@@ -67,7 +67,7 @@ test.each<[string, Behaviour, 'hypervisor_unreadable' | 'hypervisor_unreachable'
   ['a figure that is none', listing([{ ...CONTAINER, cpu: 'many' }]), 'hypervisor_unreadable'],
   ['a name of a megabyte', listing([{ ...CONTAINER, name: 'x'.repeat(1_000_000) }]), 'hypervisor_unreadable'],
   ['more than ten thousand containers', listing(Array(10_001).fill(CONTAINER)), 'hypervisor_unreadable'],
-  ['a proxy that finds nobody', (_, response) => json(response, '{"data":null}', 595), 'hypervisor_refused'],
+  ['a proxy without a backend', (_, response) => json(response, '{"data":null}', 595), 'hypervisor_refused'],
 ])('%s is 502 with a sentence, and no connection stays open', async (_, behave, code) => {
   const hypervisor = await testHypervisor()
   hypervisor.behave = behave

@@ -97,7 +97,7 @@ test.each([
     255,
     { exit_status: 'CT 101 already running', log: ['x', 'CT 101 already running'] },
   ],
-  ['badly, without a word', '', 255, { exit_status: 'code 255', log: [] }],
+  ['badly, without output', '', 255, { exit_status: 'code 255', log: [] }],
 ])('a job of the container tool that ends %s is reported like a task', async (_, text, code, expected) => {
   const list = { stdout: '101 running web\n' }
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ text, code, list }) })

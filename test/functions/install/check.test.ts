@@ -166,7 +166,7 @@ test('the check runs nothing that changes the host', async () => {
 test.each([
   ['a wrong one', 'x'.repeat(24)],
   ['an empty one', ''],
-  ['one that is longer', 'x'.repeat(200)],
+  ['a longer one', 'x'.repeat(200)],
   ['bytes beyond ASCII', 'é'.repeat(24)],
 ])('the token %s is 403, and the host is not touched', async (_, setup_token) => {
   const app = await notInstalled()

@@ -447,7 +447,7 @@ test.each<[string, string, (response: ServerResponse) => void, string]>([
     (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
     'une page HTML a été reçue au lieu de module.json de « liar »',
   ],
-  ['one that is HTML in disguise', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
+  ['HTML with another content type', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
   ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
 ])('%s is reported as a reason and is no failure', async (_, part, behave, reason) => {
   const forge = await forgeWith(['backups', 'liar'])

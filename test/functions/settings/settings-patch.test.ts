@@ -212,7 +212,7 @@ test.each([[''], ['{'], ['ssh_host=pve']])('a body of %j is unreadable', async (
 test.each([
   ['no field', {}],
   ['empty secrets', { ssh_password: '', hypervisor_token: '' }],
-  ['what is there already', { ssh_host: 'pve.test', ssh_username: 'panel', ssh_password: 'service-password' }],
+  ['the present values', { ssh_host: 'pve.test', ssh_username: 'panel', ssh_password: 'service-password' }],
 ])('%s: no change, and no audit entry', async (_, body) => {
   const app = await start()
   const { settings } = app.services
@@ -294,8 +294,8 @@ test('the audit entry names only changed values', async () => {
 test.each([
   ['without a key', { ssh_host: 'other.example' }, 409, 'host_key_required'],
   ['with another port, without a key', { ssh_host: 'pve.test:2222' }, 409, 'host_key_required'],
-  ['with any key that will come', { ssh_host: 'other.example', ssh_host_key: '' }, 409, 'host_key_required'],
-  ['whose key alone is forgotten', { ssh_host_key: '' }, 409, 'host_key_required'],
+  ['with an empty key', { ssh_host: 'other.example', ssh_host_key: '' }, 409, 'host_key_required'],
+  ['with only its key removed', { ssh_host_key: '' }, 409, 'host_key_required'],
   ['without a proof', { ssh_host: 'other.example', ssh_host_key: KEY }, 403, 'proof_required'],
   [
     'with an empty proof',
@@ -303,7 +303,7 @@ test.each([
     403,
     'proof_required',
   ],
-  ['whose key alone is another, without a proof', { ssh_host_key: KEY }, 403, 'proof_required'],
+  ['with only another key, without a proof', { ssh_host_key: KEY }, 403, 'proof_required'],
   ['with a wrong proof', { ssh_host: 'other.example', ssh_host_key: KEY, current_password: 'x' }, 403, 'proof_wrong'],
 ] as const)(
   'a host %s is refused, and nothing is written, nor the service account’s new password',
