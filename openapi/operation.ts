@@ -56,10 +56,10 @@ function limitOf({ limit, seconds, by }: Exclude<AnyFunction['rateLimit'], false
 }
 
 function limitSentence({ auth, rateLimit }: AnyFunction): string {
-  const who = { none: '', optional: '', user: 'For signed-in users. ', admin: 'For administrators. ' }[auth]
-  if (!rateLimit) return who.trim()
+  const audience = { none: '', optional: '', user: 'For signed-in users. ', admin: 'For administrators. ' }[auth]
+  if (!rateLimit) return audience.trim()
   const { limit, seconds, by } = rateLimit
-  return `${who}At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`
+  return `${audience}At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`
 }
 
 /** Returns the names of the cookies that a function reads; all of them are credentials. */

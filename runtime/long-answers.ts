@@ -10,7 +10,8 @@ const AGAIN_S = 5
 
 /**
  * Creates the limit on concurrent long responses: two per user of a service (see `UserLimit`). Throws `rate_limited`,
- * which the endpoint must declare, for a third one.
+ * which the endpoint must declare, for a third one. Without it one user could keep the database and the memory busy
+ * with any number of long responses.
  */
 export function createLongAnswers(): (service: object, user: number, pieces: AsyncGenerator<string>) => JsonStream {
   const readers = createUserLimit(LONG_ANSWERS, IDLE_MS)

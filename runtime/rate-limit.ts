@@ -17,9 +17,9 @@ export interface Limiter {
    * Counts a request. Returns 0 when it is admitted, otherwise the milliseconds until the next one will be. Refused
    * requests are not counted.
    */
-  admit(bucket: string, who: string, limit: RateLimit): number | Promise<number>
+  admit(bucket: string, caller: string, limit: RateLimit): number | Promise<number>
   /** Returns the same wait for a limit in memory, without counting a request. */
-  wait(bucket: string, who: string, limit: RateLimit): number
+  wait(bucket: string, caller: string, limit: RateLimit): number
 }
 
 /** Keys in memory: a flood of addresses cannot exceed twice this number. */
@@ -38,19 +38,19 @@ export function createLimiter(db: Database, clock: Clock): Limiter {
     turnedMs = nowMs
   }
   return {
-    wait(bucket, who, { limit, seconds }) {
-      const window = windows.get(`${bucket} ${who}`)
+    wait(bucket, caller, { limit, seconds }) {
+      const window = windows.get(`${bucket} ${caller}`)
       if (!window || window.hits.length < limit) return 0
       const [nowMs, windowMs] = [clock().getTime(), seconds * 1000]
       const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
       return wait > windowMs ? 0 : Math.max(0, wait)
     },
-    admit(bucket, who, { limit, seconds, shared }) {
+    admit(bucket, caller, { limit, seconds, shared }) {
       const nowMs = clock().getTime()
       const windowMs = seconds * 1000
-      if (shared) return admitHit(db, bucket, who, { limit, windowMs, nowMs })
+      if (shared) return admitHit(db, bucket, caller, { limit, windowMs, nowMs })
       forget(nowMs, windowMs)
-      const key = `${bucket} ${who}`
+      const key = `${bucket} ${caller}`
       const known = windows.get(key)
       const window = known ?? { hits: [], next: 0 }
       if (!known) windows.set(key, window)

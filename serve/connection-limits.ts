@@ -10,16 +10,16 @@ import { limitKey, plainAddress } from '../runtime/caller.ts'
 export interface ConnectionLimits {
   all: number
   /** Per address. A proxy's connections carry many clients. */
-  ofOne: number
+  perAddress: number
   /** Per address, once half of all connections are open. */
-  ofOneWhenScarce: number
+  perAddressWhenScarce: number
 }
 
 /**
  * Each connection takes a file descriptor, which the database and the SSH connections need as well, and up to 24 KiB
  * while its headers arrive: 190 MiB for all.
  */
-const BOUNDS: ConnectionLimits = { all: 8_000, ofOne: 2_000, ofOneWhenScarce: 100 }
+const BOUNDS: ConnectionLimits = { all: 8_000, perAddress: 2_000, perAddressWhenScarce: 100 }
 
 /**
  * Closes connections beyond the limits without an answer; well-behaved clients retry. Without it one client could use
@@ -28,7 +28,7 @@ const BOUNDS: ConnectionLimits = { all: 8_000, ofOne: 2_000, ofOneWhenScarce: 10
 export function limitConnections(
   server: Server,
   { isTrustedProxy, log, clock }: Pick<Config, 'isTrustedProxy'> & { log: Log; clock: Clock },
-  { all, ofOne, ofOneWhenScarce }: ConnectionLimits = BOUNDS,
+  { all, perAddress, perAddressWhenScarce }: ConnectionLimits = BOUNDS,
 ): void {
   const open = new Set<Socket>()
   const counts = new Map<string, number>()
@@ -36,15 +36,15 @@ export function limitConnections(
 
   const mayStay = (address: string, count: number): boolean => {
     if (open.size >= all) return false
-    return isTrustedProxy(address) || count < (open.size < all / 2 ? ofOne : ofOneWhenScarce)
+    return isTrustedProxy(address) || count < (open.size < all / 2 ? perAddress : perAddressWhenScarce)
   }
 
   server.on('connection', (socket: Socket) => {
     // Node emits a connection again when its upgrade request was ignored.
     if (open.has(socket)) return
     const address = plainAddress(socket.remoteAddress ?? '')
-    const who = limitKey(address)
-    const count = counts.get(who) ?? 0
+    const key = limitKey(address)
+    const count = counts.get(key) ?? 0
     if (!mayStay(address, count)) {
       // The count covers all addresses together, so a flood from many addresses is sampled too.
       const times = refusals.count('')
@@ -52,12 +52,12 @@ export function limitConnections(
       return void socket.destroy()
     }
     open.add(socket)
-    counts.set(who, count + 1)
+    counts.set(key, count + 1)
     socket.once('close', () => {
       open.delete(socket)
-      const left = (counts.get(who) ?? 1) - 1
-      if (left > 0) counts.set(who, left)
-      else counts.delete(who)
+      const left = (counts.get(key) ?? 1) - 1
+      if (left > 0) counts.set(key, left)
+      else counts.delete(key)
     })
   })
 }

@@ -27,7 +27,7 @@ export type OwnerMessage = z.infer<typeof Answer> | z.infer<typeof Alone> | z.in
 export interface Handoff {
   /** Whether to start without the code of modules, because earlier services have ended too soon too often. */
   withoutModules: boolean
-  tell(said: 'trying'): void
+  report(said: 'trying'): void
   /** Reports that this worker serves; settles when no earlier worker listens. */
   serve(): Promise<void>
   /** Reports why this worker does not serve; settles when the message is sent. */
@@ -66,7 +66,7 @@ export function createHandoff(environment: Record<string, string | undefined>): 
     })
   return {
     withoutModules: environment[WITHOUT_MODULES] === 'on',
-    tell: (said) => void send({ said }),
+    report: (said) => void send({ said }),
     async serve() {
       const alone = nextMessage(Alone)
       void send({ said: 'serving' })

@@ -30,7 +30,7 @@ export async function startWithModules(
       return { trial: undefined, failed: true }
     },
   )
-  if (trial) handoff?.tell('trying')
+  if (trial) handoff?.report('trying')
   else if (!failed && (await lacksAwaitedDeployment(services)))
     throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const watch = handoff && exitWithParent()

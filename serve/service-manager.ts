@@ -20,7 +20,7 @@ export function serviceManager(
   environment: Record<string, string | undefined>,
   complain: (message: string) => void,
 ): ServiceManager {
-  const tell = async (...assignments: string[]) => {
+  const notify = async (...assignments: string[]) => {
     if (!environment.NOTIFY_SOCKET) return
     try {
       await promisify(execFile)('systemd-notify', assignments, { env: environment, timeout: TELL_MS })
@@ -30,7 +30,7 @@ export function serviceManager(
     }
   }
   return {
-    ready: () => tell('READY=1', 'STATUS=En service.'),
-    stopping: () => tell('STOPPING=1', 'STATUS=Arrêt demandé.'),
+    ready: () => notify('READY=1', 'STATUS=En service.'),
+    stopping: () => notify('STOPPING=1', 'STATUS=Arrêt demandé.'),
   }
 }

@@ -68,12 +68,12 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
   const { db, secrets, log, jwtKey } = source
   const environment = jwtKey === undefined ? undefined : { pem: jwtKey, ...(await publicHalf(jwtKey)) }
   const known = new Map<string, { key: Key; published: PublicKey }>()
-  const told = new Set<string>()
+  const logged = new Set<string>()
   let signer: Signer | undefined
 
-  const tellOnce = (kid: string, tell: () => void) => {
-    if (!told.has(kid)) tell()
-    told.add(kid)
+  const logOnce = (kid: string, write: () => void) => {
+    if (!logged.has(kid)) write()
+    logged.add(kid)
   }
 
   const learn = async (row: SigningKeyRow) => {
@@ -89,7 +89,7 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
     await addKey(source, environment.pem, 'environment')
     const again = await readSigningKeys(db)
     if (!again.some(({ kid }) => kid === environment.kid))
-      tellOnce(environment.kid, () => log.error({ kid: environment.kid }, 'PANEL_JWT_KEY is revoked: change it'))
+      logOnce(environment.kid, () => log.error({ kid: environment.kid }, 'PANEL_JWT_KEY is revoked: change it'))
     return again
   }
 
@@ -99,7 +99,7 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
       if (signer?.kid === kid) return signer
       const pem = kid === environment?.kid ? environment.pem : openKey(secrets, row)
       if (pem !== undefined) return { kid, key: await importPKCS8(pem, ALGORITHM) }
-      tellOnce(kid, () => log.warn({ kid }, 'a signing key cannot be decrypted; another one signs'))
+      logOnce(kid, () => log.warn({ kid }, 'a signing key cannot be decrypted; another one signs'))
     }
     return undefined
   }

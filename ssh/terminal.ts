@@ -90,7 +90,7 @@ export function enterShell(
   { signal, cut }: { signal?: AbortSignal | undefined; cut(): void },
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    let said: Buffer = Buffer.alloc(0)
+    let output: Buffer = Buffer.alloc(0)
     let answered = false
     const leave = () => {
       clearTimeout(timer)
@@ -103,22 +103,22 @@ export function enterShell(
       reject(new SshError('lost', message))
     }
     const onData = (bytes: Buffer) => {
-      said = Buffer.concat([said, bytes])
-      const begin = said.indexOf(mark)
-      const end = begin < 0 ? -1 : said.indexOf('\n', begin)
+      output = Buffer.concat([output, bytes])
+      const begin = output.indexOf(mark)
+      const end = begin < 0 ? -1 : output.indexOf('\n', begin)
       if (end >= 0) {
         leave()
         channel.pause()
-        channel.unshift(said.subarray(end + 1))
+        channel.unshift(output.subarray(end + 1))
         resolve(end - begin - mark.length)
-      } else if (said.length > MAX_PREAMBLE) fail('le shell n’a pas démarré')
-      else if (isLast(said, prompt)) {
+      } else if (output.length > MAX_PREAMBLE) fail('le shell n’a pas démarré')
+      else if (isLast(output, prompt)) {
         if (answered) return fail('sudo refuse le mot de passe du compte de service')
         answered = true
         channel.write(`${password}\n`)
       }
     }
-    const onClose = () => fail(lastLine(said.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu démarrer')
+    const onClose = () => fail(lastLine(output.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu démarrer')
     const onAbort = () => fail('le client s’est déconnecté')
     const timer = setTimeout(() => fail(`le shell n’a pas démarré en ${ENTER_MS / 1000} s`), ENTER_MS)
     if (signal?.aborted) return onAbort()
@@ -128,7 +128,7 @@ export function enterShell(
 }
 
 /** Says whether the output ends with this text. */
-const isLast = (said: Buffer, text: string) => said.subarray(-text.length).equals(Buffer.from(text))
+const isLast = (output: Buffer, text: string) => output.subarray(-text.length).equals(Buffer.from(text))
 
 /** Returns the last line of an error message, without control characters. */
 function lastLine(text: string): string | undefined {

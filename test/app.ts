@@ -188,15 +188,15 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
   return {
     async signIn(username, password) {
       signIns.push(username)
-      const said = fake.signIn ? fake.signIn(username, password) : ordinary(username)
-      if (said === undefined) return undefined
-      return { claim: { identity: said && { name: username, ...said }, runs: said !== null } }
+      const claimed = fake.signIn ? fake.signIn(username, password) : ordinary(username)
+      if (claimed === undefined) return undefined
+      return { claim: { identity: claimed && { name: username, ...claimed }, runs: claimed !== null } }
     },
     async inspect(username) {
-      const told = fake.inspect ? fake.inspect(username) : ordinary(username)
-      if (told === null) return 'gone'
+      const seen = fake.inspect ? fake.inspect(username) : ordinary(username)
+      if (seen === null) return 'gone'
       const usual = { name: username, shell: '/bin/bash', sudo: undefined, localPassword: true, overdue: undefined }
-      return { ...usual, ...told }
+      return { ...usual, ...seen }
     },
     elevation: async () => fake.elevation ?? 'root',
     penalties: async () => undefined,

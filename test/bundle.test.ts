@@ -156,7 +156,7 @@ test.for(nodes)('while the service runs, doctor, backup and users work, on %s', 
 })
 
 test.for(nodes)('an unknown command or flag gets a French error and exits with 2, on %s', async (node) => {
-  const cases: [args: string[], told: string][] = [
+  const cases: [args: string[], expected: string][] = [
     [['frobnicate'], 'commande inconnue « frobnicate »'],
     [['keys', 'list', '--all'], 'n’a pas d’option'],
     [['--frobnicate'], 'une option seule n’est pas une commande'],
@@ -168,8 +168,8 @@ test.for(nodes)('an unknown command or flag gets a French error and exits with 2
     }),
   )
 
-  for (const [at, [, told]] of cases.entries()) {
-    expect(ended[at]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(told) })
+  for (const [at, [, expected]] of cases.entries()) {
+    expect(ended[at]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(expected) })
     expect(ended[at]?.stderr).toMatch(/^ops-panel : .*\. Voir ops-panel --help\.\n$/)
   }
   expect(await readdir(alone)).toEqual(['ops-panel.mjs'])

@@ -35,8 +35,8 @@ test('identifies the signed-in account and other accounts', async () => {
   expect(barred(await run(demo, identify()))).toEqual([0, 'mark|demo|1000|demo|sudo|mark|'])
   expect(barred(await run(guest, identify()))).toEqual([0, 'mark|guest|1001|guest|mark|'])
   expect(barred(await run(guest, inspect('nobody-here')))).toEqual([0, 'mark|gone|mark|'])
-  const [code, told] = barred(await run(guest, inspect('demo')))
-  expect([code, told]).toEqual([
+  const [code, reported] = barred(await run(guest, inspect('demo')))
+  expect([code, reported]).toEqual([
     0,
     expect.stringMatching(/^mark\|demo\|1000\|\/bin\/bash\|unseen\|\|\d+\|unasked\|demo\|sudo\|mark\|$/),
   ])

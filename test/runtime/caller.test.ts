@@ -189,6 +189,6 @@ test.each([
   ],
   ['an address that was typed', 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, '192.0.2.1'],
   ['a claim without an Origin', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
-])('requests that pages of other origins cause count separately: %s', (_, method, headers, who) => {
-  expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(who)
+])('requests that pages of other origins cause count separately: %s', (_, method, headers, counted) => {
+  expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(counted)
 })

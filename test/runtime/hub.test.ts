@@ -111,10 +111,10 @@ test('a topic may end without an event', () => {
 test('a subscriber may unsubscribe during delivery', () => {
   const hub = createHub()
   const two = recorder()
-  let told = 0
+  let received = 0
   const leave = hub.subscribe('update:1', {
     deliver() {
-      told += 1
+      received += 1
       leave()
     },
     finish() {},
@@ -124,6 +124,6 @@ test('a subscriber may unsubscribe during delivery', () => {
   hub.publish('update:1', event(1))
   hub.publish('update:1', event(2))
 
-  expect(told).toBe(1)
+  expect(received).toBe(1)
   expect(two.frames).toHaveLength(2)
 })

@@ -212,9 +212,9 @@ test('the log has a sample of the refusals of a crowd that is told to come again
   for (let n = 0; n < 500; n += 1)
     await refused(await app.request('POST', busy.path, { from: `203.0.113.${n & 255}` }), 503, 'login_busy')
 
-  const told = app.lines().filter((line) => line.includes('request refused'))
-  expect(told.length).toBeGreaterThan(90)
-  expect(told.length).toBeLessThan(110)
+  const logged = app.lines().filter((line) => line.includes('request refused'))
+  expect(logged.length).toBeGreaterThan(90)
+  expect(logged.length).toBeLessThan(110)
 })
 
 test('the log has no line for anonymous sign-outs, and one for each other', async () => {

@@ -10,7 +10,11 @@ async function bounded() {
   const { log, lines } = createLog({ level: 'info', pretty: false, write: () => {} })
   const { isTrustedProxy } = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.9' })
   const server = createServer()
-  limitConnections(server, { isTrustedProxy, log, clock: () => new Date(0) }, { all: 12, ofOne: 4, ofOneWhenScarce: 1 })
+  limitConnections(
+    server,
+    { isTrustedProxy, log, clock: () => new Date(0) },
+    { all: 12, perAddress: 4, perAddressWhenScarce: 1 },
+  )
   server.on('connection', (socket) => {
     if (!socket.destroyed) socket.write('hello')
   })

@@ -241,9 +241,9 @@ test(
       const answer = await act()
       expect(answer.status).toBe(200)
       await service.anew(before)
-      const { deployment, ...told } = Switched.parse(await answer.json())
+      const { deployment, ...result } = Switched.parse(await answer.json())
       if (deployment) expect(await service.end(deployment)).toMatchObject({ state: 'done' })
-      return told
+      return result
     }
 
     expect(await restarted(() => service.post('/api/modules/wordy/disable'))).toMatchObject({ restart: true })

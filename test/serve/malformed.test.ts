@@ -89,9 +89,9 @@ test.each([
 
   for (let n = 0; n < 40; n += 1) expect(await exchange(url, bytes)).toMatch(/^HTTP\/1\.1 40[035] /)
 
-  const told = lines().filter((line) => line.includes(`"code":"${code}"`))
-  expect(told).toHaveLength(12)
-  expect(told.at(-1)).toContain(`"address":"${address}","times":32`)
+  const logged = lines().filter((line) => line.includes(`"code":"${code}"`))
+  expect(logged).toHaveLength(12)
+  expect(logged.at(-1)).toContain(`"address":"${address}","times":32`)
   expect(Math.max(...lines().map((line) => line.length))).toBeLessThan(1_000)
 })
 

@@ -39,14 +39,14 @@ function startProcess(file: string, args: readonly string[], env: Record<string,
     env: { PATH: process.env.PATH ?? '', PANEL_PORT: '0', ...STARTING_FAST, ...env },
   })
   let [stdout, stderr] = ['', '']
-  const heard = new Set<() => void>()
+  const listeners = new Set<() => void>()
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
-    for (const listen of heard) listen()
+    for (const listen of listeners) listen()
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
-    for (const listen of heard) listen()
+    for (const listen of listeners) listen()
   })
   // It may exit before it has read all of its input.
   child.stdin.on('error', () => {})
@@ -70,14 +70,14 @@ function startProcess(file: string, args: readonly string[], env: Record<string,
         const listen = () => {
           if (!stdout.includes(text) && !stderr.includes(text)) return
           clearTimeout(late)
-          heard.delete(listen)
+          listeners.delete(listen)
           resolve()
         }
-        heard.add(listen)
+        listeners.add(listen)
         listen()
         void ended.then(() => {
           clearTimeout(late)
-          if (heard.has(listen)) reject(new Error(`it ended without « ${text} »: ${stdout}${stderr}`))
+          if (listeners.has(listen)) reject(new Error(`it ended without « ${text} »: ${stdout}${stderr}`))
         })
       }),
   }

@@ -156,72 +156,72 @@ test('a clock set back does not delay an instance', async () => {
 test('a listener is called once, for the right session, wherever it ended', async () => {
   const [here, there] = [await instance(), await instance()]
   const [bob, alice] = [await signIn(here), await signIn(here, 'alice')]
-  const told: string[] = []
-  here.onEnd(bob.sid, () => told.push('here'))
-  here.onEnd(bob.sid, () => told.push('here as well'))
-  there.onEnd(bob.sid, () => told.push('there'))
-  here.onEnd(alice.sid, () => told.push('alice'))
+  const called: string[] = []
+  here.onEnd(bob.sid, () => called.push('here'))
+  here.onEnd(bob.sid, () => called.push('here as well'))
+  there.onEnd(bob.sid, () => called.push('there'))
+  here.onEnd(alice.sid, () => called.push('alice'))
 
   await here.end({ userId: bob.userId })
-  expect(told).toEqual(['here', 'here as well'])
+  expect(called).toEqual(['here', 'here as well'])
   await there.refresh()
-  expect(told).toEqual(['here', 'here as well', 'there'])
+  expect(called).toEqual(['here', 'here as well', 'there'])
   now += 31_000
   await Promise.all([here.refresh(), there.refresh(), here.end('all')])
 
-  expect(told).toEqual(['here', 'here as well', 'there', 'alice'])
+  expect(called).toEqual(['here', 'here as well', 'there', 'alice'])
 })
 
 test('a late listener is called at once', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
   await sessions.end({ userId: bob.userId })
-  let told = 0
+  let called = 0
 
   const leave = sessions.onEnd(bob.sid, () => {
-    told += 1
+    called += 1
   })
 
-  expect(told).toBe(1)
+  expect(called).toBe(1)
   leave()
   await sessions.refresh()
-  expect(told).toBe(1)
+  expect(called).toBe(1)
 })
 
 test('a removed listener is not called, and the others still are', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
-  const told: string[] = []
-  const leave = sessions.onEnd(bob.sid, () => told.push('left'))
-  sessions.onEnd(bob.sid, () => told.push('stayed'))
+  const called: string[] = []
+  const leave = sessions.onEnd(bob.sid, () => called.push('left'))
+  sessions.onEnd(bob.sid, () => called.push('stayed'))
 
   leave()
   leave()
   await sessions.end({ userId: bob.userId })
 
-  expect(told).toEqual(['stayed'])
+  expect(called).toEqual(['stayed'])
 })
 
 test('a late removal does not affect newer listeners', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
-  const told: string[] = []
-  const leave = sessions.onEnd(bob.sid, () => told.push('first'))
+  const called: string[] = []
+  const leave = sessions.onEnd(bob.sid, () => called.push('first'))
   leave()
-  sessions.onEnd(bob.sid, () => told.push('second'))
+  sessions.onEnd(bob.sid, () => called.push('second'))
   leave()
 
   await sessions.end({ userId: bob.userId })
 
-  expect(told).toEqual(['second'])
+  expect(called).toEqual(['second'])
 })
 
 test('a deleted user has not been signed out', async () => {
   const sessions = await instance()
   const bob = await signIn(sessions)
-  let told = 0
+  let called = 0
   sessions.onEnd(bob.sid, () => {
-    told += 1
+    called += 1
   })
 
   await db.run('DELETE FROM users')
@@ -229,7 +229,7 @@ test('a deleted user has not been signed out', async () => {
 
   expect(await believed(sessions, bob)).toEqual([true])
   expect(await db.query(z.unknown(), 'SELECT id FROM sessions')).toEqual([])
-  expect(told).toBe(0)
+  expect(called).toBe(0)
 })
 
 test('an expired session has not been signed out either', async () => {

@@ -3,7 +3,7 @@ import type { SettingKey } from '../../functions/services.ts'
 import { FIRST, KEY, place } from './place.ts'
 
 test('the first settings are stored, shown without secrets, and announced once', async () => {
-  const { settings, told, lines } = await place()
+  const { settings, announced, lines } = await place()
 
   expect(await settings.install({ ...FIRST, hypervisor_token: 'token' })).toBe(true)
 
@@ -25,34 +25,34 @@ test('the first settings are stored, shown without secrets, and announced once',
     hypervisor_fingerprint: '',
     dashboard_shortcuts: '[]',
   })
-  expect(told).toEqual([['hypervisor_token', ...Object.keys(FIRST).sort()]])
+  expect(announced).toEqual([['hypervisor_token', ...Object.keys(FIRST).sort()]])
   expect(lines().join()).not.toContain('secret')
 })
 
 test('a second installation changes nothing, and announces nothing', async () => {
-  const { settings, told, stored } = await place()
+  const { settings, announced, stored } = await place()
   await settings.install(FIRST)
   const before = await stored()
 
   expect(await settings.install({ ssh_host: 'other', ssh_password: 'else' })).toBe(false)
 
   expect(await stored()).toEqual(before)
-  expect(told).toHaveLength(1)
+  expect(announced).toHaveLength(1)
 })
 
 test('a crash in the middle of an installation leaves nothing', async () => {
-  const { settings, told, stored, refuse } = await place()
+  const { settings, announced, stored, refuse } = await place()
   await refuse('ssh_host_key')
 
   await expect(settings.install(FIRST)).rejects.toThrow()
 
   expect(await stored()).toEqual({})
   expect(await settings.hasSshHost()).toBe(false)
-  expect(told).toEqual([])
+  expect(announced).toEqual([])
 })
 
 test('a change returns the changed keys, and calls each listener once', async () => {
-  const { settings, told } = await place()
+  const { settings, announced } = await place()
   await settings.install(FIRST)
   const also: SettingKey[][] = []
   settings.onChange((keys) => also.push([...keys]))
@@ -60,7 +60,7 @@ test('a change returns the changed keys, and calls each listener once', async ()
   const changed = await settings.change({ ...FIRST, ssh_username: 'root', hypervisor_url: 'https://pve' })
 
   expect(changed.sort()).toEqual(['hypervisor_url', 'ssh_username'])
-  expect(told.slice(1)).toEqual([['hypervisor_url', 'ssh_username']])
+  expect(announced.slice(1)).toEqual([['hypervisor_url', 'ssh_username']])
   expect(also).toHaveLength(1)
 })
 
@@ -81,7 +81,7 @@ test.each([
   ['the present values', FIRST],
   ['an empty value where none is', { hypervisor_url: '' }],
 ])('%s is no change: all values stay, and no listener is called', async (_, values) => {
-  const { settings, told } = await place()
+  const { settings, announced } = await place()
   await settings.install(FIRST)
   const all = async () => [await settings.show(), await settings.sshAccount()]
   const before = await all()
@@ -89,11 +89,11 @@ test.each([
   expect(await settings.change(values)).toEqual([])
 
   expect(await all()).toEqual(before)
-  expect(told).toHaveLength(1)
+  expect(announced).toHaveLength(1)
 })
 
 test('a crash in the middle of a change leaves all values, and calls no listener', async () => {
-  const { settings, told, stored, refuse } = await place()
+  const { settings, announced, stored, refuse } = await place()
   await settings.install(FIRST)
   const before = await stored()
   await refuse('dashboard_shortcuts')
@@ -102,7 +102,7 @@ test('a crash in the middle of a change leaves all values, and calls no listener
   await expect(settings.change(values)).rejects.toThrow()
 
   expect(await stored()).toEqual(before)
-  expect(told).toHaveLength(1)
+  expect(announced).toHaveLength(1)
 })
 
 test('any value except a secret may be emptied', async () => {

@@ -64,16 +64,16 @@ function judgeOutput({ id, status, hostSize, hostSha256, rest }: StoredJob, run:
 }
 
 function judgeFollowed({ id, how, output }: Followed, job: StoredJob | undefined, findings: Findings): void {
-  const who = `${id}, by ${how}`
+  const subject = `${id}, by ${how}`
   if (!output) {
-    findings.add('hung', `${who}: the end was never told`)
+    findings.add('hung', `${subject}: the end was never told`)
     return
   }
   const { size, sha256, lost, repeated, finals } = output
-  findings.add('lost', who, lost + Math.max(0, (job?.size ?? 0) - size))
-  findings.add('repeated', who, repeated)
-  if (finals !== 1) findings.add('finals', `${who}: ${finals}`)
-  if (job && sha256 !== job.sha256) findings.add('different', `${who}: not as it is stored`)
+  findings.add('lost', subject, lost + Math.max(0, (job?.size ?? 0) - size))
+  findings.add('repeated', subject, repeated)
+  if (finals !== 1) findings.add('finals', `${subject}: ${finals}`)
+  if (job && sha256 !== job.sha256) findings.add('different', `${subject}: not as it is stored`)
 }
 
 /** The audit log contains every acknowledged login, and none that nobody attempted. */

@@ -87,20 +87,20 @@ test('the read ends after the last chunk is taken, and fails when taking it fail
       await settle()
     })
 
-    const told = await ended.then(
+    const received = await ended.then(
       () => 'ended',
       (error: Error) => error.message,
     )
 
-    expect([told, taken]).toEqual([outcome, true])
+    expect([received, taken]).toEqual([outcome, true])
   }
 })
 
 test('a failing stream rejects, and a finished one resolves', async () => {
   const failing = new PassThrough()
-  const told = takeEach(failing, () => undefined)
+  const received = takeEach(failing, () => undefined)
   failing.destroy(new Error('broken'))
-  await expect(told).rejects.toThrow('broken')
+  await expect(received).rejects.toThrow('broken')
 
   const over = new PassThrough()
   over.end()

@@ -167,15 +167,15 @@ test.each(['Not allowed at this time\r\n', 'Not allowed at this time\n'])(
 
 test('the identification of a server is known before it receives a name, and afterwards', async () => {
   const demo = await startDemo()
-  const told: string[] = []
+  const called: string[] = []
 
-  const connection = await connect(login(demo), undefined, (identification) => told.push(identification))
+  const connection = await connect(login(demo), undefined, (identification) => called.push(identification))
   await expect(
-    connect(login(demo, { password: 'wrong' }), undefined, (identification) => told.push(identification)),
+    connect(login(demo, { password: 'wrong' }), undefined, (identification) => called.push(identification)),
   ).rejects.toMatchObject({ reason: 'bad_credentials' })
 
-  expect(told).toEqual(Array(2).fill('SSH-2.0-OpenSSH_9.2p1 demo'))
-  expect(connection.identification).toBe(told[0])
+  expect(called).toEqual(Array(2).fill('SSH-2.0-OpenSSH_9.2p1 demo'))
+  expect(connection.identification).toBe(called[0])
   connection.end()
 })
 
@@ -184,9 +184,9 @@ test('a cut closes the channels, calls each listener once, and refuses new chann
   demo.override = (words) => (words[0] === 'wait' ? new Promise(() => {}) : undefined)
   const connection = await connect(login(demo))
   const channel = await connection.open(['wait'])
-  const told: string[] = []
-  connection.onClosed(() => told.push('told'))
-  const leave = connection.onClosed(() => told.push('left, yet told'))
+  const called: string[] = []
+  connection.onClosed(() => called.push('told'))
+  const leave = connection.onClosed(() => called.push('left, yet told'))
   leave()
   channel.resume()
   const closed = once(channel, 'close')
@@ -195,9 +195,9 @@ test('a cut closes the channels, calls each listener once, and refuses new chann
   await closed
 
   await expect(connection.open(['true'])).rejects.toBeInstanceOf(SshError)
-  expect(told).toEqual(['told'])
-  connection.onClosed(() => told.push('late'))
-  expect(told).toEqual(['told', 'late'])
+  expect(called).toEqual(['told'])
+  connection.onClosed(() => called.push('late'))
+  expect(called).toEqual(['told', 'late'])
 })
 
 test('a channel requested at the moment of the cut is refused, not forgotten', async () => {

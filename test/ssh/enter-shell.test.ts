@@ -19,7 +19,7 @@ function channel() {
     },
   })
   const channel: ClientChannel = Object(fake)
-  return { channel, typed, say: (text: string) => void stream.push(text) }
+  return { channel, typed, print: (text: string) => void stream.push(text) }
 }
 
 const begin = () =>
@@ -45,14 +45,14 @@ test.each([
   const traced = `+ ${begun.command.join(' ')}\r\n`
 
   for (const piece of pieces(traced)) {
-    at.say(piece)
+    at.print(piece)
     await turn()
   }
   expect(at.typed).toEqual([])
-  at.say(begun.prompt)
+  at.print(begun.prompt)
   await turn()
   expect(at.typed).toEqual([`${PASSWORD}\n`])
-  at.say(`\r\n${begun.mark}\r\nwelcome`)
+  at.print(`\r\n${begun.mark}\r\nwelcome`)
 
   expect(await entered).toBe(1)
   expect(String(at.channel.read())).toBe('welcome')
@@ -64,9 +64,9 @@ test('a second prompt means a refused password', async () => {
   const entered = enterShell(at.channel, begun, none)
   entered.catch(() => {})
 
-  at.say(begun.prompt)
+  at.print(begun.prompt)
   await turn()
-  at.say(`\r\nSorry, try again.\r\n${begun.prompt}`)
+  at.print(`\r\nSorry, try again.\r\n${begun.prompt}`)
 
   await expect(entered).rejects.toThrow('sudo refuse le mot de passe')
   expect(at.typed).toEqual([`${PASSWORD}\n`])

@@ -138,15 +138,15 @@ test('an unusable account is logged, without its password', async () => {
 test('every key other than the pinned one causes one call, and nothing else does', async () => {
   const demo = await startDemo()
   const { settings, log } = await hostOf(demo)
-  const told: SshError[] = []
-  const host = createHost({ settings, log, onHostKeyChanged: (error) => told.push(error) })
+  const reported: SshError[] = []
+  const host = createHost({ settings, log, onHostKeyChanged: (error) => reported.push(error) })
   onTestFinished(() => host.close())
   await host.exec(['true'])
   await expect(host.signIn('demo', 'wrong')).rejects.toMatchObject({ reason: 'bad_credentials' })
   const { port, hostKey } = demo
   await demo.close()
   await expect(host.signIn('demo', 'demo')).rejects.toMatchObject({ reason: 'unreachable' })
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   const other = await startDemo({ port })
 
   await expect(host.signIn('demo', 'demo')).rejects.toMatchObject({ reason: 'host_key_changed' })
@@ -154,8 +154,8 @@ test('every key other than the pinned one causes one call, and nothing else does
   await expect(host.stream(['true'])).rejects.toMatchObject({ reason: 'host_key_changed' })
   await expect(host.elevation()).rejects.toMatchObject({ reason: 'host_key_changed' })
 
-  expect(told).toHaveLength(4)
-  for (const { message } of told) {
+  expect(reported).toHaveLength(4)
+  for (const { message } of reported) {
     expect(message).toContain(hostKey)
     expect(message).toContain(other.hostKey)
   }

@@ -8,9 +8,9 @@ test('successful addresses precede unknown ones, those precede failing ones, and
   reputation.failed('twice')
   reputation.failed('twice')
 
-  const who = ['twice', 'once', 'stranger', 'regular'].sort((a, b) => reputation.rank(a) - reputation.rank(b))
+  const address = ['twice', 'once', 'stranger', 'regular'].sort((a, b) => reputation.rank(a) - reputation.rank(b))
 
-  expect(who).toEqual(['regular', 'stranger', 'once', 'twice'])
+  expect(address).toEqual(['regular', 'stranger', 'once', 'twice'])
   expect(reputation.rank('stranger')).toBe(0)
 })
 

@@ -4,7 +4,7 @@ import { createSecrets } from '../../platform/secrets.ts'
 import { NOW } from '../db/database.ts'
 import { FIRST, KEY, place } from '../settings/place.ts'
 
-test('the pinned key stays with another host too, unless one comes along', async () => {
+test('the pinned key stays with another host too, unless the change contains one', async () => {
   const { settings } = await place()
   await settings.install(FIRST)
 
@@ -17,7 +17,7 @@ test('the pinned key stays with another host too, unless one comes along', async
   expect((await settings.sshServer()).hostKey).toBe('')
 })
 
-test('a password that cannot be decrypted is another one than any that is given', async () => {
+test('any password differs from one that cannot be decrypted', async () => {
   const { db, settings } = await place()
   await settings.install(FIRST)
   const sealed = createSecrets(Buffer.alloc(32, 8)).seal('ssh_password', 'secret')
@@ -29,12 +29,12 @@ test('a password that cannot be decrypted is another one than any that is given'
   expect((await settings.sshAccount()).password).toBe('secret')
 })
 
-test('pinning a key and filling from the environment are no changes that are told', async () => {
-  const { settings, told } = await place()
+test('pinning a key and filling from the environment call no listener', async () => {
+  const { settings, announced } = await place()
 
   await settings.fillSsh({ host: 'pve', username: 'panel', password: 'secret', hostKey: '' })
   await settings.pinHostKey(KEY, 'pve')
 
   expect(await settings.sshAccount()).toMatchObject({ host: 'pve', hostKey: KEY })
-  expect(told).toEqual([])
+  expect(announced).toEqual([])
 })

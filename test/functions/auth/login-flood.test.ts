@@ -18,7 +18,7 @@ async function attempts(app: App, count: number, from = HERE): Promise<number[]>
 const entries = async (app: App) => (await audited(app.db)).filter(({ action }) => action === 'login_rate_limited')
 
 /** Returns the number of refusals that each entry reports. */
-const told = async (app: App, ip = HERE) =>
+const reported = async (app: App, ip = HERE) =>
   (await entries(app)).filter((entry) => entry.ip === ip).map(({ details }) => details)
 
 /** Makes the attempts one after the other, up to that number. */
@@ -31,7 +31,7 @@ test('the first hundred refusals of a flood are audited, then each doubling, wit
   const statuses = await attempts(app, 5 + 270)
 
   expect(statuses.slice(5)).toEqual(Array.from({ length: 270 }, () => 429))
-  expect(await told(app)).toEqual(refused(...upTo(100), 128, 256))
+  expect(await reported(app)).toEqual(refused(...upTo(100), 128, 256))
   expect((await entries(app)).every(({ username, target, ip }) => !username && !target && ip === HERE)).toBe(true)
   expect(app.signIns).toHaveLength(5)
 })
@@ -42,8 +42,8 @@ test('every address has its own audit entry', async () => {
   await attempts(app, 5 + 7)
   await attempts(app, 5 + 2, '203.0.113.10')
 
-  expect(await told(app)).toEqual(refused(...upTo(7)))
-  expect(await told(app, '203.0.113.10')).toEqual(refused(1, 2))
+  expect(await reported(app)).toEqual(refused(...upTo(7)))
+  expect(await reported(app, '203.0.113.10')).toEqual(refused(1, 2))
 })
 
 test('all addresses of one IPv6 network count as one flood', async () => {
@@ -66,7 +66,7 @@ test('a continuing flood counts as one, although attempts are admitted in betwee
     app.advance(1)
   }
 
-  expect(await told(app)).toEqual(refused(...upTo(100)))
+  expect(await reported(app)).toEqual(refused(...upTo(100)))
 })
 
 test('after a minute without attempts, a flood is audited again', async () => {
@@ -76,7 +76,7 @@ test('after a minute without attempts, a flood is audited again', async () => {
 
   expect(await attempts(app, 6)).toEqual([200, 200, 200, 200, 200, 429])
 
-  expect(await told(app)).toEqual(refused(...upTo(7), 1))
+  expect(await reported(app)).toEqual(refused(...upTo(7), 1))
 })
 
 test('an attempt is refused when its audit entry cannot be written', async () => {

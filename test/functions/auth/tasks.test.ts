@@ -76,15 +76,15 @@ test('pruned ends are never counted again: later ends are still read', async () 
   app.advance(2 * 86_400_000)
   await pruneSessions.run(services)
   expect(await rows(db, 'SELECT * FROM ended_sessions')).toEqual([])
-  let told = 0
+  let reported = 0
   services.sessions.onEnd('2', () => {
-    told += 1
+    reported += 1
   })
 
   await endSessions(db, { userId: 1, id: 2 }, services.clock().toISOString())
   await syncEndedSessions.run(services)
 
-  expect(told).toBe(1)
+  expect(reported).toBe(1)
 })
 
 test('prune-attempts removes expired attempts and keeps the limit in force', async () => {
@@ -122,15 +122,15 @@ test('sync-ended-sessions reports a session that another instance has ended, onc
   const { db, secrets, services } = app
   const [bob, other] = [await signIn(app), await signIn(app)]
   const elsewhere = await createSessions({ ...services, secrets, jwtKey: undefined, refreshDays: 7 })
-  const told: number[] = []
-  for (const { sid } of [bob, other]) services.sessions.onEnd(String(sid), () => told.push(sid))
+  const reported: number[] = []
+  for (const { sid } of [bob, other]) services.sessions.onEnd(String(sid), () => reported.push(sid))
 
   await elsewhere.end({ userId: bob.userId, id: bob.sid })
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   await syncEndedSessions.run(services)
   await syncEndedSessions.run(services)
 
-  expect(told).toEqual([bob.sid])
+  expect(reported).toEqual([bob.sid])
   expect(await services.sessions.verify(bob.token)).toBeUndefined()
   expect(await services.sessions.verify(other.token)).toMatchObject({ username: 'bob' })
   expect(await rows(db, 'SELECT id FROM sessions')).toEqual([{ id: other.sid }])

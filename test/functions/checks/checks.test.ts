@@ -63,8 +63,8 @@ function frame(mark: string, name: string, text: string): string {
 function look(sections: Record<string, string> = {}): string {
   const all = { update: 'code 0', lists: '2', unfinished: '', check: 'code 0', held: '', planned: '', ...sections }
   const planned = /^code /m.test(all.planned) ? all.planned : `${all.planned}\ncode 0`
-  const told = Object.entries({ upgradable: 'Listing...\ncode 0', ...all, planned })
-  const lines = told.map(([name, text]) => `${name}\n${text.replace(/^/gm, ' ')}\n`)
+  const reported = Object.entries({ upgradable: 'Listing...\ncode 0', ...all, planned })
+  const lines = reported.map(([name, text]) => `${name}\n${text.replace(/^/gm, ' ')}\n`)
   return `os\n ID=debian\n VERSION_ID="12"\n\nmanager apt-get\n${lines.join('')}end\n`
 }
 

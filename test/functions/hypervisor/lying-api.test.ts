@@ -140,7 +140,7 @@ test('a hypervisor that takes more than ten seconds in all gives 502 by then', {
   const silent = await hypervisorApp(await testHypervisor(), { hypervisor_url: await silentAddress() })
   const all = [...(await Promise.all(asked)), { name: 'never shakes hands', hypervisor: undefined, app: silent }]
 
-  const told = await Promise.all(
+  const reported = await Promise.all(
     all.map(async ({ name, app }) => {
       const began = performance.now()
       const { error } = await refused(await app.list(), 502, 'hypervisor_unreachable')
@@ -148,7 +148,7 @@ test('a hypervisor that takes more than ten seconds in all gives 502 by then', {
     }),
   )
 
-  expect(told).toEqual(
+  expect(reported).toEqual(
     all.map(({ name }) => ({ name, inTime: true, error: expect.stringMatching(/aucune réponse complète .* en 10 s/) })),
   )
   for (const { hypervisor } of all) await expect.poll(() => hypervisor?.open() ?? 0).toBe(0)

@@ -139,12 +139,12 @@ test('a restarted service follows a running action to its end', async () => {
   await before.stop()
 
   const after = await startService(demo, { PANEL_DATA_DIR: before.folder })
-  const told = async () =>
+  const reported = async () =>
     Task.parse(await (await fetch(`${after.url}/api/hypervisor/tasks/${task}`, { headers })).json())
-  expect(await told()).toMatchObject({ status: 'running' })
+  expect(await reported()).toMatchObject({ status: 'running' })
   release()
 
-  await expect.poll(told).toEqual({ status: 'stopped', exit_status: 'OK', log: [] })
+  await expect.poll(reported).toEqual({ status: 'stopped', exit_status: 'OK', log: [] })
 })
 
 test('their output does not count among the kept outputs of upgrades', async () => {

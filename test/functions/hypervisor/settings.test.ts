@@ -4,7 +4,7 @@ import { createSecrets } from '../../../platform/secrets.ts'
 import { NOW } from '../../db/database.ts'
 import { place } from '../../settings/place.ts'
 
-test('the hypervisor is told of once it has an address and a token, whatever else is set', async () => {
+test('the hypervisor access exists once address and token are set, whatever else is set', async () => {
   const { settings } = await place()
   expect(await settings.hypervisor()).toBeUndefined()
 
@@ -19,7 +19,7 @@ test('the hypervisor is told of once it has an address and a token, whatever els
   expect(await settings.hypervisor()).toBeUndefined()
 })
 
-test('a token of the hypervisor that cannot be decrypted is an error, and no word of it is logged', async () => {
+test('a token of the hypervisor that cannot be decrypted is an error, and is not logged', async () => {
   const { settings, db, lines } = await place()
   await settings.change({ hypervisor_url: 'https://pve:8006', hypervisor_token: 'panel@pve!ops=x' })
   const sealed = createSecrets(Buffer.alloc(32, 8)).seal('hypervisor_token', 'panel@pve!ops=other')

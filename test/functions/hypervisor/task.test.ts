@@ -9,7 +9,7 @@ const Started = z.object({ task: z.string() })
 const UPID = 'UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:'
 
 /** Returns the reported state of a task of the hypervisor that writes these lines and ends like this. */
-async function told(hypervisor: TestHypervisor, lines: string[], exitstatus?: string) {
+async function reported(hypervisor: TestHypervisor, lines: string[], exitstatus?: string) {
   hypervisor.nextTask = { lines, exitstatus }
   const app = await hypervisorApp(hypervisor)
   const { task } = Started.parse(await answered(await app.act(102, 'start'), 202))
@@ -27,11 +27,11 @@ test.each([
     { status: 'stopped', exit_status: "startup for container '102' failed" },
   ],
 ])('a task that %s is reported so, with its log', async (_, lines, exitstatus, expected) => {
-  expect(await told(await testHypervisor(), lines, exitstatus)).toEqual({ ...expected, log: lines })
+  expect(await reported(await testHypervisor(), lines, exitstatus)).toEqual({ ...expected, log: lines })
 })
 
 test('a task without output has an empty log', async () => {
-  expect(await told(await testHypervisor(), [], undefined)).toMatchObject({ log: [] })
+  expect(await reported(await testHypervisor(), [], undefined)).toMatchObject({ log: [] })
 })
 
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`)
@@ -39,7 +39,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, at) => `li
 test.each([499, 500, 501, 1_000, 1_001, 2_345])('a log of %i lines is cut to the last thousand', async (count) => {
   const lines = numbered(count)
 
-  expect(await told(await testHypervisor(), lines, 'OK')).toMatchObject({ log: lines.slice(-1_000) })
+  expect(await reported(await testHypervisor(), lines, 'OK')).toMatchObject({ log: lines.slice(-1_000) })
 })
 
 test('an endless log is refused, and an overlong line is cut', async () => {
@@ -51,7 +51,7 @@ test('an endless log is refused, and an overlong line is cut', async () => {
   await refused(await app.task(task), 502, 'hypervisor_unreadable')
 
   const long = 'x'.repeat(1_000_000)
-  expect(await told(await testHypervisor(), [long], 'OK')).toMatchObject({ log: [`${long.slice(0, 4_096)}…`] })
+  expect(await reported(await testHypervisor(), [long], 'OK')).toMatchObject({ log: [`${long.slice(0, 4_096)}…`] })
 })
 
 test('a task that the hypervisor does not know gives 404', async () => {

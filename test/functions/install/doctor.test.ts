@@ -200,7 +200,7 @@ test.each([
   [3_600, '3600'],
   [-3_600, '3600'],
   [45, '4[4-6]'],
-])('a clock that is off by %i s is reported with the difference and a remedy', async (seconds, told) => {
+])('a clock that is off by %i s is reported with the difference and a remedy', async (seconds, reported) => {
   const demo = await startDemo()
   const { doctor } = await prepare(demo)
   demo.override = (words, { stdout }) => {
@@ -212,7 +212,7 @@ test.each([
 
   expect(ok).toBe(false)
   expect(wrong).toHaveLength(1)
-  expect(wrong[0]).toMatch(new RegExp(`^✗ L’horloge de l’hôte diffère de (${told}|3599|3601) s : .*timedatectl`))
+  expect(wrong[0]).toMatch(new RegExp(`^✗ L’horloge de l’hôte diffère de (${reported}|3599|3601) s : .*timedatectl`))
 })
 
 test('a clock that is off by a few seconds is accepted', async () => {
@@ -261,7 +261,7 @@ test('a host without the container tool is accepted, and one with a failing tool
 test.each([
   ['is empty', '', /^✗ La base est vide/],
   ['is none', 'not a database, but long enough to be read as one. '.repeat(40), /^✗ La base de données ne s’ouvre pas/],
-])('a database file that %s is reported, and the remaining checks still run', async (_, bytes, told) => {
+])('a database file that %s is reported, and the remaining checks still run', async (_, bytes, reported) => {
   const { doctor, folder, db } = await prepare(await startDemo())
   await db.close()
   // Another file: this process still holds a lock on the one that it closed.
@@ -271,7 +271,7 @@ test.each([
   const { ok, wrong, text } = await doctor()
 
   expect(ok).toBe(false)
-  expect(wrong).toEqual([expect.stringMatching(told)])
+  expect(wrong).toEqual([expect.stringMatching(reported)])
   expect(text).toContain('Mio libres')
 })
 

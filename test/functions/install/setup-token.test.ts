@@ -96,16 +96,16 @@ test('instances of one libSQL server share one token, and store it in no folder'
     PANEL_SECRET_KEY: randomBytes(32).toString('base64'),
     PANEL_PORT: '0',
   }
-  const told: (string | undefined)[] = []
+  const announced: (string | undefined)[] = []
   for (const folder of [await temporaryFolder(), await temporaryFolder()]) {
     const program = startProgram({ ...shared, PANEL_DATA_DIR: folder, PANEL_JWT_KEY: inject('signingKey').pem })
     await program.said('jeton d’installation')
-    told.push(/jeton d’installation : ([\w-]{24}) /.exec(program.stdout())?.[1])
+    announced.push(/jeton d’installation : ([\w-]{24}) /.exec(program.stdout())?.[1])
     expect(await readdir(folder)).not.toContain('setup-token')
   }
 
-  expect(told[0]).toMatch(/^[\w-]{24}$/)
-  expect(told[1]).toBe(told[0])
+  expect(announced[0]).toMatch(/^[\w-]{24}$/)
+  expect(announced[1]).toBe(announced[0])
 }, 60_000)
 
 test.each([

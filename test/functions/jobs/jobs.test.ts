@@ -82,15 +82,15 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
   await recordJob(db, 'upgrade', { started_at: at(21) })
   await recordJob(db, 'action', { kind: 'container', args: '{}', queue: '', started_at: at(22) })
 
-  const told = Told.parse(await answered(await read(), 200))
+  const listed = Told.parse(await answered(await read(), 200))
 
-  expect(told.jobs.map(({ job_id, kind }) => `${job_id} ${kind ?? '-'}`)).toEqual([
+  expect(listed.jobs.map(({ job_id, kind }) => `${job_id} ${kind ?? '-'}`)).toEqual([
     'upgrade -',
     'repair remedy',
     ...Array.from({ length: 10 }, (_, n) => `check-${12 - n} check`),
     'still check',
   ])
-  expect(told.jobs.at(1)).toEqual({
+  expect(listed.jobs.at(1)).toEqual({
     job_id: 'repair',
     kind: 'remedy',
     target: 'host',

@@ -387,8 +387,8 @@ test('overlong names, descriptions and addresses are neither kept, nor given, no
   const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
 
   expect(list).toMatchObject({ modules: [{ id: 'good', description: '', repository: '' }], error: null })
-  const told = app.lines().filter((line) => line.includes('left out'))
-  expect(told).toHaveLength(51)
-  expect(told.at(-1)).toContain('"more":150')
-  expect(Math.max(...told.map((line) => line.length))).toBeLessThan(500)
+  const reported = app.lines().filter((line) => line.includes('left out'))
+  expect(reported).toHaveLength(51)
+  expect(reported.at(-1)).toContain('"more":150')
+  expect(Math.max(...reported.map((line) => line.length))).toBeLessThan(500)
 })

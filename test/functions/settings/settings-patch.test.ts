@@ -40,8 +40,8 @@ const details = async (app: App) => (await audited(app.db)).map((entry) => entry
 /** Checks that a body is refused for this field, and that nothing has changed. */
 async function unchanged(app: App, body: unknown, field: string) {
   const before = await stored(app)
-  const { details: told } = await refused(await patch(app, body), 400, 'invalid_request')
-  expect(told?.map((detail) => detail.field)).toEqual([field])
+  const { details: refusal } = await refused(await patch(app, body), 400, 'invalid_request')
+  expect(refusal?.map((detail) => detail.field)).toEqual([field])
   expect(await stored(app)).toEqual(before)
   expect(await audited(app.db)).toEqual([])
 }
@@ -370,14 +370,14 @@ test.each([
   const app = await testApp([settings, change], { fake })
   const before = Object.fromEntries(await readSettings(app.db))
 
-  const told = await refused(
+  const refusal = await refused(
     await app.request('PATCH', PATH, { as: 'admin', body: { ssh_host: 'other.example', ...AGREED } }),
     503,
     'proof_impossible',
   )
 
-  expect(told.error).toContain(error.message)
-  expect(told.error).toContain('ops-panel settings set')
+  expect(refusal.error).toContain(error.message)
+  expect(refusal.error).toContain('ops-panel settings set')
   expect(Object.fromEntries(await readSettings(app.db))).toEqual(before)
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['proof_refused'])
 })

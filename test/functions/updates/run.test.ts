@@ -256,7 +256,7 @@ test.each([0, 100])('a completed stream is a success, also when the command ende
 })
 
 test('subscribers receive the output and the end; of an invalid target, only the end of the topic', async () => {
-  const told: unknown[] = []
+  const received: unknown[] = []
   const app = await testApp([run, history], { fake: jobHost({ text: 'line\n' }) })
   const { hub, host, db } = app.services
   const exec = host.exec.bind(host)
@@ -268,8 +268,8 @@ test('subscribers receive the output and the end; of an invalid target, only the
       const { id } = job
       ids.push(id)
       hub.subscribe(`update:${id}`, {
-        deliver: ({ bytes }) => told.push(JSON.parse(bytes.toString())),
-        finish: (frame) => told.push(frame && JSON.parse(frame.bytes.toString())),
+        deliver: ({ bytes }) => received.push(JSON.parse(bytes.toString())),
+        finish: (frame) => received.push(frame && JSON.parse(frame.bytes.toString())),
       })
     }
     return exec(command, options)
@@ -279,7 +279,7 @@ test('subscribers receive the output and the end; of an invalid target, only the
   await settled(app)
 
   const topic = `update:${ids[0]}`
-  expect(told).toEqual([
+  expect(received).toEqual([
     { type: 'update_output', topic, seq: 5, data: { chunk: 'line\n' } },
     { type: 'update_done', topic, seq: 5, data: { job_id: ids[0] } },
   ])
