@@ -128,7 +128,7 @@ test('help for a command or a first word covers only the matching commands', () 
   expect(both).not.toContain('sessions end')
 })
 
-test('help without a command covers none', () => {
+test('an empty request for help covers no command', () => {
   expect(helpFor(commands, [])).toBeUndefined()
   expect(helpFor(commands, ['key'])).toBeUndefined()
   expect(helpFor(commands, ['unknown', 'keys'])).toBeUndefined()
@@ -176,7 +176,7 @@ test('a text counts as success, and a report states its own result', async () =>
   expect(await says({ text: 'raté', ok: false })).toEqual({ text: 'raté', ok: false })
 })
 
-test('only a command that creates data leaves any where there are none', async () => {
+test('without data, only a command that creates data leaves any', async () => {
   const folder = await temporaryFolder()
   const data = (name: string) => ({ PANEL_DATA_DIR: join(folder, name) })
 

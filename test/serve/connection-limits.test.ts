@@ -43,7 +43,7 @@ async function bounded() {
   return { opened, keeps, lines }
 }
 
-test('one address has so many connections at once, and so has each other; a closed one frees its place', async () => {
+test('each address has a limit of concurrent connections, and a closed connection frees its place', async () => {
   const { opened, keeps, lines } = await bounded()
   const first = await opened('127.0.0.2')
 
@@ -56,7 +56,7 @@ test('one address has so many connections at once, and so has each other; a clos
   expect(lines()[0]).toContain('"address":"127.0.0.2","times":1,"open":4,"of_address":4')
 })
 
-test('once half of all are open an address has few, a trusted proxy the rest, and nobody more than all', async () => {
+test('once half of all are open an address may have few, a trusted proxy all others, and the total stays limited', async () => {
   const { keeps } = await bounded()
   expect(await keeps(6, '127.0.0.9')).toBe(6)
 

@@ -43,7 +43,7 @@ test.concurrent.each([
   expect(seconds).toBeLessThan(atMost)
 })
 
-test.concurrent('a slow client delays nobody else', async () => {
+test.concurrent('a slow client delays no other client', async () => {
   const slow = trickle(POST, '')
 
   expect((await fetch(`${service.url}/api/health`)).status).toBe(200)

@@ -156,7 +156,7 @@ test('a job that could not begin during a host outage is no fault of the service
   expect(found({ stored, pieces: [], runs: [], hostAway: true })).toEqual({})
 })
 
-test('a login missing from the audit log is found, and so is one that nobody made', () => {
+test('a login missing from the audit log is found, and so is an entry without a login', () => {
   const ledger = createLedger()
   Object.assign(signInsOf(ledger, 'a'), { acknowledged: 3, unanswered: 1 })
   const judged = (count: number) => {

@@ -191,7 +191,7 @@ test('a login check identifies the account, and leaves no connection behind', as
   await expect.poll(() => demo.connections).toBe(0)
 })
 
-test('a login check works with the host alone, without the service account', async () => {
+test('a login check needs only the host, not the service account', async () => {
   const demo = await startDemo()
   const { host } = await hostOf(demo, { username: '', password: '' })
 

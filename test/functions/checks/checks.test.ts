@@ -268,7 +268,7 @@ test('a look without an end, one that is too long, and one with a foreign mark a
   ])
 })
 
-test('a target that reports more packages than any has is not believed, and delays nobody', async () => {
+test('an impossible number of packages is refused, and does not delay other targets', async () => {
   const many = Array.from({ length: 10_001 }, (_, n) => `Inst p${n} [1] (2 Debian:12/stable [amd64])`).join('\n')
   const { all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look({ planned: many }) } })
 

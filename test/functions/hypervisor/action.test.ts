@@ -57,14 +57,17 @@ test.each(['999', '0', '0101', '101x', '-1', ' 101', '%00', '..%2f101', '900'])(
   },
 )
 
-test.each(['destroy', 'START', 'suspend', '..', ''])('the invalid action %j reaches nobody', async (name) => {
-  const hypervisor = await testHypervisor()
-  const app = await hypervisorApp(hypervisor)
+test.each(['destroy', 'START', 'suspend', '..', ''])(
+  'the invalid action %j does not reach the hypervisor',
+  async (name) => {
+    const hypervisor = await testHypervisor()
+    const app = await hypervisorApp(hypervisor)
 
-  expect((await app.act(101, name)).status).toBeGreaterThanOrEqual(400)
+    expect((await app.act(101, name)).status).toBeGreaterThanOrEqual(400)
 
-  expect([hypervisor.connections(), app.ran]).toEqual([0, []])
-})
+    expect([hypervisor.connections(), app.ran]).toEqual([0, []])
+  },
+)
 
 test('a user who is not an administrator gets 403', async () => {
   const hypervisor = await testHypervisor()

@@ -351,7 +351,7 @@ test('an untrusted certificate is reported, with its fingerprint, before the tok
   expect(hypervisor.requests).toEqual([])
 })
 
-test('a token that may not start and stop is reported, and so is one that may see nothing', async () => {
+test('a token without the right to start and stop is reported, and so is one without any right', async () => {
   const [looking, blind] = [await testHypervisor(), await testHypervisor()]
   looking.permissions = { '/': { 'VM.Audit': 1 } }
   blind.permissions = {}

@@ -17,7 +17,7 @@ test('the service is installed once there is an SSH host', async () => {
   expect(await answered(await app.request('GET', PATH), 200)).toEqual({ installed: true })
 })
 
-test('the other settings alone do not make it installed', async () => {
+test('other settings without an SSH host do not make it installed', async () => {
   const app = await notInstalled()
   await app.services.settings.change({ ssh_username: 'root', ssh_password: 'x', ssh_host_key: 'SHA256:x' })
 

@@ -41,7 +41,7 @@ test('a running job has its output so far, no end, and an unknown exit code', as
   expect(await audited(db)).toEqual([])
 })
 
-test.each([0, 100])('a job whose command exited with %i', async (exit_code) => {
+test.each([0, 100])('a job whose command exited with %i reports that code', async (exit_code) => {
   const { read } = await jobApp({ end: { status: 'success', error: null, error_code: null, exit_code } })
 
   expect(await answered(await read(), 200)).toEqual({

@@ -158,7 +158,7 @@ test('an upgrade of all reports a container that fails, and continues', () => {
   })
 })
 
-test('a leftover of one container says nothing in the place of the next, and delays nobody', async () => {
+test('a leftover process of one container says nothing in the place of the next, and delays no other', async () => {
   const { lines, notes } = await noted(
     `case "$2 $3" in
       'exec 101') (trap '' HUP; while sleep 0.01; do echo forged; done) & echo first ;;
