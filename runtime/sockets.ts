@@ -1,6 +1,6 @@
 /*
- * The pipeline of every WebSocket. Without it, a page of another site could open sockets with a visitor's session, and
- * a stop would leave them open.
+ * The pipeline of every WebSocket. Without it, each socket would check its origin, limit and token by itself, and a stop
+ * would cut sockets without a close code.
  */
 
 import { randomUUID } from 'node:crypto'
