@@ -13,8 +13,9 @@ import { SshError } from './connection.ts'
 /** A command whose output is read while it runs. */
 export interface HostStream {
   /**
-   * Passes stdout to `take` as it arrives, and pauses while the promise that `take` returned is pending. Resolves
-   * when the output ends or the stream is closed; rejects with the error of `take`. May be called once.
+   * Passes stdout to `take` as it arrives, and pauses while the promise that `take` returned is pending. The bytes
+   * are the taker's, who may free their memory (`freeOwn`). Resolves when the output ends or the stream is closed;
+   * rejects with the error of `take`. May be called once.
    */
   read(take: (bytes: Buffer) => Promise<void> | undefined): Promise<void>
   /**

@@ -28,6 +28,7 @@ import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import { createLoginThrottle } from './login-throttle.ts'
 import { createSshPool, OutdatedError, type SshPool, withCurrentSettings } from './pool.ts'
 import type { SshAccount, SshSettings } from './settings.ts'
+import { ownPacket } from './socket.ts'
 import { createSshdMonitor } from './sshd-monitor.ts'
 import { readSshdPenalties, type SshdPenalties } from './sshd-penalties.ts'
 import {
@@ -262,7 +263,7 @@ export function createHost({
       const exit = exitOf(channel)
       let closed = false
       return {
-        read: (take) => takeEach(channel, (bytes) => (closed ? undefined : take(bytes))),
+        read: (take) => takeEach(channel, (bytes) => (closed ? undefined : take(ownPacket(bytes)))),
         end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
         close() {
           closed = true

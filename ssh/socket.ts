@@ -11,6 +11,11 @@ const space = Buffer.allocUnsafeSlow(A_READ)
 /** Whether ssh2 has its native addon: only where npm ran its install script, never in the bundle. */
 const hasAddon = exists('ssh2/lib/protocol/crypto/build/Release/sshcrypto.node')
 
+/** Returns a packet in memory that holds no other packet: the native addon decrypts all packets of a read in place. */
+export function ownPacket(bytes: Buffer): Buffer {
+  return hasAddon ? Buffer.from(bytes) : bytes
+}
+
 /** A socket for ssh2 that is not connected yet. */
 export interface SshSocket {
   socket: Socket
