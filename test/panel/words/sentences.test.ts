@@ -24,12 +24,13 @@ const NOT_SHOWN = [
   /^functions\/install\/install\.post\.ts$/,
   /\/codes\.ts$/,
   /^runtime\/(command|errors|input)\.ts$/,
-  /^platform\/(addresses|certificate|config|files|log|secrets)\.ts$/,
+  /^platform\/(certificate|config|files|links|log|secrets)\.ts$/,
   /^cli\/(cli|command-line|terminal)\.ts$/,
   /^serve\/(function-instance|installed|main|server|service-manager|workers)\.ts$/,
   /^ssh\/(command|identity-script)\.ts$/,
   /^jobs\/(runner|script)\.ts$/,
-  /^settings\/settings\.ts$/,
+  /^(settings|ssh|functions\/hypervisor)\/settings\.ts$/,
+  /^functions\/dashboard\/shortcuts\.ts$/,
 ]
 /** Names and parts of sentences that stand in none by themselves. */
 const NO_SENTENCE = new Set([
