@@ -6,7 +6,7 @@ export interface RecentCache<value> {
   set(key: string, value: value): void
   delete(key: string): void
   /** Starts a new generation. Keys that are not used before the next call are dropped. */
-  turn(): void
+  startGeneration(): void
 }
 
 /**
@@ -16,17 +16,17 @@ export interface RecentCache<value> {
 export function createRecentCache<value>(size: number): RecentCache<value> {
   let young = new Map<string, value>()
   let old = new Map<string, value>()
-  const turn = () => {
+  const startGeneration = () => {
     old = young
     young = new Map()
   }
   const set = (key: string, value: value) => {
-    if (young.size >= size && !young.has(key)) turn()
+    if (young.size >= size && !young.has(key)) startGeneration()
     young.set(key, value)
   }
   return {
     set,
-    turn,
+    startGeneration,
     get(key) {
       const value = young.get(key)
       if (value !== undefined) return value

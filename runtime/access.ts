@@ -9,15 +9,15 @@ import type { Auth, DeclaredLimit } from './function.ts'
  */
 export interface Access {
   /** Counts a request. Throws `rate_limited` or the declared refusal when the limit is exceeded. */
-  countRequest(bucket: string, limit: DeclaredLimit, caller: string): void | Promise<void>
+  countRequest(bucket: string, limit: DeclaredLimit, key: string): void | Promise<void>
   /**
    * Returns the user of the token. Throws `unauthenticated` or `forbidden` as `auth` requires. Throws `rate_limited`
    * when too many tokens from this address (see `countedAs`) were refused; a token that this service has most likely
    * issued is verified all the same.
    */
-  authenticate(auth: Auth, token: string | undefined, caller: string): User | undefined | Promise<User | undefined>
+  authenticate(auth: Auth, token: string | undefined, key: string): User | undefined | Promise<User | undefined>
   /** Counts a request that was refused for a token other than the access token. Returns the failure to answer with. */
-  refused(failure: Failure, caller: string): Failure
+  refused(failure: Failure, key: string): Failure
 }
 
 /** Refused tokens per address: far more than a person's pages cause when a session ends. */
@@ -36,13 +36,13 @@ export function createAccess({
   const admitted = (limit: DeclaredLimit, waitMs: number): void => {
     if (waitMs > 0) throw passed(limit, waitMs)
   }
-  const refused: Access['refused'] = (failure, caller) => {
-    const wait = limiter.admit(BUCKET, caller, REFUSALS)
+  const refused: Access['refused'] = (failure, key) => {
+    const wait = limiter.admit(BUCKET, key, REFUSALS)
     return typeof wait === 'number' && wait > 0 ? passed(REFUSALS, wait) : failure
   }
-  const allowed = (auth: Auth, user: User | undefined, caller: string): User | undefined => {
+  const allowed = (auth: Auth, user: User | undefined, key: string): User | undefined => {
     if (!user) {
-      const refusal = refused(fail('unauthenticated'), caller)
+      const refusal = refused(fail('unauthenticated'), key)
       if (auth === 'optional' && refusal.code === 'unauthenticated') return undefined
       throw refusal
     }
@@ -50,16 +50,15 @@ export function createAccess({
     return user
   }
   return {
-    countRequest(bucket, limit, caller) {
-      const wait = limiter.admit(bucket, caller, limit)
+    countRequest(bucket, limit, key) {
+      const wait = limiter.admit(bucket, key, limit)
       return typeof wait === 'number' ? admitted(limit, wait) : wait.then((ms) => admitted(limit, ms))
     },
-    authenticate(auth, token, caller) {
+    authenticate(auth, token, key) {
       if (auth === 'none' || (auth === 'optional' && token === undefined)) return undefined
-      if (token === undefined || !sessions.isPlausible(token))
-        admitted(REFUSALS, limiter.wait(BUCKET, caller, REFUSALS))
+      if (token === undefined || !sessions.isPlausible(token)) admitted(REFUSALS, limiter.wait(BUCKET, key, REFUSALS))
       const user = token === undefined ? undefined : sessions.verify(token)
-      return user instanceof Promise ? user.then((found) => allowed(auth, found, caller)) : allowed(auth, user, caller)
+      return user instanceof Promise ? user.then((found) => allowed(auth, found, key)) : allowed(auth, user, key)
     },
     refused,
   }

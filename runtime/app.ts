@@ -42,7 +42,7 @@ export interface App {
   fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
 
-/** At most this many exceeded limits go to the audit log per hour and function, from all addresses together. */
+/** Exceeded limits that go to the audit log per hour and function. They are counted under one key for all addresses. */
 const AUDITED = { limit: 1_000, seconds: 3_600, by: 'address' } as const
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
@@ -83,12 +83,12 @@ export function createApp(
     app.onError((error, c) => refuseUnmatched(c, translate(error)))
     return { app, paths }
   }
-  // Module addresses overlap the panel's own (`/api/modules/:id/enable`). One regular expression cannot tell them
-  // apart, so the module functions have a TrieRouter.
+  // A module's address may begin like one of the panel's own: `/api/modules/backup/enable` is an endpoint of the module
+  // `backup`, and fits the panel's `/api/modules/:id/enable` too. RegExpRouter refuses such pairs, TrieRouter does not.
   const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
   const added = mounted(more, new Hono({ router: new TrieRouter() }), new TrieRouter())
   const missing = functions.find(
-    ({ isMissingPage, isOffered }) => isMissingPage && (isOffered?.(services.config) ?? true),
+    ({ isNotFoundPage, isOffered }) => isNotFoundPage && (isOffered?.(services.config) ?? true),
   )
   // Metrics are off here: they would count the request under the page's own address.
   const missingPage =
@@ -187,7 +187,7 @@ function pipeline(
       const status = typeof success === 'number' ? success : (success[Status.parse(parsed).status] ?? 200)
       const body = fn.contentType ? String(parsed) : JSON.stringify(parsed)
       if (fn.contentType) headers.push(['content-type', fn.contentType])
-      // A public function that is called without a user changes nothing, so it gets no log line.
+      // A function with `auth: 'optional'` changes nothing for a caller without a user, so it gets no log line.
       if (fn.method !== 'GET' && (user || fn.auth !== 'optional'))
         services.log.info(
           { id, method: fn.method, path: c.req.path, status, user: user?.username, address: caller.address },
@@ -218,8 +218,8 @@ function pipeline(
   }
 
   /**
-   * Identifies the caller of a function with `auth: 'optional'`. The caller counts as anonymous if that fails for any
-   * reason other than a Failure.
+   * Identifies the caller of a function with `auth: 'optional'`. A caller who cannot be identified counts as anonymous;
+   * unexpected errors are logged.
    */
   async function identifyOptional(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
     try {

@@ -16,25 +16,27 @@ const TYPES: Readonly<Record<string, string>> = {
  * How long browsers may cache a file. `named`: forever, because its name contains a hash. `version`: forever if the
  * requested version is the current one. `checked`: until they have revalidated it.
  */
-type Keeping = { as: 'named' } | { as: 'version'; version: string | undefined } | { as: 'checked' }
+type Caching = { as: 'named' } | { as: 'version'; version: string | undefined } | { as: 'checked' }
 
 /** A response that is a stored file. Encoding it throws `not_found` for an unknown name. */
 export class AssetAnswer {
   readonly name: string
-  readonly keeping: Keeping
+  readonly caching: Caching
 
-  constructor(name: string, keeping: Keeping) {
+  constructor(name: string, caching: Caching) {
     this.name = name
-    this.keeping = keeping
+    this.caching = caching
   }
 }
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
-/** Browsers accept only gzip over unencrypted connections. */
-const gzipped = kept(async (asset) => promisify(gzip)(await unpacked(asset)))
-const unpacked = kept(async ({ bytes, encoding }) => (encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes))
-const versionOf = kept(async ({ bytes }) => createHash('sha256').update(bytes).digest('hex').slice(0, 12))
+/** For unencrypted connections, over which browsers accept gzip but not Brotli. */
+const gzipped = oncePerAsset(async (asset) => promisify(gzip)(await unpacked(asset)))
+const unpacked = oncePerAsset(async ({ bytes, encoding }) =>
+  encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes,
+)
+const versionOf = oncePerAsset(async ({ bytes }) => createHash('sha256').update(bytes).digest('hex').slice(0, 12))
 
 /** The versioned URL of a file below the folder it is served from. */
 export async function assetAddress(folder: string, name: string): Promise<string> {
@@ -49,7 +51,7 @@ interface Asked {
 
 /** Returns the file in an encoding that the client accepts, or a 304, with the headers for it. */
 export async function encoded(
-  { name, keeping }: AssetAnswer,
+  { name, caching }: AssetAnswer,
   { acceptEncoding = '', ifNoneMatch }: Asked,
 ): Promise<{ body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: HeaderList }> {
   const asset = await stored(name)
@@ -58,11 +60,11 @@ export async function encoded(
     ['content-type', `${TYPES[name.replace(/^.*\./, '')]}; charset=utf-8`],
     ['vary', 'accept-encoding'],
   ]
-  // Only the requested version may be cached: another instance may have linked to a version that this one does not
-  // have.
-  if (keeping.as === 'named' || (keeping.as === 'version' && keeping.version === version))
+  // A file that is not the requested version must not be cached as that version: another instance may have linked to
+  // one that this instance does not have.
+  if (caching.as === 'named' || (caching.as === 'version' && caching.version === version))
     headers.push(['cache-control', FOR_EVER])
-  if (keeping.as === 'checked') {
+  if (caching.as === 'checked') {
     headers.push(['cache-control', 'no-cache'], ['etag', `W/"${version}"`])
     if (ifNoneMatch?.includes(`"${version}"`)) return { body: null, status: 304, headers }
   }
@@ -81,7 +83,7 @@ async function stored(name: string): Promise<StoredAsset> {
 }
 
 /** Caches a value derived from a file. A failed derivation is retried at the next request. */
-function kept<made>(make: (asset: StoredAsset) => Promise<made>): (asset: StoredAsset) => Promise<made> {
+function oncePerAsset<made>(make: (asset: StoredAsset) => Promise<made>): (asset: StoredAsset) => Promise<made> {
   const all = new WeakMap<StoredAsset, Promise<made>>()
   return (asset) => {
     const found = all.get(asset)

@@ -20,7 +20,7 @@ export interface User {
 export interface TokenVerifier {
   /** Returns the user of a valid access token. */
   verify(token: string): User | undefined | Promise<User | undefined>
-  /** Whether to verify a token even while tokens of its address are refused. */
+  /** Whether this service most likely issued the token. Such a token is verified even while its address is refused. */
   isPlausible(token: string): boolean
   /**
    * Calls the listener when the session ends, or at once if it has ended. Returns a function that removes the listener.
@@ -56,7 +56,7 @@ export interface Caller {
   secure: boolean
   /** The origin of the calling page when it is neither the service's own nor listed in `PANEL_ORIGINS`. */
   foreign: string | undefined
-  /** Whether a page of another origin loads this without sending an Origin, as an image or in a frame. */
+  /** Whether a page of another origin loads this as an image or in a frame, for which browsers send no Origin. */
   embedded: boolean
 }
 

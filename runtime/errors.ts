@@ -10,7 +10,7 @@ import type { Log } from '../platform/log.ts'
 interface Traits {
   /** Responses carry a `Retry-After` header. */
   retryAfter?: true
-  /** The token in the request is invalid or expired. The refusal counts like that of an access token. */
+  /** A token in the request is invalid or expired. The refusal counts against the limit on refused tokens. */
   badToken?: true
 }
 

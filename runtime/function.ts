@@ -1,6 +1,6 @@
 /*
- * The declaration of an endpoint. Without it, an endpoint without access check, limit or audit decision would compile,
- * and the documents and the client's types could differ from the service.
+ * The declaration of an endpoint: its types force each one to state access, limit and errors. The documents and the
+ * client's types are made from it, so they cannot differ from the service.
  */
 
 import * as z from 'zod'
@@ -11,7 +11,10 @@ import type { Failure } from './errors.ts'
 import type { JsonStream, KeptJson } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** Callers of a function: anyone; anyone, with the user of a valid token; signed-in users; administrators. */
+/**
+ * Who may call a function. `none`: anyone. `optional`: anyone, and the handler gets the user of a valid token. `user`:
+ * signed-in users. `admin`: administrators.
+ */
 export type Auth = 'none' | 'optional' | 'user' | 'admin'
 
 /** The user that a handler gets under each `auth`. */
@@ -36,8 +39,8 @@ type ParamName<path extends string> = path extends `${string}:${infer name}/${in
     : never
 
 /**
- * `refusal` is the code for a query or body that the schema rejects; the default is `invalid_request`. Handlers
- * validate cookies themselves, so the schema of cookies accepts any text.
+ * `refusal` is the code for a query or body that the schema rejects; the default is `invalid_request`. The
+ * schema of cookies must accept any text, because handlers validate cookies themselves.
  */
 type RequestParts<method, codes> = {
   query?: z.ZodObject
@@ -94,7 +97,7 @@ export type FunctionDefinition<
     isOffered?(config: Config): boolean
     /** The function's group in the documents, where its path does not give it. */
     area?: string
-    /** `false` leaves out of the documents and the client what only browsers use. */
+    /** `false` for a function that only browsers use: the documents and the client leave it out. */
     document?: false
     /** A short name for the documents. */
     summary: string
@@ -116,7 +119,7 @@ export type FunctionDefinition<
     /** The HTML page for a refused request whose client asks for HTML. */
     refusalPage?(failure: Failure): string
     /** Whether browsers get this page with status 404 for an unknown address. */
-    isMissingPage?: boolean
+    isNotFoundPage?: boolean
     /** Error codes of the handler, beyond those that follow from `request`, `auth` and `rateLimit`. */
     errors?: readonly code[]
     handler(
@@ -158,7 +161,7 @@ export interface AnyFunction {
   example?: { query?: object; body?: unknown; response: unknown }
   contentType?: string
   refusalPage?(failure: Failure): string
-  isMissingPage?: boolean
+  isNotFoundPage?: boolean
   errors?: readonly string[]
   handler(input: never, context: never): unknown
 }

@@ -1,4 +1,4 @@
-/** An event of a topic. `start` and `seq` are its first and last position in the topic's stream, in bytes. */
+/** An event of a topic. `start` is its position in the topic's stream, in bytes; `seq` is the position after it. */
 export interface HubEvent {
   type: string
   start: number
@@ -38,8 +38,8 @@ export function frame(topic: string, { type, start, seq, data }: HubEvent): Fram
 }
 
 /**
- * Creates an in-process event bus. A topic exists while it has subscribers. The database is authoritative; the hub only
- * saves queries.
+ * Creates an in-process event bus. A topic exists while it has subscribers. The database is authoritative; without
+ * the hub, each subscriber would have to poll it.
  */
 export function createHub(): Hub {
   const topics = new Map<string, Set<Subscriber>>()

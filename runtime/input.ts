@@ -101,8 +101,8 @@ export function integerText({ min, max = MOST }: { min: number; max?: number }) 
 }
 
 /**
- * Documents the schema as `known`, a named component of the documents, although it accepts more and leaves the check to
- * the handler. Clients can send values that they received in a response.
+ * Returns a lax schema that the documents show as `known`, a named component. The handler checks the value. Clients can
+ * thus send values that they received in a response, whose type is `known`.
  */
 export function documentedAs<lax extends z.ZodType>(known: z.ZodType, schema: lax): lax {
   const id = known.meta()?.id

@@ -1,6 +1,6 @@
 /**
- * A JSON response that is too long for memory: pieces of its text, produced as the client reads them. The producer has
- * parsed each part with the declared schema.
+ * A JSON response that is too long for memory: pieces of its text, produced as the client reads them. The runtime
+ * does not check them: the producer parses each part with the declared schema, here or before it is stored.
  */
 export class JsonStream {
   readonly pieces: AsyncIterable<string>

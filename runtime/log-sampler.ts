@@ -4,8 +4,8 @@ import { limitKey } from './caller.ts'
 import { type Failure, isFault } from './errors.ts'
 
 /**
- * Full logging of refusals up to these counts, per address and code and for all clients without a session together;
- * after that each power of two.
+ * How many refusals are all logged: of one code from one address, and of all clients without a session together. Beyond
+ * that, the refusals whose number is a power of two are.
  */
 const OF_ADDRESS = 10
 const OF_ALL = 100

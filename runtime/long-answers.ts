@@ -9,7 +9,7 @@ const IDLE_MS = 30_000
 const AGAIN_S = 5
 
 /**
- * Creates the limit on concurrent long responses: two per user of a service (see `UserLimit`). Throws `rate_limited`,
+ * Creates the limit on concurrent long responses: two per user (see `UserLimit`). Throws `rate_limited`,
  * which the endpoint must declare, for a third one. Without it one user could keep the database and the memory busy
  * with any number of long responses.
  */

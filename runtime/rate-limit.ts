@@ -29,13 +29,13 @@ const REMEMBERED = 50_000
 export function createLimiter(db: Database, clock: Clock): Limiter {
   const windows = createRecentCache<Window>(REMEMBERED)
   let longestMs = 0
-  let turnedMs = clock().getTime()
+  let generationMs = clock().getTime()
   /** Drops windows that are older than the longest period: all their hits have expired. */
-  const forget = (nowMs: number, windowMs: number) => {
+  const dropExpired = (nowMs: number, windowMs: number) => {
     longestMs = Math.max(longestMs, windowMs)
-    if (Math.abs(nowMs - turnedMs) <= longestMs) return
-    windows.turn()
-    turnedMs = nowMs
+    if (Math.abs(nowMs - generationMs) <= longestMs) return
+    windows.startGeneration()
+    generationMs = nowMs
   }
   return {
     wait(bucket, caller, { limit, seconds }) {
@@ -49,7 +49,7 @@ export function createLimiter(db: Database, clock: Clock): Limiter {
       const nowMs = clock().getTime()
       const windowMs = seconds * 1000
       if (shared) return admitHit(db, bucket, caller, { limit, windowMs, nowMs })
-      forget(nowMs, windowMs)
+      dropExpired(nowMs, windowMs)
       const key = `${bucket} ${caller}`
       const known = windows.get(key)
       const window = known ?? { hits: [], next: 0 }

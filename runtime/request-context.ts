@@ -24,6 +24,7 @@ export function requestContext(services: RuntimeServices) {
       this.header = (name, value) => void headers.push([name, value])
     }
 
+    // Getters that return functions, because handlers destructure the context.
     get audit() {
       return (action: string, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
     }

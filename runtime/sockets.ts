@@ -27,8 +27,8 @@ const PING_MS = 25_000
 /** When the service stops, sockets whose close handshake takes longer are terminated; the default of ws is 30 s. */
 const STOP_MS = 2_000
 /**
- * After that, the time for pending work of the sockets to finish: an audit entry while the database is busy, for
- * example.
+ * Time for work of the sockets that is still pending after `STOP_MS`, such as an audit entry while the database is
+ * busy.
  */
 const FINISH_MS = 1_500
 

@@ -16,7 +16,7 @@ type Authenticate = (auth: Auth, token: string) => ReturnType<Access['authentica
 
 /** The frame that a client sends to replace the token of its socket. */
 export const renewalFrame = textFrame(
-  'From now on this token counts, which is the same user’s. There is no answer.',
+  'Replaces the token of the socket by a newer one of the same user. There is no answer.',
   Renewal,
   { type: 'auth', token: EXAMPLE_TOKEN },
 )

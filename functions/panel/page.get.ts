@@ -19,7 +19,7 @@ export default defineFunction({
   response: z.string(),
   contentType: 'text/html; charset=utf-8',
   refusalPage,
-  isMissingPage: true,
+  isNotFoundPage: true,
 
   handler(_, { caller, header }) {
     header('content-security-policy', PANEL_POLICY)
