@@ -1,6 +1,6 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
-/** What became of a container in an upgrade of `all`: `done`, `failed`; left out because it is `stopped`, a `template`, or stopped and `locked`; `waiting` until the job has ended, or when it ended before. */
+/** The result of a container in an upgrade of `all`: `done` or `failed`. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn. */
 export type ContainerResult = {
   vmid: Vmid
   name: string
@@ -8,7 +8,7 @@ export type ContainerResult = {
   exit_code: number | null
 }
 
-/** How far the deployment of a module has come, with what it has told so far. */
+/** The state of a module’s deployment, with its messages so far. */
 export type Deployment = {
   id: DeploymentId
   module: ModuleId
@@ -31,7 +31,7 @@ export type HostKey = string
 /** Names a job. */
 export type JobId = string
 
-/** A module as it is installed, or one of the panel’s own. */
+/** An installed module, or one of the panel’s own. */
 export type Module = {
   id: ModuleId
   name: string
@@ -50,7 +50,7 @@ export type Module = {
   has_backend: boolean
 }
 
-/** Names a module. */
+/** The id of a module. */
 export type ModuleId = string
 
 /** Names a session. */
@@ -59,10 +59,10 @@ export type SessionId = number
 /** `host`, `lxc:<id>` for one container, `all` for every container. */
 export type Target = string
 
-/** Names what an action on a container has begun: a task of the hypervisor by its UPID, or a job. */
+/** The UPID of the hypervisor’s task, or the id of the job, that an action on a container has started. */
 export type TaskId = string
 
-/** Number of a container. */
+/** The number of a container. */
 export type Vmid = number
 
 /** What any operation may fail with. */
@@ -160,7 +160,7 @@ export interface Operations {
     answer: { message: string }
     code: AnyCode
   }
-  /** Who is signed in */
+  /** The signed-in user */
   'GET /api/auth/me': {
     answer: {
       id: number
@@ -234,19 +234,19 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** The endpoints, for people */
+  /** The documentation page */
   'GET /api/docs': {
     answer: string
     code: 'rate_limited' | AnyCode
   }
-  /** A part of that page */
+  /** A file of the documentation page */
   'GET /api/docs/{file}': {
     params: { file: 'docs.css' | 'docs.js' | 'swagger-ui.css' | 'swagger-ui.js' }
     query?: { v?: string }
     answer: string
     code: 'not_found' | 'rate_limited' | AnyCode
   }
-  /** Whether all is in order */
+  /** The health of the service */
   'GET /api/health': {
     answer: { status: 'ok' | 'degraded'; version: string; boot_id: string; started_at: string }
     code: AnyCode
@@ -339,7 +339,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** How far a container’s task is */
+  /** The state of a container’s task */
   'GET /api/hypervisor/tasks/{task}': {
     params: { task: TaskId }
     answer: { status: 'running' | 'stopped'; exit_status: string | null; log: Array<string> }
@@ -360,7 +360,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** Install */
+  /** Install the service */
   'POST /api/install': {
     body: {
       setup_token?: string
@@ -383,7 +383,7 @@ export interface Operations {
       | 'target_invalid'
       | AnyCode
   }
-  /** Try a host */
+  /** Check a host */
   'POST /api/install/check': {
     body: { setup_token?: string; ssh_host: string; ssh_username: string; ssh_password: string }
     answer: {
@@ -404,7 +404,7 @@ export interface Operations {
       | 'target_invalid'
       | AnyCode
   }
-  /** Whether there is a host */
+  /** The state of the installation */
   'GET /api/install/status': {
     answer: { installed: boolean }
     code: 'rate_limited' | AnyCode
@@ -441,7 +441,7 @@ export interface Operations {
     answer: { openapi: string }
     code: 'rate_limited' | AnyCode
   }
-  /** How far a deployment has come */
+  /** The state of a deployment */
   'GET /api/registry/deployments/{id}': {
     params: { id: DeploymentId }
     answer: Deployment
@@ -492,7 +492,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** What is wrong with modules */
+  /** The problems of modules */
   'GET /api/repair/modules': {
     answer: Array<{
       id: ModuleId
@@ -603,7 +603,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** What the last checks found */
+  /** The results of the last checks */
   'GET /api/updates/checks': {
     answer: {
       checks: Array<{
@@ -704,7 +704,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** What the last check found at a target */
+  /** The result of a target’s last check */
   'GET /api/updates/checks/{target}': {
     params: { target: Target }
     answer: {
@@ -813,10 +813,10 @@ export interface Operations {
     }> | null
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
-  /** The newest jobs, for who asks again and again */
+  /** The newest jobs, for polling */
   'GET /api/updates/jobs': {
     query?: {
-      /** The `version` of a former answer. */ since?: string
+      /** The `version` of a previous answer. */ since?: string
     }
     answer: {
       version: string
@@ -850,7 +850,7 @@ export interface Operations {
       error_code: string | null
       started_by_name: string
       containers: Array<ContainerResult> | null
-      kind?: 'upgrade' | 'check' | 'remedy' /** Of a check that has ended: the targets that did not answer. */
+      kind?: 'upgrade' | 'check' | 'remedy' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
     }
@@ -884,7 +884,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** Mend what a check has found */
+  /** Apply the remedy of a finding */
   'POST /api/updates/remedies': {
     body: { target: Target; action: 'repair_dpkg'; packages?: Array<string>; repository?: string }
     answer: { job_id: JobId; message: string }
@@ -921,7 +921,7 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
-  /** What can be upgraded */
+  /** The targets of upgrades */
   'GET /api/updates/targets': {
     answer: Array<{ id: Target; name: string; status: string; vmid?: Vmid }>
     code:

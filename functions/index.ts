@@ -150,19 +150,19 @@ export const functions: readonly AnyFunction[] = [
 
 /** The description of each area in the documents. */
 export const areas: Readonly<Record<string, string>> = {
-  auth: 'Signing in with the host’s own accounts; sessions and preferences.',
-  updates: 'What can be upgraded, upgrades as jobs, and their output.',
+  auth: 'Sign-in with the host’s own accounts, sessions and preferences.',
+  updates: 'Available updates, upgrades as jobs, and their output.',
   hypervisor: 'The host and its containers.',
-  modules: 'What is installed in the panel.',
+  modules: 'Installed modules of the panel.',
   registry: 'Modules that a forge offers, and their installation.',
   repair: 'Modules that do not work.',
-  settings: 'How the service reaches its host, and what everybody sees.',
-  dashboard: 'Each user’s own first page.',
-  audit: 'Who did what.',
-  install: 'The first run.',
-  documents: 'This description.',
-  health: 'Whether the service is in order.',
-  metrics: 'For Prometheus.',
+  settings: 'The connection to the host, and settings that every user sees.',
+  dashboard: 'Each user’s own start page.',
+  audit: 'The audit log.',
+  install: 'The first start of a new service.',
+  documents: 'The documents of this API.',
+  health: 'The health of the service.',
+  metrics: 'Metrics for Prometheus.',
 }
 
 export const sockets: readonly AnySocket[] = [

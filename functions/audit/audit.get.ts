@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/audit',
   summary: 'The audit log',
   description:
-    'Who did what, on what and from where, newest first. `next`, unless null, is the `before` of the entries that follow.',
+    'Lists who did what, on what and from where, newest first. `next` is the `before` of the following entries, or null after the last.',
   auth: 'admin',
   rateLimit: READS,
   request: {

@@ -7,7 +7,7 @@ export default defineFunction({
   path: '/.well-known/jwks.json',
   area: 'auth',
   summary: 'Public keys',
-  description: 'The public keys that access tokens are signed with, as a JWK set (RFC 7517).',
+  description: 'Returns the public keys that verify access tokens, as a JWK set (RFC 7517).',
   auth: 'none',
   rateLimit: false,
   response: z.object({ keys: z.array(PublicKey) }),

@@ -18,8 +18,7 @@ export default defineFunction({
   method: 'POST',
   path: '/api/auth/login',
   summary: 'Sign in',
-  description:
-    'Signs in with the host’s own credentials; the refresh token goes into a cookie that scripts cannot read.',
+  description: 'Signs in with an account of the host. The refresh token goes into a cookie that scripts cannot read.',
   auth: 'none',
   rateLimit: {
     ...PASSWORD_LIMIT,
@@ -39,7 +38,7 @@ export default defineFunction({
     expires_in: z.literal(ACCESS_SECONDS),
     user: z.object({ id: z.int(), username: z.string(), is_admin: z.boolean() }),
   }),
-  headers: { 'set-cookie': 'The refresh token, for `/api/auth/` alone.' },
+  headers: { 'set-cookie': 'The refresh token, only for `/api/auth/`.' },
   example: {
     body: { username: 'alice', password: 'correct horse battery staple' },
     response: {

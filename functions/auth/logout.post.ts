@@ -9,13 +9,13 @@ export default defineFunction({
   path: '/api/auth/logout',
   summary: 'Sign out',
   description:
-    'Signs out: of the session whose cookie comes along, or of all without one. It succeeds whatever happens, so that a panel can always forget who was there.',
+    'Ends the session of the cookie or, without a cookie, all sessions of the caller. It always succeeds, so that a panel can always forget its user.',
   auth: 'optional',
   rateLimit: false,
   audit: ['logout'],
   request: { cookies: RefreshCookies },
   response: z.object({ message: z.string() }),
-  headers: { 'set-cookie': 'Takes the refresh token back.' },
+  headers: { 'set-cookie': 'Clears the refresh token.' },
   example: {
     response: { message: 'Déconnexion réussie.' },
   },

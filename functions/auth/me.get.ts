@@ -6,8 +6,8 @@ import { defineFunction } from '../services.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/auth/me',
-  summary: 'Who is signed in',
-  description: 'What the token says, with the stored preferences.',
+  summary: 'The signed-in user',
+  description: 'Returns the user of the token, with the stored preferences.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({

@@ -8,7 +8,7 @@ export default defineFunction({
   path: '/api/auth/preferences',
   summary: 'The caller’s preferences',
   description:
-    'With whether any of them was ever set: until then they are the defaults, and a frontend may set what the browser prefers.',
+    'Also says whether any preference was ever set. Until then all are defaults, and a frontend may set those that the browser prefers.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({ lang: z.string(), theme: z.string(), sidebar_position: z.string(), chosen: z.boolean() }),

@@ -26,7 +26,7 @@ export default defineFunction({
   method: 'PATCH',
   path: '/api/auth/preferences',
   summary: 'Change preferences',
-  description: 'Changes the caller’s preferences, one after the other: what comes before an invalid one stays changed.',
+  description: 'Changes the caller’s preferences one after the other. Those before an invalid one stay changed.',
   auth: 'user',
   rateLimit: WRITES,
   audit: false,

@@ -15,7 +15,7 @@ export default defineFunction({
   path: '/api/auth/refresh',
   summary: 'Renew the access token',
   description:
-    'Hands out a new access token for the session of the cookie, which stays as it is. The host is asked again who the account is: one that is gone, locked or expired ends its sessions.',
+    'Returns a new access token for the session of the cookie; the cookie does not change. The service asks the host for the account again. If the account is gone, locked or expired, all its sessions end.',
   auth: 'none',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   audit: ['account_ended', 'rights_changed'],

@@ -8,7 +8,7 @@ export default defineFunction({
   method: 'DELETE',
   path: '/api/auth/sessions/:id',
   summary: 'End a session',
-  description: 'Ends one of the caller’s sessions: its tokens are refused from now on, its sockets close.',
+  description: 'Ends one of the caller’s sessions. The service refuses its tokens from then on and closes its sockets.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['session_revoked'],

@@ -12,7 +12,7 @@ export default defineFunction({
   path: '/api/auth/sessions',
   summary: 'The caller’s sessions',
   description:
-    'Those that have not expired, the one used last first. `is_current` is the one whose cookie comes along.',
+    'Lists the sessions that have not expired, the last used first. `is_current` marks the session of the cookie.',
   auth: 'user',
   rateLimit: READS,
   request: { cookies: RefreshCookies },

@@ -17,8 +17,8 @@ const longAnswer = createLongAnswers()
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/checks/:target',
-  summary: 'What the last check found at a target',
-  description: 'With its packages: what is stored, told also while the host is away.',
+  summary: 'The result of a target’s last check',
+  description: 'Returns the stored result with its packages, also while the host is unreachable.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ target: Target }) },

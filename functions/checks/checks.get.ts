@@ -7,9 +7,9 @@ import { checkOf, CheckSummary, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/checks',
-  summary: 'What the last checks found',
+  summary: 'The results of the last checks',
   description:
-    'The host, then each container that was listed last, without the packages: what is stored, told also while the host is away. What was found before an upgrade, or could not be looked at again, is `unknown`; lists older than a day are never `up_to_date`.',
+    'Returns the stored results of the host and then of each container in the last list, without the packages, also while the host is unreachable. A result from before an upgrade, or of a target whose repeated check got no answer, is `unknown`. Lists older than a day are never `up_to_date`.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({ checks: z.array(CheckSummary) }),

@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/updates/checks',
   summary: 'Check a target',
   description:
-    'Refreshes the package lists of the host, of one container, or of all of them and the host, and looks at what can be upgraded, as a job that is followed like an upgrade. A target is looked at once at a time: a second request gets the same job. A stopped container stays stopped.',
+    'Starts a job that refreshes the package lists of the host, of one container, or of the host and all containers, and finds the available updates. A client follows it like an upgrade. A target has one check at a time: a second request gets the same job. A stopped container stays stopped.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['check_start'],

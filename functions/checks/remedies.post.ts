@@ -15,9 +15,9 @@ const MENDED: readonly string[] = ['repair_dpkg']
 export default defineFunction({
   method: 'POST',
   path: '/api/updates/remedies',
-  summary: 'Mend what a check has found',
+  summary: 'Apply the remedy of a finding',
   description:
-    'Does what a finding of the target’s last check names as its remedy, as a job that is followed like an upgrade: `repair_dpkg` has dpkg finish what it began.',
+    'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `repair_dpkg` completes an interrupted run of dpkg.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['remedy_start'],

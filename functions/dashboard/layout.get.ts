@@ -8,7 +8,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/dashboard/layout',
   summary: 'The caller’s dashboard',
-  description: 'What was stored, or the default.',
+  description: 'Returns the stored layout, or the default.',
   auth: 'user',
   rateLimit: READS,
   response: Layout,

@@ -12,7 +12,7 @@ export default defineFunction({
   method: 'PUT',
   path: '/api/dashboard/layout',
   summary: 'Store the caller’s dashboard',
-  description: 'Any JSON object, of 64 KiB and 32 levels at most.',
+  description: 'Stores any JSON object of at most 64 KiB and 32 levels.',
   auth: 'user',
   rateLimit: WRITES,
   audit: false,

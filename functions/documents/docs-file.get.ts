@@ -6,8 +6,9 @@ export default defineFunction({
   method: 'GET',
   path: '/api/docs/:file',
   area: 'documents',
-  summary: 'A part of that page',
-  description: 'Its scripts and styles. Kept by browsers: the page names them by their content.',
+  summary: 'A file of the documentation page',
+  description:
+    'Returns a script or style of the page. Browsers may cache it, because its name changes with its content.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   request: {

@@ -6,13 +6,13 @@ export default defineFunction({
   path: '/api/docs/',
   area: 'documents',
   document: false,
-  summary: 'The way to that page',
-  description: 'Leads to `/api/docs`, which names what it needs by where it lies itself.',
+  summary: 'Redirect to the documentation page',
+  description: 'Redirects to `/api/docs`, because the page links its files relative to its own address.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   status: 308,
   response: z.string(),
-  headers: { location: 'Where the page is, below whichever path a proxy serves it.' },
+  headers: { location: 'The relative address of the page, which is right below any path of a proxy.' },
   contentType: 'text/plain; charset=utf-8',
 
   handler(_, { header }) {

@@ -6,12 +6,12 @@ export default defineFunction({
   method: 'GET',
   path: '/api/docs',
   area: 'documents',
-  summary: 'The endpoints, for people',
-  description: 'A page that shows `/api/openapi.json`, and sends requests from the browser.',
+  summary: 'The documentation page',
+  description: 'Returns a page that shows `/api/openapi.json` and sends requests from the browser.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.string(),
-  headers: { 'content-security-policy': 'What the page may load: nothing from elsewhere.' },
+  headers: { 'content-security-policy': 'The page may load nothing from elsewhere.' },
   contentType: 'text/html; charset=utf-8',
 
   handler(_, { header }) {

@@ -5,9 +5,9 @@ import { databaseProblem } from './database-problem.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/health',
-  summary: 'Whether all is in order',
+  summary: 'The health of the service',
   description:
-    '`degraded` when the database does not answer. `boot_id` changes with every start: who waits for a restart compares it.',
+    '`degraded` means that the database is unusable. `boot_id` changes with every start, so that clients can wait for a restart.',
   auth: 'none',
   rateLimit: false,
   status: { ok: 200, degraded: 503 },

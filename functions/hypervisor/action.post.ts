@@ -21,7 +21,7 @@ export default defineFunction({
   path: '/api/hypervisor/containers/:vmid/:action',
   summary: 'Start or stop a container',
   description:
-    'Starts, stops, shuts down or reboots a container, as a task: of the hypervisor when there is a token for its API, else as a job.',
+    'Starts, stops, shuts down or reboots a container: as a task of the hypervisor if the service has a token for its API, otherwise as a job.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['container_start', 'container_stop', 'container_shutdown', 'container_reboot'],

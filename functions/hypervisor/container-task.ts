@@ -6,7 +6,7 @@ export type ContainerAction = z.infer<typeof ContainerAction>
 /** The id of a started action: a hypervisor task's UPID, or a job id. */
 export const TaskId = z.string().meta({
   id: 'TaskId',
-  description: 'Names what an action on a container has begun: a task of the hypervisor by its UPID, or a job.',
+  description: 'The UPID of the hypervisor’s task, or the id of the job, that an action on a container has started.',
   examples: ['UPID:pve1:0002C5B1:01A3F2C4:65E1B2C3:vzstart:101:root@pam!panel:'],
 })
 

@@ -6,7 +6,7 @@ import type { Container as Listed } from './pct.ts'
 /** The number of a container. The container tool returns it as text with any number of digits. */
 export const Vmid = z.number().meta({
   id: 'Vmid',
-  description: 'Number of a container.',
+  description: 'The number of a container.',
   examples: [101],
   override: { type: 'integer' },
 })

@@ -10,7 +10,7 @@ export default defineFunction({
   path: '/api/hypervisor/containers',
   summary: 'Containers',
   description:
-    'The containers of the host: with figures from the hypervisor’s API when there is a token, else as the container tool lists them.',
+    'Lists the containers of the host: with figures from the hypervisor’s API if the service has a token for it, otherwise as the container tool lists them.',
   auth: 'user',
   rateLimit: READS,
   response: z.array(Container),

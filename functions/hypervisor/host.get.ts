@@ -6,7 +6,8 @@ export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/host',
   summary: 'The host',
-  description: 'What it is, how it does, and whether it wants a reboot or a repair of its packages. Seconds and bytes.',
+  description:
+    'Returns the host’s system and figures, and whether it needs a reboot or a repair of its packages. Units are seconds and bytes.',
   auth: 'user',
   rateLimit: READS,
   response: HostFigures,

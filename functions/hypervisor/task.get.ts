@@ -9,8 +9,9 @@ import { ContainerTask, TaskId } from './container-task.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/hypervisor/tasks/:task',
-  summary: 'How far a container’s task is',
-  description: 'With the last lines of its log: the hypervisor’s by its UPID, else a job’s by its id.',
+  summary: 'The state of a container’s task',
+  description:
+    'Returns the state and the last lines of the log: of a task of the hypervisor by its UPID, otherwise of a job by its id.',
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ task: TaskId }) },

@@ -8,8 +8,8 @@ import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 export default defineFunction({
   method: 'POST',
   path: '/api/install/check',
-  summary: 'Try a host',
-  description: 'Tries the host and the account that the wizard was given, and stores nothing.',
+  summary: 'Check a host',
+  description: 'Checks the host and the account typed into the wizard, and stores nothing.',
   auth: 'none',
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,

@@ -11,9 +11,9 @@ import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
 export default defineFunction({
   method: 'POST',
   path: '/api/install',
-  summary: 'Install',
+  summary: 'Install the service',
   description:
-    'Stores the first settings, once, when the host with the agreed key lets the account in. The setup token is spent then.',
+    'Stores the first settings if the host has the agreed key and lets the account in. This works once: the setup token is used up.',
   auth: 'none',
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: ['installed'],

@@ -4,8 +4,8 @@ import { defineFunction } from '../services.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/install/status',
-  summary: 'Whether there is a host',
-  description: 'Whether the service knows its host: the wizard is for who finds that it does not.',
+  summary: 'The state of the installation',
+  description: 'Says whether the service has a host. If it has none, the panel opens the wizard.',
   auth: 'none',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   response: z.object({ installed: z.boolean() }),

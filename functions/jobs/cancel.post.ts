@@ -9,7 +9,8 @@ export default defineFunction({
   method: 'POST',
   path: '/api/updates/jobs/:id/cancel',
   summary: 'Cancel a job',
-  description: 'Ends a running job, one’s own or, for administrators, anybody’s. Its end is told like any other.',
+  description:
+    'Cancels a queued or running job: the caller’s own or, for administrators, any user’s. Its end is reported like any other.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_cancel'],

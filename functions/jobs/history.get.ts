@@ -19,7 +19,7 @@ export default defineFunction({
   path: '/api/updates/history',
   summary: 'The newest jobs',
   description:
-    'The newest 50 upgrades, or jobs of another `kind`, newest first; `null` when there is none. `output=none` leaves their outputs out, and with them two at a time are answered for a user.',
+    'Returns the newest 50 upgrades, or jobs of another `kind`, newest first; `null` if there are none. `output=none` omits the outputs. A user has two answers with outputs at a time.',
   auth: 'user',
   rateLimit: READS,
   request: { query: z.object({ output: z.literal('none').optional(), kind: UpdateKind.default('upgrade') }) },

@@ -26,7 +26,7 @@ const ContainerResult = z
   .meta({
     id: 'ContainerResult',
     description:
-      'What became of a container in an upgrade of `all`: `done`, `failed`; left out because it is `stopped`, a `template`, or stopped and `locked`; `waiting` until the job has ended, or when it ended before.',
+      'The result of a container in an upgrade of `all`: `done` or `failed`. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn.',
   })
 
 /** Fields that a record has beyond the history: how the job ended, and whose it is. */

@@ -25,7 +25,7 @@ const JobAnswer = JobRecord.extend({
   unchecked: z
     .array(Target)
     .optional()
-    .meta({ description: 'Of a check that has ended: the targets that did not answer.' }),
+    .meta({ description: 'The targets that did not answer; only for a check that has ended.' }),
   output_size: z.int(),
 })
 
@@ -41,7 +41,7 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Its record with the exit code of its command, the code of its error, who has started it, the size of its output in bytes, and of one over `all` what became of each container. `output=none` leaves the output out, and with one of more than 512 KiB two at a time are answered for a user; `kind` is told of what is no upgrade, `unchecked` of a check.',
+    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, and for a job of `all` the result of each container. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },

@@ -20,16 +20,16 @@ const Version = z
   .string()
   .max(64)
   .meta({
-    description: 'The `version` of a former answer.',
+    description: 'The `version` of a previous answer.',
     examples: ['1834.1'],
   })
 
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/jobs',
-  summary: 'The newest jobs, for who asks again and again',
+  summary: 'The newest jobs, for polling',
   description:
-    'The newest 50 upgrades, the newest 10 checks and the newest 10 remedies, and all that run, without their output, newest first, each with how it ended and who has started it; `kind` is told of what is no upgrade. With `since`, `jobs` is null as long as no job has begun or ended since that answer. It may be asked for every second: one question to the database serves all who ask.',
+    'Returns the newest 50 upgrades, 10 checks and 10 remedies, and all running jobs, newest first. Each has its result and its user, but not its output. Upgrades have no `kind`. With `since`, `jobs` is null while no job has begun or ended since that answer. Clients may poll every second, because one query of the database serves all of them.',
   auth: 'user',
   // Every open page polls once a second, and one user may have two hundred of them, such as screens on a wall.
   rateLimit: { limit: 2_500, seconds: 10, by: 'user' },

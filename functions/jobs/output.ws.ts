@@ -9,7 +9,7 @@ export default defineSocket({
   path: '/ws/updates/:jobId',
   summary: 'The output of a job, live',
   description:
-    'From byte `from` on for who is signed in, without a gap or a repeat; from now on for who is not. It ends with the job. A job whose target was none of `host`, `lxc:<id>` and `all` has no event.',
+    'Sends the output of a job until the job ends. Signed-in users get it from byte `from` on, without a gap or a repeat; anonymous clients get it from now on. A job whose target is not `host`, `lxc:<id>` or `all` has no event.',
   auth: 'optional',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {
@@ -20,7 +20,7 @@ export default defineSocket({
   closes: {
     done: 'After the last event.',
     missing: 'There is no such job.',
-    tooSlow: 'The client reads too slowly: it comes back with `from`.',
+    tooSlow: 'The client reads too slowly. It may reconnect with `from`.',
   },
 
   async open({ params: { jobId }, query: { from } }, { user, socket, config, ...services }) {

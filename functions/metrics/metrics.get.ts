@@ -5,7 +5,8 @@ export default defineFunction({
   method: 'GET',
   path: '/metrics',
   summary: 'Metrics',
-  description: 'What Prometheus asks for, where `PANEL_METRICS` is on; else nothing is here.',
+  description:
+    'Returns metrics in the format of Prometheus if `PANEL_METRICS` is on; otherwise the address does not exist.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.string(),

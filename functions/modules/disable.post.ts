@@ -12,7 +12,7 @@ export default defineFunction({
   path: '/api/modules/:id/disable',
   summary: 'Disable a module',
   description:
-    'Disables a module at once: its endpoints answer 404. Its record and its files stay; its code leaves the memory with a restart.',
+    'Disables a module at once: its endpoints answer 404. Its record and its files stay. A restart removes its code from memory.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_disabled'],

@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/modules/:id/enable',
   summary: 'Enable a module',
   description:
-    'Enables a module. One with code that was not loaded at the start of the service takes a restart, which `deployment` tells of.',
+    'Enables a module. If the service has not loaded the module’s code at its start, it restarts, and `deployment` is the id of the deployment.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_enabled'],

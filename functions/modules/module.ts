@@ -4,7 +4,7 @@ import { ModuleRow } from '../../db/modules.ts'
 /** The id of a module. The database decides whether the module exists. */
 export const ModuleId = z.string().meta({
   id: 'ModuleId',
-  description: 'Names a module.',
+  description: 'The id of a module.',
   examples: ['hello'],
   override: { pattern: '^[a-z][a-z0-9-]{0,62}$' },
 })
@@ -12,7 +12,7 @@ export const ModuleId = z.string().meta({
 /** A module as clients see it. */
 export const Module = ModuleRow.omit({ backend: true })
   .extend({ id: ModuleId, has_backend: z.boolean() })
-  .meta({ id: 'Module', description: 'A module as it is installed, or one of the panel’s own.' })
+  .meta({ id: 'Module', description: 'An installed module, or one of the panel’s own.' })
 
 /** The example of the documents. */
 export const EXAMPLE_MODULE: z.infer<typeof Module> = {

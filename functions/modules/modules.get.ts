@@ -8,7 +8,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/modules',
   summary: 'Modules',
-  description: 'Every module, the panel’s own first, then by their place in the menu.',
+  description: 'Lists every module: the panel’s own first, then the others by their place in the menu.',
   auth: 'user',
   rateLimit: READS,
   response: z.array(Module),

@@ -9,7 +9,8 @@ export default defineFunction({
   isOffered: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'A file of the panel',
-  description: 'Its scripts, styles and pictures. Kept by browsers for ever: their names change with their content.',
+  description:
+    'Returns a script, style or picture. Browsers may cache it for ever, because its name changes with its content.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   request: { params: z.object({ file: z.string() }) },

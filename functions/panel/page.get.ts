@@ -13,7 +13,7 @@ export default defineFunction({
   isOffered: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'The panel',
-  description: 'One page at every address of the panel; its script shows what belongs there.',
+  description: 'Returns the same page at every address of the panel. Its script shows the view of the address.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.string(),

@@ -8,8 +8,8 @@ import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/registry/deployments/:id',
-  summary: 'How far a deployment has come',
-  description: 'A change of a module that takes a restart, with what it has told so far.',
+  summary: 'The state of a deployment',
+  description: 'Returns the state of a module’s change that needs a restart, and its messages so far.',
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ id: DeploymentId }) },

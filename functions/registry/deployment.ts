@@ -14,7 +14,7 @@ export const Deployment = z
     started_at: z.string(),
     finished_at: z.string().nullable(),
   })
-  .meta({ id: 'Deployment', description: 'How far the deployment of a module has come, with what it has told so far.' })
+  .meta({ id: 'Deployment', description: 'The state of a module’s deployment, with its messages so far.' })
 
 /** The example of the documents. */
 export const EXAMPLE_DEPLOYMENT: z.infer<typeof Deployment> = {

@@ -9,13 +9,13 @@ import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'
 export default defineSocket({
   path: '/ws/deployments/:id',
   summary: 'A deployment, live',
-  description: 'How far it has come, each time that it goes on.',
+  description: 'Sends the state of the deployment at each change.',
   auth: 'admin',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: { params: z.object({ id: DeploymentId }) },
   sends: {
     deployment: textFrame(
-      'All of the deployment as it is now; `seq` is the number of lines of its log.',
+      'The whole current deployment; `seq` is the number of lines of its log.',
       envelope('deployment', 'deploy:<id>', Deployment),
       { type: 'deployment', topic: `deploy:${EXAMPLE_DEPLOYMENT.id}`, seq: 1, data: EXAMPLE_DEPLOYMENT },
     ),

@@ -17,7 +17,7 @@ export default defineFunction({
   path: '/api/registry/modules/:id/install',
   summary: 'Install a module',
   description:
-    'Installs a module from the forge, or its newest commit over an older one. With the `commit` that the list has shown, exactly that one is installed, or `commit_changed` says that there is another by now. One without code is usable at once; one with code takes a restart, which `deployment` tells of.',
+    'Installs a module from the forge, or replaces an older commit by its newest. With the `commit` that the list has shown, the service installs exactly that commit, or fails with `commit_changed` if there is another one by now. A module without code is usable at once. A module with code needs a restart; `deployment` is the id of the deployment.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_installed'],

@@ -24,7 +24,7 @@ export default defineFunction({
   path: '/api/registry/modules',
   summary: 'Modules on the forge',
   description:
-    'The modules that the forge offers. When it cannot be read, `error` says why, beside what was read before. `refresh=1` reads it anew.',
+    'Lists the modules that the forge offers. If the forge cannot be read, `error` says why, and the answer has the previous list. `refresh=1` reads the forge again.',
   auth: 'admin',
   rateLimit: READS,
   request: { query: z.object({ refresh: z.string().optional() }) },

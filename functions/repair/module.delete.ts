@@ -10,7 +10,8 @@ export default defineFunction({
   method: 'DELETE',
   path: '/api/repair/modules/:id',
   summary: 'Remove a module',
-  description: 'Removes a module, its files too. Its endpoints answer 404 at once; a restart follows if it had code.',
+  description:
+    'Removes a module and its files. Its endpoints answer 404 at once. A restart follows if the module had code.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['module_removed'],

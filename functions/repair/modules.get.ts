@@ -12,8 +12,8 @@ const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur
 export default defineFunction({
   method: 'GET',
   path: '/api/repair/modules',
-  summary: 'What is wrong with modules',
-  description: 'The modules that are not the panel’s own, each with what is wrong with it.',
+  summary: 'The problems of modules',
+  description: 'Lists the modules that are not the panel’s own, each with its problem.',
   auth: 'admin',
   rateLimit: READS,
   response: z.array(

@@ -9,7 +9,7 @@ export default defineFunction({
   path: '/api/settings/host-key',
   summary: 'Read a host’s key',
   description:
-    'The key that answers at an address, by an exchange of keys alone: no name and no password is sent there, and nothing is stored. Whoever compares it with the host’s own can agree to it in a change of `ssh_host`.',
+    'Returns the key of the machine at an address. The service only exchanges keys with it: it sends no name and no password, and stores nothing. An administrator compares the key with the host’s own, and can then agree to it in a change of `ssh_host`.',
   auth: 'admin',
   // As few as for the setup page's check, because each request makes the service connect to any address.
   rateLimit: { limit: 30, seconds: 60, by: 'address' },

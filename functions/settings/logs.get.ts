@@ -6,7 +6,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/settings/logs',
   summary: 'The log',
-  description: 'The newest 300 lines of the service’s log, the oldest of them first.',
+  description: 'Returns the newest 300 lines of the service’s log, the oldest of them first.',
   auth: 'admin',
   rateLimit: READS,
   response: z.object({ lines: z.array(z.string()) }),

@@ -7,7 +7,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/settings/public',
   summary: 'Public settings',
-  description: 'The settings that everybody who is signed in may read.',
+  description: 'Returns the settings that every signed-in user may read.',
   auth: 'user',
   rateLimit: READS,
   response: z.object({ dashboard_shortcuts: z.string() }),

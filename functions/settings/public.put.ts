@@ -7,7 +7,7 @@ export default defineFunction({
   method: 'PUT',
   path: '/api/settings/public',
   summary: 'Store public settings',
-  description: 'Replaces the settings that everybody who is signed in may read.',
+  description: 'Replaces the settings that every signed-in user may read.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['settings_changed'],

@@ -7,7 +7,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/settings',
   summary: 'Settings',
-  description: 'How the service reaches its host; of a secret only whether there is one.',
+  description: 'Returns how the service reaches its host. For a secret it returns only whether one is set.',
   auth: 'admin',
   rateLimit: READS,
   response: z.object({

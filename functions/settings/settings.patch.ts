@@ -10,7 +10,7 @@ export default defineFunction({
   path: '/api/settings',
   summary: 'Change settings',
   description:
-    'Changes settings, all that are given or none; the host is connected anew at once. An empty secret means no change. Another `ssh_host` takes its `ssh_host_key` along, and `current_password`, the caller’s own, which the present host checks; so does another `ssh_host_key`, and another `hypervisor_fingerprint` for the token that is stored. Another `hypervisor_url` takes its `hypervisor_token` along, unless the certificate is still the agreed one.',
+    'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['settings_changed', 'proof_refused'],

@@ -13,27 +13,27 @@ export default defineSocket({
   path: '/ws/terminal',
   summary: 'A terminal',
   description:
-    'A shell on the host or in a container. Binary frames are the terminal’s bytes both ways, and may cut a character in two; text frames are control.',
+    'Opens a shell on the host or in a container. Binary frames carry the terminal’s bytes in both directions, and may cut a character in two. Text frames carry control messages.',
   auth: 'admin',
   rateLimit: { limit: 300, seconds: 60, by: 'user' },
   audit: ['terminal_open', 'terminal_close'],
   request: { query: z.object({ target: Wanted.default(''), cols: Size.default(80), rows: Size.default(24) }) },
   sends: {
-    output: { description: 'What the terminal shows.' },
+    output: { description: 'The output of the terminal.' },
     exit: textFrame(
-      'Once, after the last output: how the shell has ended, or why there is none. `reason` is French.',
+      'Comes once, after the last output: how the shell ended, or why there is none. `reason` is French.',
       Exit,
       { type: 'exit', code: 0 },
     ),
   },
   takes: {
-    input: { description: 'What is typed.' },
-    resize: textFrame('The terminal has another size.', Resize, { type: 'resize', cols: 120, rows: 40 }),
+    input: { description: 'The user’s input.' },
+    resize: textFrame('The terminal has a new size.', Resize, { type: 'resize', cols: 120, rows: 40 }),
   },
   closes: {
     done: 'After `exit`.',
     refused:
-      'No such target or size (`target_invalid`, `invalid_request`), or a text frame that is none (`malformed_frame`).',
+      'No such target or size (`target_invalid`, `invalid_request`), or an invalid text frame (`malformed_frame`).',
     busy: 'Too many terminals are open (`terminals_busy`).',
   },
 

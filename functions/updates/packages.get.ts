@@ -10,7 +10,7 @@ export default defineFunction({
   method: 'GET',
   path: '/api/updates/packages',
   summary: 'Packages of a target',
-  description: 'The packages of the host or of one container that can be upgraded.',
+  description: 'Lists the packages of the host or of one container that have an update.',
   auth: 'user',
   rateLimit: READS,
   request: { query: z.object({ target: Target }), refusal: 'target_missing' },

@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/updates/run',
   summary: 'Start an upgrade',
   description:
-    'Starts an upgrade of one target as a job; its output is followed on topic `update:<job_id>`. Any other target is a job that fails at once, one of more than 64 characters is refused; of a container that does not exist the job’s `exit_code` tells.',
+    'Starts an upgrade of one target as a job. A client follows its output on topic `update:<job_id>`. An invalid target makes a job that fails at once; a target of more than 64 characters is refused. For a container that does not exist, the job’s `exit_code` reports the failure.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],

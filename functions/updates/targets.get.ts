@@ -10,8 +10,8 @@ import { defineFunction } from '../services.ts'
 export default defineFunction({
   method: 'GET',
   path: '/api/updates/targets',
-  summary: 'What can be upgraded',
-  description: 'The host first, then its containers; the host alone when they cannot be listed.',
+  summary: 'The targets of upgrades',
+  description: 'Lists the host first, then its containers; only the host if the containers cannot be listed.',
   auth: 'user',
   rateLimit: READS,
   response: z.array(z.object({ id: Target, name: z.string(), status: z.string(), vmid: Vmid.optional() })),
