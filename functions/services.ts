@@ -25,7 +25,7 @@ import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
 import { UPDATES_ACTIONS, UPDATES_ERRORS } from './updates/codes.ts'
 
-/** The services that every handler receives beside its request: those of the runtime, and one of each room. Created once at the start. */
+/** The services that every handler receives with its request: the runtime's, and one of each room. Created at the start. */
 export interface Services extends context.RuntimeServices {
   host: Host
   hub: Hub
@@ -41,7 +41,7 @@ export interface Services extends context.RuntimeServices {
   logLines(): string[]
   /** Undefined when metrics are off. */
   metrics: Metrics | undefined
-  /** Names this start of the service: it changes with every one. */
+  /** The id of this start of the service; every start has a new one. */
   boot: { id: string; startedAt: string; version: string }
 }
 
@@ -83,7 +83,7 @@ type SecretKey = (typeof SETTINGS.secrets)[number]
 export type SettingValues = ValuesOf<SettingKey>
 export type ShownSettings = ShownOf<SettingKey, SecretKey>
 
-/** The stored settings, with what each subject reads from its own. */
+/** The stored settings, with the typed reading of each subject. */
 export interface Settings
   extends Pick<SettingsStore<SettingKey, SecretKey>, 'show' | 'unreadable' | 'change' | 'onChange'>,
     SshSettings,

@@ -1,4 +1,5 @@
-// Shows /api/openapi.json. A proxy may serve the service below a path of its site, which the document does not know: requests go there too.
+// Shows /api/openapi.json. A proxy may serve the service below a path of its site. The document does not contain that
+// path, so requests get it here.
 const site = new URL('..', window.location.href).pathname
 const servedHere = (update) => (document) => update({ ...document, servers: [{ url: site.replace(/(?<=.)\/$/, '') }] })
 
@@ -10,7 +11,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,
-  // Nothing is asked of an outside address.
+  // The page sends no request to an outside address.
   validatorUrl: null,
   plugins: [{ statePlugins: { spec: { wrapActions: { updateJsonSpec: servedHere } } } }],
 })

@@ -8,7 +8,7 @@ import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 /** The host helper's version, raised with every new or changed verb. Verbs are never removed. */
 export const HELPER_VERSION = 1
 
-/** The folder, owned by root, with the records of what runs under the helper. */
+/** The folder, owned by root, with the records of the sessions that run under the helper. */
 const FOLDER = '/run/ops-panel-host'
 
 const REFRESH = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'

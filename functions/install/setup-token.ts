@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createFileAtomically, isCode } from '../../platform/files.ts'
 
 /**
- * Proof that an installer can read this machine's console or the data folder. Without it, whoever reaches the port
+ * Proof that an installer can read this machine's console or the data folder. Without it, anybody who reaches the port
  * first could install.
  */
 export interface SetupToken {

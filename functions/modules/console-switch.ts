@@ -20,7 +20,7 @@ export async function expectIdle(db: Database, id: string): Promise<void> {
   if (await isBeingDeployed(db, id)) throw new CommandError(`une installation de « ${id} » est en cours.`)
 }
 
-/** Enables or disables a module. Returns what the administrator should do next, if anything. */
+/** Enables or disables a module. Returns the administrator's next step, if any. */
 export async function switchFromConsole(context: CommandContext, id: string, enabled: boolean): Promise<string> {
   const { db, clock } = context
   const module = await ownModule(context, id)

@@ -1,7 +1,7 @@
 import { pruneDeployments } from '../../db/deployments.ts'
 import { defineTask } from '../services.ts'
 
-/** Deployments serve current clients and the next start. The audit log keeps who changed what. */
+/** Deployments serve current clients and the next start. The audit log keeps every change with its user. */
 const KEPT = 200
 
 /** Removes all but the newest deployments. */

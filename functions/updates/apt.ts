@@ -210,7 +210,7 @@ case $scope in
 esac
 `
 
-/** What an upgrade job covers. */
+/** The targets that an upgrade job covers. */
 export type Scope = { scope: 'host' } | { scope: 'container'; id: string } | { scope: 'all'; ids: readonly string[] }
 
 /**
