@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
-/** An account of the imitated host, as its owner and its administrator set it up. */
+/** An account of the imitated host with its rights and start-up files. */
 export interface Account {
   password: string
   uid: number
-  /** Names, the primary group first. */
+  /** Group names, the primary group first. */
   groups: readonly string[]
   /** For anything, with or without its password; for apt-get and pct alone, without one; or not at all. */
   sudo?: 'password' | 'nopasswd' | 'rule' | 'none'
@@ -19,10 +19,10 @@ export interface User extends Account {
   name: string
 }
 
-/** Who a program runs as once sudo or pct let it through. */
+/** The account of programs that sudo or pct run. */
 export const ROOT: User = { name: 'root', password: '', uid: 0, groups: ['root'], shell: 'sh' }
 
-/** The account of the service, with a password of this start alone. */
+/** The service account, with a new password at each start. */
 export const SERVICE = 'panel'
 
 /** The accounts of a new host; `more` adds to them or replaces them. */

@@ -5,7 +5,7 @@ const SOURCES = {
   'stable-security': 'http://mirror.example/debian-security bookworm-security',
 }
 
-/** What `apt-get update` prints, piece by piece. */
+/** The output of `apt-get update`, piece by piece. */
 export function* updateLines({ upgradable, silent }: Place): Generator<string> {
   yield `Hit:1 ${SOURCES.stable} InRelease\n`
   yield `Get:2 ${SOURCES.stable}-updates InRelease [55.4 kB]\n`
@@ -24,7 +24,7 @@ export function* updateLines({ upgradable, silent }: Place): Generator<string> {
   }
 }
 
-/** What `apt-get -y full-upgrade` prints, piece by piece; each package leaves the list as it is unpacked. */
+/** The output of `apt-get -y full-upgrade`, piece by piece; each package leaves the list when it is unpacked. */
 export function* upgradeLines(place: Place): Generator<string> {
   const packages = [...place.upgradable]
   yield 'Reading package lists...\n'
@@ -66,7 +66,7 @@ function* dpkg(place: Place, packages: readonly Upgradable[]): Generator<string>
   yield 'Processing triggers for libc-bin (2.36-9+deb12u10) ...\r\n'
 }
 
-/** dpkg tells the architecture of libraries alone: of those that several architectures may share. */
+/** dpkg names the architecture only of libraries, which several architectures may share. */
 function known({ name, arch }: Upgradable): string {
   return name.startsWith('lib') ? `${name}:${arch}` : name
 }

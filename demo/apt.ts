@@ -39,7 +39,7 @@ export async function aptGet(args: readonly string[], process: Process): Promise
   return fail(process, `E: Invalid operation ${operation ?? ''}\n`, 100)
 }
 
-/** Prints what was set for upgrades instead of apt's own words, until there is no more or the program is to end. */
+/** Prints the output configured for upgrades instead of apt's, until it is complete or the program must end. */
 export async function printInstead(output: NonNullable<Machine['upgradeOutput']>, process: Process): Promise<number> {
   const { signal } = process
   const ended = new Promise<never>((_, reject) => {
@@ -67,7 +67,7 @@ function lockDenied(process: Process, file: string, what: string): Promise<numbe
   return fail(process, `${text}${what.startsWith('directory') ? 'lock' : 'acquire'} ${what}\n`, 100)
 }
 
-/** One upgrade at a time in one place; who comes second waits, as DPkg::Lock::Timeout has it. */
+/** Allows one upgrade at a time in each place; the second waits, as with DPkg::Lock::Timeout. */
 async function withLock({ place, stdout, signal }: Process, work: () => Promise<void>): Promise<number> {
   if (place.lock) {
     const held = 'Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 4711 (apt-get)'

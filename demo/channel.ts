@@ -6,7 +6,7 @@ import { interactiveShell } from './shell.ts'
 import { Stdin } from './stdin.ts'
 import { splitWords } from './words.ts'
 
-/** What an account's shell has in its environment: the host speaks French. */
+/** The environment of an account's shell: the host speaks French. */
 const ENVIRONMENT = { LANG: 'fr_FR.UTF-8' }
 
 interface Login {
@@ -74,7 +74,7 @@ async function shell(line: string | undefined, process: Process, run: Run): Prom
   return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0]}: not found\n`, 127)
 }
 
-/** What a terminal makes of a program's output: it ends lines with a return. */
+/** Converts line ends of a program's output to CR LF, as a terminal does. */
 function onScreen(data: string | Uint8Array): string | Uint8Array {
   return typeof data === 'string' ? data.replaceAll('\n', '\r\n') : data
 }

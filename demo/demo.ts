@@ -9,7 +9,7 @@ import { manyContainers } from './place.ts'
 import { explainPreparation, prepare } from './prepare.ts'
 import { screen } from './screen.ts'
 
-/** A terminal and npm may both pass on one Ctrl-C: what follows within this time is the same one. */
+/** A terminal and npm may both pass on one Ctrl-C: signals within this time count as one. */
 const SAME_SIGNAL_MS = 500
 
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))
@@ -32,7 +32,7 @@ await prepare(server.url, hypervisor).catch((error: unknown) => {
 })
 process.stdout.write(screen({ url: server.url, sshPort: host.port }))
 
-/** On the port asked for; without one, on 8080 or whatever is free. */
+/** Listens on the requested port; by default on 8080 or, if that is taken, on a free one. */
 async function startPanel() {
   const port = process.env.PANEL_PORT
   if (port) return startServer(environment(port))
@@ -53,7 +53,7 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Of the caller's variables only harmless ones count: a database, say, must not be filled with the imitation. */
+/** Keeps only harmless variables of the caller: the demo must not write to a configured database, for example. */
 function environment(port: string): Record<string, string | undefined> {
   return {
     PANEL_HOST: process.env.PANEL_HOST,

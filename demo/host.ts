@@ -11,46 +11,46 @@ import type { Machine } from './process.ts'
 import { createPrograms } from './programs.ts'
 
 export interface DemoHostOptions {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, takes a free port. */
   port?: number
-  /** How long an upgrade takes for a line of its output, in milliseconds. */
+  /** The time between two lines of an upgrade's output, in milliseconds. */
   lineMs?: number
-  /** How long a wrong password takes, in milliseconds. */
+  /** The delay after a wrong password, in milliseconds. */
   wrongMs?: number
-  /** What the host calls itself. */
+  /** The host name. */
   name?: string
-  /** In the place of three. */
+  /** Replace the three default containers. */
   containers?: Place[]
-  /** Accounts beside `demo`, `guest` and the service's `panel`, or in their place. */
+  /** Accounts that are added to `demo`, `guest` and the service's `panel`, or replace them. */
   users?: Readonly<Record<string, Account>>
-  /** The one way in that the host offers. */
+  /** The only login method that the host offers. */
   method?: LoginMethod
-  /** An OpenSSH private key; a new ed25519 one without it. */
+  /** An OpenSSH private key; by default a new ed25519 key. */
   privateKey?: string
 }
 
-/** What is set on it applies to what happens from then on. */
+/** A running imitated host. Changes of its properties apply to later events. */
 export interface DemoHost extends Pick<Machine, 'lineMs' | 'upgradeOutput' | 'override'> {
   readonly port: number
-  /** As it is pinned: `ssh-ed25519 SHA256:…`. */
+  /** The fingerprint in its pinned form: `ssh-ed25519 SHA256:…`. */
   readonly hostKey: string
-  /** To be given to another host that shall have the same key. */
+  /** The private key, for another host with the same key. */
   readonly privateKey: string
   /** The account for the service's settings. */
   readonly service: { username: string; password: string }
   /** By name; they may change while it runs. */
   readonly users: Map<string, User>
-  /** The newest thousand who gave a password, right or wrong. */
+  /** The users of the newest thousand password attempts, right or wrong. */
   readonly signIns: readonly string[]
-  /** The newest thousand command lines, as words. */
+  /** The newest thousand command lines, split into words. */
   readonly commands: readonly (readonly string[])[]
   /** Open connections. */
   readonly connections: number
-  /** While false, whoever connects is dropped before the handshake. */
+  /** While false, connections are dropped before the handshake. */
   accepting: boolean
-  /** Names of what can be upgraded on `host` or in a container. */
+  /** The names of upgradable packages on `host` or in a container. */
   upgradable(place: string): string[]
-  /** Drops every connection abruptly; jobs run on. */
+  /** Drops every connection abruptly; jobs keep running. */
   cut(): void
   /** Drops every connection, and the jobs end without an exit code. */
   reboot(): void

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Place } from './place.ts'
 
-/** What a container uses at most, and about how much of it. */
+/** The limits of a container and its approximate use of them. */
 interface Size {
   cpus: number
   memory: number

@@ -1,17 +1,17 @@
 import { EventEmitter, once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 
-/** A job may print without a pause; after this many bytes the others have their turn. */
+/** A job may print without a pause; after this many bytes it yields to the event loop. */
 const TURN = 256 * 1024
 const PIECE = 64 * 1024
 
 const CANCELLED = Symbol('cancelled')
 
-/** A detached job: what its folder would hold. The output keeps the very buffers that were printed. */
+/** A detached job with the contents of its folder. The output keeps the printed buffers without a copy. */
 export class Job {
-  /** The uid that started it; to anybody else it is not there. */
+  /** The uid that started it; other accounts cannot see the job. */
   readonly owner: number
-  /** What its command has noted apart from the output, in lines. */
+  /** The notes that its command wrote beside the output, in lines. */
   readonly notes: string[] = []
   readonly #stop: AbortController
   readonly #changes = new EventEmitter().setMaxListeners(0)
@@ -31,12 +31,12 @@ export class Job {
     return this.#size
   }
 
-  /** The exit code; undefined while it runs, and for ever when it was lost. */
+  /** The exit code; undefined while the job runs, and always for a lost job. */
   get code(): number | undefined {
     return this.#code
   }
 
-  /** How it was lost, if it was. */
+  /** The cause of the loss of a lost job. */
   get loss(): 'killed' | 'rebooted' {
     return this.#loss
   }
@@ -65,7 +65,7 @@ export class Job {
     this.#changes.emit('change')
   }
 
-  /** Ends the program of the job, which tells its exit code. */
+  /** Ends the program of the job, which then reports its exit code. */
   cancel(): void {
     this.#stop.abort(CANCELLED)
   }

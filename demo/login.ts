@@ -2,16 +2,16 @@ import { setTimeout } from 'node:timers/promises'
 import type { AuthContext, AuthenticationType } from 'ssh2'
 import type { User } from './account.ts'
 
-/** How the imitated host lets accounts in; a host offers one of the two. */
+/** The login methods of the imitated host; a host offers one of the two. */
 export type LoginMethod = Extract<AuthenticationType, 'password' | 'keyboard-interactive'>
 
 interface Rules {
   users: ReadonlyMap<string, User>
   method: LoginMethod
-  /** How long a wrong password takes. */
+  /** The delay after a wrong password. */
   wrongMs: number
   signal: AbortSignal
-  /** Told who gives a password, right or wrong. */
+  /** Called with the user of every password attempt, right or wrong. */
   onPassword(username: string): void
 }
 
@@ -19,8 +19,8 @@ interface Rules {
 const TRIES = 6
 
 /**
- * Answers the tries of one connection. `enter` is called before the account is let in: when it gives false the
- * connection was ended instead.
+ * Answers the attempts of one connection. `enter` is called before the account is let in: when it returns false, the
+ * connection has been ended instead.
  */
 export function createLogin(
   { users, method, wrongMs, signal, onPassword }: Rules,
@@ -43,7 +43,7 @@ export function createLogin(
   }
 
   return (context: AuthContext): void => {
-    // A wait that close() cut short has nobody left to answer.
+    // close() ended the wait: there is no client left to answer.
     const settle = (password: string | undefined) => void decide(context, password).catch(() => {})
     if (context.method !== method) context.reject([method])
     else if (context.method === 'password') settle(context.password)

@@ -2,7 +2,7 @@ import { ROOT } from './account.ts'
 import type { Place } from './place.ts'
 import { type Exit, fail, type Process, pause } from './process.ts'
 
-/** Runs words as a program; given by who knows all programs. */
+/** Runs a command line, given as words; the caller passes it in because it knows all programs. */
 export type Run = (words: readonly string[], process: Process) => Exit
 
 const USAGES = {
@@ -17,10 +17,10 @@ const USAGES = {
 type OnContainer = Exclude<keyof typeof USAGES, 'list'>
 const ON_CONTAINER: readonly OnContainer[] = ['exec', 'reboot', 'shutdown', 'start', 'status', 'stop']
 
-/** How long a container takes to start or stop, in lines of an upgrade's output: two seconds. */
+/** The time a container takes to start or stop, in lines of an upgrade's output: two seconds. */
 const TAKES_LINES = 10
 
-/** The container tool, in the words of pve-container 6: `list`, `exec <id> -- <command>`, and what needs an id alone. */
+/** The container tool with the messages of pve-container 6: `list`, `exec <id> -- <command>`, and actions on an id. */
 export function createPct(run: Run) {
   return async ([name, ...args]: readonly string[], process: Process): Promise<number> => {
     if (process.user.uid !== 0) return fail(process, notRoot(), 255)
@@ -33,7 +33,7 @@ export function createPct(run: Run) {
   }
 }
 
-/** What the cluster's file system says to anybody but root. */
+/** The error of the cluster's file system for every account except root. */
 function notRoot(): string {
   const tries = [0, 1, 2].map((at) => `ipcc_send_rec[${at + 1}] failed: Unknown error -1\n`)
   return `${tries.join('')}Unable to load access control list: Unknown error -1\n`

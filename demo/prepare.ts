@@ -1,7 +1,7 @@
 import { ApiError, createPanel } from '../client/index.ts'
 import type { DemoHypervisor } from './hypervisor.ts'
 
-/** What an administrator would have set: the hypervisor's API, and shortcuts. An upgrade has just begun, too. */
+/** Sets up the demo as an administrator would (the hypervisor's API, shortcuts) and starts an upgrade. */
 export async function prepare(
   url: string,
   { url: hypervisor_url, token: hypervisor_token }: DemoHypervisor,

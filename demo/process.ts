@@ -4,7 +4,7 @@ import type { Jobs } from './jobs.ts'
 import type { Place } from './place.ts'
 import type { Stdin } from './stdin.ts'
 
-/** What an imitated program sees of the world. */
+/** The environment, streams and signals of an imitated program. */
 export interface Process {
   user: User
   place: Place
@@ -13,16 +13,16 @@ export interface Process {
   /** Settles when the reader has room for more. */
   stdout(data: string | Uint8Array): Promise<void>
   stderr(data: string | Uint8Array): Promise<void>
-  /** Of a job: writes a line of its notes. */
+  /** Only in a job: writes a line of its notes. */
   note?(line: string): void
   /** The size of its terminal, if it has one. */
   terminal: { cols: number; rows: number } | undefined
-  /** Aborted when the program is to end: its channel closed, or its host stops. */
+  /** Aborted when the program must end: its channel closed, or its host stops. */
   signal: AbortSignal
   machine: Machine
 }
 
-/** Answers for a program instead of its imitation; undefined leaves it to that. */
+/** Overrides the imitation of a program; undefined runs the imitation. */
 export type Override = (words: readonly string[], process: Process) => Promise<number> | undefined
 
 /** The imitated host behind all its connections. */
@@ -32,9 +32,9 @@ export interface Machine {
   host: Place
   containers: readonly Place[]
   jobs: Jobs
-  /** How long an upgrade takes for a line of its output. */
+  /** The time between two lines of an upgrade's output. */
   lineMs: number
-  /** What every upgrade prints, instead of apt's words; the lists stay as they are. */
+  /** The output of every upgrade instead of apt's own; the package lists stay unchanged. */
   upgradeOutput: ((place: string) => AsyncIterable<string | Uint8Array>) | undefined
   override: Override | undefined
 }
@@ -45,13 +45,13 @@ export type Exit = Promise<number | undefined>
 /** An imitated program or script. */
 export type Program = (args: readonly string[], process: Process) => Promise<number>
 
-/** Says why on stderr and gives the exit code back. */
+/** Writes the reason to stderr and returns the exit code. */
 export async function fail(process: Process, text: string, code: number): Promise<number> {
   await process.stderr(text)
   return code
 }
 
-/** Waits; rejects at once when the program is to end. */
+/** Waits; rejects at once when the program must end. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await setTimeout(ms, undefined, { signal })
   else signal.throwIfAborted()

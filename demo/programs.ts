@@ -21,7 +21,7 @@ export function createPrograms(): Run {
     const [option, text = '', , ...rest] = args
     const script = option === '-c' ? scripts.get(text) : undefined
     if (script) return script(rest, process)
-    // Any other script: its text is never looked into beyond the word that the message names.
+    // Any other script: only the word that the message names is read.
     const word = /\S+/.exec(option === '-c' ? text : (option ?? ''))?.[0] ?? ''
     return fail(process, `sh: 1: ${word}: not found\n`, 127)
   }
@@ -37,7 +37,7 @@ export function createPrograms(): Run {
     return code ?? fail(process, `env: '${rest[0] ?? ''}': No such file or directory\n`, 127)
   }
 
-  /** `timeout -k <s> <s> <command>…`: nothing that the imitation does takes as long. */
+  /** `timeout -k <s> <s> <command>…`: no imitated command takes that long. */
   const timeout: Program = async ([_option, _kill, _seconds, ...command], process) =>
     (await run(command, process)) ?? 127
 
@@ -50,7 +50,7 @@ export function createPrograms(): Run {
     ['/bin/sh', sh],
     ['env', env],
     ['apt', apt],
-    // Nothing that the imitation does is left half done.
+    // The imitation completes every command, so no run is ever interrupted.
     ['dpkg-query', async () => 0],
     ['apt-get', aptGet],
     ['/usr/bin/apt-get', aptGet],
@@ -64,7 +64,7 @@ export function createPrograms(): Run {
 
   const find = (name: string, { place, user }: Process): Program | undefined => {
     const own = place.id === 'host' ? onHost.get(name) : undefined
-    // /usr/sbin is in root's search path alone.
+    // Only root's search path contains /usr/sbin.
     return own ?? everywhere.get(name) ?? (name === 'pct' && place.id === 'host' && user.uid === 0 ? pct : undefined)
   }
 
@@ -97,7 +97,7 @@ function findUser(name: string, { machine, user }: Process): User | undefined {
   return machine.users.get(name) ?? (name === user.name ? user : undefined)
 }
 
-/** The seconds since the epoch, whatever form is asked for. */
+/** The seconds since the epoch, in every requested format. */
 async function date(_args: readonly string[], process: Process): Promise<number> {
   await process.stdout(`${Math.floor(Date.now() / 1000)}\n`)
   return 0

@@ -1,4 +1,4 @@
-/** What `npm run demo` says once all is up: where to go, as whom, and commands that work as they are copied. */
+/** The text that `npm run demo` prints when it is ready: the address, the accounts, and commands to copy. */
 export function screen({ url, sshPort }: { url: string; sshPort: number }): string {
   return `
   ops-panel : démonstration

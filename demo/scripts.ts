@@ -16,7 +16,7 @@ import { fail, type Process, type Program } from './process.ts'
 import { interactiveShell } from './shell.ts'
 import { noStdin } from './stdin.ts'
 
-/** The imitation of each script that the service sends, by the very text of it. Any other text runs nothing. */
+/** The imitations of the scripts that the service sends, by their exact text. Any other text runs nothing. */
 export function createScripts(run: Run): ReadonlyMap<string, Program> {
   const exitOf = async (words: readonly string[], process: Process): Promise<number> => {
     return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0] ?? ''}: not found\n`, 127)
@@ -76,7 +76,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const { upgradeOutput } = process.machine
     if (upgradeOutput) return printInstead(upgradeOutput, process)
     const aptGet = [...wordsOf(sudo), 'apt-get']
-    // What was left unfinished is brought to its end first.
+    // An unfinished dpkg run is completed first.
     process.place.unfinished = []
     return (await exitOf([...aptGet, 'update'], process)) || exitOf([...aptGet, '-y', 'full-upgrade'], process)
   }
@@ -111,7 +111,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     const write = (data: string | Uint8Array) => job.write(data)
     const note = (line: string) => void job.notes.push(line)
     const detached: Process = { ...process, stdin: noStdin(), stdout: write, stderr: write, note, signal: job.signal }
-    // A job that was lost has nobody left to tell.
+    // A lost job reports nothing.
     exitOf(command, detached).then(
       (code) => job.end(code),
       () => (job.cancelled ? job.end(TERMINATED) : job.lose()),
@@ -169,7 +169,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   ])
 }
 
-/** Every account has its password in the imitated host itself, and nothing is seen of it but by root. */
+/** Every account has its password in the imitated host itself; only root can read the entry. */
 function inspected({ name, uid, shell, expired, groups, sudo = 'none' }: User, byRoot: boolean): string[] {
   const today = Math.floor(Date.now() / 1000)
   const path = shell === 'nologin' ? '/usr/sbin/nologin' : '/bin/bash'
@@ -185,10 +185,10 @@ function inspected({ name, uid, shell, expired, groups, sudo = 'none' }: User, b
   return [name, `${uid}`, path, ...seen, ...groups]
 }
 
-/** What a shell tells of a command that SIGTERM has ended. */
+/** The exit code that a shell reports for a command ended by SIGTERM. */
 const TERMINATED = 143
 
-/** `sudo -n` as the scripts hold it in a variable: no words, or two. */
+/** The value of the scripts' variable for `sudo -n`: no words, or two. */
 function wordsOf(text: string): string[] {
   return text.split(' ').filter((word) => word !== '')
 }

@@ -11,7 +11,7 @@ const CLEAR = '\x1b[H\x1b[2J'
 
 const WELCOME = `Imitation d’un shell : rien n’est exécuté sur cette machine. « help » dit ce qu’il connaît.
 `
-/** The sixteen colours of terminals, then a strip of those that are given as red, green and blue. */
+/** The sixteen colours of terminals, then a strip of 24-bit colours. */
 const COLORS = [
   ...[30, 90].map((first) => Array.from({ length: 8 }, (_, n) => `\x1b[${first + n}m████`).join('')),
   Array.from({ length: 32 }, (_, n) => `\x1b[48;2;${n * 8};${(n * 16) % 256};${255 - n * 8}m `).join(''),
@@ -30,7 +30,7 @@ export async function interactiveShell(process: Process, run: Run): Promise<numb
   let code = 0
   await stdout(`${WELCOME}${prompt}`)
 
-  /** Runs what was typed; what is typed meanwhile can only interrupt it, or waits. */
+  /** Runs the typed line; later input interrupts it or waits. */
   const enter = async (): Promise<number | undefined> => {
     const words = splitWords(line) ?? []
     line = ''
@@ -74,7 +74,7 @@ export async function interactiveShell(process: Process, run: Run): Promise<numb
   }
 }
 
-/** Until the program has ended, what is typed waits; Ctrl-C interrupts it, and nothing waits any more. */
+/** Holds typed input back until the program has ended; Ctrl-C interrupts the program and drops that input. */
 async function watch({ stdin, stdout }: Process, ended: AbortSignal, interrupt: () => void): Promise<void> {
   let ahead = ''
   for (;;) {
@@ -123,7 +123,7 @@ async function yes(words: readonly string[], { stdout, signal }: Process): Promi
   for (;;) {
     signal.throwIfAborted()
     await stdout(lines)
-    // Ctrl-C has to come through between two writes that the window had room for.
+    // Ctrl-C must get through between two writes that fit into the window.
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

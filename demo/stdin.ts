@@ -1,17 +1,17 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Nobody types a longer password; what comes after it is let go. */
+/** Nobody types a longer password; further input is dropped. */
 const LIMIT = 64 * 1024
 
-/** What a client sends to an imitated program: read by the line, and watched for its end. */
+/** The input of an imitated program: read line by line, and watched for its end. */
 export class Stdin {
   readonly #ended = new AbortController()
   readonly #waiting: (() => void)[] = []
-  /** A character may come in two pieces. */
+  /** A character may arrive in two chunks. */
   readonly #decoder = new StringDecoder()
   #text = ''
 
-  /** Aborted once no more can come. */
+  /** Aborted when the input has ended. */
   get ended(): AbortSignal {
     return this.#ended.signal
   }
@@ -26,7 +26,7 @@ export class Stdin {
     this.#wake()
   }
 
-  /** The next line without its end; undefined when there is none any more. */
+  /** The next line without its line end; undefined at the end of the input. */
   async readLine(): Promise<string | undefined> {
     while (!this.#text.includes('\n') && !this.ended.aborted) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -38,7 +38,7 @@ export class Stdin {
     return line
   }
 
-  /** The next character; undefined when there is none any more, or once somebody gives up waiting. */
+  /** The next character; undefined at the end of the input, or when the wait is given up. */
   async readKey(signal?: AbortSignal): Promise<string | undefined> {
     const wake = () => this.#wake()
     signal?.addEventListener('abort', wake, { once: true })
@@ -51,7 +51,7 @@ export class Stdin {
     return key
   }
 
-  /** What was read too soon comes again. */
+  /** Puts text back in front of the input. */
   putBack(text: string): void {
     this.#text = text + this.#text
   }
@@ -61,7 +61,7 @@ export class Stdin {
   }
 }
 
-/** An stdin from which nothing comes, like `/dev/null`. */
+/** An empty stdin, like `/dev/null`. */
 export function noStdin(): Stdin {
   const stdin = new Stdin()
   stdin.end()

@@ -15,10 +15,10 @@ interface Request {
 }
 
 const RULE = ['apt-get', '/usr/bin/apt-get', 'pct', '/usr/sbin/pct']
-/** How long PAM holds a wrong password back, shortened. */
+/** PAM's delay after a wrong password, shortened. */
 const WRONG_MS = 300
 
-/** sudo with `-n`, `-S`, `-k`, `-p`, `-l` and assignments; a password is asked for every time. */
+/** sudo with `-n`, `-S`, `-k`, `-p`, `-l` and assignments; it asks for the password every time. */
 export function createSudo(run: Run) {
   return async (args: readonly string[], process: Process): Promise<number> => {
     const request = parse(args)
@@ -52,7 +52,7 @@ function parse(args: readonly string[]): Request {
   while (rest[0]?.startsWith('-')) {
     const flag = rest.shift() ?? ''
     if (flag === '--') break
-    // A sign of percent stands for itself when it is doubled: sudo(8).
+    // A doubled percent sign is a literal one: sudo(8).
     if (flag === '-p') prompt = rest.shift()?.replaceAll('%%', '%')
     else for (const letter of flag.slice(1)) flags.add(letter)
   }

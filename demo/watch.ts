@@ -6,7 +6,7 @@ const Frame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('update_error'), data: z.object({ error: z.string() }) }),
 ])
 
-/** Writes the output of a job to stdout as it comes; the exit code says whether the job ended well. */
+/** Writes the output of a job to stdout as it arrives; the exit code is 0 when the job succeeded. */
 function watch(url: string, job: string, token: string): void {
   const address = new URL(`/ws/updates/${encodeURIComponent(job)}`, url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
@@ -37,7 +37,7 @@ const [url, job, token] = process.argv.slice(2)
 if (url && job && token && URL.canParse(url) && /^[\w.-]+$/.test(token)) {
   watch(url, job, token)
 } else {
-  // A login that was refused leaves its message where the token should be.
+  // After a refused login the variable holds the error message instead of the token.
   process.stderr.write('Usage : npm run --silent demo:watch -- <adresse> <tâche> <jeton>\n')
   process.exitCode = 2
 }
