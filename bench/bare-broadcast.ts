@@ -17,13 +17,13 @@ const server = createServer((socket) => {
 })
 await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 2048 }, resolve))
 
-/** A server that writes each message to each of its connections, once there are so many. Tells its port; then the moment before the first write. */
+/** Writes each message to each connection once enough are open. Reports its port, then the time of the first write. */
 answer(Question, async (question) => {
   if (question.what === 'port') {
     const address = server.address()
     return typeof address === 'object' && address ? address.port : 0
   }
-  // A client is connected before the server has heard of it, and those of the last time may still be going.
+  // A client is connected before the server knows it, and connections of the previous round may still be closing.
   while (open.size !== question.connections) await pause(5)
   const began = performance.timeOrigin + performance.now()
   const message = Buffer.from(question.message)

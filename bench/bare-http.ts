@@ -4,7 +4,7 @@ import { answer } from './child.ts'
 
 const Question = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown() })
 
-/** node:http with nothing around it: gives the same answer to every request. The address is told. */
+/** Bare node:http: gives the same answer to every request. It reports its address. */
 answer(Question, async ({ headers, body }) => {
   const server = createServer((_, response) => {
     const text = JSON.stringify(body)

@@ -10,7 +10,7 @@ const Question = z.discriminatedUnion('what', [
   z.object({ what: z.literal('echo'), ...Account, pausesMs: z.array(z.number()) }),
 ])
 
-/** ssh2 with nothing around it: a login with one command, or lines that come back over a channel. Milliseconds. */
+/** Bare ssh2: a login with one command, or lines that come back over a channel. Returns milliseconds. */
 answer(Question, async (question) => {
   const started = performance.now()
   const client = new Client()

@@ -23,7 +23,7 @@ const HEAD = /^\{"type":"(\w+)","topic":"[^"]*","seq":(\d+),/
 let round = 0
 let received: Promise<unknown> = Promise.resolve()
 
-/** Many subscribers in one process: first they connect, then the moment is told at which the last of them has it all. */
+/** Many subscribers in one process: they connect, then it reports when the last of them has the whole output. */
 answer(Question, async (question) => {
   if (question.what === 'await') {
     await received
@@ -55,13 +55,13 @@ async function plain({ port, bytes }: { port: number; bytes: number }): Promise<
   return { received: whole }
 }
 
-/** Settles once the output has begun to come, so that all that follows comes live. */
+/** Settles when the first output arrives, so that the rest arrives live. */
 async function subscriber(
   { url, token, job, bytes }: { url: string; token: string; job: string; bytes: number },
   n: number,
 ): Promise<{ received: Promise<void> }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/updates/${job}`, {
-    // From an address of its own, as openings are limited by address.
+    // Each has an address of its own, because openings are limited by address.
     headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': `127.${round}.${n >> 8}.${n & 255}` },
     perMessageDeflate: false,
   })

@@ -9,12 +9,12 @@ import { compare, type Row } from './table.ts'
 const ROUNDS = { warmUp: 1, rounds: 5 }
 const LINE = `${'Unpacking ops-panel-bench (1.0-1) over (0.9-1) ...'.padEnd(79, '.')}\n`
 const LINES = 20_000
-/** As many as the bare server manages in a few seconds. */
+/** The bare server manages this many in a few seconds. */
 const BARE_WRITES = 200_000
 const FILE = '/var/tmp/bench-lines'
 const GO = '/var/tmp/bench-go'
 
-/** Says that it is there, waits to be told to go, says when it does, and prints the file. */
+/** Reports that it is ready, waits for the start signal, prints the time and then the file. */
 const PRINT = 'echo ready; until [ -e "$1" ]; do sleep 0.05; done; date +%s%N >"$1.at"; cat "$2"'
 const READY = 'ready\n'
 

@@ -11,7 +11,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** Longer than any round, a job of a gigabyte on a slow machine included: a process that says nothing for so long hangs. */
+/** Longer than any round, even a job of a gigabyte on a slow machine: a process that is silent for so long hangs. */
 const ANSWER_MS = 300_000
 const END_MS = 2_000
 
@@ -75,7 +75,7 @@ export async function startChild(
   }
 }
 
-/** The other end, in the process itself: it says that it is ready, then answers, and ends with its parent. */
+/** The child's side: it reports that it is ready, answers, and ends with its parent. */
 export function answer<question>(schema: z.ZodType<question>, reply: (question: question) => unknown): void {
   const send = (message: object) => void process.send?.(message)
   process.on('message', async (message) => {

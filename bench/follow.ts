@@ -6,7 +6,7 @@ export const Task = z.object({ url: z.string(), token: z.string(), program: z.st
 
 const Started = z.object({ job_id: z.string() })
 
-/** How a job's output came: where it ended in bytes, how often the service called us too slow. */
+/** The result of following: the output's end in bytes, and how often the service called this client too slow. */
 export interface Followed {
   size: number
   reconnects: number
@@ -15,7 +15,7 @@ export interface Followed {
 const TOO_SLOW = 1013
 const DONE = 1000
 
-/** Starts a command as a job; its id. */
+/** Starts a command as a job; returns its id. */
 export async function startJob({ url, token, program, args }: z.infer<typeof Task>): Promise<string> {
   const response = await fetch(`${url}/api/bench/jobs`, {
     method: 'POST',
@@ -53,7 +53,7 @@ export async function followNewJob(
 const Polled = z.object({ status: z.string(), output_size: z.number() })
 const POLL_MS = 100
 
-/** Starts a command as a job and asks now and then whether it has ended; how much it has printed. */
+/** Starts a command as a job and polls until it has ended; returns the bytes of its output. */
 export async function awaitNewJob(task: z.infer<typeof Task>): Promise<Followed> {
   const id = await startJob(task)
   for (;;) {
@@ -67,7 +67,7 @@ export async function awaitNewJob(task: z.infer<typeof Task>): Promise<Followed>
   }
 }
 
-/** A frame of 64 KiB is not parsed to learn how far it reaches: a client that counts bytes must not be the limit. */
+/** Reads the end of a frame without parsing its 64 KiB: the client must not be the bottleneck. */
 const HEAD = /^\{"type":"(\w+)","topic":"[^"]*","seq":(\d+),/
 
 /** Settles with the code that the socket is closed with. */

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** The real host that `run.sh` has started, and who is known there. */
+/** The real host that `run.sh` has started, and its accounts. */
 const RIG = variable('BENCH_RIG')
 export const SSH_PORT = Number(variable('RIG_PORT'))
 export const ROOT = { username: 'root', password: 'Root-pw-1' }
@@ -10,12 +10,12 @@ export const ADMINISTRATOR = { username: 'alice', password: 'Alice-pw-1' }
 
 const run = promisify(execFile)
 
-/** Runs a command as root there, past ssh; its stdout. */
+/** Runs a command as root on the host without ssh; returns its stdout. */
 export async function onHost(...command: string[]): Promise<string> {
   return (await run('bash', [RIG, 'in', 'host', ...command])).stdout
 }
 
-/** Milliseconds that OpenSSH's client takes from its start to its end, output included. */
+/** The run time of OpenSSH's client in milliseconds, output included. */
 export function ssh(
   { username, password }: { username: string; password: string },
   command: string,
@@ -47,8 +47,8 @@ export function ssh(
 }
 
 /**
- * Does something while jobs find a local file system on the host, as they do on every real one. The rig's own root is
- * an overlay, which tells tail nothing: it looks every 10 ms there.
+ * Runs a function while the jobs' folder is on a local file system, as on every real host. The rig's own root is
+ * an overlay without change notifications: tail polls it every 10 ms.
  */
 export async function withLocalFolder<result>(work: () => Promise<result>): Promise<result> {
   await onHost('mount', '-t', 'tmpfs', '-o', 'mode=1777', 'bench', '/var/tmp')
@@ -59,7 +59,7 @@ export async function withLocalFolder<result>(work: () => Promise<result>): Prom
   }
 }
 
-/** There is no other host to fall back to: it might be somebody else's. */
+/** There is no default host: it might be somebody else's. */
 function variable(name: string): string {
   const value = process.env[name]
   if (!value) throw new Error(`${name} is not set: start the bench with npm run bench`)

@@ -11,7 +11,7 @@ import { measure } from './rounds.ts'
 import { compare, type Row } from './table.ts'
 
 const ROUNDS = { warmUp: 1, rounds: 7 }
-/** Enough that none of them comes near the limit of 1,200 reads a minute. */
+/** Enough users to keep each far below the limit of 1,200 reads a minute. */
 const USERS = 1_000
 const CONNECTIONS = 32
 const SECONDS = 2
@@ -50,7 +50,7 @@ interface Answer {
   body: unknown
 }
 
-/** What node:http adds by itself. */
+/** The headers that node:http adds by itself. */
 const AUTOMATIC = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
 async function read(url: string, token: string): Promise<Answer & { size: string | null }> {
@@ -66,7 +66,7 @@ function sameAnswer(ours: Answer & { size: string | null }, bare: Answer & { siz
 
 const run = promisify(execFile)
 
-/** Throws when a single answer was not a success. */
+/** Throws unless every answer was a success. */
 async function requestsPerSecond(url: string, tokenFile: string): Promise<number> {
   const script = fileURLToPath(new URL('./wrk.lua', import.meta.url))
   const { stdout } = await run('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${SECONDS}s`, '-s', script, url], {

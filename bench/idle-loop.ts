@@ -2,6 +2,6 @@ import * as z from 'zod'
 import { answer } from './child.ts'
 import { watchLoop } from './loop-delay.ts'
 
-/** The control: a process that does nothing but watch its own loop. */
+/** The control: an idle process that watches its own event loop. */
 const longestStall = watchLoop()
 answer(z.object({}), () => longestStall())

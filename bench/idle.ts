@@ -5,10 +5,10 @@ import { compare, type Row } from './table.ts'
 
 const ROUNDS = 5
 const ANSWERS = 20
-/** V8 collects a heap that rests by then. */
+/** V8 has collected an idle heap by then. */
 const SETTLED_MS = 5_000
 
-/** The memory of what is shipped, at rest after its first answers, beside bare Node's. */
+/** The memory of the shipped programs, idle after their first answers, beside bare Node's. */
 export function idle(): Promise<Row[]> {
   return withData(async (folder) => {
     const held = { bare: series(), executable: series(), file: series() }

@@ -19,7 +19,7 @@ head -c ${MIB} ${LARGE} >${SMALL}
 
 interface Size {
   mebibytes: 50 | 1000
-  /** Whether somebody watches, who gets all of it as frames. */
+  /** Whether a subscriber gets the whole output as frames. */
   watched: boolean
   rounds: number
 }

@@ -4,7 +4,7 @@ import { followNewJob, Task } from './follow.ts'
 
 const Frame = z.object({ data: z.object({ chunk: z.string() }) })
 
-/** Starts a job whose lines are moments in nanoseconds; milliseconds from each to its arrival here. */
+/** Starts a job whose lines are times in nanoseconds; returns the milliseconds from each to its arrival. */
 answer(Task, async (task) => {
   const ages: number[] = []
   let rest = ''

@@ -29,7 +29,7 @@ async function measureLines(name: RowName, goal: Goal | undefined): Promise<Row>
     const ours: number[] = []
     const trips: number[] = []
     for (let round = -WARM_UP; round < ROUNDS; round++) {
-      // Irregular, so that nothing on the way that works at intervals can keep in step.
+      // Irregular, so that no component that works at intervals can keep in step.
       const pausesMs = Array.from({ length: LINES }, () => 20 + Math.random() * 40)
       const args = ['-c', WRITE_MOMENTS, 'bench', ...pausesMs.map((ms) => (ms / 1000).toFixed(4))]
       const ages = await client.ask(Times, { url: panel.url, token, program: 'sh', args })

@@ -40,7 +40,7 @@ export async function login(): Promise<Row[]> {
   }
 }
 
-/** Each login comes over a new connection, and from another address: the limit of five a minute stays in force. */
+/** Each login uses a new connection and another address, so the limit of five a minute can stay in force. */
 function apiLogin(url: string) {
   let count = 0
   return async (account: { username: string; password: string }): Promise<number> => {

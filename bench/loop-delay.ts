@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** Watches this process's event loop: the longest time in milliseconds that it stood still since it was last asked. */
+/** Watches this process's event loop; returns its longest stall since the last call, in milliseconds. */
 export function watchLoop(): () => number {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()

@@ -49,7 +49,7 @@ const startJob = defineFunction({
   }),
 })
 
-/** Any command as a job, in the place of an upgrade: its output comes over the socket of the upgrades. */
+/** Runs any command as a job in place of an upgrade, so the upgrades' socket delivers its output. */
 const anyCommand = defineJob({
   kind: upgradeJob.kind,
   event: UPDATE_EVENT,

@@ -3,7 +3,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { EXPLANATIONS } from './explanations.ts'
 import { cellsOf, type Row, reached } from './table.ts'
 
-/** The rows as docs/performance.md has them: the machine, the table, and what each row means and is limited by. */
+/** The rows in the form of docs/performance.md: the machine, the table, and the meaning and limit of each row. */
 export function markdown(rows: readonly Row[], now: Date): string {
   const [head = [], ...body] = cellsOf(rows)
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

@@ -1,18 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
-/** Memory that a process holds, in MiB; the kernel's own count, which misses no peak between two looks. */
+/** The memory of a process in MiB, counted by the kernel, which misses no peak between two readings. */
 export async function memory(pid: number): Promise<{ now: number; peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return { now: mebibytes(status, 'VmRSS'), peak: mebibytes(status, 'VmHWM') }
 }
 
-/** What a process has written to, in MiB: pages of its file that no other process reads just now are not its own. */
+/** The memory that a process has written to, in MiB, without the pages of its executable file. */
 export async function privateMemory(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
   return mebibytes(rollup, 'Private_Dirty')
 }
 
-/** Lets the peak begin anew at what is held now. */
+/** Resets the peak to the current use. */
 export async function forgetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5')
 }

@@ -12,7 +12,7 @@ const ROUNDS = { warmUp: 2, rounds: 15 }
 const FEW = 4
 const MANY = 40
 const PAGE = '<!doctype html><title>bare</title><link rel="icon" href="data:,"><h1>bare</h1>'
-/** A page that does not come to it by then has failed. */
+/** A page that takes longer has failed. */
 const PAINT_MS = 30_000
 
 /**
@@ -99,7 +99,7 @@ async function startDashboard(browser: Browser, targets: number) {
 async function timeOf(context: BrowserContext, url: string, selector: string): Promise<number> {
   const page = await context.newPage()
   try {
-    // Before any script of the page, and by the debugger: its policy lets no other one in.
+    // The debugger adds it before the page's scripts, because the page's policy refuses any other script.
     await page.addInitScript({
       content: `
         const look = () => {

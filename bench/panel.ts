@@ -15,10 +15,10 @@ import { ROOT, SSH_PORT } from './host.ts'
 /** A running service with users who are signed in already. */
 export interface Panel {
   url: string
-  /** Its data. */
+  /** The data folder. */
   folder: string
   child: Child
-  /** One for each user. */
+  /** One access token for each user. */
   tokens: string[]
   stop(): Promise<void>
 }

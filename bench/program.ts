@@ -8,14 +8,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../test/free-port.ts'
 
-/** A start that takes longer has failed. */
+/** A longer start has failed. */
 const START_MS = 30_000
 
 const built = (file: string) => fileURLToPath(new URL(`../dist/${file}`, import.meta.url))
-/** The least that Node can do: it starts, listens and answers. */
+/** The smallest Node server: it starts, listens and answers. */
 const BARE = `require('node:http').createServer((_, response) => response.end('{}')).listen(process.env.PANEL_PORT, '127.0.0.1')`
 
-/** What is started: what is shipped, and Node with nothing around it. */
+/** The measured programs: the shipped ones, and bare Node. */
 export const COMMANDS = {
   bare: [process.execPath, '-e', BARE],
   executable: [built('ops-panel')],
@@ -26,12 +26,12 @@ export interface Program {
   pid: number
   /** From its start to its first answer. */
   ms: number
-  /** Asks it once more; whether it answers. */
+  /** Sends one more request; true when it is answered. */
   ask(): Promise<boolean>
   stop(): Promise<void>
 }
 
-/** Does something with a folder for data, which outlive the programs. */
+/** Runs a function with a data folder, which outlives the programs. */
 export async function withData<result>(work: (folder: string) => Promise<result>): Promise<result> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-bench-'))
   try {
@@ -41,7 +41,7 @@ export async function withData<result>(work: (folder: string) => Promise<result>
   }
 }
 
-/** Starts it and waits until it answers `GET /api/health`. */
+/** Starts a program and waits until it answers `GET /api/health`. */
 export async function startProgram(name: keyof typeof COMMANDS, folder: string): Promise<Program> {
   const [program, ...words] = COMMANDS[name]
   const port = await freePort()

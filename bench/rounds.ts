@@ -1,10 +1,10 @@
-/** How often each thing is measured; the warm-up does not count. */
+/** The number of measurements of each subject, without the warm-up. */
 export interface Rounds {
   warmUp: number
   rounds: number
 }
 
-/** Measures each thing once a round, every other round in the opposite order; gives what was measured, by name. */
+/** Measures each subject once a round, every other round in reverse order; returns the results by name. */
 export async function measure<const name extends string>(
   { warmUp, rounds }: Rounds,
   things: Record<name, () => Promise<number>>,

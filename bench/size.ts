@@ -23,7 +23,7 @@ const LOAD_MS = 3_000
 const READERS = 8
 const GO = '/var/tmp/bench-go'
 
-/** Lines as apt writes them, so many bytes of them. */
+/** The given number of bytes in lines like apt's. */
 const PRINT =
   'seq -f "Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]" 999999999 | head -c "$1"'
 /** A few packages: some forty lines. */
@@ -31,12 +31,12 @@ const SMALL_BYTES = 3_000
 const HOLD = 'echo ready; until [ -e "$1" ]; do sleep 0.05; done'
 const READY = 'ready\n'
 
-/** What whoever plans a machine asks: memory, the growth of the database, statements a second. Nothing to reach. */
+/** Figures for planning a machine: memory, growth of the database, statements a second. They have no goals. */
 export async function size(): Promise<Row[]> {
   return [await atRest(), ...(await withLocalFolder(grown)), ...(await statements())]
 }
 
-/** The built file with a host in its settings that nobody asks anything of. */
+/** The bundle with a host in its settings that it never contacts. */
 async function atRest(): Promise<Row> {
   const seen: number[] = []
   for (let start = 0; start < STARTS; start += 1) {
@@ -75,7 +75,7 @@ function runJob({ url, tokens: [token = ''] }: Panel, args: string[]) {
   return awaitNewJob({ url, token, program: 'sh', args })
 }
 
-/** What the database needs on the disk, without what a deleted row has left free. */
+/** The database's size on disk, without the space of deleted rows. */
 async function bytesOf(db: Database): Promise<number> {
   const Pages = z.object({ pages: z.number(), free: z.number(), bytes: z.number() })
   const [row] = await db.query(

@@ -1,13 +1,13 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import Libsql from 'libsql'
 
-/** The longest of each, in milliseconds: what may have the event loop stand still. */
+/** The longest pause of each cause that can block the event loop, in milliseconds. */
 export interface Causes {
   collection: number
   database: number
 }
 
-/** Watches what stops this process's event loop: V8's collections, and the calls of a local database. Gives the longest since it was last asked. */
+/** Watches V8's collections and the calls of a local database. Returns the longest pauses since the last call. */
 export function watchCauses(): () => Causes {
   let longest: Causes = { collection: 0, database: 0 }
   new PerformanceObserver((list) => {

@@ -1,23 +1,23 @@
 import { EXPLANATIONS, type RowName } from './explanations.ts'
 import { median } from './stats.ts'
 
-/** What the quotient of two medians, ours over the anchor's, must not pass. */
+/** The upper bound of the quotient of two medians, ours over the anchor's. */
 export type Goal = { atMost: number } | { atLeast: number }
 
-/** One comparison, or one bound: without a goal it is shown for information. */
+/** One comparison or one bound; a row without a goal is shown for information. */
 export interface Row {
   name: RowName
   goal: Goal | undefined
   ours: string
   anchor: string
-  /** What the goal is about. */
+  /** The measured value that the goal applies to. */
   result: number
   /** How the result is written: a ratio unless said otherwise. */
   unit?: string
   rounds: number
 }
 
-/** Compares the medians of two series that were measured in turns. */
+/** Compares the medians of two series that were measured alternately. */
 export function compare(
   name: RowName,
   goal: Goal | undefined,
@@ -30,7 +30,7 @@ export function compare(
   return { name, goal, ours: write(mine), anchor: write(other), result: mine / other, rounds: ours.length }
 }
 
-/** How much memory each round has cost, in MiB. */
+/** The memory that each round has used, in MiB. */
 export function growth(name: RowName, rounds: readonly number[]): Row {
   return {
     name,
@@ -43,7 +43,7 @@ export function growth(name: RowName, rounds: readonly number[]): Row {
   }
 }
 
-/** The rows as a table in plain text; below it, what limits those that miss their goals. */
+/** The rows as a plain-text table, followed by the limits of the rows that miss their goals. */
 export function table(rows: readonly Row[]): string {
   const cells = cellsOf(rows)
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? []
@@ -58,7 +58,7 @@ export function table(rows: readonly Row[]): string {
     .join('\n')
 }
 
-/** The rows with their heads, as the columns of a table. */
+/** The rows with their headings, as the columns of a table. */
 export function cellsOf(rows: readonly Row[]): string[][] {
   return [
     ['row', 'goal', 'ours', 'anchor', 'result', 'rounds', 'verdict'],
@@ -85,7 +85,7 @@ function goalText({ goal, unit }: Row): string {
   return unit ? `${text} ${unit}` : text
 }
 
-/** Three figures are more than the noise allows. */
+/** More than three digits would be noise. */
 export function short(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2)
 }

@@ -9,7 +9,7 @@ import { compare, growth, type Row } from './table.ts'
 /** As `head -c 50M` counts it. */
 const MEBIBYTES = 50
 const ROUNDS = 9
-/** The terminal leaves lines as they are, so that as many bytes come as are printed. */
+/** The terminal does not convert line ends, so the number of bytes stays the same. */
 const FLOOD = `stty -opost; yes | head -c ${MEBIBYTES}M`
 
 /** A terminal on the host through which 50 MiB of short lines come, beside `ssh -tt` with the same command. */
