@@ -1,4 +1,4 @@
-// Makes what is shipped, in dist/:
+// Builds the shipped files in dist/:
 //   node build.mjs           ops-panel.mjs, the service, its packages and libSQL's native addon in one file that Node >= 20 runs
 //                            and ops-panel-fetch.mjs, the same for a function host: a remote database, no addon
 //   node build.mjs fetch     the latter alone
@@ -43,7 +43,7 @@ if (Number.parseInt(process.versions.node, 10) < 26 && existsSync(OWN_NODE)) {
   process.exit(status ?? 1)
 }
 
-/** Has `make` write a file of that name; it is renamed into place, so that nobody ever starts half of one. */
+/** Has `make` write the file and renames it into place, so that nobody starts an incomplete file. */
 async function output(path, make) {
   const started = performance.now()
   const part = `${path}.${process.pid}`
@@ -66,7 +66,7 @@ async function makeFile(path) {
   )
 }
 
-/** A function host has no disk for a database, nor for an addon. */
+/** A function host has no disk for a database or an addon. */
 async function makeFetch(path) {
   const plugins = [withoutAddon, instead(inText(await assets()))]
   writeFileSync(path, await bundle('serve/fetch.ts', 'node20.11', 'esm', plugins))
@@ -83,7 +83,7 @@ function compiled(bundled, folder) {
   let last
   for (let runs = 0; runs < 20; runs += 1) {
     const words = [...options, 'packaging/compile.cjs', input, ADDON, result]
-    // What runs, and so is compiled, differs with the kind of its output and with the environment: both are the same for all.
+    // The compiled functions depend on the kind of stdout and on the environment: both are fixed here.
     execFileSync(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { TMPDIR: folder } })
     const sum = sha256(readFileSync(result))
     if (sum === last) return
@@ -103,7 +103,7 @@ async function makeExecutable(path) {
     const bundled = Buffer.from(await bundle('serve/main.ts', 'node26', 'cjs', plugins)).toString('latin1')
     if (/[^\0-\x7f]/.test(bundled)) throw new Error('the bundle of the executable has characters beyond ASCII')
     compiled(Buffer.from(`(function (require, __dirname, addon) {${bundled}\n})`, 'latin1'), folder)
-    // Its name goes into the executable, and must not tell of this machine.
+    // The executable contains its name, which must not reveal a path of this machine.
     copyFileSync('packaging/executable.cjs', join(folder, 'ops-panel.js'))
     for (const { name, bytes } of files) {
       mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -113,7 +113,7 @@ async function makeExecutable(path) {
       main: 'ops-panel.js',
       output: resolve(path),
       disableExperimentalSEAWarning: true,
-      // What people type and set is for the service, not for Node.
+      // Arguments and variables are for the service, not for Node.
       execArgvExtension: 'none',
       // In MiB. A start makes some 20 of garbage: fewer collections take a tenth off it.
       execArgv: ['--min-semi-space-size=16'],
@@ -129,7 +129,7 @@ async function makeExecutable(path) {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    // Their licences go with the executable.
+    // The executable ships with their licences.
     for (const file of [ADDON, process.execPath, ...inside.sources]) addPackage(packages, file)
     writeFileSync('dist/ops-panel.packages', `${[...packages].sort().join('\n')}\n`)
   } finally {

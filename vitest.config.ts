@@ -2,13 +2,13 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** These files measure memory and delay under a heavy load of their own: one after another, when the others have ended. */
+/** These files measure memory and delay under heavy load: they run one after another, when the others have ended. */
 const HOST_ALONE = ['test/host/flood.test.ts', 'test/host/thousand-subscribers.test.ts']
 
-/** Of the suites with a real host or engine, some of whose tests take a minute: on a machine that others load, several. */
+/** For the suites with a real host or engine: some tests take a minute, and several on a busy machine. */
 const PATIENCE_MS = 240_000
 
-/** The longest files of the suites that wait, longest first: a worker that begins one of them last keeps all waiting. */
+/** The longest files of the waiting suites, longest first: one that starts last would delay the end of the run. */
 const LONGEST = [
   'docker/killed',
   'host/cancel',
@@ -22,7 +22,7 @@ const LONGEST = [
   'package/proxies',
 ]
 
-/** The files in vitest's own order, by what it remembers or by size, but those first. */
+/** Vitest's own order, by remembered duration or size, after the longest files. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -34,7 +34,7 @@ class LongestFirst extends BaseSequencer {
 // .ci/run counts the tests from this file.
 const report = process.env.TEST_REPORT
 
-/** These measure their own process: its memory, its timers, what it writes. Each has one to itself. */
+/** These measure their own process (memory, timers, writes), so each runs in a process of its own. */
 const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
   'test/demo/jobs.test.ts',
@@ -43,22 +43,22 @@ const OWN_PROCESS = [
 const NOT_UNIT = ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**']
 const unit = {
   globalSetup: ['test/signing-key.ts', 'test/built.ts'],
-  // Two for each core: half of the time of these tests is waiting, for programs that start and for time-outs.
+  // Two for each core: these tests spend half of their time waiting for programs and time-outs.
   maxWorkers: 2 * availableParallelism(),
   testTimeout: 15_000,
-  // What is awaited comes in milliseconds, except on a machine that others load.
+  // Awaited events arrive within milliseconds, except on a busy machine.
   expect: { poll: { timeout: 5_000 } },
 }
 
-/** These count the frames of a page: when the other files have ended. */
+/** These count the frames of a page, so they run when the other files have ended. */
 const PANEL_ALONE = ['test/panel/flows/output-frames.test.ts']
 const panel = {
   globalSetup: ['test/signing-key.ts'],
-  // Files share a worker's browser, and the panel that it has built.
+  // Files share the browser of a worker and the panel that it has built.
   isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // A browser beside the service, on a machine that others load.
+  // A browser runs beside the service, perhaps on a busy machine.
   expect: { poll: { timeout: 20_000 } },
 }
 

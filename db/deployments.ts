@@ -69,7 +69,7 @@ export async function openDeployment(db: Database, place: string): Promise<Deplo
   return row
 }
 
-/** The newest deployment in a place. One that is under way is always the newest. */
+/** The newest deployment in a place. A deployment that is under way is always the newest. */
 export async function lastDeployment(db: Database, place: string): Promise<Deployment | undefined> {
   const [row] = await db.query(Row, 'SELECT * FROM deployments WHERE place = ? ORDER BY rowid DESC LIMIT 1', [place])
   return row

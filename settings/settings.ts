@@ -18,7 +18,7 @@ export interface SettingGroup<key extends string = string, secret extends key = 
   fields: Readonly<Record<key, z.ZodType<string>>>
   /** Secret settings are stored sealed and never shown. */
   secrets: readonly secret[]
-  /** What is shown in place of an empty value. */
+  /** Shown in place of an empty value. */
   defaults?: Readonly<Partial<Record<key, string>>>
 }
 
