@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -34,6 +35,15 @@ class LongestFirst extends BaseSequencer {
 // .ci/run counts the tests from this file.
 const report = process.env.TEST_REPORT
 
+/** The JSON report has no errors outside of tests, so they go into a file beside it. */
+function errorsBeside(file: string) {
+  return {
+    onTestRunEnd(_: unknown, errors: readonly { message: string }[]) {
+      if (errors.length > 0) writeFileSync(`${file}.beside`, errors.map(({ message }) => `${message}\n`).join(''))
+    },
+  }
+}
+
 /** These measure their own process (memory, timers, writes), so each runs in a process of its own. */
 const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
@@ -68,7 +78,7 @@ export default defineConfig({
     // One for each core, where vitest would leave one core idle: many tests only wait.
     maxWorkers: availableParallelism(),
     passWithNoTests: false,
-    reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
+    reporters: report ? ['default', ['json', { outputFile: report }], errorsBeside(report)] : ['default'],
     projects: [
       {
         test: {

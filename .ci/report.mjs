@@ -1,11 +1,12 @@
 /**
  * Reads the reports that vitest wrote for `.ci/run`.
  *
- *     report.mjs failed FOLDER SUITE     the test files of a suite that failed, one a line; nothing when it has no report
+ *     report.mjs failed FOLDER SUITE     the test files of a suite that failed, one a line; nothing when it has no report,
+ *                                        or an error outside of its tests, for which all of it is run again
  *     report.mjs summary FOLDER STATUS   every failure in short, the slowest files, the time and the counts of each suite;
  *                                        exits 1 when the gate failed
  *
- * FOLDER holds `<suite>.json`; `<suite>.again.json` when its failed files were run once more; `times` with a line
+ * FOLDER holds `<suite>.json`; `<suite>.json.beside` when an error came up outside of the tests; `<suite>.again.json` when its failed files were run once more; `times` with a line
  * `<suite> <seconds>` for each step. STATUS is 0 when every step ended well.
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,8 +18,9 @@ const MOST_FLAKY = 3
 
 const [command, folder, argument] = process.argv.slice(2)
 
-if (command === 'failed') for (const name of failedFiles(read(argument))) console.log(name)
-else if (command === 'summary') summary(argument === '0')
+if (command === 'failed') {
+  if (!failedBeside(argument)) for (const name of failedFiles(read(argument))) console.log(name)
+} else if (command === 'summary') summary(argument === '0')
 else throw new Error('report.mjs failed|summary FOLDER SUITE|STATUS')
 
 /** A report of vitest, or undefined where there is none or it was cut off. */
@@ -30,6 +32,11 @@ function read(suite) {
   } catch {
     return
   }
+}
+
+/** Whether an error came up outside of the tests of a suite: a rerun of its failed files would hide it. */
+function failedBeside(suite) {
+  return existsSync(`${folder}/${suite}.json.beside`)
 }
 
 /** Skipped tests are failures, except among the unit tests: some of those need a system that not everybody has. */
@@ -71,14 +78,18 @@ function countSuite(suite) {
   }
   printFailures(report)
   const again = read(`${suite}.again`)
+  const whole = again !== undefined && failedBeside(suite)
   const failedAgain = new Set(failedFiles(again))
   const ranAgain = new Set((again?.testResults ?? []).map(({ name }) => relative(process.cwd(), name)))
-  const failedFirst = failedFiles(report)
+  const failedFirst = whole ? [] : failedFiles(report)
   const flaky = failedFirst.filter((name) => ranAgain.has(name) && !failedAgain.has(name))
   // The whole suite, which had failed beside its tests.
   if (failedFirst.length === 0 && again?.success === true) flaky.push('(all of it)')
-  const results = report.testResults.filter(({ name }) => !flaky.includes(relative(process.cwd(), name)))
-  if (again) results.push(...again.testResults.filter(({ name }) => flaky.includes(relative(process.cwd(), name))))
+  const results = (whole ? again : report).testResults.filter(
+    ({ name }) => !flaky.includes(relative(process.cwd(), name)),
+  )
+  if (again && !whole)
+    results.push(...again.testResults.filter(({ name }) => flaky.includes(relative(process.cwd(), name))))
   const tests = results.flatMap(({ assertionResults }) => assertionResults)
   const broken = results.filter(
     ({ status, assertionResults }) =>
@@ -88,6 +99,7 @@ function countSuite(suite) {
   let failed = tests.filter(({ status }) => isFailure(suite, status)).length + broken.length
   // A run that says that it failed and shows no failed test: something beside the tests.
   if (failed === 0 && (passed === 0 || (report.success !== true && flaky.length === 0))) failed = 1
+  if (failed === 0 && failedBeside(suite) && (!whole || failedBeside(`${suite}.again`))) failed = 1
   const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed').length
   const files = report.testResults.map(({ name, startTime, endTime }) => ({
     name: `${suite}: ${relative(process.cwd(), name)}`,

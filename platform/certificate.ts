@@ -157,7 +157,11 @@ export function keepRenewed(
     seen = text
     const reaction = REACTIONS[as]
     if (reaction !== 'wait') judged = text
-    if (pair) take(pair)
+    try {
+      if (pair) take(pair)
+    } catch (error) {
+      log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
+    }
     if (reaction === 'refuse') log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
     logEnd()
   }

@@ -6,11 +6,12 @@
 
 /**
  * Frees the memory now; every view of it has no bytes from then on. The caller owns it: nobody reads or writes it any more,
- * the kernel included, which reads what a socket is still sending. Does nothing in Node before 22, which lacks
- * `ArrayBuffer.prototype.transfer`.
+ * the kernel included, which reads what a socket is still sending. Does nothing for memory of the size of
+ * Node's pool of small buffers, and in Node before 22, which lacks `ArrayBuffer.prototype.transfer`.
  */
 export function free(memory: ArrayBufferLike): void {
-  if (memory instanceof ArrayBuffer && typeof memory.transfer === 'function') memory.transfer(0)
+  if (!(memory instanceof ArrayBuffer) || memory.byteLength === Buffer.poolSize) return
+  if (typeof memory.transfer === 'function') memory.transfer(0)
 }
 
 /**

@@ -52,11 +52,9 @@ const MOST_SOON = 3
  * (a) It becomes `leaving` and has FOLLOWED_MS. The successor gets `alone` once the previous worker is deaf or has
  * ended.
  * (b) The next worker starts at once, and this counts as a quick end. After MOST_SOON quick ends a worker starts
- * without the
- *     code of modules; if that one does not start either, the supervisor exits.
+ * without the code of modules; if that one does not start either, the supervisor exits.
  * (c) After AGAIN_MS. If a worker is starting to replace it, that worker's start is awaited first; if it serves, it is
- * current.
- *     An end within SOON_MS of the start counts as quick.
+ * current. An end within SOON_MS of the start counts as quick.
  * (d) Unless a worker is starting already or a signal has arrived; then it gets a refusal.
  * After a signal no worker starts, and the supervisor exits when the current worker has ended.
  */

@@ -38,6 +38,18 @@ test('a suite that fails beside its tests and passes when it is run once more is
   expect(summary('1')).toMatchObject({ code: 1, last: '6 passed, 1 failed' })
 })
 
+test('an error outside of the tests is not forgiven by a rerun of the failed files', () => {
+  report('host', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['failed'] })
+  writeFileSync(join(folder, 'host.json.beside'), 'Error: a listener failed')
+  expect(run('failed', folder, 'host').text).toBe('')
+  expect(summary().code).toBe(1)
+  report('host.again', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['passed'] })
+  expect(summary()).toMatchObject({ code: 0, last: '7 passed, 0 failed' })
+  expect(summary().text).toContain('flaky: host (all of it)')
+  writeFileSync(join(folder, 'host.again.json.beside'), 'Error: a listener failed')
+  expect(summary().code).toBe(1)
+})
+
 test('more than three flaky files fail the gate', () => {
   const files = ['b', 'c', 'd', 'e'].map((name) => `test/${name}.test.ts`)
   report('host', Object.fromEntries(files.map((file) => [file, ['failed']])))

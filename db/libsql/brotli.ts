@@ -24,5 +24,11 @@ export function compress(bytes: Buffer): Buffer {
 
 /** Returns the bytes in memory of their own. Throws for bytes that are not Brotli. */
 export function decompress(chunk: Buffer): Buffer {
-  return brotliDecompressSync(chunk, { chunkSize: A_ROW })
+  const space = brotliDecompressSync(chunk, { chunkSize: A_ROW })
+  if (2 * space.length > A_ROW) return space
+  // A reader of many short rows would otherwise hold the space of long ones.
+  const bytes = Buffer.allocUnsafeSlow(space.length)
+  bytes.set(space)
+  free(space.buffer)
+  return bytes
 }

@@ -54,8 +54,9 @@ test.each(['dark', 'light'] as const)(
     await follow(page, `/updates/${job}`)
     await page.locator('.output .bar').getByText('Terminé', { exact: true }).waitFor()
     const weak = async (parts: 'mark' | '.line > span') => {
+      const codes = async () => new Set((await coloursOf(page, parts)).map(([code]) => code))
+      await expect.poll(codes).toEqual(new Set(CODES))
       const seen = await coloursOf(page, parts)
-      expect(new Set(seen.map(([code]) => code))).toEqual(new Set(CODES))
       return seen.filter(([, text, ground]) => contrast(text, ground) < 4.5)
     }
     expect(await weak('.line > span')).toEqual([])

@@ -98,7 +98,8 @@ test('arrows move the announced selection; Escape returns the focus', async () =
   await page.keyboard.press('Control+k')
   const box = page.getByRole('combobox')
   const chosen = async () => page.locator(`[id="${await box.getAttribute('aria-activedescendant')}"]`).innerText()
-  expect(await chosen()).toContain('Tableau de bord')
+  // A check of the demo host that still runs is listed first.
+  await expect.poll(chosen).toContain('Tableau de bord')
   await page.keyboard.press('ArrowDown')
   expect(await chosen()).toContain('Mises à jour')
   await page.keyboard.press('ArrowUp')
