@@ -30,7 +30,7 @@ finish() {
     RIG_PORT=$port "$BASH" "$HERE/machine.sh" down
     RIG_QUIET=1 RIG_PORT=$port "$BASH" test/host/rig.sh down
   done
-  rm -rf "$TMPDIR"
+  rm -rf "$TMPDIR" || echo "test:package: $TMPDIR could not be removed" >&2
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
