@@ -35,7 +35,8 @@ finish() {
     RIG_QUIET=1 RIG_PORT=$port "$BASH" "$HERE/rig.sh" down
     RIG_QUIET=1 RIG_PORT=$((port + 10000)) "$BASH" "$HERE/rig.sh" down
   done
-  rm -rf "$TMPDIR"
+  # A mount of a test may go a moment later. The tests have said what they had to say.
+  rm -rf "$TMPDIR" || { sleep 2 && rm -rf "$TMPDIR"; } || echo "test:host: $TMPDIR could not be removed" >&2
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
