@@ -9,8 +9,18 @@ const HOST_ALONE = ['test/host/flood.test.ts', 'test/host/thousand-subscribers.t
 /** For the suites with a real host or engine: some tests take a minute, and several on a busy machine. */
 const PATIENCE_MS = 240_000
 
-/** The longest files of the waiting suites, longest first: one that starts last would delay the end of the run. */
+/** The longest files, longest first: one that starts last would delay the end of the run. */
 const LONGEST = [
+  'serve/handoff',
+  'modules/deploy/killed-deployment',
+  'client/follow',
+  'serve/frozen',
+  'property/any-request',
+  'document/every-operation',
+  'bundle',
+  'serve/tls-program',
+  'property/no-secrets',
+  'serve/slow-request',
   'docker/killed',
   'host/cancel',
   'host/terminal-sudo',
@@ -53,8 +63,8 @@ const OWN_PROCESS = [
 const NOT_UNIT = ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**']
 const unit = {
   globalSetup: ['test/signing-key.ts', 'test/built.ts'],
-  // Two for each core: these tests spend half of their time waiting for programs and time-outs.
-  maxWorkers: 2 * availableParallelism(),
+  // Three for each core: these tests spend most of their time waiting for programs and time-outs.
+  maxWorkers: 3 * availableParallelism(),
   testTimeout: 15_000,
   // Awaited events arrive within milliseconds, except on a busy machine.
   expect: { poll: { timeout: 5_000 } },

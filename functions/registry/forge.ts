@@ -91,13 +91,13 @@ export function createForge(address: ForgeAddress, { withinMs = TIMEOUT_MS } = {
   return {
     list: () =>
       within(withinMs, async (signal) => {
-        const gate = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+        const queue = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
         const readings: Promise<{ result: RegistryModule | LeftOut } | undefined>[] = []
         const left: LeftOut[] = []
         for await (const page of readRepositories(requests, org, signal)) {
           left.push(...page.left)
           // The readings begin while the next page loads, because a slow forge has time for few requests.
-          for (const repository of page.repositories) readings.push(gate.run(() => readModule(repository, signal)))
+          for (const repository of page.repositories) readings.push(queue.run(() => readModule(repository, signal)))
         }
         const read = (await Promise.all(readings)).flatMap((entered) => (entered ? [entered.result] : []))
         return {

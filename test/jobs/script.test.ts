@@ -1,4 +1,4 @@
-import { access, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, chown, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { script } from '../../ssh/command.ts'
@@ -272,8 +272,12 @@ test.concurrent('a job starts despite what others put where a job’s folder cou
   await writeFile(file, '')
   // Only root can make a folder of another account. Without root, the other cases have to do.
   if (asRoot) {
-    await mkdir(join(foreign, id), { recursive: true })
-    await chown(foreign, 65_534, 65_534)
+    const made = await mkdtemp('/var/tmp/ops-panel-test-')
+    places.push(made)
+    await mkdir(join(made, id))
+    await chown(made, 65_534, 65_534)
+    // With its owner at once: until then it would look like a folder of this account, which other jobs could use.
+    await rename(made, foreign)
   }
   expect((await follow(id).ended).stderr).toMatch(/^ops-panel (gone|foreign)\n$/)
 

@@ -14,9 +14,9 @@ function controlled(names: readonly string[]) {
 }
 
 test('the queue runs up to its limit; further work waits in order', async () => {
-  const gate = createPriorityQueue({ running: 2, waiting: 10 })
+  const queue = createPriorityQueue({ running: 2, waiting: 10 })
   const { begun, work, end } = controlled(['a', 'b', 'c', 'd'])
-  const results = work.map((one) => gate.run(one))
+  const results = work.map((one) => queue.run(one))
   await setImmediate()
   expect(begun).toEqual(['a', 'b'])
 
@@ -33,9 +33,9 @@ test('the queue runs up to its limit; further work waits in order', async () => 
 })
 
 test('work beyond the limits is refused without running', async () => {
-  const gate = createPriorityQueue({ running: 1, waiting: 1 })
+  const queue = createPriorityQueue({ running: 1, waiting: 1 })
   const { begun, work, end } = controlled(['a', 'b', 'c'])
-  const [first, second, third] = work.map((one) => gate.run(one))
+  const [first, second, third] = work.map((one) => queue.run(one))
 
   expect(await third).toBeUndefined()
   end('a')
@@ -47,28 +47,28 @@ test('work beyond the limits is refused without running', async () => {
 })
 
 test('work that throws, at once or later, frees its slot', async () => {
-  const gate = createPriorityQueue({ running: 1, waiting: 1 })
+  const queue = createPriorityQueue({ running: 1, waiting: 1 })
   const { work, ends } = controlled(['a'])
-  const [a] = work.map((one) => gate.run(one))
-  const next = gate.run(async () => 'next')
+  const [a] = work.map((one) => queue.run(one))
+  const next = queue.run(async () => 'next')
   await setImmediate()
 
   ends.get('a')?.reject(new Error('later'))
   await expect(a).rejects.toThrow('later')
   expect(await next).toEqual({ result: 'next' })
-  const atOnce = gate.run(() => {
+  const atOnce = queue.run(() => {
     throw new Error('at once')
   })
   await expect(atOnce).rejects.toThrow('at once')
-  expect(await gate.run(async () => 'again')).toEqual({ result: 'again' })
+  expect(await queue.run(async () => 'again')).toEqual({ result: 'again' })
 })
 
 test('a crowd never exceeds the limit, and no work is lost', async () => {
-  const gate = createPriorityQueue({ running: 3, waiting: 1000 })
+  const queue = createPriorityQueue({ running: 3, waiting: 1000 })
   let inside = 0
   let most = 0
   const crowd = Array.from({ length: 300 }, (_, at) =>
-    gate.run(async () => {
+    queue.run(async () => {
       inside += 1
       most = Math.max(most, inside)
       for (let turn = 0; turn < at % 4; turn += 1) await setImmediate()
@@ -87,17 +87,17 @@ test('a crowd never exceeds the limit, and no work is lost', async () => {
 
 /** One slot, which is taken, and a queue; each entry has a name. */
 async function occupied(waiting: number) {
-  const gate = createPriorityQueue({ running: 1, waiting })
+  const queue = createPriorityQueue({ running: 1, waiting })
   const order: string[] = []
   const { work, end } = controlled(['inside'])
   const [hold = async () => ''] = work
-  const first = gate.run(hold)
+  const first = queue.run(hold)
   await setImmediate()
   return {
     order,
     /** Enters and, in its turn, finishes at once; settles with its outcome. */
     come: (name: string, rank?: number, signal?: AbortSignal) =>
-      gate.run(
+      queue.run(
         async () => {
           order.push(name)
           return name
@@ -182,11 +182,11 @@ test('an aborted signal neither waits nor displaces', async () => {
 })
 
 test('an abort does not affect running or finished work', async () => {
-  const gate = createPriorityQueue({ running: 1, waiting: 1 })
+  const queue = createPriorityQueue({ running: 1, waiting: 1 })
   const { work, end, begun } = controlled(['a', 'b'])
   const [a = async () => '', b = async () => ''] = work
   const [atOnce, afterWaiting] = [new AbortController(), new AbortController()]
-  const [first, second] = [gate.run(a, { signal: atOnce.signal }), gate.run(b, { signal: afterWaiting.signal })]
+  const [first, second] = [queue.run(a, { signal: atOnce.signal }), queue.run(b, { signal: afterWaiting.signal })]
   await setImmediate()
 
   atOnce.abort()
@@ -199,7 +199,7 @@ test('an abort does not affect running or finished work', async () => {
   end('b')
 
   expect(await second).toEqual({ result: 'b' })
-  expect(await gate.run(async () => 'next')).toEqual({ result: 'next' })
+  expect(await queue.run(async () => 'next')).toEqual({ result: 'next' })
 })
 
 test('an abort after displacement affects no other entry', async () => {
@@ -222,9 +222,9 @@ test('delayed work begins when its time has come, and other work does not wait f
     delay: (rank: number) => (rank < 0 ? 0 : Math.max(0, heldUntil - performance.now())),
     begin: () => void begun.push(performance.now()),
   }
-  const gate = createPriorityQueue({ running: 2, waiting: 10 }, pace)
+  const queue = createPriorityQueue({ running: 2, waiting: 10 }, pace)
   const order: string[] = []
-  const run = (name: string, rank: number) => gate.run(async () => void order.push(name), { rank })
+  const run = (name: string, rank: number) => queue.run(async () => void order.push(name), { rank })
   const held = [run('first', 0), run('second', 0)]
   await setImmediate()
   expect(order).toEqual([])
@@ -232,7 +232,7 @@ test('delayed work begins when its time has come, and other work does not wait f
   await run('known', -1)
   expect(order).toEqual(['known'])
   heldUntil = performance.now() + 30
-  gate.recheck()
+  queue.recheck()
   await Promise.all(held)
 
   expect(order).toEqual(['known', 'first', 'second'])
@@ -242,11 +242,11 @@ test('delayed work begins when its time has come, and other work does not wait f
 
 test('only a lower rank overtakes delayed work, and an abort leaves no timer', async () => {
   let held = true
-  const gate = createPriorityQueue({ running: 5, waiting: 10 }, { delay: () => (held ? 60_000 : 0), begin: () => {} })
+  const queue = createPriorityQueue({ running: 5, waiting: 10 }, { delay: () => (held ? 60_000 : 0), begin: () => {} })
   const order: string[] = []
   const leave = new AbortController()
   const run = (name: string, rank: number, signal?: AbortSignal) =>
-    gate.run(async () => void order.push(name), { rank, ...(signal && { signal }) })
+    queue.run(async () => void order.push(name), { rank, ...(signal && { signal }) })
   const gone = run('gone', 0, leave.signal)
   const all = [run('b', 1), run('a', 0)]
   leave.abort()
@@ -254,7 +254,7 @@ test('only a lower rank overtakes delayed work, and an abort leaves no timer', a
 
   held = false
   all.push(run('c', 1))
-  gate.recheck()
+  queue.recheck()
   await Promise.all(all)
 
   expect(order).toEqual(['a', 'b', 'c'])

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { live } from './client.ts'
 import type { Findings } from './findings.ts'
-import { createPriorityQueue } from './gate.ts'
+import { createGate } from './gate.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
 import type { Weather } from './weather.ts'
@@ -33,7 +33,7 @@ export function createCrowd(
   { clients, seconds }: { clients: number; seconds: number },
 ): Crowd {
   const ledger = createLedger()
-  const gate = createPriorityQueue()
+  const gate = createGate()
   const counts = new Map<string, number>()
   const given = new AbortController()
   setMaxListeners(0, given.signal)

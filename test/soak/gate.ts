@@ -14,7 +14,7 @@ export interface Gate {
   waiting(): number
 }
 
-export function createPriorityQueue(): Gate {
+export function createGate(): Gate {
   let closed = new AbortController()
   let letThrough: (on: boolean) => void = () => {}
   let opened: Promise<boolean> = Promise.resolve(true)
