@@ -81,15 +81,13 @@ function countSuite(suite) {
   const whole = again !== undefined && failedBeside(suite)
   const failedAgain = new Set(failedFiles(again))
   const ranAgain = new Set((again?.testResults ?? []).map(({ name }) => relative(process.cwd(), name)))
-  const failedFirst = whole ? [] : failedFiles(report)
+  const failedFirst = failedFiles(report)
   const flaky = failedFirst.filter((name) => ranAgain.has(name) && !failedAgain.has(name))
-  // The whole suite, which had failed beside its tests.
-  if (failedFirst.length === 0 && again?.success === true) flaky.push('(all of it)')
-  const results = (whole ? again : report).testResults.filter(
-    ({ name }) => !flaky.includes(relative(process.cwd(), name)),
-  )
-  if (again && !whole)
-    results.push(...again.testResults.filter(({ name }) => flaky.includes(relative(process.cwd(), name))))
+  // The whole suite, which had failed beside its tests. Its failed files count as well.
+  if ((whole || failedFirst.length === 0) && again?.success === true) flaky.push('(all of it)')
+  const isFlaky = ({ name }) => flaky.includes(relative(process.cwd(), name))
+  const results = whole ? again.testResults : report.testResults.filter((file) => !isFlaky(file))
+  if (again && !whole) results.push(...again.testResults.filter(isFlaky))
   const tests = results.flatMap(({ assertionResults }) => assertionResults)
   const broken = results.filter(
     ({ status, assertionResults }) =>

@@ -160,7 +160,8 @@ export function keepRenewed(
     try {
       if (pair) take(pair)
     } catch (error) {
-      log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
+      const { message } = asConfigError(error)
+      log.warn({ error: message }, 'the TLS files are not good, the former certificate stays in use')
     }
     if (reaction === 'refuse') log.warn({ error }, 'the TLS files are not good, the former certificate stays in use')
     logEnd()

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * How long browsers may cache a file. `named`: forever, because its name contains a hash. `version`: forever if the
- * requested version is the current one. `checked`: until they have revalidated it.
+ * requested version is the current one. `checked`: they revalidate it before each use.
  */
 type Caching = { as: 'named' } | { as: 'version'; version: string | undefined } | { as: 'checked' }
 

@@ -45,16 +45,19 @@ test('an error outside of the tests is not forgiven by a rerun of the failed fil
   expect(summary().code).toBe(1)
   report('host.again', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['passed'] })
   expect(summary()).toMatchObject({ code: 0, last: '7 passed, 0 failed' })
-  expect(summary().text).toContain('flaky: host (all of it)')
+  expect(summary().text).toContain('flaky: host test/b.test.ts, host (all of it)')
   writeFileSync(join(folder, 'host.again.json.beside'), 'Error: a listener failed')
   expect(summary().code).toBe(1)
 })
 
-test('more than three flaky files fail the gate', () => {
+test('more than three flaky files fail the gate, also where an error came up outside of the tests', () => {
   const files = ['b', 'c', 'd', 'e'].map((name) => `test/${name}.test.ts`)
   report('host', Object.fromEntries(files.map((file) => [file, ['failed']])))
   report('host.again', Object.fromEntries(files.map((file) => [file, ['passed']])))
   expect(summary()).toMatchObject({ code: 1, last: '9 passed, 4 failed' })
+  writeFileSync(join(folder, 'host.json.beside'), 'Error: a listener failed')
+  expect(summary().code).toBe(1)
+  expect(summary().text).toContain('more than 3 files failed and then passed')
 })
 
 test.each([
