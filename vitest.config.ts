@@ -23,6 +23,7 @@ const LONGEST = [
   'serve/slow-request',
   'docker/killed',
   'host/cancel',
+  'host/cancel-deaf',
   'host/terminal-sudo',
   'host/terminal',
   'host/login-under-attack',
@@ -58,9 +59,26 @@ function errorsBeside(file: string) {
 const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
   'test/demo/jobs.test.ts',
-  'test/**/{account-lookup,channel,escape-control,line-ends,loader,long-answers,pool,slow-client,slow-reader,task}.test.ts',
+  'test/modules/loader.test.ts',
+  'test/platform/{escape-control,memory}.test.ts',
+  'test/runtime/{long-answers,slow-client,task}.test.ts',
+  'test/serve/slow-reader.test.ts',
+  'test/ssh/{account-lookup,channel,line-ends,pool}.test.ts',
 ]
-const NOT_UNIT = ['test/host/**', 'test/docker/**', 'test/package/**', 'test/panel/flows/**', 'test/panel/host/**']
+/** These kill, freeze and replace the service some hundred times, so they are a suite of their own. */
+const RESTARTS = [
+  'test/modules/deploy/killed-deployment.test.ts',
+  'test/serve/{frozen,handoff}.test.ts',
+  'test/soak/soak.test.ts',
+]
+const NOT_UNIT = [
+  'test/host/**',
+  'test/docker/**',
+  'test/package/**',
+  'test/panel/flows/**',
+  'test/panel/host/**',
+  ...RESTARTS,
+]
 const unit = {
   globalSetup: ['test/signing-key.ts', 'test/built.ts'],
   // Three for each core: these tests spend most of their time waiting for programs and time-outs.
@@ -102,6 +120,9 @@ export default defineConfig({
       },
       {
         test: { ...unit, name: 'unit-alone', include: OWN_PROCESS, exclude: NOT_UNIT },
+      },
+      {
+        test: { ...unit, name: 'restarts', include: RESTARTS, sequence: { groupOrder: 7 } },
       },
       {
         test: {

@@ -1,6 +1,6 @@
 /**
  * `npm run ok`: types, lint and format, all at once; then the build; then the unit tests that import what has changed since
- * the main branch, uncommitted changes included. `npm run ok:all` runs every unit test instead, as CI does.
+ * the main branch, uncommitted changes included. `npm run ok:all` runs `npm test` instead.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -41,7 +41,8 @@ else {
     'unit*',
     base === undefined ? '--changed' : `--changed=${base}`,
   ])
-  console.log('Not among them: tests that start the service as a program or read files. `npm test` runs all.')
+  console.log('Not among them: tests that start the service as a program or read files. `npm test` runs most of these,')
+  console.log('and `npm run test:restarts` those that kill, freeze or replace it.')
 }
 
 /** Runs one check, and says how it ended; what it printed only when it failed. */

@@ -6,13 +6,16 @@
  *     report.mjs summary FOLDER STATUS   every failure in short, the slowest files, the time and the counts of each suite;
  *                                        exits 1 when the gate failed
  *
- * FOLDER holds `<suite>.json`; `<suite>.json.beside` when an error came up outside of the tests; `<suite>.again.json` when its failed files were run once more; `times` with a line
- * `<suite> <seconds>` for each step. STATUS is 0 when every step ended well.
+ * FOLDER holds `<suite>.json`; `<suite>.json.beside` when an error came up outside of the tests; `<suite>.again.json`
+ * when its failed files were run once more; `times` with a line `<suite> <seconds>` for each step; `flaky` with a step a
+ * line that failed and passed when it was run once more. STATUS is 0 when every step ended well.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-const SUITES = ['unit', 'panel', 'host', 'executable', 'docker', 'package']
+/** Steps without a report that must have ended. */
+const STEPS = ['soak']
+const SUITES = ['unit', 'panel', 'host', 'restarts', 'executable', 'docker', 'package']
 /** More than this many files that fail and then pass are no accident any more. */
 const MOST_FLAKY = 3
 
@@ -59,6 +62,11 @@ function inShort(text) {
   const said = lines.filter((line) => line.trim() !== '' && !isPlace(line)).slice(0, 12)
   const places = lines.filter((line) => isPlace(line) && !line.includes('node_modules')).slice(0, 4)
   return [...said, ...places].join('\n')
+}
+
+/** The lines of a file in the folder; none where it does not exist. */
+function lines(name) {
+  return existsSync(`${folder}/${name}`) ? readFileSync(`${folder}/${name}`, 'utf8').trim().split('\n') : []
 }
 
 function printFailures(report) {
@@ -112,9 +120,9 @@ function summary(stepsEndedWell) {
   console.log('the slowest files:')
   for (const { name, seconds } of slowest.slice(0, 10)) console.log(`  ${seconds.toFixed(0).padStart(4)} s  ${name}`)
   console.log('time of each step:')
-  const times = existsSync(`${folder}/times`) ? readFileSync(`${folder}/times`, 'utf8').trim().split('\n') : []
+  const times = lines('times')
   for (const line of times) console.log(`  ${line.replace(/ (\d+)$/, ': $1 s')}`)
-  const flaky = counts.flatMap(({ suite, flaky }) => flaky.map((name) => `${suite} ${name}`))
+  const flaky = counts.flatMap(({ suite, flaky }) => flaky.map((name) => `${suite} ${name}`)).concat(lines('flaky'))
   console.log(`flaky: ${flaky.length === 0 ? 'none' : flaky.join(', ')}`)
   for (const { suite, passed, failed, skipped } of counts)
     console.log(`${suite}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
@@ -123,6 +131,11 @@ function summary(stepsEndedWell) {
   if (flaky.length > MOST_FLAKY) {
     console.log(`more than ${MOST_FLAKY} files failed and then passed`)
     failed += flaky.length
+  }
+  for (const name of STEPS) {
+    if (times.some((line) => line.startsWith(`${name} `))) continue
+    console.log(`${name}: this step did not end`)
+    failed += 1
   }
   if (failed === 0 && !stepsEndedWell) {
     console.log('a step failed beside its tests, see above')

@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { startDemoHost } from '../demo/host.ts'
 import type { Place } from '../demo/place.ts'
+import { CHROMIUM } from '../test/chromium.ts'
 import { startService } from '../test/host/service.ts'
 import { measure } from './rounds.ts'
-import { median } from './stats.ts'
-import { compare, type Row } from './table.ts'
+import { compare, median, type Row } from './table.ts'
 
 const ROUNDS = { warmUp: 2, rounds: 15 }
 const FEW = 4
@@ -16,12 +16,12 @@ const PAGE = '<!doctype html><title>bare</title><link rel="icon" href="data:,"><
 const PAINT_MS = 30_000
 
 /**
- * How long the dashboard of somebody who is signed in takes until its containers are there, where a bare page takes until its
- * heading is, in the same Chromium; and whether ten times the targets take longer. The hosts are imitated: not theirs is the time.
+ * Measures the time until the dashboard of a signed-in user shows its containers, against a bare page in the same
+ * Chromium, and with ten times as many targets. The hosts are imitated, so their time does not count.
  */
 export async function paint(): Promise<Row[]> {
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: CHROMIUM,
     args: ['--no-sandbox'],
   })
   const bare = await startBare()
@@ -62,7 +62,7 @@ async function startBare() {
   return { url: `http://127.0.0.1:${Object(server.address()).port}/`, stop: () => server.close() }
 }
 
-/** The built service with an imitated host of so many targets, and a browser that is signed in there. */
+/** Starts the built service with an imitated host of so many targets, and signs a browser in. */
 async function startDashboard(browser: Browser, targets: number) {
   const containers: Place[] = Array.from({ length: targets - 1 }, (_, n) => ({
     id: String(101 + n),
@@ -95,7 +95,7 @@ async function startDashboard(browser: Browser, targets: number) {
   return { context, url: `${service.url}/`, stop }
 }
 
-/** Milliseconds from the navigation to the frame after the first element of that kind is there. */
+/** Returns the milliseconds from the navigation to the first frame with an element that matches the selector. */
 async function timeOf(context: BrowserContext, url: string, selector: string): Promise<number> {
   const page = await context.newPage()
   try {

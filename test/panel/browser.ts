@@ -1,7 +1,6 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+import { CHROMIUM } from '../chromium.ts'
 
 /** There is no internet, and none is needed. */
 const ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
@@ -31,7 +30,10 @@ export async function openPage(url: string, { expected, ...options }: PageOption
   return page
 }
 
-/** What is wrong in all pages of a window, as it happens: errors, warnings, what fails, what is refused, what is asked elsewhere. */
+/**
+ * Collects the faults of all pages of a window: errors, warnings, failed or refused requests, and requests to another
+ * origin.
+ */
 export async function watched(context: BrowserContext, url: string, expected?: RegExp): Promise<string[]> {
   const findings: string[] = []
   const note = (kind: string, text: string) => {
@@ -41,7 +43,8 @@ export async function watched(context: BrowserContext, url: string, expected?: R
     if (!asked.startsWith('blob:') && new URL(asked).host !== new URL(url).host) note('foreign', asked)
   }
   context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') note(message.type(), message.text())
+    if (message.type() === 'error' || message.type() === 'warning')
+      note(message.type(), `${message.text()} ${message.location().url}`)
   })
   context.on('weberror', (thrown) => {
     const { stack, message } = thrown.error()
@@ -50,7 +53,7 @@ export async function watched(context: BrowserContext, url: string, expected?: R
   context.on('request', (request) => noteForeign(request.url()))
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // What is no longer wanted is given up: by who leaves a page, or signs out.
+    // A browser cancels requests when somebody leaves a page or signs out.
     if (reason !== 'net::ERR_ABORTED') note('failed', `${reason} ${request.url()}`)
   })
   context.on('page', (page) => page.on('websocket', (socket) => noteForeign(socket.url())))

@@ -14,6 +14,7 @@ import { manyContainers } from '../../demo/place.ts'
 import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
 import { startServer } from '../../serve/server.ts'
+import { CHROMIUM } from '../chromium.ts'
 
 const { values: options, positionals: asked } = parseArgs({
   allowPositionals: true,
@@ -39,7 +40,7 @@ const names = options.long ? longNames() : { containers: manyContainers() }
 const { containers } = names
 const host = await startDemoHost(names)
 const hypervisor = await startDemoHypervisor(containers)
-/** What every page is looked at in, and one that is not installed yet. */
+/** The service for the pictures, and one that is not installed yet. */
 const [server, empty] = await Promise.all([
   startServer({
     PANEL_PORT: '0',
@@ -54,7 +55,7 @@ const [server, empty] = await Promise.all([
 ])
 const token = await readFile(join(data, 'empty', 'setup-token'), 'utf8')
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  executablePath: CHROMIUM,
   args: ['--no-sandbox'],
 })
 try {

@@ -123,10 +123,11 @@ test('of two frozen instances the one that gets a request takes the job over, an
   // The first instance finds this in its connection when it resumes, and must not store it again.
   output.print('deux\n')
   asked = other
-  while (poller.text() !== output.text()) {
+  const polled = async () => {
     await poller.poll()
-    await pause(200)
+    return poller.text()
   }
+  await expect.poll(polled, { timeout: 60_000, interval: 200 }).toBe(output.text())
   expect(await findJob(db, id)).toMatchObject({ status: 'running', epoch: 2 })
 
   output.print('trois\n')
@@ -136,10 +137,11 @@ test('of two frozen instances the one that gets a request takes the job over, an
   output.end()
   // Once is enough to wait for.
   await db.run('UPDATE jobs SET lease_until = 0')
-  while (!poller.ended()) {
+  const ended = async () => {
     await poller.poll()
-    await pause(200)
+    return poller.ended()
   }
+  await expect.poll(ended, { timeout: 60_000, interval: 200 }).toBe(true)
 
   expect(poller.text()).toBe('un\ndeux\ntrois\n')
   expect(await outputOf(db, id)).toBe(output.text())

@@ -51,8 +51,8 @@ async function descriptors(pid: number): Promise<string[]> {
 const LISTEN = '0A'
 
 /**
- * Returns the TCP connections of a process without listeners, including those in CLOSE_WAIT: the columns of proc(5)'s
- * net/tcp.
+ * Returns the TCP connections of a process, also those in CLOSE_WAIT, but not its listeners. The columns are those of
+ * /proc/PID/net/tcp in proc(5).
  */
 async function connections(pid: number): Promise<{ local: number; remote: number }[]> {
   const inodes = new Set((await descriptors(pid)).flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))

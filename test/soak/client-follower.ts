@@ -6,9 +6,9 @@ import { createPanel } from '../../client/index.ts'
 import type { Follower } from './follower.ts'
 import { createReceived, type ReceivedOutput } from './received.ts'
 
-const AGAIN_MS = 500
+const RETRY_MS = 500
 
-/** Follows a job with the published client, in the session of this one; undefined when it was given up. */
+/** Follows a job with the published client, in the session of the follower; undefined when it gave up. */
 export async function followByClient(
   { world, address, cookie, given }: Follower,
   id: string,
@@ -32,7 +32,7 @@ export async function followByClient(
     for (let signedIn = false; !signedIn && !given.aborted; ) {
       signedIn = await panel.resume().catch((error: unknown) => {
         if (!isTransient(error)) throw error
-        return pause(AGAIN_MS, false)
+        return pause(RETRY_MS, false)
       })
     }
     for await (const event of panel.follow(`update:${id}`, { signal: given })) {

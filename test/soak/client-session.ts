@@ -12,7 +12,7 @@ export interface ClientSession {
   signIn(): Promise<void>
   refresh(): Promise<void>
   signOut(): Promise<void>
-  /** Ended tokens must not work any more. */
+  /** Expects that the tokens of an ended session do not work. */
   tryEnded(): Promise<void>
 }
 
@@ -20,8 +20,8 @@ const TRIES = 5
 const WINDOW_MS = 60_000
 /** An attempt counts when the service reads it, which may be this much later than it was sent. */
 const LATE_MS = 20_000
-/** After a refusal without a wait. */
-const AGAIN_MS = 2_000
+/** The wait after a refusal without Retry-After. */
+const RETRY_MS = 2_000
 
 const SignedIn = z.object({
   access_token: z.string(),
@@ -65,7 +65,7 @@ export function createClientSession(
     if (given === password && answer && answer.status !== 500) counted.unanswered -= 1
     if (answer?.status === 429 && answer.retryAfter === undefined)
       findings.add('undeclared', 'a 429 of login without Retry-After')
-    notBefore = now + (answer?.retryAfter ?? 0) * 1000 + random.between(AGAIN_MS / 2, AGAIN_MS)
+    notBefore = now + (answer?.retryAfter ?? 0) * 1000 + random.between(RETRY_MS / 2, RETRY_MS)
     return { answer, counted }
   }
 
@@ -102,7 +102,7 @@ export function createClientSession(
     async signOut() {
       const from = Date.now()
       const answer = await line.ask({ method: 'POST', path: '/api/auth/logout', ...current })
-      // It is answered even when nothing could be written, and the log says so.
+      // The service confirms a logout even if it could not store it.
       const written = answer?.status === 200 && !weather.met(['lock'], from, Date.now())
       ended = written ? current : undefined
       current = undefined

@@ -14,7 +14,7 @@ interface Company {
   world: World
   ledger: Ledger
   gate: Gate
-  /** Aborted when nobody waits for the end of a job any more. */
+  /** Aborted when the run stops waiting for the ends of jobs. */
   given: AbortSignal
   random: Random
 }
@@ -39,9 +39,9 @@ const WAYS: readonly [Way, ...Way[]] = [
   ['the client', followByClient],
 ]
 
-/** The pause of a reader before the next click. */
+/** The pause of a user before the next click. */
 const THINK_MS = [200, 2_500] as const
-/** The cancel comes while the job still runs. */
+/** Short enough to cancel most jobs while they run. */
 const CANCEL_MS = 1_500
 
 /** Runs one client, with its own address, from its first login until it is dismissed. */
@@ -51,8 +51,8 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
   const account = ACCOUNTS[number % ACCOUNTS.length] ?? ACCOUNTS[0]
   if (!account) throw new Error('there are no accounts')
   const session = createClientSession({ world, ledger, line, random }, account)
-  // Of all clients of an account only one writes its stored values.
-  const keeper = number < ACCOUNTS.length
+  // Only one client of each account writes the account's stored values.
+  const writer = number < ACCOUNTS.length
   const layout = createRegister(`the dashboard of ${account.username}`, '', world.findings)
   const theme = createRegister(`the theme of ${account.username}`, 'dark', world.findings)
   const follower = {
@@ -97,7 +97,7 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
     await line.ask({ method: 'POST', path, token: session.token(), mayRefuse: ['job_ended'] })
   }
 
-  /** The client follows a job that another one has just started. */
+  /** Follows a job that another client has just started. */
   const watchAnother = async () => {
     const ids = [...ledger.jobs.keys()].slice(-10)
     const [first, ...rest] = ids
@@ -119,10 +119,10 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
 
   const look = async () => {
     const me = await get('/api/auth/me', Me)
-    if (me && keeper) theme.read(me.theme)
+    if (me && writer) theme.read(me.theme)
     if (me && me.username !== account.username)
       world.findings.add('unexpected', `${account.username} is ${me.username}`)
-    const stored = keeper ? await get('/api/dashboard/layout', Layout) : undefined
+    const stored = writer ? await get('/api/dashboard/layout', Layout) : undefined
     if (stored) layout.read(stored.soak ?? '')
   }
 
@@ -137,7 +137,7 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
     [6, session.refresh],
     [3, session.tryEnded],
     [2, session.signOut],
-    [keeper ? 20 : 0, write],
+    [writer ? 20 : 0, write],
     [9, runJob],
     [7, watchAnother],
   ]

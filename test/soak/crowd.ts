@@ -7,7 +7,7 @@ import { createLedger, type Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
 import type { Weather } from './weather.ts'
 
-/** All clients. */
+/** The clients of a run. */
 export interface Crowd {
   ledger: Ledger
   /** Counts of answers, closed sockets and lost connections, by kind. */
@@ -25,7 +25,7 @@ export interface Crowd {
 
 /** Every client signs in within this time of the start, or a tenth of the run. */
 const ARRIVAL_MS = 8_000
-/** A job of some ten seconds behind others of its target, on a loaded machine. A longer wait would never end. */
+/** Generous for a job of ten seconds behind others of its target on a busy machine; a longer wait hangs. */
 const DRAIN_MS = 180_000
 
 export function createCrowd(

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { Random } from './random.ts'
 
-/** A proxy between the clients and the service, worse than any network. */
+/** A proxy between the clients and the service that imitates a bad network. */
 export interface CuttingProxy {
   url: string
   /** Cuts every connection. */
@@ -14,10 +14,10 @@ export interface CuttingProxy {
   stop(): Promise<void>
 }
 
-/** This share of all connections is cut after that many bytes to the client, in the middle of a frame. */
-const DOOMED = 0.15
-const FEW_BYTES = 100
-const MANY_BYTES = 200_000
+/** The share of connections that the proxy cuts after a random number of bytes to the client, even inside a frame. */
+const CUT_SHARE = 0.15
+const LEAST_BYTES = 100
+const MOST_BYTES = 200_000
 
 export async function startCuttingProxy(port: number, random: Random): Promise<CuttingProxy> {
   const pairs = new Set<readonly [client: Socket, service: Socket]>()
@@ -28,9 +28,9 @@ export async function startCuttingProxy(port: number, random: Random): Promise<C
     const service = connect({ port, host: '127.0.0.1', noDelay: true })
     const pair = [client, service] as const
     pairs.add(pair)
-    // Short and long lives are equally frequent.
-    const budget = FEW_BYTES * (MANY_BYTES / FEW_BYTES) ** random.next()
-    let left = random.chance(DOOMED) ? Math.floor(budget) : Number.POSITIVE_INFINITY
+    // Logarithmic, so that small and large numbers of bytes are equally frequent.
+    const budget = LEAST_BYTES * (MOST_BYTES / LEAST_BYTES) ** random.next()
+    let left = random.chance(CUT_SHARE) ? Math.floor(budget) : Number.POSITIVE_INFINITY
     const end = () => {
       client.destroy()
       service.destroy()

@@ -13,7 +13,7 @@ export interface Scene {
   weather: Weather
   random: Random
   databaseUrl: string
-  /** Aborted when the run has to end at once: the fault is undone first. */
+  /** Aborted when the run has to end at once; a fault is still undone before that. */
   signal: AbortSignal
 }
 
@@ -27,14 +27,14 @@ interface Fault {
 
 export const FAULTS = {
   cut: {
-    title: 'every connection of the clients is cut',
+    title: 'all connections of the clients are cut',
     deadly: false,
     async strike({ proxy }) {
       proxy.cut()
     },
   },
   stall: {
-    title: 'the network passes nothing on',
+    title: 'the network transmits nothing',
     deadly: false,
     async strike({ proxy, weather, random, signal }) {
       const end = weather.begin('network')
@@ -49,7 +49,7 @@ export const FAULTS = {
     deadly: false,
     async strike({ databaseUrl, weather, random, signal }) {
       const other = createClient({ url: databaseUrl, timeout: 5_000 })
-      // Nothing else here may open the file meanwhile: closing it would release the lock.
+      // No other code of this process may open the file meanwhile, because closing it would release the lock.
       const lock = await other.transaction('write')
       const end = weather.begin('lock')
       // Shorter and longer than the service's own wait of 5 s.
@@ -60,7 +60,7 @@ export const FAULTS = {
     },
   },
   freeze: {
-    title: 'the service stands still',
+    title: 'the service is suspended',
     deadly: false,
     async strike({ panel, weather, random, signal }) {
       const end = weather.begin('freeze')
@@ -72,7 +72,7 @@ export const FAULTS = {
     },
   },
   'host-cut': {
-    title: 'every connection to the host is cut',
+    title: 'all connections to the host are cut',
     deadly: false,
     async strike({ host, weather, signal }) {
       const end = weather.begin('host')
@@ -82,7 +82,7 @@ export const FAULTS = {
     },
   },
   'host-away': {
-    title: 'the host lets nobody in',
+    title: 'the host refuses connections',
     deadly: false,
     async strike({ host, weather, random, signal }) {
       const end = weather.begin('host')

@@ -7,7 +7,7 @@ import { followByPolling, followBySocket } from './follower.ts'
 import { createLine } from './traffic.ts'
 import { createWeather } from './weather.ts'
 
-/** A service that sends each connection what the test says, and answers polls likewise. */
+/** Starts a server that serves the given connections and answers in turn, and makes a follower of it. */
 async function followerOf({
   connections = [],
   answers = [],
@@ -55,10 +55,10 @@ function says(frames: readonly string[], end: (socket: WebSocket) => void = (soc
     end(socket)
   }
 }
-/** Cuts the connection once the data have left. */
+/** Cuts the connection once the data are sent. */
 const cut = (socket: WebSocket) => socket.ping('', undefined, () => socket.terminate())
 
-test('a follower that is cut off resumes at its byte, and gets everything', async () => {
+test('a follower resumes at its last byte after a cut, and gets the whole output', async () => {
   const connections = [says([output('été ', 6)], cut), says([output('ici', 9), done(9)])]
   const { follower, asked, findings } = await followerOf({ connections })
 
@@ -67,7 +67,7 @@ test('a follower that is cut off resumes at its byte, and gets everything', asyn
   expect(findings.none()).toBe(true)
 })
 
-test('the check finds a service that skips a byte after a cut, repeats one, or reports the end twice', async () => {
+test('a follower counts bytes that are skipped or repeated after a cut, and repeated final events', async () => {
   const lossy = [says([output('ab', 2)], cut), says([output('d', 4), done(4)])]
   const repeating = [says([output('ab', 2)], cut), says([output('bc', 3), done(3)])]
   const stuttering = [says([output('ab', 2), done(2), done(2)])]
@@ -80,10 +80,10 @@ test('the check finds a service that skips a byte after a cut, repeats one, or r
 })
 
 test.each([
-  ['closes with 1000 and without an end', says([output('ab', 2)]), 'finals'],
-  ['closes for no reason', says([], (socket) => socket.close(4404)), 'unexpected'],
+  ['closes with 1000 without a final event', says([output('ab', 2)]), 'finals'],
+  ['closes with an unexpected code', says([], (socket) => socket.close(4404)), 'unexpected'],
   ['sends an undeclared frame', says(['{"type":"update_output"}']), 'undeclared'],
-] as const)('the check finds one that %s', async (_, connection, wrong) => {
+] as const)('a follower reports a service that %s', async (_, connection, wrong) => {
   const { follower, findings } = await followerOf({ connections: [connection, says([output('ab', 2), done(2)])] })
 
   await followBySocket(follower, 'a')
@@ -91,7 +91,7 @@ test.each([
   expect(findings.count(wrong)).toBeGreaterThan(0)
 })
 
-test('a poller detects a skipped byte, and a piece shorter than its stated length', async () => {
+test('a poller reports a skipped byte, and a piece that is shorter than its stated length', async () => {
   const answers = [
     { chunk: 'ab', offset: 0, next_offset: 2, ended: false },
     { chunk: 'd', offset: 3, next_offset: 4, ended: false },

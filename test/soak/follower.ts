@@ -11,7 +11,7 @@ export interface Follower {
   address: string
   token(): string
   cookie(): string
-  /** Aborted when nobody waits any more: a job that has not ended by then is stuck. */
+  /** Aborted when the run stops waiting: a job that has not ended by then is stuck. */
   given: AbortSignal
 }
 
@@ -21,11 +21,11 @@ const Frame = z.union([
   z.object({ type: z.literal('update_error'), seq: z.number(), data: z.object({ error: z.string().nullable() }) }),
 ])
 
-/** A client's wait before it reconnects: the service may be starting. */
-const AGAIN_MS = [200, 500, 1_000, 2_000] as const
+/** The waits of a client before it reconnects; the service may be starting. */
+const RETRY_MS = [200, 500, 1_000, 2_000] as const
 const CLOSED_WITHOUT_FAULT = [1000, 1001, 1005, 1006, 1013]
 
-/** Follows a job by socket, and resumes with `from` after every cut; undefined when it was given up. */
+/** Follows a job by socket, and resumes with `from` after every cut; undefined when it gave up. */
 export async function followBySocket(follower: Follower, id: string): Promise<ReceivedOutput | undefined> {
   const received = createReceived()
   for (let tries = 0; received.result().finals === 0; tries += 1) {
@@ -38,7 +38,7 @@ export async function followBySocket(follower: Follower, id: string): Promise<Re
   return received.result()
 }
 
-/** One connection, until it closes. */
+/** Reads one connection until it closes. */
 function listen({ world, address, token, given }: Follower, id: string, received: Received): Promise<void> {
   const from = Date.now()
   const url = `${world.url.replace('http', 'ws')}/ws/updates/${id}?from=${received.at()}`
@@ -69,7 +69,7 @@ function listen({ world, address, token, given }: Follower, id: string, received
       if (!CLOSED_WITHOUT_FAULT.includes(code) && !excused)
         world.findings.add('unexpected', `socket of ${id}: closed with ${code} ${reason}`)
       if (code === 1000 && received.result().finals === 0)
-        world.findings.add('finals', `socket of ${id}: closed with 1000 before the end was told`)
+        world.findings.add('finals', `socket of ${id}: closed with 1000 before the final event`)
       resolve()
     })
   })
@@ -78,7 +78,7 @@ function listen({ world, address, token, given }: Follower, id: string, received
 const Part = z.object({ chunk: z.string(), offset: z.number(), next_offset: z.number(), ended: z.boolean() })
 const POLL_MS = 700
 
-/** Follows a job by polling; undefined when it was given up. */
+/** Follows a job by polling; undefined when it gave up. */
 export async function followByPolling(follower: Follower, id: string): Promise<ReceivedOutput | undefined> {
   const received = createReceived()
   while (!follower.given.aborted) {
@@ -100,7 +100,7 @@ export async function followByPolling(follower: Follower, id: string): Promise<R
 }
 
 async function wait(tries: number, signal: AbortSignal): Promise<void> {
-  await pause(AGAIN_MS[Math.min(tries, AGAIN_MS.length - 1)], undefined, { signal }).catch(() => {})
+  await pause(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)], undefined, { signal }).catch(() => {})
 }
 
 function parsed(text: string): unknown {

@@ -18,7 +18,7 @@ const WORDS = [
   '\t',
   'naïve',
 ] as const
-/** Followers with small buffers must be told to come back, and miss nothing. */
+/** More than the buffer of a slow follower: the service closes its socket, and it has to resume. */
 const FLOOD = 1536 * 1024
 /** Longer than any pause between two faults, so that some faults hit it. */
 const SILENCE_MS = 6_000
@@ -26,8 +26,8 @@ const SILENCE_MS = 6_000
 const INVALID = Buffer.from([0xff])
 
 /**
- * The output of an upgrade: characters of one to four bytes, progress with CR, invalid bytes, in pieces that are cut
- * anywhere. Most outputs last a few seconds; some pause for a while, some are longer than anybody reads.
+ * Prints the output of an upgrade: characters of one to four bytes, progress with CR and invalid bytes, in pieces that
+ * may split a character. Most outputs last a few seconds; some pause for a while, and some are very long.
  */
 export function* hostOutput(random: Random, title: string): Generator<Printed> {
   yield { bytes: Buffer.from(`${title}\n`), pauseMs: 0 }

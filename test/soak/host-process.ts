@@ -9,7 +9,7 @@ import { ACCOUNTS, HostQuestion, type HostRun, isOwnContainer, runTitle } from '
 import { hostOutput } from './host-output.ts'
 import { createRandom } from './random.ts'
 
-// The imitated host in a separate process: it outlives the service, and its jobs do.
+// The imitated host runs in a separate process, so that it and its jobs outlive the service.
 
 const random = createRandom(Number(process.env.SOAK_SEED))
 const runs: HostRun[] = []

@@ -8,7 +8,7 @@ export interface Followed {
   output: ReceivedOutput | undefined
 }
 
-/** The promises of the service to its clients, as the clients saw them. */
+/** The changes that the service has acknowledged to its clients, as they saw it. */
 export interface Ledger {
   /** Jobs with an acknowledged start, and their users. */
   jobs: Map<string, string>

@@ -3,9 +3,9 @@ import { HELP, readOptions } from './options.ts'
 import { asJson, describe } from './report.ts'
 import { soak } from './soak.ts'
 
-/** The program under test: the bundle unless another one is named, as by the host's tests. */
+/** The program under test: the bundle, or the one that PANEL_UNDER_TEST names. */
 const UNDER_TEST = resolve(process.env.PANEL_UNDER_TEST ?? join(import.meta.dirname, '../../dist/ops-panel.mjs'))
-/** Two waits for the last jobs, and the comparison; a longer end is hung. */
+/** Generous for the two waits for the last jobs and the comparison; a longer run hangs. */
 const MORE_SECONDS = 600
 /** Time to stop everything that was started. */
 const CLEAN_UP_MS = 20_000
@@ -20,7 +20,7 @@ else {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(`ended by ${signal}`))
   const deadline = (options.seconds + MORE_SECONDS) * 1000
-  const watchdog = setTimeout(() => stop('it came to no end'), deadline)
+  const watchdog = setTimeout(() => stop('the run did not end in time'), deadline)
   const tell = (line: string) => void process.stderr.write(`soak: ${line}\n`)
   tell(`seed ${options.seed}`)
   try {

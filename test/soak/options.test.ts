@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readOptions } from './options.ts'
 
-test('a run is ten minutes of 200 clients with all faults, unless the environment or the command line says otherwise', () => {
+test('a run has 200 clients for ten minutes with all faults by default', () => {
   const usual = readOptions([], {})
 
   expect(usual).toMatchObject({ seconds: 600, clients: 200, json: false })

@@ -12,15 +12,15 @@ export interface Options {
 
 const NAMES = Object.keys(FAULTS).filter(isFaultName)
 
-export const HELP = `Clients use the service for a while, with an imitated host, while all sorts of things go wrong; then it is counted what
-was lost. Ends with code 1 unless that is nothing.
+export const HELP = `Runs clients against the service and an imitated host, injects faults, and counts lost data and
+other defects. Ends with code 1 if there are any.
 
   npm run test:soak -- [--seconds 600] [--clients 200] [--seed N] [--faults a,b] [--json]
 
-  --seconds   how long they do (SOAK_SECONDS); it ends a minute or two later, when all jobs have
-  --clients   how many (SOAK_CLIENTS)
-  --seed      what goes wrong when; a new one each time unless it is given (SOAK_SEED)
-  --faults    what goes wrong (SOAK_FAULTS): ${NAMES.join(', ')}
+  --seconds   duration of the load (SOAK_SECONDS); the last jobs take one or two minutes more
+  --clients   number of clients (SOAK_CLIENTS)
+  --seed      seed of all random choices (SOAK_SEED); a random one by default
+  --faults    the faults to inject (SOAK_FAULTS): ${NAMES.join(', ')}
   --json      the report as JSON on stdout
 `
 

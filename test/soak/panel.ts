@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts'
 const INSPECT = ['--inspect=127.0.0.1:0']
 /** A start takes a second, or many on a loaded machine. */
 const START_MS = 120_000
-/** A service manager would kill it after 90 s; the service promises 5. */
+/** The service promises 5 s; systemd kills it after 90 s by default. */
 const STOP_MS = 90_000
 
 /** The service, through all its restarts on one folder. */
@@ -72,7 +72,7 @@ export function createPanel({ program, port, environment, folder }: Place, findi
     await ended
     clearTimeout(killer)
     if (signal === 'SIGTERM' && one.exitCode !== 0)
-      findings.add('stopped', `asked to stop, it ended with ${one.exitCode ?? one.signalCode}`)
+      findings.add('stopped', `after SIGTERM it ended with ${one.exitCode ?? one.signalCode}`)
   }
 
   return {
@@ -126,7 +126,7 @@ function isHealthy(url: string): Promise<boolean> {
   )
 }
 
-/** Sends a request to the service itself, past the proxy, over a connection that is closed afterwards. */
+/** Sends a request directly to the service, without the proxy, over a new connection. */
 export async function ask(
   address: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: object } = {},

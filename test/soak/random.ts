@@ -7,6 +7,7 @@ export interface Random {
   chance(probability: number): boolean
   pick<item>(items: readonly [item, ...item[]]): item
   shuffled<item>(items: readonly item[]): item[]
+  bytes(length: number): Buffer
   /** Another series, independent of how many numbers are taken from this one later. */
   branch(): Random
 }
@@ -31,6 +32,7 @@ export function createRandom(seed: number): Random {
         .map((item) => ({ item, at: next() }))
         .sort((a, b) => a.at - b.at)
         .map(({ item }) => item),
+    bytes: (length) => Buffer.from(Array.from({ length }, () => between(0, 255))),
     branch: () => createRandom(between(0, 2 ** 32 - 1)),
   }
 }

@@ -5,7 +5,7 @@ import { type Records, readOutput, type StoredJob } from './stored.ts'
 
 const SignedIn = z.object({ access_token: z.string() })
 const Part = z.object({ chunk: z.string(), next_offset: z.number(), ended: z.boolean() })
-/** The limit of 1,200 reads a minute applies to this reader too, which shares its address with nobody. */
+/** Requests as one account, to stay below the limit of 1,200 reads a minute. */
 const PER_ACCOUNT = 600
 
 /** Reads every recorded job with its output, as the service returns it when no fault is active. */

@@ -4,7 +4,7 @@ import { createReceived } from './received.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-test('consecutive pieces are complete, by the byte and not by the character', () => {
+test('consecutive pieces are complete, counted in bytes and not in characters', () => {
   const received = createReceived()
 
   received.take('déjà ', 7)
@@ -15,7 +15,7 @@ test('consecutive pieces are complete, by the byte and not by the character', ()
   expect(received.result()).toEqual({ size: 13, sha256: sha256('déjà 設定'), lost: 0, repeated: 0, finals: 1 })
 })
 
-test('a byte skipped between two pieces is lost', () => {
+test('a byte that is skipped between two pieces counts as lost', () => {
   const received = createReceived()
 
   received.take('abc', 3)
@@ -24,7 +24,7 @@ test('a byte skipped between two pieces is lost', () => {
   expect(received.result()).toMatchObject({ lost: 1, repeated: 0, size: 6, sha256: sha256('abcef') })
 })
 
-test('so are bytes between the last piece and the end', () => {
+test('bytes that are missing between the last piece and the end count as lost', () => {
   const received = createReceived()
 
   received.take('abc', 3)
@@ -33,7 +33,7 @@ test('so are bytes between the last piece and the end', () => {
   expect(received.result()).toMatchObject({ lost: 2, finals: 1 })
 })
 
-test('a byte that arrives again is repeated, and counts once as received', () => {
+test('a byte that arrives twice counts as repeated, and once as received', () => {
   const received = createReceived()
 
   received.take('abc', 3)

@@ -5,7 +5,7 @@ import type { Findings } from './findings.ts'
  * lost.
  */
 export interface Register {
-  /** Called before it is sent. */
+  /** Records a write before its request is sent. */
   writing(value: string): void
   acknowledged(value: string): void
   read(value: string): void
@@ -13,7 +13,7 @@ export interface Register {
 
 export function createRegister(name: string, first: string, findings: Findings): Register {
   let last = first
-  // A late write is possible, when the service resumes after a freeze.
+  // The service may carry such a write out late, after a freeze.
   const unanswered = new Set<string>()
   return {
     writing: (value) => void unanswered.add(value),

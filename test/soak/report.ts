@@ -26,7 +26,7 @@ export interface Report {
 const total = (counts: Iterable<number>) => [...counts].reduce((sum, count) => sum + count, 0)
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 
-/** Returns the report as plain text: the work, the promises, and the findings, which must be none. */
+/** Returns the report as plain text: the load, the resources, and the findings, all of which must be 0. */
 export function describe(report: Report): string {
   const { options, counts, struck, stored, ledger, census, findings, errors } = report
   const output = total(stored.map(({ size }) => size))
@@ -36,19 +36,19 @@ export function describe(report: Report): string {
     ...rows([
       ['answers', whole(total(counts.values()))],
       ...byCount(counts),
-      ['jobs', `${whole(stored.length)}, ${whole(output / 1024)} KiB, ${whole(ledger.followed.length)} times followed`],
+      ['jobs', `${whole(stored.length)}, ${whole(output / 1024)} KiB, ${whole(ledger.followed.length)} followers`],
       ...byCount(count(stored.map(({ status, errorCode }) => errorCode ?? status))),
       ['faults', whole(total(struck.values()))],
       ...byCount(struck),
       ['  connections cut', whole(report.cuts)],
       ['  starts of the service', whole(report.lives)],
-      ['errors in its log', whole(total(errors.values()))],
+      ['errors in the log', whole(total(errors.values()))],
       ...byCount(errors),
     ]),
     '',
     ...table([
-      ['it held', 'at its start', 'half way', 'at the end', 'without clients'],
-      ...held(census).map(([name, ...values]) => [name, ...values]),
+      ['resources', 'at the start', 'half way', 'at the end', 'without clients'],
+      ...resources(census).map(([name, ...values]) => [name, ...values]),
     ]),
     '',
     'must be 0',
@@ -59,7 +59,7 @@ export function describe(report: Report): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The same for programs. */
+/** Returns the report as JSON. */
 export function asJson({ ledger, stored, findings, ...report }: Report): string {
   const found = WRONGS.map(({ wrong }) => [wrong, { count: findings.count(wrong), examples: findings.examples(wrong) }])
   const maps = { counts: report.counts, struck: report.struck, errors: report.errors }
@@ -69,7 +69,7 @@ export function asJson({ ledger, stored, findings, ...report }: Report): string 
   return `${JSON.stringify({ ...report, ...objects, jobs, followed, findings: Object.fromEntries(found) }, null, 2)}\n`
 }
 
-function held({ start, half, end, left }: Report['census']): [string, ...string[]][] {
+function resources({ start, half, end, left }: Report['census']): [string, ...string[]][] {
   const names = [
     ['clientSockets', 'sockets of clients'],
     ['hostSockets', 'connections to the host'],

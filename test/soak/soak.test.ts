@@ -7,11 +7,11 @@ import { soak } from './soak.ts'
 
 const SOURCE = join(import.meta.dirname, '../../serve/main.ts')
 const OPTIONS = { seconds: 10, clients: 40, seed: 7, json: false }
-/** Two waits for jobs of some ten seconds, while other tests load the machine. */
+/** Generous: two waits for jobs of ten seconds, on a machine that runs other tests. */
 const LONG_MS = 300_000
 
 test(
-  'forty clients lose nothing when the service is killed and its database locked',
+  'forty clients lose nothing while the service is killed and its database locked',
   async () => {
     const report = await soak(
       { ...OPTIONS, faults: ['kill', 'lock'] },

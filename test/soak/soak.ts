@@ -17,10 +17,10 @@ import { readStored } from './read-stored.ts'
 import type { Report } from './report.ts'
 import { type Records, readRecords } from './stored.ts'
 import { createStorm } from './storm.ts'
-import { judgeCensus, judgeJobs, judgeSignIns } from './verdict.ts'
+import { judgeCensus, judgeFaults, judgeJobs, judgeSignIns } from './verdict.ts'
 import { createWeather } from './weather.ts'
 
-/** By then closed connections are gone, and jobs without followers have ended, or never will. */
+/** The longest wait for closed connections and for jobs without followers to end. */
 const AFTER_MS = 120_000
 const TOLD_EVERY_MS = 10_000
 
@@ -34,8 +34,8 @@ interface Surroundings {
 }
 
 /**
- * Lets clients use the service for a while, injects faults meanwhile, and counts the losses. Everything it started has
- * ended when it settles.
+ * Runs clients against the service, injects faults, and counts the losses. All processes that it started have ended
+ * when it settles.
  */
 export async function soak(
   { seconds, clients, seed, faults }: Options,
@@ -78,7 +78,7 @@ export async function soak(
       signal.addEventListener('abort', () => reject(signal.reason))
     })
     stopped.catch(() => {})
-    /** Waits for it, unless the run cannot continue. */
+    /** Waits for the work; rejects when the run is stopped or a client fails. */
     const going = <result>(work: Promise<result>) => Promise.race([stopped, crowd.failed, work])
     const quiet = () => {
       announce('waiting for the jobs to end')
@@ -86,7 +86,7 @@ export async function soak(
     }
 
     const storm = createStorm({ panel, proxy, host, weather, random: random.branch(), databaseUrl, signal }, announce)
-    // In the first half the process dies repeatedly; the second half is one life, whose growth can be measured.
+    // The service is killed repeatedly in the first half and runs on in the second, so that its growth can be measured.
     await going(storm.strike(faults, seconds * 500))
     await quiet()
     const half = await census()
@@ -109,6 +109,7 @@ export async function soak(
     judgeCensus({ half, end, left, seen: await host.connections() }, findings)
     judgeJobs({ ledger, stored, runs, weather }, findings)
     judgeSignIns(ledger, records.signIns, findings)
+    judgeFaults({ faults, struck: storm.struck, cuts: proxy.cuts(), lives: panel.lives() }, findings)
     await panel.stop()
     return {
       options: { seconds, clients, seed },

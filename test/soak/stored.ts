@@ -9,7 +9,7 @@ export interface StoredJob {
   status: 'running' | 'success' | 'error'
   errorCode: string | null
   error: string | null
-  /** As in `Date.now`; for a job without an end, the present. */
+  /** As in `Date.now`; the end of a running job is the time of reading. */
   startedAt: number
   endedAt: number
   size: number
@@ -23,7 +23,7 @@ export interface StoredJob {
   rest: string
 }
 
-/** A job may report that it waits for another one as often as users take turns before it. */
+/** A waiting job prints one line for each job that it waits for in turn. */
 const HEAD = /^((?:En attente de la fin de la tâche [^\n]*\n)*)soak run (\d+)\n/
 const HEAD_BYTES = 8_192
 
@@ -62,7 +62,7 @@ const Entries = z.object({ username: z.string(), count: z.number() })
 
 export interface Records {
   jobs: z.infer<typeof Row>[]
-  /** Returns the logins in the audit log, for each user. */
+  /** Number of logins in the audit log, by user. */
   signIns: Map<string, number>
 }
 

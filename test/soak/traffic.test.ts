@@ -29,14 +29,14 @@ async function judged(
 
 const FINE = { undeclared: 0, unexpected: 0 }
 
-test('an answer is correct, and so is an expected refusal', async () => {
+test('a success and an expected refusal are no findings', async () => {
   expect(await judged([200, '{}'])).toEqual(FINE)
   expect(await judged([409, JSON.stringify({ error: 'x', code: 'job_ended' })], { mayRefuse: ['job_ended'] })).toEqual(
     FINE,
   )
 })
 
-test('a lock excuses a database failure, and nothing else does', async () => {
+test('only a database lock excuses a database failure', async () => {
   const answer: [number, string] = [500, JSON.stringify(ERROR)]
 
   expect(await judged(answer, { trouble: 'lock' })).toEqual(FINE)
@@ -44,7 +44,7 @@ test('a lock excuses a database failure, and nothing else does', async () => {
   expect(await judged(answer)).toEqual({ ...FINE, unexpected: 1 })
 })
 
-test('nothing excuses an unforeseen failure', async () => {
+test('no fault excuses an internal error', async () => {
   const answer: [number, string] = [500, JSON.stringify({ error: 'Erreur interne.', code: 'internal' })]
 
   expect(await judged(answer, { trouble: 'lock' })).toEqual({ ...FINE, unexpected: 1 })
@@ -54,11 +54,11 @@ test.each([
   [200, '{"half":'],
   [404, '<h1>Not Found</h1>'],
   [500, '{"message":"x"}'],
-])('an answer in another format is found: %d %s', async (status, body) => {
+])('an answer in an undeclared format is a finding: %d %s', async (status, body) => {
   expect((await judged([status, body])).undeclared).toBeGreaterThan(0)
 })
 
-test('an acknowledged write that is not read is lost; one without an answer may or may not be there', () => {
+test('a read must return the last acknowledged write, or a later one without an answer', () => {
   const findings = createFindings()
   const register = createRegister('it', 'first', findings)
 

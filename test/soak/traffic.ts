@@ -31,7 +31,7 @@ export interface Answer {
   retryAfter: number | undefined
 }
 
-/** Longer than any wait of the service (30 s), and than any fault here: a later answer never comes. */
+/** Longer than any wait of the service (30 s) and any fault of the run; a request that takes longer hangs. */
 const HUNG_MS = 90_000
 
 const ErrorBody = z.object({ error: z.string().min(1), code: z.string().regex(/^[a-z][a-z0-9_]*$/) })
@@ -79,17 +79,17 @@ export function createLine(world: World, address: string): Line {
 function lost({ count, findings }: World, what: string, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code.endsWith('_TIMEOUT')) findings.add('hung', `${what}: ${code}`)
-  count(code === 'ECONNREFUSED' ? 'nobody listened' : 'connection lost')
+  count(code === 'ECONNREFUSED' ? 'connection refused' : 'connection lost')
 }
 
-interface Came {
+interface Received {
   from: number
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
 }
 
-function judge(world: World, question: Question, { from, status, headers, text }: Came): Answer {
+function judge(world: World, question: Question, { from, status, headers, text }: Received): Answer {
   const { weather, findings, count } = world
   const what = `${question.method} ${question.path}: ${status} ${text.slice(0, 200)}`
   const body = parsed(text)
@@ -114,7 +114,7 @@ function judge(world: World, question: Question, { from, status, headers, text }
   }
 }
 
-/** Health reports itself that it is degraded. */
+/** The answer of a degraded service to a health check has no error code. */
 function isHealth(body: unknown): boolean {
   return z.object({ status: z.literal('degraded'), boot_id: z.string() }).safeParse(body).success
 }

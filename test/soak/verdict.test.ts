@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Census } from './census.ts'
+import type { FaultName } from './faults.ts'
 import { createFindings, type Findings, WRONGS } from './findings.ts'
 import { createLedger, signInsOf } from './ledger.ts'
 import { createReceived } from './received.ts'
 import { readOutput, type StoredJob } from './stored.ts'
-import { judgeCensus, judgeJobs, judgeSignIns } from './verdict.ts'
+import { judgeCensus, judgeFaults, judgeJobs, judgeSignIns } from './verdict.ts'
 import { createWeather } from './weather.ts'
 
 const PRINTED = 'soak run 0\npremière œuvre 設定\r\n'
@@ -20,7 +21,7 @@ function storedJob(text: string, more: Partial<StoredJob> = {}): StoredJob {
   return { id: 'a', status: 'success', error: null, errorCode: null, startedAt: 100, endedAt: 200, ...read, ...more }
 }
 
-/** Returns the findings for one acknowledged job, followed as given, and stored like this. */
+/** Returns the counts of findings for one acknowledged job with these followers and stored outputs. */
 function found({
   stored = [storedJob(PRINTED)],
   pieces = [[PRINTED, RUN.size]],
@@ -64,11 +65,11 @@ function counts(findings: Findings): Record<string, number> {
 
 const WAITED = 'En attente de la fin de la tâche 1700000000-abcdefgh (lxc:9001)…\n'
 
-test('a job that is stored and followed as printed is correct', () => {
+test('a job whose stored and followed output equals the printed one has no findings', () => {
   expect(found({})).toEqual({})
 })
 
-test('so is a job that had to wait, behind later users too, and a cancelled one, with the service’s sentence', () => {
+test('a job that waited and a cancelled job have no findings, although the service adds text to their output', () => {
   const ended = `${PRINTED}dpkg n’a rien laissé d’inachevé.\nAnnulé par soak-0`
 
   for (const times of [1, 2, 20]) {
@@ -81,7 +82,7 @@ test('so is a job that had to wait, behind later users too, and a cancelled one,
 
 test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
   [
-    'a follower who missed a byte',
+    'a follower that missed a byte',
     {
       pieces: [
         ['s', 1],
@@ -91,12 +92,12 @@ test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
     { lost: 1, different: 1 },
   ],
   [
-    'a follower who missed the last byte',
+    'a follower that missed the last byte',
     { pieces: [[PRINTED.slice(0, -1), RUN.size - 1]] },
     { lost: 1, different: 1 },
   ],
   [
-    'a follower who got a byte twice',
+    'a follower that got a byte twice',
     {
       pieces: [
         [PRINTED, RUN.size],
@@ -105,9 +106,9 @@ test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
     },
     { repeated: 1 },
   ],
-  ['a follower who got another byte', { pieces: [[PRINTED.replace('œ', 'Œ'), RUN.size]] }, { different: 1 }],
-  ['an end that was reported twice', { finals: 2 }, { finals: 1 }],
-  ['a follower that waits in vain', { stored: [], runs: [], unfollowed: true }, { jobMissing: 1 }],
+  ['a follower that got another byte', { pieces: [[PRINTED.replace('œ', 'Œ'), RUN.size]] }, { different: 1 }],
+  ['a final event that was sent twice', { finals: 2 }, { finals: 1 }],
+  ['an acknowledged job that is not recorded', { stored: [], runs: [], unfollowed: true }, { jobMissing: 1 }],
   ['an unrecorded job whose command ran', { stored: [], unfollowed: true }, { jobMissing: 1, jobTwice: 1 }],
   ['a job that is still running', { stored: [storedJob(PRINTED, { status: 'running' })] }, { jobStuck: 1 }],
   ['a command that was run twice for a job', { runs: [RUN, { ...RUN, number: 1 }] }, { jobTwice: 1 }],
@@ -122,41 +123,41 @@ test.each<[string, Parameters<typeof found>[0], Record<string, number>]>([
     { different: 1 },
   ],
   [
-    'an output that was stored with a byte more',
+    'an output that was stored with an additional byte',
     { stored: [storedJob(`${PRINTED}\n`)], pieces: [[`${PRINTED}\n`, RUN.size + 1]] },
     { different: 1 },
   ],
   [
-    'a job that failed after it had begun, although the host was away',
+    'a job that failed after its start while the host was down',
     { stored: [storedJob(PRINTED, { status: 'error', errorCode: 'ssh_failed' })], hostAway: true },
     { jobFailed: 1, different: 1 },
   ],
   [
-    'a job that could not be begun, although the host was there',
+    'a job that failed before its start while the host was up',
     { stored: [storedJob('', { status: 'error', errorCode: 'ssh_failed' })], pieces: [], runs: [] },
     { jobFailed: 1 },
   ],
   [
-    'a job that ended as cancelled, without anybody’s wish',
+    'a cancelled job that nobody cancelled',
     { stored: [storedJob('Annulé par x', { status: 'error', errorCode: 'cancelled' })], runs: [], unfollowed: true },
     { jobFailed: 1 },
   ],
   [
-    'a job that was acknowledged, and then withdrawn',
+    'an acknowledged job that ended with a storage error',
     { stored: [storedJob('', { status: 'error', errorCode: 'storage_failed' })], pieces: [], runs: [] },
     { jobFailed: 1 },
   ],
-])('%s is found', (_, planted, expected) => {
+])('the verdict finds %s', (_, planted, expected) => {
   expect(found(planted)).toEqual(expected)
 })
 
-test('a job that could not begin during a host outage is no fault of the service', () => {
+test('a job that fails before its start while the host is down is no finding', () => {
   const stored = [storedJob('', { status: 'error', errorCode: 'ssh_failed' })]
 
   expect(found({ stored, pieces: [], runs: [], hostAway: true })).toEqual({})
 })
 
-test('a login missing from the audit log is found, and so is an entry without a login', () => {
+test('the verdict finds a login without an audit entry, and an entry without a login', () => {
   const ledger = createLedger()
   Object.assign(signInsOf(ledger, 'a'), { acknowledged: 3, unanswered: 1 })
   const judged = (count: number) => {
@@ -171,15 +172,15 @@ test('a login missing from the audit log is found, and so is an entry without a 
 const HELD: Census = { clientSockets: 0, hostSockets: 6, files: 1, database: 3, timers: 9, heap: 25, pss: 110 }
 
 test.each<[string, Partial<Census>, Record<string, number>]>([
-  ['nothing that grew', {}, {}],
+  ['no growth', {}, {}],
   ['a socket of a client', { clientSockets: 1 }, { socketLeak: 1 }],
-  ['more connections to the host than are kept', { hostSockets: 42 }, { hostLeak: 2 }],
+  ['more connections to the host than the pools keep', { hostSockets: 42 }, { hostLeak: 2 }],
   ['open files', { files: 20 }, { fileLeak: 17 }],
   ['descriptors of the database', { database: 300 }, { fileLeak: 97 }],
   ['timers', { timers: 100 }, { timerLeak: 31 }],
   ['memory of JavaScript', { heap: 40 }, { memory: 3 }],
   ['memory of the process', { pss: 300 }, { memory: 94 }],
-])('at the end, %s is found', (_, more, expected) => {
+])('the census at the end counts as a leak: %s', (_, more, expected) => {
   const findings = createFindings()
   const end = { ...HELD, ...more }
 
@@ -188,10 +189,24 @@ test.each<[string, Partial<Census>, Record<string, number>]>([
   expect(counts(findings)).toEqual(expected)
 })
 
-test('a connection that only one end knows is a leak', () => {
+test('a connection that only one end counts is a leak', () => {
   const findings = createFindings()
 
   judgeCensus({ half: HELD, end: HELD, left: HELD, seen: 7 }, findings)
 
   expect(counts(findings)).toEqual({ hostLeak: 1 })
+})
+
+test.each([
+  ['a fault that did not strike', { cut: 2 }, 5, 1, 1],
+  ['cuts without a cut connection', { cut: 2, kill: 1 }, 0, 2, 1],
+  ['a service that was not killed', { cut: 2, kill: 1 }, 5, 1, 1],
+  ['no faults without effect', { cut: 2, kill: 1 }, 5, 2, 0],
+] as const)('the verdict finds %s', (_, struck, cuts, lives, expected) => {
+  const findings = createFindings()
+  const counts = new Map<FaultName, number>([['cut', struck.cut]])
+  if ('kill' in struck) counts.set('kill', struck.kill)
+  judgeFaults({ faults: ['cut', 'kill'], struck: counts, cuts, lives }, findings)
+
+  expect(findings.count('noFault')).toBe(expected)
 })

@@ -1,11 +1,12 @@
 import type { Census } from './census.ts'
+import { FAULTS, type FaultName } from './faults.ts'
 import type { Findings } from './findings.ts'
 import type { HostRun } from './host.ts'
 import type { Followed, Ledger } from './ledger.ts'
 import type { StoredJob } from './stored.ts'
 import type { Weather } from './weather.ts'
 
-/** Compares promises and observations with the stored state, and that with the host's output. */
+/** Compares what the service acknowledged and sent with the stored jobs, and those with the host's output. */
 export function judgeJobs(
   {
     ledger,
@@ -38,7 +39,7 @@ function described({ id, status, error, run, startedAt, endedAt, rest }: StoredJ
   return `${id}: ${status} after ${seconds} s (${error ?? 'no error'}), run ${what}; near: ${near || 'nothing'}`
 }
 
-/** Returns the error in a job's end, if any. */
+/** Returns the finding about a job's end, if any. */
 function wrongEnd(
   { id, status, errorCode, run, startedAt, endedAt }: StoredJob,
   { ledger, weather }: { ledger: Ledger; weather: Weather },
@@ -46,9 +47,9 @@ function wrongEnd(
   if (status === 'running') return 'jobStuck'
   if (status === 'success') return run === undefined ? 'jobFailed' : undefined
   if (errorCode === 'cancelled' && ledger.cancelled.has(id)) return undefined
-  // The caller was told that it had not started.
+  // The service answered that the job had not started.
   if (errorCode === 'storage_failed' && run === undefined && !ledger.jobs.has(id)) return undefined
-  // A host that refuses connections at the job's turn ends it.
+  // A job fails when the host refuses connections at its start.
   const turnedAway = run === undefined && weather.met(['host', 'freeze'], startedAt, endedAt)
   return turnedAway ? undefined : 'jobFailed'
 }
@@ -66,7 +67,7 @@ function judgeOutput({ id, status, hostSize, hostSha256, rest }: StoredJob, run:
 function judgeFollowed({ id, how, output }: Followed, job: StoredJob | undefined, findings: Findings): void {
   const subject = `${id}, by ${how}`
   if (!output) {
-    findings.add('hung', `${subject}: the end was never told`)
+    findings.add('hung', `${subject}: no final event`)
     return
   }
   const { size, sha256, lost, repeated, finals } = output
@@ -86,14 +87,14 @@ export function judgeSignIns({ signIns }: Ledger, recorded: ReadonlyMap<string, 
   }
 }
 
-/** Connections that an idle service may keep to its host: those of its pools. */
+/** The connections to the host that the service's pools may keep when idle. */
 const KEPT = 8 + 32
 /**
  * Growth of a process between two moments of the same work, in MiB. A leak of 1 KiB a request would be 20 in five
  * minutes.
  */
 const HEAP_GROWTH = 12
-/** The allocator returns memory of a flood of output late. */
+/** Generous, because the allocator returns the memory of a large output late. */
 const PSS_GROWTH = 96
 /** Timers of pools, tasks and limits; one for each request or socket would be thousands. */
 const TIMER_GROWTH = 60
@@ -105,9 +106,25 @@ const FILE_GROWTH = 2
  */
 const DATABASE_GROWTH = 200
 
+/** Finds faults that did not strike, cuts that cut nothing, and kills that ended nothing: such a run proves nothing. */
+export function judgeFaults(
+  {
+    faults,
+    struck,
+    cuts,
+    lives,
+  }: { faults: readonly FaultName[]; struck: ReadonlyMap<FaultName, number>; cuts: number; lives: number },
+  findings: Findings,
+): void {
+  for (const name of faults) if (!struck.get(name)) findings.add('noFault', `${name} did not strike`)
+  if (struck.get('cut') && cuts === 0) findings.add('noFault', 'no connection was cut')
+  const deaths = faults.reduce((sum, name) => sum + (FAULTS[name].deadly ? (struck.get(name) ?? 0) : 0), 0)
+  if (lives <= deaths) findings.add('noFault', `${lives} starts of the service after ${deaths} ends`)
+}
+
 /**
- * Compares the resources of the service half way with those at the end of the same life; `left` is measured after the
- * clients have gone, and `seen` is the number of connections that the host sees then.
+ * Compares the resources of the service half way with those at the end of the same process. `left` is measured after
+ * the clients have gone, and `seen` is the number of connections that the host sees then.
  */
 export function judgeCensus(
   { half, end, left, seen }: { half: Census; end: Census; left: Census; seen: number },

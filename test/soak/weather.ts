@@ -1,13 +1,13 @@
 /** The faults that can affect an answer. */
 export type Trouble = 'lock' | 'down' | 'freeze' | 'host' | 'network'
 
-/** Records which faults were active when: an answer is excused only by a fault that it met. */
+/** Records when each fault was active: a failed answer is excused only by a fault during its request. */
 export interface Weather {
-  /** Active until the returned function is called. */
+  /** Records a fault that lasts until the returned function is called. */
   begin(trouble: Trouble): () => void
-  /** Whether one of these was active at some moment between the two. */
+  /** Returns whether one of these was active at some moment between the two. */
   met(troubles: readonly Trouble[], from: number, to: number): boolean
-  /** Describes the faults shortly before, during and shortly after. */
+  /** Describes the faults from 5 s before to 5 s after an interval. */
   near(from: number, to: number): string[]
 }
 
