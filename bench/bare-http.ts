@@ -4,7 +4,7 @@ import { answer } from './child.ts'
 
 const Question = z.object({ headers: z.record(z.string(), z.string()), body: z.unknown() })
 
-/** Bare node:http: gives the same answer to every request. It reports its address. */
+/** Serves the same answer to every request with bare node:http, and reports its address. */
 answer(Question, async ({ headers, body }) => {
   const server = createServer((_, response) => {
     const text = JSON.stringify(body)

@@ -10,7 +10,7 @@ const Question = z.discriminatedUnion('what', [
   z.object({ what: z.literal('echo'), ...Account, pausesMs: z.array(z.number()) }),
 ])
 
-/** Bare ssh2: a login with one command, or lines that come back over a channel. Returns milliseconds. */
+/** Times a login with one command, or the round trips of lines over a channel, with bare ssh2. In milliseconds. */
 answer(Question, async (question) => {
   const started = performance.now()
   const client = new Client()

@@ -23,7 +23,7 @@ const HEAD = /^\{"type":"(\w+)","topic":"[^"]*","seq":(\d+),/
 let round = 0
 let received: Promise<unknown> = Promise.resolve()
 
-/** Many subscribers in one process: they connect, then it reports when the last of them has the whole output. */
+/** Connects many subscribers in one process, then reports when the last of them has the whole output. */
 answer(Question, async (question) => {
   if (question.what === 'await') {
     await received
@@ -50,7 +50,7 @@ async function plain({ port, bytes }: { port: number; bytes: number }): Promise<
       socket.destroy()
       resolve()
     })
-    socket.on('close', () => reject(new Error(`${size} bytes came instead of ${bytes}`)))
+    socket.on('close', () => reject(new Error(`${size} bytes arrived instead of ${bytes}`)))
   })
   return { received: whole }
 }

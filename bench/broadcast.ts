@@ -9,7 +9,7 @@ import { compare, type Row } from './table.ts'
 const ROUNDS = { warmUp: 1, rounds: 5 }
 const LINE = `${'Unpacking ops-panel-bench (1.0-1) over (0.9-1) ...'.padEnd(79, '.')}\n`
 const LINES = 20_000
-/** The bare server manages this many in a few seconds. */
+/** The bare server writes this many in a few seconds. */
 const BARE_WRITES = 200_000
 const FILE = '/var/tmp/bench-lines'
 const GO = '/var/tmp/bench-go'
@@ -18,7 +18,7 @@ const GO = '/var/tmp/bench-go'
 const PRINT = 'echo ready; until [ -e "$1" ]; do sleep 0.05; done; date +%s%N >"$1.at"; cat "$2"'
 const READY = 'ready\n'
 
-/** Lines of a job on their way to many subscribers, beside a server that writes each line to each TCP connection. */
+/** Measures a job's lines to many subscribers, against a server that writes each line to each TCP connection. */
 export function broadcast(): Promise<Row[]> {
   return withLocalFolder(async () => {
     await ssh(ROOT, `yes '${LINE.trimEnd()}' | head -n ${LINES} >${FILE}`)
@@ -51,7 +51,7 @@ export function broadcast(): Promise<Row[]> {
   })
 }
 
-/** Millions of lines that arrive in a second, from the first write to the last arrival. */
+/** Returns the millions of lines a second that arrive, from the first write to the last arrival. */
 async function writeEach(bare: Child, client: Child, subscribers: number): Promise<number> {
   const port = await bare.ask(z.number(), { what: 'port' })
   const times = BARE_WRITES / subscribers
@@ -61,7 +61,7 @@ async function writeEach(bare: Child, client: Child, subscribers: number): Promi
   return BARE_WRITES / 1000 / ((await arrived) - began)
 }
 
-/** The same from the moment at which the job's command begins to print, on the host, to the last final event. */
+/** Returns the millions of lines a second, from the first line that the host prints to the last final event. */
 async function followJob({ url, tokens: [token = ''] }: Panel, client: Child, subscribers: number): Promise<number> {
   const job = await startJob({ url, token, program: 'sh', args: ['-c', PRINT, 'bench', GO, FILE] })
   const bytes = READY.length + LINES * LINE.length

@@ -4,18 +4,18 @@ import * as z from 'zod'
 
 const Reply = z.union([z.object({ result: z.unknown() }), z.object({ error: z.string() })])
 
-/** A process of its own that answers one question at a time. */
+/** A separate process that answers one question at a time. */
 export interface Child {
   pid: number
   ask<answer>(answer: z.ZodType<answer>, question?: object): Promise<answer>
   stop(): Promise<void>
 }
 
-/** Longer than any round, even a job of a gigabyte on a slow machine: a process that is silent for so long hangs. */
+/** Longer than any round, even a job of a gigabyte on a slow machine; a process that takes longer hangs. */
 const ANSWER_MS = 300_000
 const END_MS = 2_000
 
-/** Starts a file of this folder, which calls `answer`, and waits until it is ready. Its log is thrown away. */
+/** Starts a file of this folder, which calls `answer`, and waits until it is ready. Its stdout is discarded. */
 export async function startChild(
   file: string,
   { environment = {}, flags = [] }: { environment?: Record<string, string>; flags?: readonly string[] } = {},
@@ -41,7 +41,7 @@ export async function startChild(
         settle()
         reject(new Error(`${file}: ${reason}`))
       }
-      const onExit = () => fail('ended unasked')
+      const onExit = () => fail('ended unexpectedly')
       const timer = setTimeout(() => fail('no answer'), ANSWER_MS)
       child.on('message', onMessage)
       child.on('exit', onExit)
@@ -75,7 +75,7 @@ export async function startChild(
   }
 }
 
-/** The child's side: it reports that it is ready, answers, and ends with its parent. */
+/** Answers the questions of the parent process; reports that it is ready, and ends with its parent. */
 export function answer<question>(schema: z.ZodType<question>, reply: (question: question) => unknown): void {
   const send = (message: object) => void process.send?.(message)
   process.on('message', async (message) => {

@@ -8,7 +8,7 @@ const LOGIN_LIMIT =
   'sshd and PAM: in the project’s runs they take 47 to 95 ms of a sign-in to check the password, 15 to 22 ms for the handshake and 16 ms to open the session; ssh2 alone takes 0.4 of `ssh true`.'
 const ADMINISTRATOR_LIMIT = `${LOGIN_LIMIT} One more command on the same connection confirms an administrator.`
 const MEMORY_LIMIT =
-  'Node’s heap grows before V8 collects it: the decrypted packets lie outside the heap, and V8 does not count them at once.'
+  'V8’s heap grows before it is collected. The decrypted packets lie outside the heap; the service frees those of a job as soon as they are stored.'
 const STALL_LIMIT =
   'neither V8’s collections nor the database, whose longest calls stand beside the figure. The row without a follower stalls for a fifth of this time, so most of a stall is the frames for the follower, which needs one of the two cores at the same time. The share of waiting for a core was not measured.'
 const CAT_LIMIT = 'decryption, compression and storage share one thread; `cat` only decrypts, in native code.'

@@ -6,7 +6,7 @@ export const Task = z.object({ url: z.string(), token: z.string(), program: z.st
 
 const Started = z.object({ job_id: z.string() })
 
-/** The result of following: the output's end in bytes, and how often the service called this client too slow. */
+/** The size of the output in bytes, and how often the service closed the socket because this client was too slow. */
 export interface Followed {
   size: number
   reconnects: number
@@ -26,7 +26,7 @@ export async function startJob({ url, token, program, args }: z.infer<typeof Tas
   return Started.parse(await response.json()).job_id
 }
 
-/** Starts a command as a job and follows its output to the final event; hands over each frame of output as it comes. */
+/** Starts a command as a job and follows its output to the final event; passes each frame of output to `onOutput`. */
 export async function followNewJob(
   task: z.infer<typeof Task>,
   onOutput: (frame: Buffer) => void = () => {},

@@ -16,7 +16,7 @@ const USERS = 1_000
 const CONNECTIONS = 32
 const SECONDS = 2
 
-/** Requests a second of an authenticated GET, without and with a query, beside the same answer by node:http alone. */
+/** Measures authenticated GET requests, without and with a query, against the same answer by bare node:http. */
 export async function http(): Promise<Row[]> {
   const panel = await startPanel({ users: USERS })
   const bare = await startChild('./bare-http.ts')

@@ -5,10 +5,10 @@ import { compare, type Row } from './table.ts'
 
 const ROUNDS = 5
 const ANSWERS = 20
-/** V8 has collected an idle heap by then. */
+/** V8 collects an idle heap within this time. */
 const SETTLED_MS = 5_000
 
-/** The memory of the shipped programs, idle after their first answers, beside bare Node's. */
+/** Measures the memory of the shipped programs, idle after their first answers, against bare Node's. */
 export function idle(): Promise<Row[]> {
   return withData(async (folder) => {
     const held = { bare: series(), executable: series(), file: series() }

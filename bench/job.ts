@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 const LARGE = '/var/tmp/bench-large'
 const SMALL = '/var/tmp/bench-1MB'
 
-/** Lines as apt writes them. */
+/** Writes files with lines like apt's. */
 const writeFiles = (bytes: number) => `
 line='Get:%.0f http://mirror.example/debian bookworm/main amd64 ops-panel-bench all 1.0-1 [64.0 kB]'
 seq -f "$line" 999999999 | head -c ${bytes} >${LARGE}
@@ -27,12 +27,12 @@ interface Size {
 const Stall = z.object({ stall: z.number(), collection: z.number(), database: z.number() })
 const Ran = z.object({ ms: z.number(), size: z.number() })
 
-/** A job that prints 50 MiB, to the database and to one subscriber, beside `ssh host cat` of the same file. */
+/** Measures a job that prints 50 MiB, to the database and one subscriber, against `ssh host cat` of the same file. */
 export function job(): Promise<Row[]> {
   return jobOf({ mebibytes: 50, watched: true, rounds: 9 })
 }
 
-/** A job that prints a gigabyte of lines, to the database alone, beside `ssh host cat` of the same file. */
+/** Measures a job that prints a gigabyte, only to the database, against `ssh host cat` of the same file. */
 export function flood(): Promise<Row[]> {
   return jobOf({ mebibytes: 1000, watched: false, rounds: 3 })
 }

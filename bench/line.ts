@@ -3,8 +3,7 @@ import { startChild } from './child.ts'
 import type { RowName } from './explanations.ts'
 import { ROOT, SSH_PORT, withLocalFolder } from './host.ts'
 import { startPanel } from './panel.ts'
-import { median } from './stats.ts'
-import { compare, type Goal, type Row } from './table.ts'
+import { compare, type Goal, median, type Row } from './table.ts'
 
 const WARM_UP = 1
 const ROUNDS = 5
@@ -12,7 +11,7 @@ const LINES = 40
 
 const Times = z.array(z.number())
 
-/** How long a line written on the host takes to a subscriber, beside the way there and back of an ssh2 channel. */
+/** Measures the time of a line from the host to a subscriber, against the round trip of an ssh2 channel. */
 export async function line(): Promise<Row[]> {
   return [
     await withLocalFolder(() => measureLines('a line / ssh2 round trip', { atMost: 5 })),
@@ -34,7 +33,7 @@ async function measureLines(name: RowName, goal: Goal | undefined): Promise<Row>
       const args = ['-c', WRITE_MOMENTS, 'bench', ...pausesMs.map((ms) => (ms / 1000).toFixed(4))]
       const ages = await client.ask(Times, { url: panel.url, token, program: 'sh', args })
       const echoes = await bare.ask(Times, { what: 'echo', port: SSH_PORT, ...ROOT, pausesMs })
-      if (ages.length !== LINES) throw new Error(`${ages.length} lines came instead of ${LINES}`)
+      if (ages.length !== LINES) throw new Error(`${ages.length} lines arrived instead of ${LINES}`)
       if (round < 0) continue
       ours.push(median(ages))
       trips.push(median(echoes))

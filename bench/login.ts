@@ -10,7 +10,7 @@ import { compare, type Row } from './table.ts'
 
 const ROUNDS = { warmUp: 3, rounds: 25 }
 
-/** A login over the API, beside one by OpenSSH's client and one by ssh2 alone. */
+/** Measures a login over the API, against one by OpenSSH's client and one by bare ssh2. */
 export async function login(): Promise<Row[]> {
   const panel = await startPanel()
   const bare = await startChild('./bare-ssh.ts')
@@ -40,7 +40,7 @@ export async function login(): Promise<Row[]> {
   }
 }
 
-/** Each login uses a new connection and another address, so the limit of five a minute can stay in force. */
+/** Uses a new connection and another address for each login, because an address has five logins a minute. */
 function apiLogin(url: string) {
   let count = 0
   return async (account: { username: string; password: string }): Promise<number> => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { functions as all, sockets, tasks } from '../functions/index.ts'
 import { defineFunction } from '../functions/services.ts'
 import { UPDATE_EVENT, upgradeJob } from '../functions/updates/upgrade.ts'
-import { defineJob } from '../jobs/kind.ts'
+import { defineJob } from '../jobs/jobs.ts'
 import { READS, WRITES } from '../runtime/function.ts'
 
 /** An answer like that of `me`, without its query. */

@@ -10,8 +10,7 @@ import { awaitNewJob, startJob } from './follow.ts'
 import { onHost, withLocalFolder } from './host.ts'
 import { memory } from './memory.ts'
 import { type Panel, startPanel } from './panel.ts'
-import { median } from './stats.ts'
-import type { Row } from './table.ts'
+import { median, type Row } from './table.ts'
 
 const MIB = 1024 * 1024
 const SETTLED_MS = 3_000
@@ -45,7 +44,7 @@ async function atRest(): Promise<Row> {
     seen.push((await memory(service.pid)).now)
     await service.stop()
   }
-  return told('memory at rest', median(seen), 'MiB', STARTS)
+  return figure('memory at rest', median(seen), 'MiB', STARTS)
 }
 
 async function grown(): Promise<Row[]> {
@@ -60,9 +59,9 @@ async function grown(): Promise<Row[]> {
     await run(MEBIBYTES * MIB)
     const large = await bytesOf(db)
     return [
-      told(`database: a job of ${SMALL_BYTES} bytes`, (small - empty) / JOBS / 1024, 'KiB', JOBS),
-      told('database: 1 MiB of output', (large - small) / MEBIBYTES / 1024, 'KiB', MEBIBYTES),
-      told('memory after them', (await memory(panel.child.pid)).now, 'MiB', 1),
+      figure(`database: a job of ${SMALL_BYTES} bytes`, (small - empty) / JOBS / 1024, 'KiB', JOBS),
+      figure('database: 1 MiB of output', (large - small) / MEBIBYTES / 1024, 'KiB', MEBIBYTES),
+      figure('memory after them', (await memory(panel.child.pid)).now, 'MiB', 1),
       await ofFollowers(panel),
     ]
   } finally {
@@ -99,7 +98,7 @@ async function ofFollowers({ url, tokens: [token = ''], child }: Panel): Promise
     await onHost('touch', GO)
     await ended
     await onHost('rm', GO)
-    return told('memory of a follower', ((during.now - before.now) * 1024) / FOLLOWERS, 'KiB', FOLLOWERS)
+    return figure('memory of a follower', ((during.now - before.now) * 1024) / FOLLOWERS, 'KiB', FOLLOWERS)
   } finally {
     await client.stop()
   }
@@ -114,9 +113,9 @@ async function statements(): Promise<Row[]> {
     const read = () => db.query(z.object({ one: z.number() }), 'SELECT 1 AS one')
     const write = () => db.run('INSERT INTO bench (text) VALUES (?)', ['x'.repeat(200)])
     return [
-      told('libSQL server: reads, one at a time', await rate(read, 1), '/s', 1),
-      told(`libSQL server: reads, ${READERS} at a time`, await rate(read, READERS), '/s', 1),
-      told('libSQL server: writes', await rate(write, 1), '/s', 1),
+      figure('libSQL server: reads, one at a time', await rate(read, 1), '/s', 1),
+      figure(`libSQL server: reads, ${READERS} at a time`, await rate(read, READERS), '/s', 1),
+      figure('libSQL server: writes', await rate(write, 1), '/s', 1),
     ]
   } finally {
     await db.close()
@@ -137,6 +136,6 @@ async function rate(statement: () => Promise<unknown>, atOnce: number): Promise<
   return done / ((performance.now() - began) / 1000)
 }
 
-function told(name: RowName, value: number, unit: string, rounds: number): Row {
+function figure(name: RowName, value: number, unit: string, rounds: number): Row {
   return { name, goal: undefined, ours: '', anchor: '', result: value, unit, rounds }
 }

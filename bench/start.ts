@@ -4,7 +4,7 @@ import { compare, type Row } from './table.ts'
 
 const ROUNDS = { warmUp: 2, rounds: 15 }
 
-/** From the start of a program to its first answer, with data from an earlier start, beside bare Node's. */
+/** Measures the time from a program's start to its first answer, with existing data, against bare Node's. */
 export function start(): Promise<Row[]> {
   return withData(async (folder) => {
     const first = (name: keyof typeof COMMANDS) => async () => {

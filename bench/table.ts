@@ -1,5 +1,4 @@
 import { EXPLANATIONS, type RowName } from './explanations.ts'
-import { median } from './stats.ts'
 
 /** The upper bound of the quotient of two medians, ours over the anchor's. */
 export type Goal = { atMost: number } | { atLeast: number }
@@ -12,9 +11,18 @@ export interface Row {
   anchor: string
   /** The measured value that the goal applies to. */
   result: number
-  /** How the result is written: a ratio unless said otherwise. */
+  /** The unit of the result; without one, it is a ratio. */
   unit?: string
   rounds: number
+}
+
+/** The middle value, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length / 2
+  const [low, high] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]]
+  if (low === undefined || high === undefined) throw new RangeError('no values')
+  return (low + high) / 2
 }
 
 /** Compares the medians of two series that were measured alternately. */

@@ -6,13 +6,13 @@ import { startPanel } from './panel.ts'
 import { measure } from './rounds.ts'
 import { compare, growth, type Row } from './table.ts'
 
-/** As `head -c 50M` counts it. */
+/** In the unit M of `head -c`. */
 const MEBIBYTES = 50
 const ROUNDS = 9
 /** The terminal does not convert line ends, so the number of bytes stays the same. */
 const FLOOD = `stty -opost; yes | head -c ${MEBIBYTES}M`
 
-/** A terminal on the host through which 50 MiB of short lines come, beside `ssh -tt` with the same command. */
+/** Measures 50 MiB of short lines through a terminal on the host, against `ssh -tt` with the same command. */
 export async function terminal(): Promise<Row[]> {
   const panel = await startPanel({ admin: true })
   const client = await startChild('./terminal-client.ts')

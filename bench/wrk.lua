@@ -1,4 +1,4 @@
--- Sends GET requests with one token after the other; the tokens stand in the file that BENCH_TOKENS names, one a line.
+-- Sends GET requests with one token after the other. BENCH_TOKENS names the file of the tokens, one a line.
 local requests = {}
 local at = 0
 

@@ -14,11 +14,13 @@ import type { Sessions } from '../sessions/sessions.ts'
 import { createSettingsStore, type SettingsStore, type ShownOf, type ValuesOf } from '../settings/settings.ts'
 import { createSshSettings, type Host, SSH_ERRORS, SSH_SETTINGS, type SshSettings } from '../ssh/ssh.ts'
 import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
+import { CHECKS_ACTIONS, CHECKS_ERRORS } from './checks/codes.ts'
 import { DASHBOARD_SETTINGS } from './dashboard/shortcuts.ts'
 import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
 import { createHypervisorSettings, HYPERVISOR_SETTINGS, type HypervisorSettings } from './hypervisor/settings.ts'
 import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
 import type { SetupToken } from './install/setup-token.ts'
+import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
@@ -55,6 +57,8 @@ export const ERRORS = {
   ...SETTINGS_AREA_ERRORS,
   ...INSTALL_ERRORS,
   ...UPDATES_ERRORS,
+  ...JOBS_AREA_ERRORS,
+  ...CHECKS_ERRORS,
   ...HYPERVISOR_ERRORS,
   ...REGISTRY_ERRORS,
 }
@@ -66,6 +70,8 @@ export const AUDIT_ACTIONS = [
   ...SETTINGS_AREA_ACTIONS,
   ...INSTALL_ACTIONS,
   ...UPDATES_ACTIONS,
+  ...JOBS_AREA_ACTIONS,
+  ...CHECKS_ACTIONS,
   ...HYPERVISOR_ACTIONS,
   ...TERMINAL_ACTIONS,
   ...MODULES_ACTIONS,

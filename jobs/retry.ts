@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { StorageError } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
+import { retry } from '../platform/retry.ts'
 import { Failure } from '../runtime/errors.ts'
 import { SshError } from '../ssh/ssh.ts'
 
@@ -31,19 +31,17 @@ export async function retryHost<result>(
     since = undefined
     wait = FIRST_PAUSE_MS
   }
-  for (;;) {
-    try {
-      return await work(connected)
-    } catch (error) {
-      if (!(error instanceof SshError || error instanceof Failure)) throw error
-      since ??= clock()
-      const patience = error instanceof SshError && error.reason === 'bad_credentials' ? REFUSED_MS : PATIENCE_MS
-      if (clock() - since >= patience) throw error
-      log.warn({ job, err: error, wait }, 'the host is not reached; once more in a moment')
-      await pause(wait, undefined, { signal })
-      wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
-    }
+  const pauseAfter = (error: unknown): number | undefined => {
+    if (!(error instanceof SshError || error instanceof Failure)) return undefined
+    since ??= clock()
+    const patience = error instanceof SshError && error.reason === 'bad_credentials' ? REFUSED_MS : PATIENCE_MS
+    if (clock() - since >= patience) return undefined
+    const pause = wait
+    wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
+    log.warn({ job, err: error, wait: pause }, 'the host is not reached; once more in a moment')
+    return pause
   }
+  return retry(() => work(connected), pauseAfter, signal)
 }
 
 /** Pauses between attempts; the last one repeats. */
@@ -57,14 +55,11 @@ export async function retryStorage<result>(
   { log, signal, job }: { log: Log; signal: AbortSignal; job: string },
   work: () => Promise<result>,
 ): Promise<result> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error
-      if (tries === 0) log.error({ job, err: error }, 'the database failed; again and again until it answers')
-      else log.debug({ job, err: error }, 'the database fails still')
-      await pause(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)], undefined, { signal })
-    }
+  const pauseAfter = (error: unknown, failures: number): number | undefined => {
+    if (!(error instanceof StorageError)) return undefined
+    if (failures === 0) log.error({ job, err: error }, 'the database failed; again and again until it answers')
+    else log.debug({ job, err: error }, 'the database fails still')
+    return PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]
   }
+  return retry(work, pauseAfter, signal)
 }

@@ -1,18 +1,17 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { PANEL_PAGE } from '../platform/asset-files.ts'
-import type { StoredAsset } from '../platform/asset-source.ts'
+import { PANEL_PAGE, type StoredAsset } from '../platform/asset-files.ts'
 import { buildPanel, ROOT } from './panel.ts'
 
-/** A file of the panel of this project. */
+/** Returns a file of this project's panel. */
 export const panelAsset = panelFrom(ROOT)
 
-/** Builds the panel when it is first asked for, and anew when its page is asked for and a source has changed since. */
+/** Builds the panel at the first request, and again when its page is requested after a source has changed. */
 export function panelFrom(root: string): (name: string) => Promise<StoredAsset | undefined> {
-  /** Of every build: a page that was loaded before a change still finds the rest of itself. */
+  /** The files of every build, so that a page loaded before a change still finds its other files. */
   const assets = new Map<string, StoredAsset>()
   let building: Promise<void> | undefined
-  /** What the last build was made of, as it was then. */
+  /** The sources of the last build, with their state before it. */
   let sources: ReadonlyMap<string, string> = new Map()
 
   const stamp = (path: string) => {
@@ -20,11 +19,11 @@ export function panelFrom(root: string): (name: string) => Promise<StoredAsset |
     return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'gone'
   }
   const build = async () => {
-    // As they were before: one that changes in the middle of the build is seen the next time.
+    // The state before the build: a source that changes during the build causes the next one.
     const before = new Map([...sources.keys()].map((path) => [path, stamp(path)]))
     const { files, inputs } = await buildPanel(root)
     for (const [name, bytes] of files) assets.set(name, { bytes, encoding: 'identity' })
-    // Packages do not change while somebody works on the panel.
+    // Packages do not change during work on the panel.
     const own = inputs.filter((path) => !path.includes('node_modules/'))
     sources = new Map(own.map((path) => [path, before.get(path) ?? stamp(path)]))
   }

@@ -12,3 +12,9 @@ export const ASSET_FILES = {
  */
 export const PANEL_PAGE = 'panel.html'
 export const PANEL_FOLDER = 'panel'
+
+/** A file as it is stored. */
+export interface StoredAsset {
+  bytes: Uint8Array<ArrayBuffer>
+  encoding: 'br' | 'identity'
+}

@@ -1,12 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ASSET_FILES } from './asset-files.ts'
-
-/** A file as it is stored. */
-export interface StoredAsset {
-  bytes: Uint8Array<ArrayBuffer>
-  encoding: 'br' | 'identity'
-}
+import { ASSET_FILES, type StoredAsset } from './asset-files.ts'
 
 const files: ReadonlyMap<string, string> = new Map(Object.entries(ASSET_FILES))
 

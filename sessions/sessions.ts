@@ -1,10 +1,11 @@
 /*
  * Sessions: signs and verifies access and refresh tokens, and revokes them when a session ends. An ended session is
  * refused at once on this instance and within a minute on every other instance of the database. The room must not
- * know HTTP, cookies, passwords or SSH. Without it, a user who signed out could go on with the old token until it
+ * know HTTP, cookies, passwords or SSH. A signature alone would leave the old token of a signed-out user valid until it
  * expires.
  */
 
+import * as z from 'zod'
 import type { Database } from '../db/libsql/database.ts'
 import { type EndAuditEntry, endedSince, endSessions, type SessionChoice } from '../db/sessions.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
@@ -28,6 +29,12 @@ const STALE_MS = 30_000
 const SIGN_STALE_MS = 1_000
 /** Number of ended sessions kept in memory: far more than can end while one of their tokens is valid. */
 const REMEMBERED = 100_000
+
+/** The id of a session. */
+export const SessionId = z
+  .int()
+  .positive()
+  .meta({ id: 'SessionId', description: 'Names a session.', examples: [12] })
 
 /** Issues, verifies and revokes tokens. A method that reads the database may throw a StorageError. */
 export interface Sessions {

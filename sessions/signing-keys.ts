@@ -1,6 +1,5 @@
 /*
- * The keys that sign tokens, shared by all instances of a database. Without it, instances would sign with keys that the
- * others do not accept.
+ * The keys that sign tokens. All instances of a database share them, so that each accepts the tokens of the others.
  */
 
 import { createPrivateKey, createPublicKey, type webcrypto } from 'node:crypto'

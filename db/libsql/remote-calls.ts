@@ -1,10 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { retry } from '../../platform/retry.ts'
 import { isBusy } from './text.ts'
 
 /** A server that does not answer for this long counts as dead. */
 export const TIMEOUT_MS = 10_000
 /** The number of concurrent calls, the same as libSQL's own limit. */
 const MOST = 20
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 200
 
 /**
  * Makes calls to a server, at most `most` at a time and in their order. A call without an answer in time rejects. A
@@ -53,15 +55,10 @@ export function remoteChanges(): ReturnType<typeof remoteCalls> {
   const oneAtATime = remoteCalls({ most: 1 })
   return (work) => {
     const until = performance.now() + TIMEOUT_MS
-    return oneAtATime(async () => {
-      for (let wait = 5; ; wait = Math.min(wait * 2, 200)) {
-        try {
-          return await work()
-        } catch (error) {
-          if (!isBusy(error) || performance.now() + wait > until) throw error
-          await pause(wait)
-        }
-      }
-    })
+    const pauseAfter = (error: unknown, failures: number) => {
+      const wait = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS)
+      return isBusy(error) && performance.now() + wait <= until ? wait : undefined
+    }
+    return oneAtATime(() => retry(work, pauseAfter))
   }
 }

@@ -59,7 +59,7 @@ export default defineFunction({
 
   async handler({ body: { username: typed, password } }, context) {
     const { db, host, settings, sessions, limiter, clock, caller, signal, audit, auditEntry, fail, header } = context
-    // Without this check any page could sign its visitors in as another user.
+    // A page of another origin must not sign its visitors in as another user.
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const refused = async (error: SshError) => {
       await audit('login_failed', {

@@ -1,8 +1,12 @@
 import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { documentedAs } from '../../runtime/input.ts'
+import { SessionId } from '../../sessions/sessions.ts'
 import { defineFunction } from '../services.ts'
-import { GivenSessionId } from './session-id.ts'
+
+/** The id in an address. Text that is not a number means a session that does not exist. */
+const GivenSessionId = documentedAs(SessionId, z.string())
 
 export default defineFunction({
   method: 'DELETE',

@@ -2,10 +2,9 @@ import * as z from 'zod'
 import { listSessions } from '../../db/sessions.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { READS } from '../../runtime/function.ts'
-import { tokenHash } from '../../sessions/sessions.ts'
+import { SessionId, tokenHash } from '../../sessions/sessions.ts'
 import { defineFunction } from '../services.ts'
 import { RefreshCookies } from './cookie.ts'
-import { SessionId } from './session-id.ts'
 
 export default defineFunction({
   method: 'GET',

@@ -6,7 +6,7 @@ import { defineFunction } from '../services.ts'
 export default defineFunction({
   method: 'GET',
   path: '/panel/:file',
-  isOffered: ({ servesPanel }) => servesPanel,
+  isEnabled: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'A file of the panel',
   description:

@@ -3,14 +3,26 @@ import { ROUTES } from '../../panel/routes.ts'
 import { PANEL_PAGE } from '../../platform/asset-files.ts'
 import { AssetAnswer } from '../../runtime/asset.ts'
 import { defineFunction } from '../services.ts'
-import { PANEL_POLICY } from './policy.ts'
 import { refusalPage } from './refusal-page.ts'
+
+/** The content security policy of the panel: it uses its own origin only. */
+const PANEL_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
 
 export default defineFunction({
   method: 'GET',
   path: '/',
   alsoAt: ROUTES.map(({ path }) => path).filter((path) => path !== '/'),
-  isOffered: ({ servesPanel }) => servesPanel,
+  isEnabled: ({ servesPanel }) => servesPanel,
   document: false,
   summary: 'The panel',
   description: 'Returns the same page at every address of the panel. Its script shows the view of the address.',

@@ -1,11 +1,10 @@
 /*
- * Deploys changes of modules that need a restart, one at a time. Without it, somebody would have to restart the service
- * after each installation, and to undo by hand a module that does not start.
+ * Deploys changes of modules that need a restart, one at a time. It restarts the service, and rolls back a module that
+ * does not start.
  */
 
 import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   addDeployment,
   type Deployment,
@@ -18,6 +17,7 @@ import type { Statement } from '../../db/libsql/database.ts'
 import type { ModuleRow } from '../../db/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
+import { retry } from '../../platform/retry.ts'
 import { moduleFailure } from '../codes.ts'
 import { ensurePlace, moduleFiles } from '../folder.ts'
 import { confirmDeployment, type DeploymentServices, publishDeployment, rollBack } from './deployment.ts'
@@ -27,7 +27,7 @@ export interface Change {
   module: string
   /** The module's record before the change. */
   before: ModuleRow | undefined
-  /** Fetches the new files, by name. Without it, the files stay as they are. */
+  /** Fetches the new files, by name. If absent, the files stay unchanged. */
   files?: () => Promise<ReadonlyMap<string, Buffer>>
   /** The statements that change the module's record. */
   record: readonly Statement[]
@@ -95,16 +95,11 @@ export function createDeployer(
       const reason = reasonOf(error)
       log.error({ deployment: id, module, err: error }, 'deployment failed')
       const end = reached.step === 'restarting' ? 'rolled_back' : 'failed'
-      for (const wait of [...RETRY_MS, undefined]) {
-        try {
-          const deployment = await findDeployment(db, id)
-          if (deployment) await rollBack(services, deployment, end, reason)
-          return
-        } catch (failure) {
-          if (wait === undefined) throw failure
-          await pause(wait)
-        }
+      const undo = async () => {
+        const deployment = await findDeployment(db, id)
+        if (deployment) await rollBack(services, deployment, end, reason)
       }
+      await retry(undo, (_, failures) => RETRY_MS[failures])
     }
   }
 

@@ -1,6 +1,6 @@
 /*
- * Records deployments, and continues them after a restart. Without it, a start after a crash could not tell a change that
- * was never tried from one that ended the service: it would repeat the crash, or leave the module half installed.
+ * Records deployments, and continues them after a restart. The record tells a start after a crash whether the change
+ * was tried, so that it neither repeats the crash nor leaves the module half installed.
  */
 
 import * as z from 'zod'

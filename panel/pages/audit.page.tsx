@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import type { Answer, Operations } from '../../client/index.ts'
+import type { Operations } from '../../client/index.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -9,9 +9,8 @@ import { useLoad } from '../wire/load.ts'
 import { readTargets, targets } from '../wire/packages.ts'
 import { api } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
-import { AuditRow } from './audit/audit-row.tsx'
+import { AuditRow, type Entry } from './audit/audit-row.tsx'
 
-export type Entry = Answer<'GET /api/audit'>['entries'][number]
 type Query = NonNullable<Operations['GET /api/audit']['query']>
 type AuditAction = NonNullable<Query['action']>
 

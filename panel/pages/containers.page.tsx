@@ -1,33 +1,16 @@
 import { useSignal } from '@preact/signals'
-import { type Order, type SortKey, sorted } from '../nouns/order.ts'
+import { type Order, sorted } from '../nouns/order.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Aged, Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useChecks } from '../wire/checks.ts'
-import {
-  type Container,
-  containers,
-  containersAt,
-  containersError,
-  readContainers,
-  useContainers,
-} from '../wire/containers.ts'
+import { containers, containersAt, containersError, readContainers, useContainers } from '../wire/containers.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { ContainerRow } from './containers/container-row.tsx'
 import { HostLine } from './containers/host-line.tsx'
-import { SortHeader } from './containers/sort-header.tsx'
-
-const SORT_KEYS = {
-  name: ({ name }: Container): SortKey => name,
-  cpu: ({ cpu }: Container): SortKey => cpu,
-  mem: ({ mem, maxmem }: Container): SortKey => (mem !== null && maxmem ? mem / maxmem : null),
-  disk: ({ disk, maxdisk }: Container): SortKey => (disk !== null && maxdisk ? disk / maxdisk : null),
-  uptime: ({ uptime }: Container): SortKey => uptime || null,
-} as const
-
-export type Column = keyof typeof SORT_KEYS
+import { type Column, SORT_KEYS, SortHeader } from './containers/sort-header.tsx'
 
 /** The list is short enough without a filter below this number. */
 const FILTER_THRESHOLD = 6

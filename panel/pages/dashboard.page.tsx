@@ -10,14 +10,11 @@ import { type Arrangement, arrangement, readArrangement, storeArrangement } from
 import { useLoad } from '../wire/load.ts'
 import { words } from '../words/words.ts'
 import { AttentionList } from './dashboard/attention-list.tsx'
-import { CardFrame, HiddenCards } from './dashboard/card-frame.tsx'
+import { CARDS, CardFrame, type CardId, HiddenCards } from './dashboard/card-frame.tsx'
 import { ContainersCard } from './dashboard/containers-card.tsx'
 import { HostCard } from './dashboard/host-card.tsx'
 import { JobsCard } from './dashboard/jobs-card.tsx'
 import { ShortcutsCard } from './dashboard/shortcuts-card.tsx'
-
-const CARDS = ['containers', 'jobs', 'host', 'shortcuts'] as const
-export type CardId = (typeof CARDS)[number]
 
 /** Wide cards form the left column, the others the right one. */
 const CONTENT: Readonly<Record<CardId, { Content: ComponentType; isWide: boolean }>> = {

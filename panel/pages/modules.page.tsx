@@ -8,14 +8,8 @@ import { useLoad } from '../wire/load.ts'
 import { api, isAdmin } from '../wire/panel.ts'
 import { fromService, words } from '../words/words.ts'
 import { DeploymentLog } from './modules/deployment-log.tsx'
-import { InstalledModule } from './modules/installed-module.tsx'
+import { type Installed, InstalledModule } from './modules/installed-module.tsx'
 import { OfferedModule } from './modules/offered-module.tsx'
-
-export type Installed = Answer<'GET /api/modules'>[number] & {
-  problem?: Answer<'GET /api/repair/modules'>[number]['problem']
-  detail?: string | null
-}
-export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
 
 /** Installed and available modules, and the progress of a change. */
 export function ModulesPage() {

@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { type Answer, ApiError } from '../../client/index.ts'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { ApiError } from '../../client/index.ts'
 import { fieldErrors } from '../nouns/failure.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
@@ -10,13 +10,11 @@ import { show } from '../preferences.ts'
 import { go } from '../router.ts'
 import { api } from '../wire/panel.ts'
 import { language, words } from '../words/words.ts'
-import { Findings } from './setup/findings.tsx'
+import { Findings, type Found } from './setup/findings.tsx'
 
 const FIELDS = ['setup_token', 'ssh_host', 'ssh_username', 'ssh_password'] as const
 
 const STEPS = 2
-
-export type Found = Answer<'POST /api/install/check'>
 
 /** Reads the setup token from the address that the service printed, and removes it from the address bar. */
 function tokenOfAddress(): string {
@@ -94,7 +92,7 @@ export function SetupPage() {
   useEffect(() => {
     document.title = `${say.title} · ops-panel`
   }, [say.title])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (at === 2) heading.current?.focus()
   }, [at])
   const other = language() === 'fr' ? 'en' : 'fr'

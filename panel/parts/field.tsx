@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
+import { useId, useLayoutEffect } from 'preact/hooks'
 
 interface FieldProps {
   label: string
@@ -47,7 +47,8 @@ export function Field({
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const Input = INPUTS[type]
-  useEffect(() => {
+  // Before the paint: a later focus would take letters that the user types elsewhere by then.
+  useLayoutEffect(() => {
     // The browser applies the autofocus attribute only when a page loads.
     if (autoFocus) document.getElementById(id)?.focus()
   }, [])

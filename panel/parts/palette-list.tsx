@@ -2,8 +2,15 @@ import { pieces, type Range } from '../nouns/match.ts'
 import type { Found } from '../nouns/ranking.ts'
 import { words } from '../words/words.ts'
 import { Icon } from './icon.tsx'
-import type { Group } from './palette.tsx'
 import type { Command } from './palette-commands.ts'
+
+/** A titled group of commands. */
+export interface Group {
+  name: string
+  /** The kind that all commands of the group share. */
+  kind?: Command['kind']
+  found: readonly Found<Command>[]
+}
 
 interface PaletteListProps {
   id: string

@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { type Found, ranked } from '../nouns/ranking.ts'
+import { ranked } from '../nouns/ranking.ts'
 import { readContainers } from '../wire/containers.ts'
 import { readTargets } from '../wire/packages.ts'
 import { readPlaces, recent, remember } from '../wire/palette.ts'
@@ -9,7 +9,7 @@ import { words } from '../words/words.ts'
 import { useAct } from './action.tsx'
 import { Dialog } from './dialog.tsx'
 import { type Command, commands } from './palette-commands.ts'
-import { PaletteList } from './palette-list.tsx'
+import { type Group, PaletteList } from './palette-list.tsx'
 import { Problem } from './problem.tsx'
 
 /** The limit of results; a longer search narrows them down. */
@@ -30,14 +30,6 @@ onSignOut(close)
 /** The command palette: pages, targets and actions by name (`Ctrl K`). */
 export function Palette() {
   return isOpen.value ? <Open /> : null
-}
-
-/** A titled group of commands. */
-export interface Group {
-  name: string
-  /** The kind that all commands of the group share. */
-  kind?: Command['kind']
-  found: readonly Found<Command>[]
 }
 
 /** Without a search: recent commands first, then the short groups. Targets are many and need a search. */

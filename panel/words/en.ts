@@ -9,15 +9,25 @@ import { logs } from './en/logs.ts'
 import { modules } from './en/modules.ts'
 import { output } from './en/output.ts'
 import { palette } from './en/palette.ts'
+import { formerSentences } from './en/sentences/former.ts'
+import { hostSentences } from './en/sentences/host.ts'
+import { jobSentences } from './en/sentences/jobs.ts'
+import { moduleSentences } from './en/sentences/modules.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { signIn } from './en/signIn.ts'
 import { terminal } from './en/terminal.ts'
 import { updates } from './en/updates.ts'
+import type { Pair } from '../nouns/from-service.ts'
 import type { Words } from './fr.ts'
 
-export { sentences } from './en/sentences.ts'
+/**
+ * French sentences of the service that say more than an error code. `{}` stands for an inserted text, which is
+ * translated too when it is a sentence; `{2}` is the second one. A test scans the sources of the service for missing
+ * sentences.
+ */
+export const sentences: readonly Pair[] = [...hostSentences, ...jobSentences, ...moduleSentences, ...formerSentences]
 
 /** English: loaded only for users who choose it. */
 export const en: Words = {

@@ -1,6 +1,6 @@
 /*
- * Questions to a Docker Engine: which container is this one, does another one serve. Without it, an engine that refuses
- * a request could not be told from an engine that does not answer, and a pause of the engine would undo a swap.
+ * Queries to a Docker Engine: which container this one is, and whether another one serves. A refusal differs from a
+ * missing answer, so that a pause of the engine does not undo a swap.
  */
 
 import { readFile, stat } from 'node:fs/promises'

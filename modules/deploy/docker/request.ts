@@ -1,6 +1,6 @@
 /*
- * The requests for the new container and for the helper. Without it, a replaced service would lose its settings,
- * networks or unnamed volumes, because the engine copies none of them from the previous container.
+ * The requests for the new container and for the helper. They repeat the settings, networks and unnamed volumes of the
+ * previous container, because the engine copies none of them.
  */
 
 import { posix } from 'node:path'

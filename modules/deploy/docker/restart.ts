@@ -1,6 +1,6 @@
 /*
- * Restarts a service that runs in a container: another container replaces it. Without it, a module with code could not
- * be installed there, because no process inside a container can start that container again with another image.
+ * Restarts a service that runs in a container: another container replaces it, because no process inside a container can
+ * start that container again with another image. An installation of a module with code needs such a restart.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /*
- * The helper that swaps two containers of the service. Without its journal, a helper that is killed between two steps
- * would leave the machine with no container of the service, or with two.
+ * The helper that swaps two containers of the service. Its journal lets a helper that was killed between two steps
+ * continue, so that the machine never ends up with no container of the service, or with two.
  */
 
 import type Docker from 'dockerode'

@@ -1,8 +1,10 @@
+import type { Answer } from '../../../client/index.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { targets } from '../../wire/packages.ts'
 import { fromService, words } from '../../words/words.ts'
-import type { Entry } from '../audit.page.tsx'
+
+export type Entry = Answer<'GET /api/audit'>['entries'][number]
 
 /** Actions that deserve attention. */
 const STATUS: Readonly<Record<string, StatusKind>> = {

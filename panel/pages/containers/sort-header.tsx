@@ -1,8 +1,19 @@
 import type { Signal } from '@preact/signals'
 import { ArrowDown, ArrowUp } from 'lucide'
-import type { Order } from '../../nouns/order.ts'
+import type { Order, SortKey } from '../../nouns/order.ts'
 import { Icon } from '../../parts/icon.tsx'
-import type { Column } from '../containers.page.tsx'
+import type { Container } from '../../wire/containers.ts'
+
+/** The value of a container in each column that sorts; null comes last. */
+export const SORT_KEYS = {
+  name: ({ name }: Container): SortKey => name,
+  cpu: ({ cpu }: Container): SortKey => cpu,
+  mem: ({ mem, maxmem }: Container): SortKey => (mem !== null && maxmem ? mem / maxmem : null),
+  disk: ({ disk, maxdisk }: Container): SortKey => (disk !== null && maxdisk ? disk / maxdisk : null),
+  uptime: ({ uptime }: Container): SortKey => uptime || null,
+} as const
+
+export type Column = keyof typeof SORT_KEYS
 
 interface SortHeaderProps {
   column: Column

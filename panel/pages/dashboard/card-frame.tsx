@@ -2,7 +2,9 @@ import { ArrowDown, ArrowUp, Eye, EyeOff } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/words.ts'
-import type { CardId } from '../dashboard.page.tsx'
+
+export const CARDS = ['containers', 'jobs', 'host', 'shortcuts'] as const
+export type CardId = (typeof CARDS)[number]
 
 interface CardFrameProps {
   id: CardId

@@ -1,8 +1,9 @@
-import { ApiError } from '../../../client/index.ts'
+import { type Answer, ApiError } from '../../../client/index.ts'
 import { confirm } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import type { Offered } from '../modules.page.tsx'
+
+export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
 
 /** The length of a short commit id, as on forges. */
 const SHORT = 10

@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import type { Answer } from '../../../client/index.ts'
 import { safeLink } from '../../nouns/links.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
@@ -8,8 +9,12 @@ import { Status, type StatusKind } from '../../parts/status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api, isAdmin } from '../../wire/panel.ts'
 import { fromService, words } from '../../words/words.ts'
-import type { Installed, Offered } from '../modules.page.tsx'
-import { installShown } from './install-shown.tsx'
+import { installShown, type Offered } from './install-shown.tsx'
+
+export type Installed = Answer<'GET /api/modules'>[number] & {
+  problem?: Answer<'GET /api/repair/modules'>[number]['problem']
+  detail?: string | null
+}
 
 interface InstalledModuleProps {
   module: Installed

@@ -3,8 +3,7 @@ import { Action, useAct } from '../../parts/action.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/words.ts'
-import type { Offered } from '../modules.page.tsx'
-import { installShown } from './install-shown.tsx'
+import { installShown, type Offered } from './install-shown.tsx'
 
 interface OfferedModuleProps {
   module: Offered

@@ -1,7 +1,9 @@
+import type { Answer } from '../../../client/index.ts'
 import { askProof } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import type { Settings } from './settings-form.tsx'
+
+export type Settings = Answer<'GET /api/settings'>
 
 /** The extra values of a confirmed change. */
 interface Agreement {

@@ -8,7 +8,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import type { Settings } from './settings-form.tsx'
+import type { Settings } from './agreement.tsx'
 
 interface HostKeyProps {
   known: Settings

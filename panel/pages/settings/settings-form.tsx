@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Answer } from '../../../client/index.ts'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
@@ -8,9 +7,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import { agreement } from './agreement.tsx'
-
-export type Settings = Answer<'GET /api/settings'>
+import { agreement, type Settings } from './agreement.tsx'
 
 const SECRETS = { ssh_password: 'ssh_password_set', hypervisor_token: 'hypervisor_token_set' } as const
 type Secret = keyof typeof SECRETS

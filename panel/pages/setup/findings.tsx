@@ -1,12 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Answer } from '../../../client/index.ts'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { type Act, Action } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { fromService, words } from '../../words/words.ts'
-import type { Found } from '../setup.page.tsx'
+
+export type Found = Answer<'POST /api/install/check'>
 
 /** The checks that must pass; the others can be fixed later. */
 const NEEDED = new Set(['reachable', 'authenticated'])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sql as modules } from '../../../db/migrations/0006-modules.ts'
 import { ERRORS } from '../../../functions/services.ts'
 import { createTranslation } from '../../../panel/nouns/from-service.ts'
-import { sentences } from '../../../panel/words/en/sentences.ts'
+import { sentences } from '../../../panel/words/en.ts'
 import { frenchIn } from '../checks/french.ts'
 
 const english = createTranslation(sentences)
@@ -64,7 +64,7 @@ const untold = (all: readonly string[]) =>
   all.filter((sentence) => !NO_SENTENCE.has(sentence) && english(filled(sentence)) === filled(sentence))
 const filled = (sentence: string) => sentence.replaceAll(/\{\w*\}/g, 'x1')
 
-test('every French sentence that the panel shows beside a code has English text in panel/words/en/sentences.ts', () => {
+test('every French sentence that the panel shows beside a code has English text in panel/words/en/sentences', () => {
   expect(sources.length).toBeGreaterThan(100)
   const missing = sources.flatMap((path) =>
     untold(frenchIn(path, readFileSync(path, 'utf8'))).map((sentence) => `${path}: ${sentence}`),
@@ -115,6 +115,16 @@ test('sentences inside sentences are translated, and unknown texts stay unchange
   )
   expect(english('E: Unable to locate package x')).toBe('E: Unable to locate package x')
   expect(english('')).toBe('')
+})
+
+test('sentences that version 0.1 stored are still translated', () => {
+  expect(english('Erreur SSH : le shell n’a pas commencé en 10 s')).toBe(
+    'SSH error: the shell has not begun within 10 s',
+  )
+  expect(english('une page HTML est venue, et non module.json')).toBe('a page of HTML came, and not module.json')
+  expect(english('La forge n’a pas laissé lire 2 dépôts : a, b')).toBe(
+    'The forge did not let 2 of its repositories be read: a, b',
+  )
 })
 
 test('a hostile text takes no longer to translate', () => {
