@@ -1,6 +1,6 @@
 /*
- * Reads the TLS certificate and its key, and replaces them in the running server when the files change. Without it, the
- * server would present an expired certificate until somebody restarts it.
+ * Reads the TLS certificate and its key, and replaces them in the running server when the files change, so that a
+ * renewal needs no restart.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -22,8 +22,8 @@ export interface Pair {
 }
 
 /**
- * A look is two short reads, less than a millisecond. It compares contents, because nothing else shows every renewal: a
- * file watcher misses a changed link in the path (certbot, Kubernetes), and times can be set.
+ * The interval between two looks at the files. A look is two short reads, less than a millisecond. It compares
+ * contents, because a file watcher misses a changed link in the path (certbot, Kubernetes), and times can be set.
  */
 const LOOK_MS = 5_000
 

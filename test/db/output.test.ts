@@ -1,11 +1,13 @@
-import { randomBytes, randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { findJob } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
 import { openMigrated } from './database.ts'
+import { randomOf, seedOf } from '../rounds.ts'
 import { appendOutput, recordJob, storeOutput } from './job.ts'
+
+const seed = seedOf('test/db/output.test.ts')
 
 /** Reads from a byte to the end in pieces, as clients do. */
 async function readAll(db: Database, id: string, from: number, limit: number): Promise<Buffer> {
@@ -23,12 +25,13 @@ async function readAll(db: Database, id: string, from: number, limit: number): P
 }
 
 test('a read from any byte and with any limit returns the same bytes', async () => {
+  const random = randomOf(seed)
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   const whole = await storeOutput(
     db,
     job,
-    Array.from({ length: 40 }, () => randomBytes(randomInt(1, 12))),
+    Array.from({ length: 40 }, () => random.bytes(random.between(1, 11))),
   )
 
   for (let from = 0; from <= whole.length; from += 1) {
@@ -98,7 +101,7 @@ test('long text is stored compressed and read unchanged from any byte; incompres
   const db = await openMigrated()
   const job = await recordJob(db, 'job')
   const repeating = Buffer.from('Réception de : 1 http://mirror.example/debian bookworm/main\n'.repeat(4_000))
-  const random = randomBytes(100_000)
+  const random = randomOf(seed).bytes(100_000)
   const whole = await storeOutput(db, job, [repeating, 'a line\n', random, 'é'.repeat(5_000)])
 
   expect(await stored(db)).toEqual([

@@ -3,6 +3,10 @@ import * as z from 'zod'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { startLibsqlServer } from '../libsql-server.ts'
+import { rounds } from '../rounds.ts'
+
+/** The changes of each instance at a time. On a busy machine, a hundred would wait longer than a call may. */
+const AT_ONCE = rounds(10, 100)
 
 const Count = z.object({ count: z.number() })
 
@@ -23,11 +27,10 @@ test('four instances that change one server at the same time make each change on
     { sql: 'UPDATE notes SET text = ? WHERE author = ? AND n < ?', args: [Buffer.alloc(0), author, n - 10] },
   ]
 
-  // Ten of each instance wait at a time: all at once would wait longer than a call may, on a machine that others load.
   const ended: string[] = []
   const changeAll = async (db: Database, author: number) => {
-    for (let from = 0; from < 100; from += 10) {
-      const round = Array.from({ length: 10 }, (_, n) => db.batch(change(author, from + n)))
+    for (let from = 0; from < 100; from += AT_ONCE) {
+      const round = Array.from({ length: AT_ONCE }, (_, n) => db.batch(change(author, from + n)))
       for (const end of await Promise.allSettled(round))
         ended.push(end.status === 'fulfilled' ? String(end.value) : end.reason.message)
     }

@@ -151,7 +151,7 @@ test('a reboot leaves a job without an exit code', async () => {
   const before = await panel()
   before.on('error', () => {})
   await startJob(before, 'job', container('101'))
-  await setTimeout(30)
+  await once(await follow(before, 'job'), 'data')
 
   host.reboot()
   const after = await panel()
@@ -223,7 +223,7 @@ test('a reader that stopped when its window was just full gets nothing twice', a
   await startJob(client, 'job', container('101'))
   const channel = await follow(client, 'job')
   // ssh2's client buffers 2 MiB, then 1 MiB and the first odd chunk more, before it has to be read.
-  await setTimeout(200)
+  await expect.poll(() => channel.readableLength).toBeGreaterThanOrEqual(1000 + 3 * megabyte.length)
 
   const { bytes, stderr } = await collect(channel)
 

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts'
 import { ownWord } from './stored.ts'
 
 let service: Service
-/** How much sshd has had to say of whoever knocked. */
+/** Returns the number of lines in sshd's log. */
 const sshdLog = () => inside('host', 'grep -c . /var/log/sshd.log || true')
 beforeAll(async () => {
   await rig('reset')
@@ -19,9 +19,9 @@ describe('signing in with an account of the host', () => {
     ['root', true, 'uid 0 is an administrator'],
     ['alice', true, 'a member of sudo is an administrator'],
     ['bob', false, 'an ordinary account is a user'],
-    ['zoe', false, 'a password in UTF-8 with a space and quotes is taken as it is'],
-    ['shut', false, 'a shell that runs no commands is no obstacle, and no administrator'],
-    ['mustchange', false, 'a password that must be changed is no obstacle, and no administrator'],
+    ['zoe', false, 'a password in UTF-8 may have a space and quotes'],
+    ['shut', false, 'an account whose shell runs no commands is a user'],
+    ['mustchange', false, 'an account whose password must be changed is a user'],
   ])('%s: 200, administrator %s: %s', async (account, is_admin) => {
     const { status, body } = await login(service, account, PASSWORDS[account])
 
@@ -49,7 +49,7 @@ describe('signing in with an account of the host', () => {
   })
 
   test.each(['bob:anything', 'bob:', 'bob/staff_r', ' bob', 'bob\u0000', '\u001b[2Jbob', 'b'.repeat(257)])(
-    '%j is nobody’s name, though sshd may know somebody in it: 401 without asking the host',
+    'the name %j, in which sshd may find another account, is 401 without asking the host',
     async (username) => {
       const before = await sshdLog()
 
@@ -62,7 +62,7 @@ describe('signing in with an account of the host', () => {
     },
   )
 
-  test('the members of a group whose name has a space are no members of its words', async () => {
+  test('a group whose name has a space does not count as the groups of its words', async () => {
     await inside('host', "sed -i '$a admin staff:x:4242:zoe\\nroot sudo:x:4243:zoe' /etc/group")
     expect(await inside('host', 'id -Gn zoe')).toBe('zoe admin staff root sudo')
 
@@ -71,7 +71,7 @@ describe('signing in with an account of the host', () => {
     expect(body).toMatchObject({ user: { username: 'zoe', is_admin: false } })
   })
 
-  test('wheel counts as far as sudo makes its members root', async () => {
+  test('the group wheel counts only if sudo gives its members root’s rights', async () => {
     await inside('host', 'groupadd wheel; usermod -aG wheel ops')
     const isAdmin = async () => (await login(service, 'ops', PASSWORDS.ops)).body
 
@@ -85,7 +85,7 @@ describe('signing in with an account of the host', () => {
   })
 
   test.each<Account>(['shut', 'mustchange'])(
-    '%s is kept out by the host: starts no upgrade and cancels none',
+    '%s, whose sessions the host refuses, can neither start nor cancel an upgrade',
     async (account) => {
       const [kept, root] = [await signIn(service, account), await signIn(service, 'root')]
 
@@ -99,7 +99,7 @@ describe('signing in with an account of the host', () => {
     },
   )
 
-  test('a crowd of wrong passwords keeps no right one out', async () => {
+  test('many wrong passwords at once keep out no correct one', async () => {
     const crowd = Array.from({ length: 12 }, (_, n) => login(service, `crowd${n}`, 'wrong'))
     const bob = await login(service, 'bob', PASSWORDS.bob)
     const codes = (await Promise.all(crowd)).map(({ body }) => body)
@@ -108,7 +108,7 @@ describe('signing in with an account of the host', () => {
     expect(codes).toEqual(crowd.map(() => expect.objectContaining({ code: 'bad_credentials' })))
   })
 
-  test('who is signed in is known by name and role', async () => {
+  test('a signed-in user gets their name and role', async () => {
     const alice = await signIn(service, 'alice')
 
     const { body } = await alice.get('/api/auth/me')
@@ -116,7 +116,7 @@ describe('signing in with an account of the host', () => {
     expect(body).toMatchObject({ username: 'alice', is_admin: true, lang: 'fr', last_login_at: expect.any(String) })
   })
 
-  test('who forges the answer of `id` in the own start-up files is no administrator', async () => {
+  test('a user who forges the answer of `id` in their start-up files is no administrator', async () => {
     await forgeAdministrator('bob')
 
     const { body } = await login(service, 'bob', PASSWORDS.bob)
@@ -125,7 +125,7 @@ describe('signing in with an account of the host', () => {
     expect(await ownWord(service.folder, 'bob')).toBe('administrator')
   })
 
-  test('who has chatty start-up files is known all the same', async () => {
+  test('an administrator whose start-up files print text is still recognised', async () => {
     await inside('host', "sed -i '1i echo Bienvenue; echo Bienvenue >&2' ~alice/.bashrc")
 
     const { body } = await login(service, 'alice', PASSWORDS.alice)
@@ -133,7 +133,7 @@ describe('signing in with an account of the host', () => {
     expect(body).toMatchObject({ user: { username: 'alice', is_admin: true } })
   })
 
-  test('requests without a valid token are bounded by address; who is signed in there is not touched by it', async () => {
+  test('requests without a valid token are limited by address, without effect on a signed-in user there', async () => {
     const from = freshAddress()
     const ask = async (token?: string) => {
       const headers = { 'x-forwarded-for': from, ...(token && { authorization: `Bearer ${token}` }) }
@@ -144,7 +144,7 @@ describe('signing in with an account of the host', () => {
     const answers: number[] = []
     for (let n = 0; n < 1500; n += 1) answers.push(await ask(n % 3 ? undefined : changed))
 
-    // As many more if this takes a minute.
+    // The limit is 120 a minute; this leaves room for three minutes.
     expect(answers.slice(0, 120)).toEqual(Array(120).fill(401))
     expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(360)
     expect(answers.at(-1)).toBe(429)
@@ -154,7 +154,7 @@ describe('signing in with an account of the host', () => {
     expect(lines.join('\n')).toContain(from)
   })
 
-  test('no password is ever logged', () => {
+  test('the log contains no password', () => {
     const leaked = Object.values(PASSWORDS).filter((password) => service.log().includes(password))
 
     expect(leaked).toEqual([])

@@ -11,7 +11,7 @@ import { startFollowed, startJob } from './job.ts'
 import { PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** They have the same database and key, and nothing else in common. */
+/** Two instances that share only the database and the key. */
 let here: Service
 let there: Service
 let env: Record<string, string>
@@ -32,7 +32,7 @@ afterAll(async () => {
   for (const step of cleanUp.reverse()) await step()
 })
 
-test('a job that was started at one instance is followed at the other, hardly later than at its own', async () => {
+test('a subscriber at another instance gets a job’s output less than a second after one at its own', async () => {
   await rig('slow', '100', '100', '101')
   const bob = await signIn(here, 'bob')
   const own = await startFollowed(bob, 'lxc:101')
@@ -48,7 +48,7 @@ test('a job that was started at one instance is followed at the other, hardly la
   expect(median).toBeLessThan(1_000)
 })
 
-test('who signed in at one is signed in at the other, and what they change at one is so at the other', async () => {
+test('a user is signed in at both instances, and changes at one apply at the other', async () => {
   const bob = await signIn(here, 'bob')
   const elsewhere = caller(there, bob.token, bob.cookie)
 
@@ -58,7 +58,7 @@ test('who signed in at one is signed in at the other, and what they change at on
   expect(await caller(here, renewed.token, bob.cookie).get('/api/auth/me')).toMatchObject({ status: 200 })
 })
 
-test('attempts to sign in are counted over both', async () => {
+test('the login limit counts the attempts at both instances together', async () => {
   const address = freshAddress()
   const statuses: number[] = []
   for (const service of [here, there, here, there, here, there, here])
@@ -70,7 +70,7 @@ test('attempts to sign in are counted over both', async () => {
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30)
 })
 
-test('settings that are changed at one are in force at the other', async () => {
+test('settings that are changed at one instance apply at the other', async () => {
   const alice = await signIn(here, 'alice')
   const elsewhere = caller(there, alice.token, alice.cookie)
   expect((await askPackages(elsewhere, 'host')).status).toBe(200)
@@ -86,7 +86,7 @@ test('settings that are changed at one are in force at the other', async () => {
   await alice.patch('/api/settings', { ssh_username: 'root', ssh_password: PASSWORDS.root })
 })
 
-test('a session that is ended at one is ended at the other: its cookie at once, its token and its sockets within a minute', async () => {
+test('a logout at one instance ends the cookie at the other at once, token and sockets within a minute', async () => {
   await rig('reset', '102')
   await rig('slow', '900', '100', '102')
   const bob = await signIn(here, 'bob')
@@ -110,7 +110,7 @@ test('a session that is ended at one is ended at the other: its cookie at once, 
   expect(await again.post(`/api/updates/jobs/${id}/cancel`, {})).toMatchObject({ status: 202 })
 })
 
-test('an instance that is killed while everybody asks it for something has lost nothing of what it has acknowledged', async () => {
+test('an instance that is killed under load loses nothing that it has acknowledged', async () => {
   await rig('reset')
   await countFolders()
   await rig('slow', '10', '50')
@@ -130,7 +130,7 @@ test('an instance that is killed while everybody asks it for something has lost 
     }),
     ...['host', 'lxc:101', 'lxc:102', 'all'].map((target) =>
       again(async () => {
-        // No more than three of a target may run or wait.
+        // At most three jobs of a target may run or wait.
         const id = await startJob(bob, target).finally(() => pause(300))
         jobs.push(id)
       }),
@@ -157,7 +157,7 @@ test('an instance that is killed while everybody asks it for something has lost 
 
 const Layout = z.object({ n: z.number() })
 
-/** For each chunk at one subscriber how much later it was there than at the other one, in ms, the shortest first. */
+/** Returns how much later each chunk reached one subscriber than the other, in ms, sorted. */
 function lagsOf(late: Follower, early: Follower): number[] {
   return late.frames
     .map(({ seq, at }) => Math.round(at - (early.frames.find((frame) => frame.seq >= seq)?.at ?? at)))

@@ -9,10 +9,10 @@ beforeAll(async () => {
   service = await startService({ as: 'alice' })
   return () => service.stop()
 })
-// Hosts that let root and zoe in again.
+// Restores the default sshd, which admits root and zoe.
 afterAll(() => rig('reset'))
 
-test('whoever is refused gets the same answer, whatever the reason', async () => {
+test('every refused login gets the same answer, whatever the reason', async () => {
   const tries: [string, string][] = [
     ['bob', 'wrong'],
     ['bob', ''.padEnd(1024, 'x')],
@@ -34,11 +34,11 @@ test('whoever is refused gets the same answer, whatever the reason', async () =>
   expect((await login(service, 'bob', PASSWORDS.bob)).status).toBe(200)
 })
 
-test('how long a refusal takes does not tell an unknown account from a known one', async () => {
+test('the duration of a refusal does not tell an unknown account from a known one', async () => {
   const unknown: number[] = []
   const known: number[] = []
   for (let round = 0; round < 12; round += 1) {
-    // As many at once as the service checks at once: none of them waits for another.
+    // As many as the service checks at once, so that none waits for another.
     const asked = Array.from({ length: 6 }, async (_, n) => {
       const isKnown = (n + round) % 2 === 0
       const { ms } = await login(service, isKnown ? 'bob' : `nobody${n}`, `wrong${round}`)
@@ -52,13 +52,13 @@ test('how long a refusal takes does not tell an unknown account from a known one
   console.log(
     `known: ${figures(known)}; unknown: ${figures(unknown)}; known slower in ${share.toFixed(2)} of all pairs`,
   )
-  // PAM draws its delay anew each time, between half and one and a half of it: thirty-six of each kind, drawn alike, come out
-  // at a half, give or take a tenth (Mann and Whitney). Kinds that one answer tells apart come out at 0 or 1.
+  // PAM randomises its delay between 0.5 and 1.5 times its nominal value. With 36 samples of each kind, the share is
+  // about 0.5 ± 0.1 if the distributions are equal (Mann-Whitney U test), and near 0 or 1 if they differ.
   expect(share).toBeGreaterThan(0.1)
   expect(share).toBeLessThan(0.9)
 })
 
-/** All that a client is told, apart from what differs with every request. */
+/** Returns the answer without the headers that differ with every request. */
 function told(answer: Answer | undefined) {
   const headers = new Map(answer?.headers)
   for (const name of ['date', 'x-request-id']) expect(headers.delete(name)).toBe(true)

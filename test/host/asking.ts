@@ -9,14 +9,14 @@ export interface Asked extends Answer {
   to: number
 }
 
-/** What a panel asks for over and over: some of it only reads, some stores something, the last needs no database. */
+/** Typical requests of a panel: some only read, some write, and the last needs no database. */
 const QUESTIONS = {
   health: ({ service }: Caller) => ask(service, 'GET', '/api/health'),
   me: (bob: Caller) => bob.get('/api/auth/me'),
   history: (bob: Caller) => bob.get('/api/updates/history?output=none'),
   login: ({ service }: Caller) => login(service, 'bob', PASSWORDS.bob),
   refresh: ({ service, cookie }: Caller) => refresh(service, cookie),
-  // Another one each time: what is so already need not be stored.
+  // A new value each time: the service does not store an unchanged one.
   layout: (bob: Caller) => bob.put('/api/dashboard/layout', { at: performance.now() }),
   nowhere: ({ service }: Caller) => ask(service, 'GET', '/api/nowhere'),
 } as const
@@ -25,18 +25,20 @@ export type Question = keyof typeof QUESTIONS
 
 export interface Asking {
   asked(question: Question): readonly Asked[]
-  /** How long the slowest answer took, of one question or of all, in ms. */
+  /** Returns the duration of the slowest answer in ms, of one question or of all. */
   slowest(question?: Question): number
-  /** What one who polls has of the job's output. */
+  /** Returns how often every question has been answered. */
+  rounds(): number
+  /** Returns the output of the job that polling has returned so far. */
   polled(): string
-  /** Settles when the last answer is there; rejects when one never came. */
+  /** Settles after the last answer; rejects when an answer never came. */
   stop(): Promise<void>
 }
 
 const EVERY_MS = 300
 const Piece = z.object({ chunk: z.string(), next_offset: z.number() })
 
-/** Asks for everything, each question again and again by itself, and polls the output of a job. */
+/** Repeats every question independently, and polls the output of a job. */
 export function keepAsking(bob: Caller, jobId: string): Asking {
   const answers = new Map<string, Asked[]>()
   const chunks: string[] = []
@@ -70,11 +72,12 @@ export function keepAsking(bob: Caller, jobId: string): Asking {
     asked: (name) => answers.get(name) ?? [],
     slowest: (name) =>
       Math.max(...(name ? (answers.get(name) ?? []) : [...answers.values()].flat()).map(({ ms }) => ms)),
+    rounds: () => Math.min(...[...answers.values()].map(({ length }) => length)),
     polled: () => chunks.join(''),
     async stop() {
       stopped = true
       await all
-      // One answer has 1 MiB at most, and more than that may have come after an outage.
+      // An answer has at most 1 MiB; after an outage there may be more.
       while (await poll());
     },
   }

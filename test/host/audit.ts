@@ -12,7 +12,7 @@ const Page = z.object({
   ),
 })
 
-/** The newest entries of the audit log that a query finds, as an administrator reads them. */
+/** Returns the newest entries of the audit log that match a query, as an administrator reads them. */
 export async function auditEntries(admin: Caller, query: string) {
   return Page.parse((await admin.get(`/api/audit?${query}`)).body).entries
 }

@@ -4,17 +4,17 @@ import { inside } from './rig.ts'
 
 const FOLDERS = '/var/log/rig-folders'
 
-/** From now until the next reset every attempt to begin a job on the host, which makes its folder, is written down. */
+/** From now until the next reset, records every attempt to begin a job on the host: beginning makes its folder. */
 export async function countFolders(): Promise<void> {
   await inside('host', COUNT)
 }
 
-/** How often that was tried of a job. */
+/** Returns how often a job was begun, by the record of `countFolders`. */
 export async function timesBegun(id: string, database: string): Promise<number> {
   return Number(await inside('host', `grep -c '${await jobFolder(id, database)}$' ${FOLDERS} || true`))
 }
 
-/** The name of a job's folder in `/var/tmp/ops-panel-jobs-…` on the host, which the database alone knows. */
+/** Returns the random name of a job's folder in `/var/tmp/ops-panel-jobs-…` on the host, read from the database. */
 export async function jobFolder(id: string, database: string): Promise<string> {
   const db = await openDatabase(database)
   try {

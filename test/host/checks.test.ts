@@ -17,14 +17,14 @@ beforeAll(async () => {
   return () => service.stop()
 })
 
-test('before anything was looked at, there is the host alone, of which nothing is known', async () => {
+test('before the first check the list has only the host, in state unknown', async () => {
   expect(await checks()).toEqual([
     expect.objectContaining({ target: 'host', state: 'unknown', checked_at: null, lists_at: null }),
   ])
   expect((await bob.get('/api/updates/checks/lxc:101')).status).toBe(404)
 })
 
-test('everything is looked at in one job; a stopped container stays stopped', async () => {
+test('one job checks all targets, and a stopped container stays stopped', async () => {
   const id = await check('all')
 
   const found = await checks()
@@ -56,21 +56,21 @@ test('everything is looked at in one job; a stopped container stays stopped', as
       expect.objectContaining({ name: 'rig-web', status: 'kept_back' }),
     ]),
   })
-  // The history is that of upgrades; a check is there for who asks for it.
+  // The history has upgrades by default, and checks on request.
   expect((await bob.get('/api/updates/history?output=none')).body).toBeNull()
   expect((await bob.get('/api/updates/history?output=none&kind=check')).body).toMatchObject([
     { job_id: id, target: 'all' },
   ])
 })
 
-test('a target is looked at once at a time: who asks meanwhile gets the same job', async () => {
+test('a check that is asked for while the target is being checked is the same job', async () => {
   const [one, other] = await Promise.all([start('lxc:102'), start('lxc:102')])
 
   expect(one).toBe(other)
   await ended(one)
 })
 
-test('lists that are gone and cannot be had again are never up to date', async () => {
+test('a target whose package lists are gone and cannot be fetched again is never up to date', async () => {
   await inside(
     '101',
     `echo 'deb [trusted=yes] http://127.0.0.1:9/debian stable main' >/etc/apt/sources.list
@@ -90,11 +90,11 @@ test('lists that are gone and cannot be had again are never up to date', async (
     }),
     expect.objectContaining({ code: 'lists_stale' }),
   ])
-  // Of the lists it is told when they were last refreshed whole.
+  // lists_at is the time of the last complete refresh.
   expect(Date.parse(found.lists_at ?? '')).toBeLessThan(Date.parse(found.checked_at ?? ''))
 })
 
-test('a repository that does not answer warns, with old lists too, and hides nothing of the others', async () => {
+test('a repository that does not answer gives a warning, and the counts of the others stay', async () => {
   await inside('102', `echo 'deb [trusted=yes] http://127.0.0.1:9/third ./' >/etc/apt/sources.list.d/third.list`)
   const before = await target('lxc:102')
 
@@ -109,7 +109,7 @@ test('a repository that does not answer warns, with old lists too, and hides not
   })
 })
 
-test('where dpkg is at work that is said, and nothing is guessed of what it is in the middle of', async () => {
+test('a check during a run of dpkg reports only the lock', async () => {
   await inside('102', 'rm /etc/apt/sources.list.d/third.list')
   await rig('lock', '15', '102')
 
@@ -119,8 +119,8 @@ test('where dpkg is at work that is said, and nothing is guessed of what it is i
   await rig('reset', '102')
 })
 
-test('who holds the lock of another file, which has the same number elsewhere, is not dpkg or apt at work', async () => {
-  // Two file systems that count alike: the lock of the lists is on one, a file of bob's on the other.
+test('a lock on another file with the same inode number does not count as a running apt or dpkg', async () => {
+  // Two file systems with equal inode numbers: the lock of the lists is on one, a file of bob's on the other.
   await inside(
     'host',
     `cp -a /var/lib/apt/lists /var/tmp/lists && mount -t tmpfs lists /var/lib/apt/lists && cp -a /var/tmp/lists/. /var/lib/apt/lists
@@ -149,7 +149,7 @@ END
   expect({ state, findings }).toEqual({ state: 'ready', findings: [] })
 })
 
-test('a postinst that fails: the target is not green until it is mended and upgraded again', async () => {
+test('a target with a failed postinst is not up to date until it is repaired and upgraded again', async () => {
   await rig('slow', '2', '1', '102')
   await rig('fail', 'on', '102')
   await ended(await startJob(bob, 'lxc:102'))
@@ -186,9 +186,9 @@ test('a postinst that fails: the target is not green until it is mended and upgr
   })
 })
 
-test('a container that floods, or never lets go, holds up nobody, and speaks for nobody else', async () => {
+test('a container that floods or never ends its output delays no other target and cannot answer for one', async () => {
   const forged = String.raw`\nops-panel end lxc:101\nend\nhost 0\n`
-  // Both are asked for head before anything else.
+  // The check calls head first in both containers.
   await inside('101', `printf '#!/bin/sh\nyes "host 0"\n' >/usr/bin/head; chmod 755 /usr/bin/head`)
   await inside('102', `printf '#!/bin/sh\nsleep 300 >/dev/null &\nprintf "${forged}"\n' >/usr/bin/head`)
   const began = performance.now()
@@ -200,13 +200,13 @@ test('a container that floods, or never lets go, holds up nobody, and speaks for
   expect((await checks()).map(({ target, state }) => [target, state])).toEqual([
     ['host', 'ready'],
     ['lxc:101', 'unknown'],
-    // What it says of itself is its own affair.
+    // A container may say anything about itself.
     ['lxc:102', 'attention'],
     ['lxc:103', 'stopped'],
   ])
 })
 
-test('with the host away the targets and counts stay as they were, are told as not known now, and answered at once', async () => {
+test('while the host is down, the list has the last targets and counts in state unknown, at once', async () => {
   const before = await checks()
   await rig('down')
 

@@ -6,15 +6,15 @@ export interface Answer {
   status: number
   body: unknown
   headers: Headers
-  /** How long it took. */
+  /** Duration of the request in ms. */
   ms: number
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Caller {
   service: Address
   token: string
-  /** What a browser sends along: the refresh token. */
+  /** The refresh token, as a browser sends it. */
   cookie: string
   get(path: string): Promise<Answer>
   post(path: string, body: unknown): Promise<Answer>
@@ -46,12 +46,12 @@ const History = z
 let addresses = 0
 const answers: string[] = []
 
-/** All that services have answered, with the headers. */
+/** Returns every answer of the services so far, with the headers. */
 export function everyAnswer(): string {
   return answers.join('\n\n')
 }
 
-/** An address that nobody has come from before: logins are limited by address. */
+/** Returns an address that no request has come from: logins are limited by address. */
 export function freshAddress(): string {
   addresses += 1
   return `127.${addresses >> 14}.${(addresses >> 7) & 127}.${(addresses & 127) + 1}`
@@ -72,15 +72,15 @@ export async function signIn(service: Address, account: Account): Promise<Caller
   return signedIn(service, await login(service, account, PASSWORDS[account]))
 }
 
-/** Who was let in, as the service's caller. */
+/** Makes a caller of the answer to a login; throws when the login was refused. */
 export function signedIn(service: Address, { status, body, headers }: Answer): Caller {
-  if (status !== 200) throw new Error(`not let in: ${status} ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`login refused: ${status} ${JSON.stringify(body)}`)
   const token = SignedIn.parse(body).access_token
   const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
   return caller(service, token, cookie)
 }
 
-/** The same person at any service: one that shares its data with the other, perhaps. */
+/** Makes a caller of a token and a cookie, which may come from another service with the same data. */
 export function caller(service: Address, token: string, cookie: string): Caller {
   const credentials = { authorization: `Bearer ${token}`, cookie }
   return {
@@ -90,13 +90,13 @@ export function caller(service: Address, token: string, cookie: string): Caller 
     get: (path) => send(service, 'GET', path, credentials),
     post: (path, body) => send(service, 'POST', path, credentials, body),
     put: (path, body) => send(service, 'PUT', path, credentials, body),
-    // Some take the caller's own password, and passwords are limited by address.
+    // Some of these requests take the caller's own password, and passwords are limited by address.
     patch: (path, body) => send(service, 'PATCH', path, { ...credentials, 'x-forwarded-for': freshAddress() }, body),
     delete: (path) => send(service, 'DELETE', path, credentials),
   }
 }
 
-/** Asks as nobody, from an address of its own. */
+/** Sends a request without credentials, from a new address. */
 export function ask(service: Address, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
   return send(service, method, path, { 'x-forwarded-for': freshAddress() }, body)
 }
@@ -106,19 +106,19 @@ export function refresh(service: Address, cookie: string): Promise<Answer> {
   return send(service, 'POST', '/api/auth/refresh', { cookie })
 }
 
-/** The answer about the packages of a target. */
+/** Asks for the packages of a target. */
 export function askPackages(caller: Caller, target: string): Promise<Answer> {
   return caller.get(`/api/updates/packages?${new URLSearchParams({ target })}`)
 }
 
-/** The packages of a target that can be upgraded, by name. */
+/** Returns the upgradable packages of a target, sorted by name. */
 export async function packages(caller: Caller, target: string): Promise<Package[]> {
   const { status, body } = await askPackages(caller, target)
   if (status !== 200) throw new Error(`packages of ${target}: ${status} ${JSON.stringify(body)}`)
   return Packages.parse(body).sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** What the history says of a job. */
+/** Returns the record of a job in the history. */
 export async function record(caller: Caller, jobId: string) {
   const { body } = await caller.get('/api/updates/history')
   const found = History.parse(body)?.find(({ job_id }) => job_id === jobId)

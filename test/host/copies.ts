@@ -15,8 +15,8 @@ const Job = z.object({
 })
 
 /**
- * Gives the host's own file of a job's output a second name as soon as it is there; reads it, whenever asked. Without a
- * database that tells the job's folder it must be the only one.
+ * Hard-links the host's own file of a job's output as soon as it exists, and returns a function that reads it. The
+ * database has the name of the job's folder; if it is absent, the job must be the only one.
  */
 export async function keepHostFile(id: string, database?: string): Promise<() => Promise<Buffer>> {
   const folder = database === undefined ? '*' : await jobFolder(id, database)
@@ -32,21 +32,21 @@ export async function keepHostFile(id: string, database?: string): Promise<() =>
   return async () => Buffer.from(await inside('host', `base64 -w0 /var/tmp/kept-${id}`), 'base64')
 }
 
-/** What the service says of one job. */
+/** Returns the service's answer about one job. */
 export async function jobDetail(caller: Caller, id: string) {
   const { status, body } = await caller.get(`/api/updates/jobs/${id}`)
   if (status !== 200) throw new Error(`job ${id}: ${status} ${JSON.stringify(body)}`)
   return Job.parse(body)
 }
 
-/** The stored output of a job that has ended, as one who polls reads it. */
+/** Returns the stored output of an ended job, read as a polling client reads it. */
 export async function storedOutput(caller: Caller, id: string): Promise<string> {
   const chunks: string[] = []
   for (let at = 0; ; ) {
     const { chunk, offset, next_offset, ended } = Piece.parse(
       (await caller.get(`/api/updates/jobs/${id}/output?offset=${at}`)).body,
     )
-    if (offset !== at) throw new Error(`${id}: byte ${at} was asked for, and ${offset} given`)
+    if (offset !== at) throw new Error(`${id}: asked for byte ${at}, got byte ${offset}`)
     chunks.push(chunk)
     if (ended) return chunks.join('')
     if (next_offset <= at) throw new Error(`${id}: nothing comes after byte ${at}`)
@@ -61,7 +61,7 @@ export interface Hashes {
   live: string
 }
 
-/** SHA-256 of the four copies of an ended job's output; of the host's file once invalid bytes became U+FFFD. */
+/** Returns the SHA-256 of the four copies of an ended job's output, the host's with U+FFFD for invalid bytes. */
 export async function hashes(
   caller: Caller,
   id: string,
@@ -78,17 +78,17 @@ export async function hashes(
   }
 }
 
-/** Four times the same. */
+/** Returns four equal hashes. */
 export function alike(hash: string): Hashes {
   return { host: hash, stored: hash, replayed: hash, live: hash }
 }
 
-/** The numbers of the lines that rig-slow has written, in the order they stand there. */
+/** Returns the numbers of rig-slow's lines in an output, in order. */
 export function steps(output: string): number[] {
   return Array.from(output.matchAll(/^rig-slow: step (\d+) of /gm), ([, number]) => Number(number))
 }
 
-/** 1, 2, … */
+/** Returns the numbers from 1 to `count`. */
 export function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at + 1)
 }

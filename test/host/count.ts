@@ -1,6 +1,6 @@
 /**
- * `count.ts REPORT SUITE [FILE…]`: prints the counts of vitest's report; fails unless tests were run, in every file of the
- * suite or in those that are named, and all passed.
+ * `count.ts REPORT SUITE [FILE…]`: prints the counts of vitest's report. Fails unless tests ran in every file of the
+ * suite, or in every named file, and all of them passed.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -26,8 +26,8 @@ const files = named.length > 0 ? named.map((file) => basename(file)) : testFiles
 const silent = files.filter((name) => !ran.has(name))
 
 for (const { fullName } of leftOut) console.error(`test:${suite}: not run: ${fullName}`)
-for (const name of silent) console.error(`test:${suite}: no test was run in ${name}`)
-if (tests.length === 0) console.error(`test:${suite}: no test was run.`)
+for (const name of silent) console.error(`test:${suite}: no test ran in ${name}`)
+if (tests.length === 0) console.error(`test:${suite}: no test ran.`)
 console.log(`test:${suite}: ${passed} passed, ${failed} failed, ${leftOut.length} skipped`)
 if (passed === 0 || failed + leftOut.length + silent.length > 0) process.exitCode = 1
 

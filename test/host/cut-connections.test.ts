@@ -15,7 +15,7 @@ const LINES = 40
 const CUTS = 5
 
 describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (account) => {
-  test('loses and repeats no byte of three upgrades when its sessions are cut five times in their middle', async () => {
+  test('three upgrades lose and repeat no byte when their ssh sessions are cut five times', async () => {
     await rig('reset')
     for (const place of PLACES) {
       await replacePostinst(place, slowPostinst({ lines: LINES, seconds: 0.2, bytes: place === '102' ? NO_TEXT : '' }))
@@ -35,7 +35,7 @@ describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (acco
     const former = new Set<string>()
     for (const cut of upTo(CUTS)) {
       await vi.waitUntil(() => jobs.every(({ live }) => steps(live.output()).length >= cut * 7), { timeout: 60_000 })
-      // Each job is followed again, and by nobody of before.
+      // Waits until a new process follows each job.
       const followers = await vi.waitUntil(
         async () => {
           const now = await tails()
@@ -56,7 +56,7 @@ describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (acco
       expect(isUtf8(hostFile)).toBe(place !== '102')
       expect(steps(live.output())).toEqual(upTo(LINES))
       expect(await jobDetail(bob, id)).toMatchObject({ status: 'success', exit_code: 0 })
-      // A subscriber notices nothing of it.
+      // The subscribers stay connected.
       expect(live.connections()).toBe(1)
     }
     expect(await bootId(service.url)).toBe(started)
@@ -65,7 +65,7 @@ describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (acco
   })
 })
 
-/** The pids of what reads the output of jobs on the host. */
+/** Returns the pids of the processes that read the output of jobs on the host. */
 async function tails(): Promise<string[]> {
   const all = (await inside('host', 'ps -eww -o pid=,args=')).split('\n')
   return all.flatMap((line) => /^\s*(\d+) tail -c /.exec(line)?.[1] ?? [])

@@ -16,14 +16,14 @@ beforeAll(async () => {
   await rig('reset')
   await countFolders()
   await rig('slow', '800', '50')
-  // Its job ends while the database is away.
+  // This upgrade ends while the database is away.
   await rig('slow', '250', '50', '102')
 })
 afterAll(async () => {
   for (const step of cleanUp.reverse()) await step()
 })
 
-test.concurrent('a database server that is killed for 30 s in the middle of a job costs no byte of it', async () => {
+test.concurrent('a job loses no byte while its database server is killed for 30 s', async () => {
   const { server, service, bob } = await withServer()
   await throughOutage({
     service,
@@ -33,7 +33,7 @@ test.concurrent('a database server that is killed for 30 s in the middle of a jo
     end: server.start,
     async meanwhile({ id }) {
       await expectNoCancel(bob, id)
-      // Whoever restarts it, systemd say, does so until there is a database.
+      // A service manager restarts it until there is a database.
       await expect(startService({ env: sharing(server) })).rejects.toThrow(
         'la base de données ne peut pas être utilisée (connect ECONNREFUSED',
       )
@@ -41,7 +41,7 @@ test.concurrent('a database server that is killed for 30 s in the middle of a jo
   })
 })
 
-test.concurrent('one that accepts and says nothing for 30 s, while the job ends, neither', async () => {
+test.concurrent('a job that ends while its database server does not answer for 30 s loses no byte', async () => {
   const { server, service, bob } = await withServer()
   await throughOutage({
     service,
@@ -57,10 +57,10 @@ test.concurrent('one that accepts and says nothing for 30 s, while the job ends,
   })
 })
 
-test.concurrent('nor does a database file that another program has locked for 30 s', async () => {
+test.concurrent('a job loses no byte while another program locks the database file for 30 s', async () => {
   const service = await startService()
   cleanUp.push(service.stop)
-  // The service may be writing in the moment when the other one takes the lock.
+  // Waits for the lock, because the service may be writing.
   const other = createClient({ url: `file:${service.folder}/panel.db`, timeout: 5_000 })
   cleanUp.push(() => other.close())
   let lock: Transaction | undefined
@@ -78,7 +78,7 @@ test.concurrent('nor does a database file that another program has locked for 30
   })
 })
 
-test.concurrent('a job whose kind went with its module ends with that cause, and those behind it have their turn', async () => {
+test.concurrent('a job whose kind went with its module ends with that cause, and the next job runs', async () => {
   const folder = await newFolder()
   cleanUp.push(() => rm(folder, { recursive: true, force: true }))
   const before = await startService({ folder })
@@ -107,7 +107,7 @@ test.concurrent('a job whose kind went with its module ends with that cause, and
   })
 })
 
-/** The job goes on, and succeeds in the end. */
+/** Expects that a cancel is refused because it cannot be stored; the job goes on. */
 async function expectNoCancel(bob: Caller, id: string): Promise<void> {
   const { status, body } = await bob.post(`/api/updates/jobs/${id}/cancel`, {})
   expect({ status, body }).toMatchObject({ status: 500, body: { code: 'storage_failed' } })

@@ -17,10 +17,10 @@ const LINES = 700
 beforeAll(async () => {
   await rig('reset')
   await countFolders()
-  await replacePostinst('101', WORDY)
+  await replacePostinst('101', LONG_LINES_POSTINST)
 })
 
-test('a disk that is full for 30 s in the middle of a job costs no byte of it', async () => {
+test('a job loses no byte while the service’s disk is full for 30 s', async () => {
   const folder = await smallDisk()
   const service = await startService({ folder })
   onTestFinished(service.stop)
@@ -31,10 +31,10 @@ test('a disk that is full for 30 s in the middle of a job costs no byte of it', 
     bob,
     place: '101',
     readable: true,
-    // The backup command empties the log when it ends, after ten seconds: until that room is used up, small changes are taken.
+    // After ten seconds the backup command ends and empties the write-ahead log, which leaves room for small changes.
     settleMs: 15_000,
     async begin() {
-      // Else what comes next would lie where something has been before.
+      // Otherwise the next changes would overwrite used pages of the log and need no room.
       await withDatabase(folder, (client) => client.execute('PRAGMA wal_checkpoint(TRUNCATE)'))
       await fill()
       await withDatabase(folder, useUp)
@@ -50,7 +50,7 @@ test('a disk that is full for 30 s in the middle of a job costs no byte of it', 
   expect(await readdir(folder)).toEqual(['panel.db', 'panel.db-shm', 'panel.db-wal', 'secret.key'])
 })
 
-test('a service whose disk is full at its first start says so, leaves nothing half done, and starts once there is room', async () => {
+test('a service reports a full disk at its first start, and starts once there is room', async () => {
   const folder = await smallDisk()
   const { fill, free } = filler(folder)
   await fill()
@@ -73,11 +73,11 @@ async function withDatabase(folder: string, work: (client: Client) => Promise<un
 }
 
 /**
- * What the service was storing while the disk filled up, and could not store whole, has left room in the log for smaller
- * things: some seconds of them, or a whole outage. Changes of one page each take it.
+ * Uses up the room that the service's last failed write has left in the log, with changes of one page each. Otherwise
+ * small changes could succeed for seconds, or for the whole outage.
  */
 async function useUp(client: Client): Promise<void> {
-  // There and back: what is so already is not written.
+  // Back and forth: SQLite does not write an unchanged page.
   const change = [`applied_at || ' '`, 'rtrim(applied_at)'].map(
     (value) => `UPDATE schema_version SET applied_at = ${value} WHERE version = 1`,
   )
@@ -87,19 +87,19 @@ async function useUp(client: Client): Promise<void> {
   await expect(all()).rejects.toThrow('full')
 }
 
-/** A file system of its own, as small as the service's data are. */
+/** Mounts a file system of 32 MiB for the service's data. */
 async function smallDisk(): Promise<string> {
   const folder = await newFolder()
   await run('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'ops-panel-test', folder])
   onTestFinished(async () => {
-    // libSQL lets go of a file that was closed when the garbage is collected.
+    // libSQL closes its files only at garbage collection.
     await run('umount', ['--lazy', folder])
     await rm(folder, { recursive: true })
   })
   return folder
 }
 
-/** Takes all that is left of a disk, and gives it back. */
+/** Fills a disk to its last byte, and frees it again. */
 function filler(folder: string) {
   const file = join(folder, 'filler')
   return {
@@ -120,8 +120,8 @@ function filler(folder: string) {
   }
 }
 
-/** Lines that nothing makes shorter. */
-const WORDY = `#!/bin/sh
+/** Prints incompressible lines. */
+const LONG_LINES_POSTINST = `#!/bin/sh
 [ "$1" = configure ] && [ -n "$2" ] || exit 0
 for line in $(seq ${LINES}); do
   printf 'rig-slow: step %s of ${LINES} ' "$line"

@@ -8,8 +8,8 @@ import { type Service, startService } from './service.ts'
 
 describe.each<[Account, string]>([
   ['alice', 'sudo for anything, with its password'],
-  ['ops', 'sudo without a password, for apt, apt-get and pct alone'],
-  ['narrow', 'sudo without a password, for the host’s helper alone'],
+  ['ops', 'sudo without a password, only for apt, apt-get and pct'],
+  ['narrow', 'sudo without a password, only for the host helper'],
 ])('the service account %s, which has %s', (account) => {
   let service: Service
   let bob: Caller
@@ -48,7 +48,7 @@ describe.each<[Account, string]>([
     expect(await detail()).not.toMatchObject({ output: expect.stringContaining(PASSWORDS[account]) })
   })
 
-  test('says what of apt’s sources it cannot read', async () => {
+  test('reports which of apt’s sources it cannot read', async () => {
     await inside('host', 'cd /etc/apt && install -m 600 sources.list sources.list.d/private.list')
 
     const { job_id } = z
@@ -66,7 +66,7 @@ describe.each<[Account, string]>([
   test('upgrades a container live, and its password is in no process of the host', async () => {
     const job = await startFollowed(bob, 'lxc:101')
     await job.until(({ output }) => output().includes('rig-slow: step 5 '))
-    // LXC gives the file that is its stdout to root; the account must still be able to read its own job's output.
+    // LXC makes root the owner of its stdout file; the account must still be able to read its own job's output.
     const owner = await inside('host', 'stat -c %U /var/tmp/ops-panel-jobs-*/*/output')
     const processes = await inside('host', 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
 

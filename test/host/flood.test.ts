@@ -8,17 +8,17 @@ import { replacePostinst } from './postinst.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** MiB by which the service's main memory may grow, and its largest size. */
-const GROWTH = 61
+/** The limits in MiB of the growth of the service's resident memory, and of its peak. */
+const GROWTH = 64
 const PEAK = 230
-/** Generous: this machine may have other work. */
+/** Generous, because the machine may be busy. */
 const WITHIN_MS = 300_000
 
 const FILE = '/srv/rig/flood'
 const SMALLER = 50_000_000
 const [BEGIN, END] = ['rig-slow: the flood begins\n', 'rig-slow: the flood has ended\n']
 
-/** Three quarters as programs print, with accents, and one quarter that nothing makes shorter, 10⁹ bytes in all. */
+/** Prints 10⁹ bytes: three quarters like a program's output, with accents, and one quarter incompressible. */
 const WRITE = `
 exec >${FILE}
 seq -f 'Réception de : %.0f http://mirror.example/debian bookworm/main amd64 rig-slow all 2.0 [64,0 ko]' 99999999 |
@@ -45,8 +45,7 @@ beforeAll(async () => {
   await replacePostinst('101', postinst(`yes 'rig-slow: a twentieth of that' | head -c ${SMALLER}`))
   service = await startService({ env: { PANEL_JOB_OUTPUT_MIB: '1024' } })
   bob = await signIn(service, 'bob')
-  // Everything has been used, and V8's young generation has most of its size, which it reaches by any work: the test
-  // measures how memory grows with the length of an output.
+  // Warm-up: any work grows V8's young generation, and the test measures only the growth with the length of an output.
   const id = await startJob(bob, 'lxc:101')
   await ended(id)
   for (let round = 0; round < 4; round += 1) await readFlood(id, SMALLER)
@@ -57,7 +56,7 @@ afterAll(async () => {
 })
 
 test(
-  'a gigabyte of output is stored and read whole, and the service hardly grows by it',
+  'the service stores and sends a gigabyte of output with little growth of its memory',
   async () => {
     const before = await memory(service.pid)
     await forgetPeak(service.pid)
@@ -94,7 +93,7 @@ async function fileOnHost() {
   return { sha256, size: Number(size) }
 }
 
-/** Reads an output as one who polls: the hash of what follows the first mark, what comes after it, and where all ends. */
+/** Polls an output; returns the hash of the flood, the text after it, and the size of the output. */
 async function readFlood(id: string, size: number) {
   const headers = { authorization: `Bearer ${bob.token}` }
   const hash = createHash('sha256')
@@ -102,7 +101,7 @@ async function readFlood(id: string, size: number) {
   let from: number | undefined
   let rest = ''
   for (let offset = 0; ; ) {
-    // By hand: the client of these tests keeps what it was answered.
+    // Uses fetch directly, because the tests' own client keeps every answer.
     const answer = await fetch(`${service.url}/api/updates/jobs/${id}/output?offset=${offset}`, { headers })
     const piece = Piece.parse(await answer.json())
     expect(piece.offset).toBe(offset)

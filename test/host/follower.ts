@@ -14,23 +14,23 @@ export type Frame = z.infer<typeof Frame>
 
 /** One subscriber of a job's topic. */
 export interface Follower {
-  /** What has arrived so far, and when (ms since the start of this process). */
+  /** The frames so far, each with its time of arrival (ms since the start of this process). */
   frames: readonly (Frame & { at: number })[]
-  /** The chunks that have arrived, put together. */
+  /** Returns the joined chunks so far. */
   output(): string
   /** The subprotocol that the service selected. */
   protocol(): string
-  /** Settles when that much has come true of what arrived; rejects when the socket closes before. */
+  /** Settles when the condition is true; rejects when the socket closes before. */
   until(condition: (follower: Follower) => boolean): Promise<void>
-  /** The code that the service closed the socket with; rejects when it stays open for too long. */
+  /** Settles with the code that the service closed the socket with; rejects when it stays open for too long. */
   closed: Promise<number>
 }
 
 interface Options {
-  /** Without one the subscriber is anonymous. */
+  /** A subscriber without a token is anonymous. */
   token?: string
   from?: number
-  /** Longest time until the service closes the socket. */
+  /** The longest time until the service closes the socket. */
   withinMs?: number
 }
 
@@ -69,7 +69,7 @@ export async function follow(
     protocol: () => socket.protocol,
     async until(condition) {
       while (!condition(follower)) {
-        if (socket.readyState === socket.CLOSED) throw new Error(`closed before it came true: ${follower.output()}`)
+        if (socket.readyState === socket.CLOSED) throw new Error(`the socket closed too early: ${follower.output()}`)
         await pause(5)
       }
     },

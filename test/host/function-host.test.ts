@@ -13,7 +13,7 @@ import { type Account, inside, PASSWORDS, rig, SSH_HOST } from './rig.ts'
 const LINES = 100
 
 test.for<Account>(['alice', 'ops'])(
-  'two instances that are frozen between requests bring an upgrade to its end between them, as %s',
+  'two instances that are frozen between requests complete an upgrade together, with the service account %s',
   async (account) => {
     await rig('reset')
     await replacePostinst('101', slowPostinst({ lines: LINES, seconds: 0.25, bytes: NO_TEXT }))
@@ -45,7 +45,7 @@ test.for<Account>(['alice', 'ops'])(
     await until(5)
     await rig('cut')
     await until(10)
-    // The lease of the first one lapses meanwhile.
+    // The first instance's lease lapses here.
     asked = other
     await until(70)
     expect(await findJob(db, id)).toMatchObject({ status: 'running', epoch: 2 })

@@ -7,13 +7,13 @@ import { asNarrow, resetNarrow } from './narrow.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** What an attacker wants root to run: it leaves something where root alone can write. */
+/** A command that an attacker wants root to run: it makes a file where only root can write. */
 const TOUCH = 'touch /run/pwned'
 const HELPER = '/usr/sbin/ops-panel-host'
 
 beforeAll(async () => {
   await resetNarrow()
-  // Whatever a program looks for in its environment or folder: root must not come by any of it.
+  // Programs and files that a process may pick up from its environment or folder; root must use none of them.
   await inside(
     'host',
     `mkdir /tmp/evil && cd /tmp/evil
@@ -28,8 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => rig('reset'))
 
-/** What stands for root's own things: it must be the same before and after. */
-const rootsOwn = () => inside('host', 'ls -l --time-style=full-iso /etc/passwd /usr/sbin/ops-panel-host; ls /run')
+/** A sample of root's files, which must not change. */
+const sampleOfRootsFiles = () =>
+  inside('host', 'ls -l --time-style=full-iso /etc/passwd /usr/sbin/ops-panel-host; ls /run')
 
 type Case = readonly [name: string, words: string]
 
@@ -53,7 +54,7 @@ const REFUSED: readonly Case[] = [
   ['an option of pct behind the container', 'start 101 --debug'],
   ['an empty target', `upgrade ''`],
   ['a pattern as a target', `upgrade '*'`],
-  ['a session that is none', 'end -1 KILL'],
+  ['an invalid session', 'end -1 KILL'],
   ['the session 0', 'end 0 KILL'],
   ['a session in a folder', 'end ../1 KILL'],
   ['a pattern of sessions', `end '*' KILL`],
@@ -79,8 +80,8 @@ const NOT_ALLOWED: readonly Case[] = [
   ['the helper without sudo', `${HELPER} version`],
 ]
 
-/** What stands before the command; the helper must do as if it were not there. */
-const UNSEEN: readonly Case[] = [
+/** Prefixes of the command that the helper must ignore. */
+const IGNORED: readonly Case[] = [
   [
     'variables of apt and dpkg',
     'env APT_CONFIG=/tmp/evil/apt.conf DPKG_ROOT=/tmp/evil DPKG_ADMINDIR=/tmp/evil DPKG_HOOKS_DIR=/tmp/evil',
@@ -102,14 +103,14 @@ const UNSEEN: readonly Case[] = [
   ],
 ]
 
-describe('what an account may do that sudo allows the helper alone', () => {
+describe('an account that sudo allows only the helper', () => {
   let before = ''
   beforeEach(async () => {
     await inside('host', 'mkdir -p /run/ops-panel-host /run/sudo/ts')
-    before = await rootsOwn()
+    before = await sampleOfRootsFiles()
   })
 
-  /** Runs each as that account: its name, code, how many lines it said on stderr, and what on stdout. */
+  /** Runs each case as that account; returns its name, exit code, number of lines on stderr, and stdout. */
   const each = async (cases: readonly Case[], command: (words: string) => string) => {
     const scripts = cases.map(
       ([name, words]) =>
@@ -119,11 +120,11 @@ describe('what an account may do that sudo allows the helper alone', () => {
     return lines.map((line) => line.split('|').slice(0, 4))
   }
 
-  test('nothing comes of words that it does not know: code 64, and one line', async () => {
+  test('the helper refuses unknown arguments with code 64 and one line, and does nothing', async () => {
     const told = await each(REFUSED, (words) => `sudo -n ${HELPER} ${words}`)
 
     expect(told).toEqual(REFUSED.map(([name]) => [name, '64', '1', '']))
-    expect(await rootsOwn()).toBe(before)
+    expect(await sampleOfRootsFiles()).toBe(before)
   })
 
   test('sudo refuses everything else', async () => {
@@ -131,21 +132,21 @@ describe('what an account may do that sudo allows the helper alone', () => {
 
     expect(told).toHaveLength(NOT_ALLOWED.length)
     expect(told.filter(([, code, , stdout]) => code === '0' || stdout !== '')).toEqual([])
-    expect(await rootsOwn()).toBe(before)
+    expect(await sampleOfRootsFiles()).toBe(before)
   })
 
-  test('what runs as root sees nothing of its environment, folder, mask, files and signals', async () => {
-    const told = await each(UNSEEN, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} refresh host >/tmp/evil/out`)
-    const failed = await each(UNSEEN, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} packages 103`)
+  test('root’s programs inherit nothing of the caller’s environment, folder, mask, files and signals', async () => {
+    const told = await each(IGNORED, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} refresh host >/tmp/evil/out`)
+    const failed = await each(IGNORED, (setting) => `${setting} /usr/bin/sudo -n ${HELPER} packages 103`)
 
-    expect(told.map(([name, code]) => [name, code])).toEqual(UNSEEN.map(([name]) => [name, '0']))
-    expect(failed.map(([name, code]) => [name, code])).toEqual(UNSEEN.map(([name]) => [name, '255']))
-    expect(await rootsOwn()).toBe(before)
+    expect(told.map(([name, code]) => [name, code])).toEqual(IGNORED.map(([name]) => [name, '0']))
+    expect(failed.map(([name, code]) => [name, code])).toEqual(IGNORED.map(([name]) => [name, '255']))
+    expect(await sampleOfRootsFiles()).toBe(before)
     expect(await inside('host', 'find /var/lib/apt /run/ops-panel-host -perm /022 ! -type l')).toBe('')
     expect(await inside('host', 'ls /run/ops-panel-host/*; ls /tmp/evil/ran 2>/dev/null || true')).toBe('')
   })
 
-  test('nothing that it begins fails half-way by a limit: it is raised, or nothing begins', async () => {
+  test('no limit makes the helper’s work fail half-way: it raises the limit, or does not begin', async () => {
     const limits: Case[] = ['-f 100', '-t 5', '-v 300000', '-n 20', '-d 1000'].map((limit) => [
       limit,
       `ulimit ${limit}`,
@@ -155,8 +156,8 @@ describe('what an account may do that sudo allows the helper alone', () => {
     for (const [, ...line] of told) expect(line.join('|')).toMatch(/^(64\|1\|$|0\|0\|VMID .*103 stopped)/)
   })
 
-  test('a file that it may only read is not handed over to a container as its output, nor written by one', async () => {
-    // The container's root is on the attacker's side, and writes to whatever it is given.
+  test('a file that the account may only read is not passed to a container as its output', async () => {
+    // The container's root attacks too, and writes to every file that it gets.
     await inside(
       '101',
       `mv /usr/bin/apt /usr/bin/apt.away
@@ -167,13 +168,13 @@ describe('what an account may do that sudo allows the helper alone', () => {
     await asNarrow(`sudo -n ${HELPER} packages 101 0<${HELPER} 1<${HELPER} 2<${HELPER}`)
     await inside('101', 'mv /usr/bin/apt.away /usr/bin/apt')
 
-    expect(await rootsOwn()).toBe(before)
+    expect(await sampleOfRootsFiles()).toBe(before)
     expect(await inside('host', 'grep -c pwned /etc/passwd /usr/sbin/ops-panel-host || true')).toBe(
       '/etc/passwd:0\n/usr/sbin/ops-panel-host:0',
     )
   })
 
-  test('what it gives for output is written by itself, not by root', async () => {
+  test('the output that the account redirects is written with its own id, not by root', async () => {
     const { stdout } = await asNarrow(
       `mkfifo /tmp/evil/pipe; sudo -n ${HELPER} list >/tmp/evil/pipe &
       exec 3</tmp/evil/pipe; read -r line <&3; ps -o user= -C cat | sort -u; cat <&3 >/dev/null; wait`,
@@ -182,7 +183,7 @@ describe('what an account may do that sudo allows the helper alone', () => {
     expect(stdout.split('\n').filter((user) => user === 'root')).toEqual([])
   })
 
-  test('a container that keeps its output open for ever keeps nobody on the host', async () => {
+  test('a container that never closes its output leaves no waiting process on the host', async () => {
     await inside(
       '101',
       `mv /usr/bin/apt /usr/bin/apt.away
@@ -195,7 +196,7 @@ describe('what an account may do that sudo allows the helper alone', () => {
     expect(await inside('host', 'pgrep -u narrow -x cat || true')).toBe('')
   })
 
-  test('its exit code and both its outputs come through, from containers too', async () => {
+  test('the helper passes on the exit code, stdout and stderr, also of containers', async () => {
     expect(await asNarrow(`sudo -n ${HELPER} status 101`)).toEqual({ code: 0, stdout: 'status: running\n', stderr: '' })
     expect(await asNarrow(`sudo -n ${HELPER} packages 103`)).toMatchObject({
       code: 255,
@@ -205,10 +206,10 @@ describe('what an account may do that sudo allows the helper alone', () => {
   })
 })
 
-describe('what it may end', () => {
+describe('the processes that the account may end', () => {
   beforeAll(() => rig('slow', '400', '50'))
 
-  test('is what the helper runs for a session of its own: no other process, whatever its name, and no other account’s', async () => {
+  test('are those of its own sessions: no other process, whatever its name, and no other account’s', async () => {
     await inside(
       'host',
       `echo 'bob ALL=(root) NOPASSWD: ${HELPER}' >/etc/sudoers.d/bob
@@ -217,7 +218,7 @@ describe('what it may end', () => {
       until [ -s /run/ops-panel-host/$(id -u narrow)/*/led ] && pgrep -x rig-slow.postin -s 0,$(cut -d' ' -f1 /run/ops-panel-host/$(id -u narrow)/*/led) &&
         [ -s /run/ops-panel-host/$(id -u bob)/*/led ]; do sleep 0.05; done >/dev/null`,
     )
-    // One of root's, whose name reads as if it were of that session.
+    // Processes of root whose names imitate one of that session.
     await inside(
       'host',
       `read -r leader rest </run/ops-panel-host/$(id -u narrow)/*/led
@@ -244,7 +245,7 @@ describe('what it may end', () => {
     await inside('host', 'kill $(cat /tmp/liars); pkill -u narrow; pkill -KILL -x rig-slow.postin')
   })
 
-  test('hangs up, interrupts and stops do not leave root’s work without its end', async () => {
+  test('signals to the account’s own processes do not keep root’s work from its end', async () => {
     await rig('reset', '101')
     await rig('slow', '10', '20', '101')
     const { code, stdout } = await asNarrow(
@@ -265,7 +266,7 @@ describe('a service with that account', () => {
     return () => service.stop()
   })
 
-  test('knows how it gains its rights', async () => {
+  test('logs that it gains its rights by the helper', async () => {
     expect((await alice.get('/api/updates/targets')).body).toHaveLength(4)
     expect(service.log()).toContain('"username":"narrow","elevation":"helper"')
   })
@@ -280,7 +281,7 @@ describe('a service with that account', () => {
     }
   })
 
-  test('has a terminal as that account, and says why there is none in a container', async () => {
+  test('opens a terminal as that account, and refuses one in a container with a reason', async () => {
     const at = { url: service.url, token: alice.token }
     const terminal = await openTerminal(at, 'host')
     terminal.type('id -un\r')
@@ -291,7 +292,7 @@ describe('a service with that account', () => {
   })
 })
 
-test('a helper that others than root could change is not used, by a file or by its folder', async () => {
+test('the service does not use a helper that others than root can change, directly or by its folder', async () => {
   const elevation = async () => {
     const { stdout } = await asNarrow(`sh -c ${quote([ELEVATION])} ops-panel-elevation ${HELPER} </dev/null`)
     return stdout.trim()

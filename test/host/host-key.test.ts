@@ -11,10 +11,10 @@ afterEach(async () => {
   await service?.stop()
   service = undefined
 })
-// The host's own keys again.
+// Restores the host's keys.
 afterAll(() => rig('reset'))
 
-test('a host key other than the configured one refuses every login', async () => {
+test('the service refuses every login while the host’s key differs from the configured one', async () => {
   await rig('reset')
   service = await startService({ env: { PANEL_SSH_HOST_KEY: `SHA256:${'A'.repeat(43)}` } })
 
@@ -24,7 +24,7 @@ test('a host key other than the configured one refuses every login', async () =>
   expect(status).toBe(401)
 })
 
-test('the key that was seen first is the only one accepted afterwards', async () => {
+test('the service accepts only the key that it saw first', async () => {
   await rig('reset')
   service = await startService()
   const bob = await signIn(service, 'bob')
@@ -36,7 +36,7 @@ test('the key that was seen first is the only one accepted afterwards', async ()
   expect(await askPackages(bob, 'host')).toMatchObject({ status: 502, body: { code: 'ssh_failed' } })
 })
 
-test('a host that nobody answers at is unreachable', async () => {
+test('a closed port of the host is reported as unreachable within 5 s', async () => {
   service = await startService({ env: { PANEL_SSH_HOST: `127.0.0.1:${await freePort()}` } })
 
   const { status, body, ms } = await login(service, 'alice', PASSWORDS.alice)
@@ -46,7 +46,7 @@ test('a host that nobody answers at is unreachable', async () => {
   expect(ms).toBeLessThan(5_000)
 })
 
-test('a host that accepts the connection and says nothing is unreachable within half a minute', async () => {
+test('a host that accepts the connection and sends nothing is reported as unreachable within 30 s', async () => {
   const held = new Set<Socket>()
   const mute = createServer((socket) => held.add(socket)).listen(0, '127.0.0.1')
   await once(mute, 'listening')

@@ -6,7 +6,7 @@ import { jobFolders } from './remains.ts'
 import { type Account, inside, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 
-/** Whatever a machine that others load needs for a start or a stop. */
+/** The longest start or stop on a busy machine. */
 const PATIENCE = { timeout: 60_000, interval: 200 }
 
 const Started = z.object({ task: z.string().regex(/^\d+-[a-z0-9]{8}$/), message: z.string().min(1) })
@@ -21,7 +21,7 @@ async function act(caller: Caller, vmid: number, action: string): Promise<string
 
 const task = async (caller: Caller, id: string) => Task.parse((await caller.get(`/api/hypervisor/tasks/${id}`)).body)
 
-/** Does it, and what its task says at its end. */
+/** Acts on a container and returns its task at the end. */
 async function done(caller: Caller, vmid: number, action: string) {
   const id = await act(caller, vmid, action)
   await expect.poll(async () => (await task(caller, id)).status, PATIENCE).toBe('stopped')
@@ -33,14 +33,14 @@ async function listed(caller: Caller, vmid: number) {
   return all.find((one) => one.vmid === vmid)
 }
 
-/** When the container was started, as its own first process tells it; another one after a reboot. */
+/** Returns the start of the container's first process, which differs after a reboot. */
 const bootOf = (vmid: '101' | '102') => inside(vmid, 'stat -c %Y.%i /proc/1/ns/pid; cut -d " " -f 22 /proc/1/stat')
 
 describe.each<[Account, string]>([
-  ['root', 'which needs nothing'],
+  ['root', 'root itself'],
   ['alice', 'sudo for anything, with its password'],
-  ['ops', 'sudo without a password, for apt, apt-get and pct alone'],
-])('without a token, by the service account %s, %s', (account) => {
+  ['ops', 'sudo without a password, only for apt, apt-get and pct'],
+])('without a token, with the service account %s (%s)', (account) => {
   let service: Service
   let admin: Caller
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.each<[Account, string]>([
     return () => service.stop()
   })
 
-  test('a container is started, rebooted, shut down and stopped, and the list follows', async () => {
+  test('an administrator starts, reboots, shuts down and stops a container, and the list follows', async () => {
     expect(await listed(admin, 103)).toMatchObject({ status: 'stopped', lock: null, cpu: null, tags: null })
 
     expect(await done(admin, 103, 'start')).toEqual({ status: 'stopped', exit_status: 'OK', log: [] })
@@ -70,7 +70,7 @@ describe.each<[Account, string]>([
     expect(await listed(admin, 102)).toMatchObject({ status: 'running' })
   })
 
-  test('what the tool refuses is the end of the task, in its words', async () => {
+  test('a task ends with the tool’s own words when the tool refuses', async () => {
     expect(await done(admin, 101, 'start')).toEqual({
       status: 'stopped',
       exit_status: 'CT 101 already running',
@@ -78,7 +78,7 @@ describe.each<[Account, string]>([
     })
   })
 
-  test('a locked container is refused by the name of its lock, and stays as it is', async () => {
+  test('an action on a locked container is refused with the name of its lock, and changes nothing', async () => {
     await inside('host', 'echo "lock: backup" >>/etc/pve/lxc/101.conf')
 
     const { status, body } = await admin.post('/api/hypervisor/containers/101/stop', {})
@@ -89,13 +89,13 @@ describe.each<[Account, string]>([
     expect(await listed(admin, 101)).toMatchObject({ status: 'running' })
   })
 
-  test('an unknown container is 404, and who is no administrator 403', async () => {
+  test('an action on an unknown container is 404, and that of an ordinary user 403', async () => {
     expect(await admin.post('/api/hypervisor/containers/999/start', {})).toMatchObject({ status: 404 })
     const bob = await signIn(service, 'bob')
     expect(await bob.post('/api/hypervisor/containers/103/start', {})).toMatchObject({ status: 403 })
   })
 
-  test('the figures of the host are what its own commands tell', async () => {
+  test('the figures of the host match those of its own commands', async () => {
     const { status, body } = await admin.get('/api/hypervisor/host')
 
     const value = async (command: string) => (await inside('host', command)).trim()
@@ -118,7 +118,7 @@ describe.each<[Account, string]>([
     expect(load.every((each) => each >= 0 && each < 1_000)).toBe(true)
   })
 
-  test('a reboot that is wanted and a package left half done are told, and gone when they are', async () => {
+  test('the answer about the host reports a required reboot and an interrupted dpkg while they last', async () => {
     const flags = async () => {
       const { reboot_required, dpkg_broken } = Figures.parse((await admin.get('/api/hypervisor/host')).body)
       return [reboot_required, dpkg_broken]
@@ -130,7 +130,7 @@ describe.each<[Account, string]>([
     expect(await flags()).toEqual([false, false])
   })
 
-  test('start-up files of the account that talk do no harm', async () => {
+  test('the service account’s start-up files may print without harm', async () => {
     await inside('host', `sed -i '1i echo Bienvenue; echo; echo end; echo Bienvenue >&2' ~${account}/.bashrc`)
 
     const { status, body } = await admin.get('/api/hypervisor/host')
@@ -141,7 +141,7 @@ describe.each<[Account, string]>([
     expect(exit_status).toBe('OK')
   })
 
-  test('leaves nothing on the host, and no upgrade in the history', async () => {
+  test('container actions leave nothing on the host, and no upgrade in the history', async () => {
     await expect.poll(jobFolders, PATIENCE).toBe('')
     expect((await admin.get('/api/updates/history')).body).toBeNull()
   })
@@ -158,9 +158,9 @@ const Figures = z.object({
   dpkg_broken: z.boolean(),
 })
 
-test('a service that is killed while a container shuts down finds the end of it', async () => {
+test('a service that is killed during a container’s shutdown follows it to its end after a restart', async () => {
   await rig('reset')
-  // Slow to end, as a database may be.
+  // The shutdown is slow, as that of a database may be.
   const folder = await newFolder()
   const before = await startService({ folder })
   const admin = await signIn(before, 'alice')
@@ -183,7 +183,7 @@ test('a service that is killed while a container shuts down finds the end of it'
   await after.stop()
 })
 
-test('a container that is being upgraded can be stopped meanwhile', async () => {
+test('an administrator can stop a container during its upgrade', async () => {
   await rig('reset')
   const service = await startService()
   const admin = await signIn(service, 'alice')

@@ -48,7 +48,7 @@ const LONG: [string, string][] = [
   ['10,000 characters of nothing', 'x'.repeat(10_000)],
 ]
 
-/** As many as one user may have running or waiting. */
+/** The number of jobs that one user may have running or waiting. */
 const AT_ONCE = 10
 
 const named = (targets: string[]) => targets.map((target): [string, string] => [JSON.stringify(target), target])
@@ -75,7 +75,7 @@ describe.each<Account>(['root', 'ops', 'alice'])('with the service account %s', 
     expect(ms).toBeLessThan(10_000)
   })
 
-  test('a job for each of them ends, and is recorded with the target that was sent', async () => {
+  test('a job for each hostile target ends, and its record has the target that was sent', async () => {
     const targets = [...HOSTILE, ...NUL]
     const ids: string[] = []
     for (let at = 0; at < targets.length; at += AT_ONCE) {
@@ -105,14 +105,14 @@ describe.each<Account>(['root', 'ops', 'alice'])('with the service account %s', 
     ['null', { target: null }],
     ['a text instead of an object', 'host'],
     ['a list instead of an object', []],
-  ])('a job for %s: 400', async (_, body) => {
+  ])('a job for %s is 400', async (_, body) => {
     expect(await bob.post('/api/updates/run', body)).toMatchObject({
       status: 400,
       body: { error: expect.stringMatching(FRENCH) },
     })
   })
 
-  test('nothing of it was run, on the host or in a container, and the service is well', async () => {
+  test('no part of a target was run, on the host or in a container, and the service is healthy', async () => {
     for (const place of ['host', '101', '102'] as const) expect(await inside(place, `${FIND} || true`)).toBe('')
     expect(await dpkgStatus('101', 'rig-web')).toBe('install ok installed 1.0')
     expect(await isHealthy(service.url)).toBe(true)

@@ -13,7 +13,7 @@ describe.each<Account>(['root', 'ops'])('with the service account %s', (account)
   let bob: Caller
   beforeAll(async () => {
     await rig('reset')
-    // As libpam-tmpdir does it: for a folder that no container has.
+    // As libpam-tmpdir does, with a folder that no container has.
     await inside('host', 'echo TMPDIR=/var/tmp/of-the-host >>/etc/environment')
     for (const place of ['101', '102', 'host'] as const) await replacePostinst(place, POSTINSTS[place])
     service = await startService({ as: account, env: { PANEL_JOB_OUTPUT_MIB: '1' } })
@@ -21,11 +21,11 @@ describe.each<Account>(['root', 'ops'])('with the service account %s', (account)
     return () => service.stop()
   })
 
-  test('a container reaches no file of the host by its own output, and no folder of the host is named to it', async () => {
+  test('a container reaches no file of the host by its own output, and learns no folder of the host', async () => {
     const { output, last } = await runJob(bob, 'lxc:101')
 
     expect(last).toMatchObject({ type: 'update_done' })
-    // What was printed before it tried is there, from the beginning.
+    // The output from before the attempt is complete.
     expect(output).toMatch(/^(Get|Hit|Ign|Reading)/)
     expect(output).toMatch(/^before$[\s\S]*^forged$[\s\S]*^made$[\s\S]*^after$/m)
     const open = [...output.matchAll(/^fd (\d+ .*)$/gm)].map(([, fd = '']) => fd.replace(/\d+\]$/, ']'))
@@ -33,7 +33,7 @@ describe.each<Account>(['root', 'ops'])('with the service account %s', (account)
     expect(open.join('\n')).not.toContain('ops-panel')
   })
 
-  test('a container that is given something for input does not get the host’s /dev/null, whose mode it could change', async () => {
+  test('a command in a container does not get the host’s /dev/null as its input', async () => {
     await inside(
       '101',
       `mv /usr/bin/apt-get /usr/bin/apt-get.away
@@ -57,12 +57,12 @@ END
     expect(await inside('host', 'stat -c "%a %U" /dev/null')).toBe('666 root')
   })
 
-  test('a job that prints too much keeps its first and its last lines, everywhere the same, and says what is missing', async () => {
+  test('a job that prints too much keeps its first and its last lines, and says how much is missing', async () => {
     await inside('102', 'touch /etc/rig/hold')
     const job = await startFollowed(bob, 'lxc:102')
     const kept = await keepHostFile(job.id, service.database)
     await job.until(({ output }) => output().length > MIB / 2 - 100)
-    // What is in the middle fills no disk either.
+    // The dropped middle does not fill the host’s disk either.
     expect(Number(await inside('host', 'du -sk /var/tmp/ops-panel-jobs-* | cut -f1'))).toBeLessThan(1.5 * 1024 + 64)
     await inside('102', 'rm /etc/rig/hold')
     expect(await job.closed).toBe(1000)
@@ -78,7 +78,7 @@ END
     expect(output_size).toBeLessThan(MIB + 200)
   })
 
-  test('an account that lists folders and processes of the host learns no job’s id, which opens its live output', async () => {
+  test('an account that lists the host’s folders and processes learns no job’s id', async () => {
     await inside('host', 'mkdir -p /etc/rig && touch /etc/rig/hold')
     const job = await startFollowed(bob, 'host')
     await job.until(({ output }) => output().includes('holding'))
@@ -88,7 +88,7 @@ END
     await job.closed
 
     expect(seen).toMatch(/ops-panel-job [\s\S]* [0-9a-f]{32} /)
-    // The first half is the second it began in, which another job's file may name that this suite has kept.
+    // The id's first half is its start time, which the name of a file kept by this suite may contain.
     expect(job.id.split('-')).toHaveLength(2)
     expect(seen).not.toContain(job.id.split('-')[1])
   })

@@ -4,7 +4,7 @@ import { type Follower, follow } from './follower.ts'
 
 const Started = z.object({ job_id: z.string().regex(/^\d+-[a-z0-9]{8}$/), message: z.string().min(1) })
 
-/** Starts an upgrade; its id. */
+/** Starts an upgrade and returns its id. */
 export async function startJob(caller: Caller, target: string): Promise<string> {
   const { status, body } = await caller.post('/api/updates/run', { target })
   if (status !== 202) throw new Error(`run of ${target}: ${status} ${JSON.stringify(body)}`)
@@ -17,7 +17,7 @@ export async function startFollowed(caller: Caller, target: string): Promise<Fol
   return Object.assign(await follow(caller.service, id, { token: caller.token }), { id })
 }
 
-/** Runs an upgrade to its end: what its subscriber got, and what the history says then. */
+/** Runs an upgrade to its end and returns what its subscriber got and its record in the history. */
 export async function runJob(caller: Caller, target: string) {
   const follower = await startFollowed(caller, target)
   const code = await follower.closed
@@ -48,7 +48,7 @@ const Result = z.object({
     .nullable(),
 })
 
-/** How a job has ended, and whose it is, beyond what the history says. */
+/** Returns how a job ended and who started it, with details that the history does not have. */
 export async function jobResult(caller: Caller, id: string): Promise<z.infer<typeof Result>> {
   const { body } = await caller.get(`/api/updates/jobs/${id}?output=none`)
   return Result.parse(body)

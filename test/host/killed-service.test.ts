@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash, randomInt } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { randomOf, seedOf } from '../rounds.ts'
 import { signIn } from './client.ts'
 import { alike, hashes, jobDetail, keepHostFile, steps, upTo } from './copies.ts'
 import { startJob } from './job.ts'
@@ -15,18 +15,17 @@ import { newFolder, startService } from './service.ts'
 
 const PLACES = ['host', '101', '102'] as const
 const LINES = 40
-/** In each of the two runs. */
+/** The number of kills in each of the two runs. */
 const KILLS = 10
-/** Between a service that is there again and its next end, at the most. */
+/** The longest time in ms between a start of the service and its next kill. */
 const ALIVE_MS = 800
 
-const FILE = 'test/host/killed-service.test.ts'
-const seed = Number(process.env.KILL_SEED ?? randomInt(2 ** 31))
-console.info(`seed ${seed}; the same moments again: KILL_SEED=${seed} npx vitest run --project host ${FILE}`)
+const seed = seedOf('test/host/killed-service.test.ts', 'host')
 
 test.each<Account>(['root', 'ops'])(
-  'a service (as %s) killed at ten moments of three upgrades loses no byte of any and repeats none, whatever the bytes',
+  'three upgrades lose and repeat no byte while the service is killed ten times, with the service account %s',
   async (account) => {
+    const random = randomOf(seed + (account === 'root' ? 0 : 1))
     await rig('reset')
     const [folder, port] = [await newFolder(), await freePort()]
     const began = performance.now()
@@ -35,7 +34,7 @@ test.each<Account>(['root', 'ops'])(
       await service.kill()
       await rm(folder, { recursive: true, force: true })
     })
-    // The lines are spread over the kills, and the last one comes after them, however busy this machine is.
+    // Spreads the lines over the kills, so that the last line comes after them, however busy the machine is.
     const seconds = ((performance.now() - began + ALIVE_MS / 2) * (KILLS - 1)) / LINES / 1000
     for (const place of PLACES) {
       await replacePostinst(place, slowPostinst({ lines: LINES, seconds, bytes: place === '102' ? NO_TEXT : '' }))
@@ -52,10 +51,10 @@ test.each<Account>(['root', 'ops'])(
 
     const moments: string[] = []
     for (const at of upTo(KILLS)) {
-      // The first time perhaps before the host has heard of them, then in their middle.
+      // The first kill may come before the host knows of the jobs, the others come while they run.
       if (at === 2)
         await vi.waitUntil(() => jobs.every(({ live }) => steps(live.output()).length > 0), { timeout: 60_000 })
-      await pause(ALIVE_MS * fraction(`${account} ${at}`))
+      await pause(ALIVE_MS * random.next())
       await service.kill()
       const lines = (await inside('host', 'cat /var/tmp/kept-* 2>/dev/null || true')).match(/^rig-slow: step/gm) ?? []
       moments.push(`${lines.length}`)
@@ -82,8 +81,3 @@ test.each<Account>(['root', 'ops'])(
     await expect.poll(jobProcesses, { timeout: 10_000 }).toEqual([])
   },
 )
-
-/** From 0 to 1, the same for the same seed and name. */
-function fraction(name: string): number {
-  return createHash('sha256').update(`${seed} ${name}`).digest().readUInt32BE() / 2 ** 32
-}

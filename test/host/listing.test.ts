@@ -22,13 +22,13 @@ const UPGRADABLE = [
   { name: 'rig-web', version: '2.0', old_version: '1.0' },
 ]
 
-test('the host itself speaks French', async () => {
+test('the rig’s host speaks French', async () => {
   expect(await inside('host', '. /etc/default/locale; export LANG; apt list --upgradable 2>/dev/null')).toContain(
     'pouvant être mis à jour depuis',
   )
 })
 
-test('targets are the host, then its containers as they are listed', async () => {
+test('the targets are the host, then its containers in the order of pct list', async () => {
   const { status, body } = await bob.get('/api/updates/targets')
 
   expect(body).toEqual([
@@ -40,7 +40,7 @@ test('targets are the host, then its containers as they are listed', async () =>
   expect(status).toBe(200)
 })
 
-test('a container that is locked keeps its name', async () => {
+test('a locked container is listed with its name', async () => {
   await inside('host', 'echo "lock: backup" >>/etc/pve/lxc/103.conf')
 
   const { body } = await bob.get('/api/updates/targets')
@@ -48,11 +48,11 @@ test('a container that is locked keeps its name', async () => {
   expect(body).toContainEqual({ id: 'lxc:103', name: 'old-backup', status: 'stopped', vmid: 103 })
 })
 
-test.each(['host', 'lxc:101'])('the packages of %s are found although the host speaks French', async (target) => {
+test.each(['host', 'lxc:101'])('the packages of %s are listed although the host speaks French', async (target) => {
   expect(await packages(bob, target)).toEqual(UPGRADABLE)
 })
 
-test('more requests at once than a connection has sessions are all answered', async () => {
+test('the service answers more concurrent requests than one connection has sessions', async () => {
   const lists = await Promise.all(Array.from({ length: 24 }, () => packages(bob, 'host')))
 
   expect(lists).toEqual(lists.map(() => UPGRADABLE))
@@ -61,24 +61,24 @@ test('more requests at once than a connection has sessions are all answered', as
 test.each([
   ['lxc:103', "Erreur SSH : container '103' not running!", 'a stopped container'],
   ['lxc:999', "Erreur SSH : Configuration file 'nodes/pve/lxc/999.conf' does not exist", 'an unknown container'],
-])('%s: 502, %s', async (target, error) => {
+])('the packages of %s are 502: %s', async (target, error) => {
   expect(await askPackages(bob, target)).toMatchObject({ status: 502, body: { error, code: 'ssh_failed' } })
 })
 
-test.each(['all', 'lxc:', 'lxc', 'vm:101', 'HOST', ' host', '101'])('%j is no target: 400', async (target) => {
+test.each(['all', 'lxc:', 'lxc', 'vm:101', 'HOST', ' host', '101'])('the packages of %j are 400', async (target) => {
   expect(await askPackages(bob, target)).toMatchObject({
     status: 400,
     body: { error: `Cible invalide : ${target}`, code: 'target_invalid' },
   })
 })
 
-test.each(['/api/updates/packages', '/api/updates/packages?target='])('%s lacks a target: 400', async (path) => {
+test.each(['/api/updates/packages', '/api/updates/packages?target='])('%s without a target is 400', async (path) => {
   expect(await bob.get(path)).toMatchObject({ status: 400, body: { code: 'target_missing' } })
 })
 
-test('who sees a job’s name among the processes of the host puts nothing in its place', async () => {
+test('an account that sees a job’s name among the host’s processes cannot take its folder’s place', async () => {
   await rig('slow', '1', '1', '102')
-  // Somebody who is faster than the job each time.
+  // Makes bob faster than the job each time.
   await inside(
     'host',
     `printf '%s\\n' '#!/bin/sh' 'su bob -s /bin/sh -c "mkdir $1; mkdir -p /var/tmp/ops-panel-job-\${1##*/}"' 'exec /usr/bin/mkdir "$@"' >/usr/local/bin/mkdir
@@ -98,7 +98,7 @@ test.each([
   ['prints without end', 'while :; do echo "a/b 2 amd64 [upgradable from: 1]"; done'],
   ['has a line without end', 'exec cat /dev/zero'],
   ['lists a hundred thousand packages', 'seq -f "p%.0f/s 2 x [upgradable from: 1]" 100000'],
-])('a container whose apt %s is 502, and nothing of it runs on', async (_, text) => {
+])('the packages of a container whose apt %s are 502, and its commands end', async (_, text) => {
   await inside('101', `printf '#!/bin/sh\\n%s\\n' '${text}' >/usr/bin/apt`)
 
   expect(await askPackages(bob, 'lxc:101')).toMatchObject(TOO_LONG)
@@ -107,7 +107,7 @@ test.each([
   await expect.poll(running, { timeout: 10_000 }).toBe('')
 })
 
-test('a container whose apt never answers takes no place of others, whoever asks for its packages again and again', async () => {
+test('repeated requests to a container whose apt never answers take no place of other users', async () => {
   await inside('101', `printf '#!/bin/sh\\nexec sleep 600\\n' >/usr/bin/apt`)
   const hanging = Array.from({ length: 80 }, () => askPackages(bob, 'lxc:101'))
   const zoe = await signIn(service, 'zoe')
@@ -120,13 +120,13 @@ test('a container whose apt never answers takes no place of others, whoever asks
   expect(started.status).toBe(202)
   expect(await running()).toBe('8')
 
-  // What is ended there is answered, and the next of those that wait begins.
+  // Each command that is ended gets an answer, and the next waiting one begins.
   await inside('101', 'rm /usr/bin/apt')
   await inside('host', 'pkill -f "sleep [6]00"')
   for (const { status } of await Promise.all(hanging)) expect(status).toBe(502)
 })
 
-test('a listing of containers that is too long is 502, not the host alone', async () => {
+test('a list of containers that is too long is 502, not a list of the host alone', async () => {
   await inside(
     'host',
     `mv /usr/sbin/pct /usr/sbin/pct.real

@@ -6,14 +6,14 @@ import { type Account, PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 import { type Startups, startups } from './startups.ts'
 
-/** Enough to keep everybody out, when nothing bounds the checks in flight. */
+/** Enough to keep everybody out if nothing limited the checks in flight. */
 const ATTACKERS = 40
-/** Everybody whom the rig lets in, and three of them at a second place. */
+/** Every account that the rig admits; three of them sign in from two addresses. */
 const PEOPLE: Account[] = ['root', 'alice', 'bob', 'ops', 'zoe', 'shut', 'mustchange', 'bob', 'ops', 'zoe']
-/** How long somebody who knows the password may be kept waiting, and where this person has signed in before. */
+/** The longest wait for a correct password from a new address, and from an address that has signed in before. */
 const STRANGER_MS = 60_000
 const KNOWN_MS = 10_000
-/** Checks that the service lets run at once, and where sshd's MaxStartups begins to drop connections. */
+/** The service's limit of concurrent checks, and the count from which sshd's MaxStartups drops connections. */
 const CHECKS = 6
 const DROPS_FROM = 10
 
@@ -22,7 +22,7 @@ let sshd: Startups
 beforeAll(async () => {
   await rig('reset')
   service = await startService()
-  // The service account is connected from now on: whatever comes in addition is the check of a login.
+  // Connects the service account, so that every further connection is the check of a login.
   await signIn(service, 'alice')
   sshd = startups()
   expect(sshd.limits).toBe(`${DROPS_FROM}-100`)
@@ -37,13 +37,13 @@ afterEach(async ({ task }) => {
   const counts = unauthenticated()
   const [most = 0, mostly = 0] = [counts.at(-1), counts[Math.floor(counts.length * 0.95)]]
   console.log(`${task.name}: sshd saw ${most} at most that had not signed in, ${mostly} at most for 95 % of the time`)
-  // sshd counts a refused connection until its processes have ended, a moment after the service has closed it.
+  // sshd counts a refused connection until its processes have ended, shortly after the service has closed it.
   expect(mostly).toBeLessThanOrEqual(CHECKS)
   expect(most).toBeLessThan(DROPS_FROM)
   expect(await rig('log')).not.toContain('MaxStartups')
 })
 
-test('forty wrong logins in flight keep none of ten right ones out, and each gets its own answer', async () => {
+test('forty wrong logins in flight keep out none of ten correct ones, and each gets its own answer', async () => {
   const wrong = Array.from({ length: ATTACKERS }, (_, n) => login(service, victim(n), 'wrong'))
   const people = await Promise.all(PEOPLE.map((account) => persist(account)))
   const answers = (await Promise.all(wrong)).map(kind)
@@ -54,7 +54,7 @@ test('forty wrong logins in flight keep none of ten right ones out, and each get
   expect(unexpected(answers)).toEqual([])
 })
 
-test('forty that go on as the login limit lets them keep none of ten strangers out', async () => {
+test('forty attackers within the login limit keep out none of ten correct logins from new addresses', async () => {
   const attack = await startAttack(5)
   const people = await Promise.all(PEOPLE.map((account) => persist(account)))
   const answers = await attack.end()
@@ -65,18 +65,18 @@ test('forty that go on as the login limit lets them keep none of ten strangers o
   expect(unexpected(answers)).toEqual([])
 })
 
-test('forty that come from a new address each time do not hold up who has signed in before', async () => {
+test('forty attackers with changing addresses do not delay a user whose address has signed in before', async () => {
   const home = freshAddress()
   expect((await login(service, 'bob', PASSWORDS.bob, home)).status).toBe(200)
   const attack = await startAttack(1)
   const [known, ...strangers] = await Promise.all([
     persist('bob', { address: home }),
-    // As long as five tries take: then the login limit has the person wait.
+    // The time of five tries, after which the login limit makes the user wait.
     ...PEOPLE.map((account) => persist(account, { withinMs: 24_000 })),
   ])
   const answers = await attack.end()
 
-  // How strangers fare is told, not promised: nothing tells them from the attackers.
+  // The strangers’ figures are printed but not asserted: the service cannot tell them from attackers.
   console.log(`known: ${figures([known])}; strangers: ${figures(strangers)}`, countOf(answers))
   expect(known.ms).toBeLessThan(KNOWN_MS)
   expect(unexpected(answers)).toEqual([])
@@ -86,12 +86,12 @@ const REFUSED = '401 bad_credentials'
 const BUSY = '503 login_busy, Retry-After 12'
 const TOLD_TO_WAIT = /^(503 login_busy|429 login_rate_limited), Retry-After \d+$/
 
-/** What no wrong login may be answered: neither an error, nor that the host cannot be reached. */
+/** Returns the answers that no wrong login may get, such as errors or an unreachable host. */
 function unexpected(answers: string[]): string[] {
   return answers.filter((answer) => answer !== REFUSED && answer !== BUSY)
 }
 
-/** What a login was answered, in a few words. */
+/** Returns status, code and Retry-After of the answer to a login. */
 function kind({ status, body, headers }: Answer): string {
   if (status === 200) return '200'
   const { code } = z.strictObject({ error: z.string(), code: z.string() }).parse(body)
@@ -99,14 +99,14 @@ function kind({ status, body, headers }: Answer): string {
   return `${status} ${code}${after === null ? '' : `, Retry-After ${after}`}`
 }
 
-/** Unknown accounts, and one that exists. */
+/** Returns an unknown account or an existing one, in turn. */
 function victim(n: number): string {
   return n % 2 === 0 ? 'bob' : `attacker${n}`
 }
 
 /**
- * Forty wrong logins at any time, until `end`, each attacker with a new address after so many tries; those that are told
- * to wait do. Settles when the service is full. `end` gives what they were answered.
+ * Keeps forty wrong logins under way until `end`, which returns their answers. Each attacker takes a new address after
+ * `triesAnAddress` tries and waits as Retry-After says. Settles when the service is full.
  */
 async function startAttack(triesAnAddress: number) {
   const answers: string[] = []
@@ -131,7 +131,7 @@ async function startAttack(triesAnAddress: number) {
   return { end }
 }
 
-/** Signs in, again and again as it is told to; how long that took, and what it was answered before. */
+/** Signs in, again after each Retry-After; returns how long that took and the refusals before. */
 async function persist(account: Account, { address = freshAddress(), withinMs = STRANGER_MS } = {}) {
   const began = performance.now()
   const refused: string[] = []

@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 afterEach(() => rig('up'))
 
-test('a host that goes away in mid-stream is waited for; back without the job’s folder, it ends the job in error', async () => {
+test('a job waits for a host that is down, and ends in error if it comes back without the job’s folder', async () => {
   await rig('down')
 
   expect((await bob.get('/api/updates/targets')).body).toHaveLength(1)
@@ -43,14 +43,14 @@ test('a host that goes away in mid-stream is waited for; back without the job’
   expect(finished_at).toBeDefined()
   expect(job.frames.at(-1)).toMatchObject({ type: 'update_error', data: { error: output } })
   expect((await bob.get('/api/updates/targets')).body).toHaveLength(4)
-  // What had come before can still be read.
+  // The output from before can still be read.
   const late = await follow(service, job.id, { token: bob.token })
   expect(await late.closed).toBe(1000)
   expect(late.output()).toBe(before)
   expect(late.frames.at(-1)).toMatchObject({ type: 'update_error', data: { error: output } })
 })
 
-test('a host that stops answering in mid-stream is noticed; when it answers again, the job is followed to its end', async () => {
+test('a job waits for a host that stops answering, and is followed to its end when it answers again', async () => {
   const since = service.log().length
   await rig('freeze', 'on')
 

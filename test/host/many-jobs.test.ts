@@ -10,20 +10,20 @@ import { jobFolders, jobProcesses } from './remains.ts'
 import { type Account, inside, resetWithSshd, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** As many as may be running or waiting, of users who may each have ten. */
+/** Five users with ten jobs each: all that may run or wait at once. */
 const PEOPLE: Account[] = ['root', 'alice', 'bob', 'ops', 'zoe']
 const TARGETS = ['host', 'lxc:101', 'lxc:102', 'host', 'lxc:101', 'lxc:102', 'host', 'lxc:101', 'lxc:102', 'all']
 const JOBS = PEOPLE.length * TARGETS.length
 const PLACES = ['host', '101', '102'] as const
-/** Generous: this machine may have other work. */
+/** Generous, because the machine may be busy. */
 const WITHIN_MS = 400_000
 
 let service: Service
 let people: Caller[]
 beforeAll(async () => {
-  // Debian's own limits.
+  // The limits of Debian's default configuration.
   await resetWithSshd('MaxSessions 10', 'MaxStartups 10:30:100')
-  // The first of each target lasts until all have been started.
+  // The first job of each target waits until all jobs are started.
   for (const place of PLACES) {
     await replacePostinst(place, slowPostinst({ lines: 5, seconds: 0.01 }))
     await inside(place, 'touch /etc/rig/hold')
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 
 test(
-  'fifty jobs of five users over all targets, started at once, all succeed, one after another, users in turn; more are refused',
+  'fifty jobs of five users succeed one after another, with users served in turn, and further jobs are refused',
   async () => {
     const began = performance.now()
     const jobs = await Promise.all(
@@ -82,7 +82,7 @@ test(
         .sort((one, other) => one.first - other.first)
       for (const [at, { id, first }] of spans.entries())
         expect(first, `${id} at ${place}`).toBeGreaterThanOrEqual(spans[at - 1]?.last ?? 0)
-      // Whoever came last has had a job before anybody’s third.
+      // Every user has had a job before any user’s third job.
       expect(new Set(spans.slice(0, 2 * PEOPLE.length).map(({ started_by }) => started_by)).size).toBe(PEOPLE.length)
     }
     expect(service.log()).not.toContain('Channel open failure')
@@ -96,7 +96,7 @@ function concerns(target: string, place: (typeof PLACES)[number]): boolean {
   return place === 'host' ? target === 'host' : target === 'all' || target === `lxc:${place}`
 }
 
-/** When the first word of a job's own command arrived, and when its end. */
+/** Returns when the first output of a job's own command arrived, and when its final event did. */
 function span(follower: Follower | undefined): { first: number; last: number } {
   let text = ''
   let first = Number.POSITIVE_INFINITY

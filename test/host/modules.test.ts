@@ -29,13 +29,13 @@ async function install(admin: Caller, id: string, commit: string) {
   return now()
 }
 
-/** The commit of a module that the list shows. */
+/** Returns the commit of a module that the list shows. */
 async function shown({ get }: Caller, id: string): Promise<string> {
   const { modules } = Registry.parse((await get('/api/registry/modules?refresh=1')).body)
   return modules.find((each) => each.id === id)?.commit ?? ''
 }
 
-test('a module that was pushed to since it was shown is not installed: neither the new commit nor the old', async () => {
+test('a module that changed since it was shown is not installed: neither the new commit nor the old', async () => {
   const forge = await testForge()
   const example = await exampleRepository()
   forge.put(example)
@@ -53,7 +53,7 @@ test('a module that was pushed to since it was shown is not installed: neither t
   expect((await alice.get('/api/audit?action=module_installed')).body).toMatchObject({ entries: [] })
 })
 
-test('the example module is installed in the middle of an upgrade, which nobody who watches notices', async () => {
+test('installing the example module during an upgrade interrupts none of its subscribers', async () => {
   await rig('reset')
   await replacePostinst('101', slowPostinst({ lines: LINES, seconds: 0.2 }))
   const forge = await testForge()

@@ -6,7 +6,7 @@ import { UNDER_TEST_COMMAND } from './service.ts'
 
 const run = promisify(execFile)
 
-/** Puts the helper on the host as its own instructions say, and makes the account `narrow`, which may run it alone. */
+/** Installs the helper as its instructions say, and makes the account `narrow`, which may run only the helper. */
 export async function narrowAccount(): Promise<void> {
   await installHelper()
   await inside(
@@ -17,7 +17,7 @@ export async function narrowAccount(): Promise<void> {
   )
 }
 
-/** The program that the service's own command prints, changed by an expression of sed where one is given. */
+/** Installs the helper that the service's own command prints, changed by a sed expression if one is given. */
 export async function installHelper(change = ''): Promise<void> {
   const [program = '', ...words] = UNDER_TEST_COMMAND
   const { stdout } = await run(program, [...words, 'host', 'helper', '--print'])
@@ -25,7 +25,7 @@ export async function installHelper(change = ''): Promise<void> {
   await inside('host', `echo ${text} | base64 -d | sed '${change}' | install -m 755 /dev/stdin ${HOST_HELPER}`)
 }
 
-/** Runs a script as that account, past ssh; its exit code and what it said. */
+/** Runs a script as the account `narrow`, without ssh; returns its exit code and output. */
 export async function asNarrow(script: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const text = Buffer.from(script).toString('base64')
   const told = await inside(
@@ -43,7 +43,7 @@ function decoded(base64: string): string {
   return Buffer.from(base64, 'base64').toString()
 }
 
-/** A new host with that account. */
+/** Resets the host and makes the account `narrow` on it. */
 export async function resetNarrow(): Promise<void> {
   await rig('reset')
   await narrowAccount()

@@ -10,13 +10,13 @@ import { followOn } from './resuming.ts'
 import { PASSWORDS, type Place } from './rig.ts'
 import { isHealthy, type Service } from './service.ts'
 
-/** More than 30 s: a sign-in that was under way gives up after 20 s, and the next one, which is all of it in the outage, after 10 more. */
+/** Long enough for a sign-in that was under way (20 s) and a whole sign-in after it (10 s) to fail. */
 const AWAY_MS = 34_000
-/** The service gives a database 10 s, and some requests ask it twice. */
+/** The service waits 10 s for the database, and some requests need it twice. */
 const BOUND_MS = 25_000
-/** The last try before it was back may be a call of 10 s that nobody answers. */
+/** The last attempt during the outage may be a call that waits 10 s in vain. */
 const BACK_MS = 15_000
-/** Waiting for a lock with the event loop stopped takes as long as the patience with it. */
+/** The longest wait for a lock of a local database, which blocks the event loop. */
 const BLOCKED_MS = 5_000
 
 interface Outage {
@@ -25,17 +25,17 @@ interface Outage {
   place: Place
   begin(): void | Promise<void>
   end(): void | Promise<void>
-  /** Done in its middle, as the service and its database see it. */
+  /** Runs in the middle of the outage. */
   meanwhile?(job: { id: string }): Promise<unknown>
-  /** Whether what is stored can be read meanwhile. */
+  /** Whether the database can still be read during the outage. */
   readable?: boolean
-  /** What may still succeed for so long: what was on its way, or small enough for the last of the room. */
+  /** The time in ms after `begin` during which writes may still succeed. */
   settleMs?: number
 }
 
 /**
- * The database is away for more than 30 s in the middle of a job, while everything is asked for over and over. Expects that all of it
- * is refused, that nothing is lost or begun twice, and that all is well again by itself.
+ * Takes the database away for more than 30 s during a job, while clients repeat all kinds of requests. Expects that the
+ * requests are refused, that nothing is lost or begun twice, and that the service recovers by itself.
  */
 export async function throughOutage({
   service,
@@ -54,10 +54,11 @@ export async function throughOutage({
   const live = followOn(bob, id)
   await vi.waitUntil(() => live.output().includes('rig-slow: step 5'), { timeout: 60_000 })
   const asking = keepAsking(bob, id)
-  await pause(2_000)
+  await vi.waitUntil(() => asking.rounds() >= 3, { timeout: 60_000 })
 
   const began = performance.now()
   await begin()
+  // The duration of the outage is the subject of the test.
   await pause(AWAY_MS / 3)
   const [refusedStart] = await Promise.all([
     bob.post('/api/updates/run', { target: target(place) }),
@@ -68,7 +69,7 @@ export async function throughOutage({
   const ending = performance.now()
   await end()
   const ended = performance.now()
-  // By itself, and soon: longer than this it took while the pauses between two tries still grew.
+  // The service recovers soon by itself, because the pauses between its attempts are bounded.
   await vi.waitUntil(() => isHealthy(service.url), { timeout: BACK_MS, interval: 50 })
   const healthyAfter = performance.now() - ended
   await vi.waitUntil(() => live.output().length > heardUntil, { timeout: BACK_MS, interval: 50 })
@@ -87,7 +88,7 @@ export async function throughOutage({
   expect(await jobDetail(bob, id)).toMatchObject({ status: 'success', exit_code: 0 })
   expect(await timesBegun(id, service.database)).toBe(1)
 
-  // A job that was refused never runs, also where its record comes to light afterwards.
+  // A job that was refused never runs, even if its record was stored.
   expect(told(refusedStart)).toEqual(STORAGE_FAILED)
   const others = await startedBeside(bob, id)
   for (const job of others) {
@@ -138,7 +139,7 @@ async function health(service: Service) {
   return fetch(`${service.url}/api/health`).then((answer) => answer.json())
 }
 
-/** The jobs that there are beside this one. */
+/** Returns the ids of all other jobs. */
 async function startedBeside(bob: Caller, id: string): Promise<string[]> {
   const { body } = await bob.get('/api/updates/history?output=none')
   return Jobs.parse(body)

@@ -6,14 +6,14 @@ import { ask, freshAddress, login, signedIn, signIn } from './client.ts'
 import { debian13, type OtherRig, PASSWORDS } from './rig.ts'
 import { commandLine, type Service, startService } from './service.ts'
 
-/** How long a right password may take: as long as some wrong ones before it. */
+/** The longest check of a correct password, which may wait for some wrong ones before it. */
 const RIGHT_MS = 10_000
-/** One more wrong password at once than sshd puts up with. */
+/** One more concurrent wrong password than sshd tolerates. */
 const TOO_MANY = 4
 
 let host: OtherRig
 let service: Service
-/** One that is not installed. */
+/** A service that is not installed. */
 let fresh: Service
 beforeAll(async () => {
   host = await debian13()
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const start = (): Promise<Service> => startService({ env: { PANEL_SSH_HOST: host.sshHost } })
 
-/** Tries a wrong password until the client leaves; the status of the answer, if there was one by then. */
+/** Tries a wrong password; returns the status of the answer, or undefined when the signal aborts before. */
 async function wrongOne(username: string, signal: AbortSignal): Promise<number | undefined> {
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': freshAddress() }
   const body = JSON.stringify({ username, password: 'wrong' })
@@ -40,7 +40,7 @@ async function wrongOne(username: string, signal: AbortSignal): Promise<number |
 
 const sshdLog = () => host.rig('log')
 
-/** Wrong passwords that the service knows nothing of, from the address that it has. */
+/** Sends wrong passwords to sshd without the service, from the service's address, until sshd rejects it. */
 async function provoke(): Promise<void> {
   const [name = '', port] = host.sshHost.split(':')
   const account = { address: '', host: name, port: Number(port), username: 'bob', password: 'wrong', hostKey: '' }
@@ -49,20 +49,20 @@ async function provoke(): Promise<void> {
   await expect.poll(tried, { timeout: 10_000 }).toBe('throttled')
 }
 
-/** Has sshd read its configuration again, and forget whom it turns away. */
+/** Makes sshd reload its configuration, which also clears its penalties. */
 async function reload(): Promise<void> {
   await host.rig('in', 'host', 'pkill', '-HUP', '-x', 'sshd')
   await expect.poll(() => host.rig('status'), { timeout: 10_000 }).toContain('sshd answers')
 }
 
-describe('an sshd that turns away the address of wrong passwords', () => {
-  test('does not turn the service away: wrong ones in bulk keep nobody out who signs in correctly', async () => {
+describe('an sshd that rejects addresses after wrong passwords', () => {
+  test('does not reject the service: many wrong passwords keep out no correct one', async () => {
     const home = freshAddress()
     expect((await login(service, 'bob', PASSWORDS.bob, home)).status).toBe(200)
     const leaving = new AbortController()
     const wrong = Array.from({ length: 2 * TOO_MANY }, (_, n) => wrongOne(`victim${n}`, leaving.signal))
 
-    // Until sshd would have had enough of them, and beyond.
+    // Within these pauses sshd would turn the address away.
     for (let n = 0; n < 4; n += 1) {
       await pause(1_500)
       const { status, ms } = await login(service, 'bob', PASSWORDS.bob, home)
@@ -78,7 +78,7 @@ describe('an sshd that turns away the address of wrong passwords', () => {
     expect(await sshdLog()).not.toContain('drop connection')
   })
 
-  test('is seen by doctor and by the wizard, and the line that they name is all it takes', async () => {
+  test('is reported by doctor and the wizard, and the configuration line that they name solves it', async () => {
     const before = await commandLine(service, 'doctor')
     const [, line = ''] = /^• .*« (PerSourcePenaltyExemptList 127\.0\.0\.1) »/m.exec(before) ?? []
 
@@ -97,7 +97,7 @@ describe('an sshd that turns away the address of wrong passwords', () => {
     expect(await wizardCheck('root')).toMatchObject({ ok: true })
   })
 
-  test('holds nobody back once it makes an exception of the service', async () => {
+  test('delays no login once it exempts the service', async () => {
     const other = await start()
     try {
       expect((await login(other, 'bob', PASSWORDS.bob)).status).toBe(200)
@@ -106,7 +106,7 @@ describe('an sshd that turns away the address of wrong passwords', () => {
       const wrong = await Promise.all(Array.from({ length: 6 }, (_, n) => login(other, `victim${n}`, 'wrong')))
 
       expect(wrong.map(({ status }) => status)).toEqual(Array(6).fill(401))
-      // All at once; one after another, with what sshd forgets in between, they would take half a minute.
+      // Spaced out to stay below the penalties, they would take half a minute.
       expect(performance.now() - began).toBeLessThan(15_000)
       expect(await sshdLog()).not.toContain('drop connection')
     } finally {
@@ -116,7 +116,7 @@ describe('an sshd that turns away the address of wrong passwords', () => {
     }
   })
 
-  test('is named as what it is when it turns the service away all the same', async () => {
+  test('is named as the cause of the failed login when it rejects the service all the same', async () => {
     const alice = await signIn(service, 'alice')
     await provoke()
 
@@ -146,7 +146,7 @@ const Checked = z.object({
   checks: z.array(z.object({ id: z.string(), ok: z.boolean(), message: z.string() })),
 })
 
-/** What the wizard of a service that is not installed says of this host. */
+/** Returns one check of this host by the wizard of a service that is not installed. */
 async function wizardCheck(account: 'root' | 'alice' | 'ops', wanted = 'penalties') {
   await expect.poll(() => fresh.log(), { timeout: 5_000 }).toContain('jeton d’installation')
   const [, setup_token] = /jeton d’installation : ([\w-]+)/.exec(fresh.log()) ?? []

@@ -1,11 +1,11 @@
 import { type Place, rig } from './rig.ts'
 
-/** Gives rig-slow 2.0 another postinst there, in a repository that knows it, until the next reset. */
+/** Replaces the postinst of rig-slow 2.0 there, and updates the repository's index, until the next reset. */
 export async function replacePostinst(place: Place, postinst: string): Promise<void> {
   await rig('in', place, 'sh', '-ec', REPLACE, 'replace', postinst)
 }
 
-/** As rig/base.sh makes packages and their index. */
+/** Builds the package and the index as rig/base.sh does. */
 const REPLACE = `
 cd /srv/rig/main
 size() { stat -c %s "$1"; }
@@ -21,12 +21,12 @@ done >Packages
 sed -i "s/^ .* Packages$/ $(hash Packages) $(size Packages) Packages/" Release
 `
 
-/** For printf: An é, a byte that is no text, a character cut short, one of four bytes, and one that ends in the next line. */
+/** For printf: é, an invalid byte, a truncated character, a four-byte character, and one cut off by the line end. */
 export const NO_TEXT = String.raw`\303\251\377\342\202\360\237\230\200\303`
 
 /**
- * Writes so many lines, so far apart, each with these bytes at its end (in the octal of printf), and stays before the
- * last one for as long as there is a file /etc/rig/hold.
+ * Returns a postinst that prints `lines` lines, `seconds` apart, each ending with `bytes` (octal escapes of printf). It
+ * waits before the last line while /etc/rig/hold exists.
  */
 export function slowPostinst({ lines, seconds, bytes = '' }: { lines: number; seconds: number; bytes?: string }) {
   return `#!/bin/sh

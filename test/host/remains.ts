@@ -1,13 +1,13 @@
 import { inside } from './rig.ts'
 
-/** The folders of jobs on the host; empty when each has been removed. */
+/** Returns the folders of jobs on the host; empty when all are removed. */
 export function jobFolders(): Promise<string> {
   return inside('host', "find /var/tmp -mindepth 2 -maxdepth 2 -path '*/ops-panel-jobs-*' -printf '%f\\n'")
 }
 
 /**
- * The processes on the host that belong to jobs, those that follow them included; the host sees its containers' too, and
- * is asked past ssh. What dpkg was told to run counts as well.
+ * Returns the processes on the host and in its containers that belong to jobs, with those that read their output and
+ * those that dpkg runs. The host is asked without ssh.
  */
 export async function jobProcesses(): Promise<string[]> {
   const all = (await inside('host', 'ps -eww -o args=')).split('\n')

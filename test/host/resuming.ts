@@ -2,22 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Caller } from './client.ts'
 import { type Follower, type Frame, follow } from './follower.ts'
 
-/** A subscriber that comes back where it was, whenever its connection breaks, until the job has ended. */
+/** A subscriber that resumes at its last byte whenever its connection breaks, until the job has ended. */
 export interface Resuming {
-  /** What has arrived so far, over all of its connections. */
+  /** Returns the output so far, over all of its connections. */
   output(): string
-  /** How many connections it has had. */
+  /** Returns its number of connections so far. */
   connections(): number
-  /** Settles with the final event; rejects when a byte was missing or came twice, or when it takes too long. */
+  /** Settles with the final event; rejects when a byte is missing or repeated, or when it takes too long. */
   ended: Promise<Frame>
 }
 
-/** A service that is killed is back within seconds. */
-const BACK_MS = 60_000
-const AGAIN_MS = 25
-/** The connection broke, the service is stopping or cannot read what is stored, or this subscriber was too slow. */
-const COMES_BACK = new Set([1006, 1001, 1011, 1013])
+/** A killed service is back within seconds; this leaves room for a busy machine. */
+const RETURN_MS = 60_000
+const RETRY_MS = 25
+/** A broken connection, a stopping service, a database that cannot be read, a subscriber that is too slow. */
+const RESUMABLE_CODES = new Set([1006, 1001, 1011, 1013])
 
+/** Follows a job to its end, over as many connections as it takes. */
 export function followOn({ service, token }: Caller, jobId: string): Resuming {
   const text: string[] = []
   let at = 0
@@ -28,7 +29,7 @@ export function followOn({ service, token }: Caller, jobId: string): Resuming {
     for (const frame of frames) {
       const chunk = frame.type === 'update_output' ? frame.data.chunk : ''
       const start = frame.seq - Buffer.byteLength(chunk)
-      if (start !== at) throw new Error(`${jobId}: what begins at byte ${start} came at byte ${at}: ${chunk}`)
+      if (start !== at) throw new Error(`${jobId}: expected byte ${at}, got byte ${start}: ${chunk}`)
       at = frame.seq
       text.push(chunk)
     }
@@ -40,13 +41,13 @@ export function followOn({ service, token }: Caller, jobId: string): Resuming {
       try {
         return await follow(service, jobId, { token, from: at, withinMs: 300_000 })
       } catch (error) {
-        if (performance.now() - since > BACK_MS) throw error
-        await pause(AGAIN_MS)
+        if (performance.now() - since > RETURN_MS) throw error
+        await pause(RETRY_MS)
       }
     }
   }
 
-  const toItsEnd = async (): Promise<Frame> => {
+  const followToEnd = async (): Promise<Frame> => {
     for (;;) {
       const one = await connect()
       connections += 1
@@ -55,11 +56,11 @@ export function followOn({ service, token }: Caller, jobId: string): Resuming {
       current = undefined
       const final = take(one)
       if (code === 1000 && final) return final
-      if (!COMES_BACK.has(code)) throw new Error(`${jobId}: the service closed with ${code}`)
+      if (!RESUMABLE_CODES.has(code)) throw new Error(`${jobId}: the service closed with ${code}`)
     }
   }
 
-  const ended = toItsEnd()
+  const ended = followToEnd()
   ended.catch(() => {})
   return {
     output: () => text.join('') + (current?.output() ?? ''),

@@ -7,10 +7,10 @@ FILES=$HERE/rig
 PORT=${RIG_PORT:-2222}
 DATA=${RIG_DATA:-/var/tmp/ops-panel-rig}
 SUITE=${RIG_SUITE:-bookworm} # Debian 12, or trixie: Debian 13, whose sshd has penalties
-# What the host and the containers start from: another one as soon as a file that goes into it changes.
+# The base of the host and the containers; a change of a file in it gives another base.
 BASE=$DATA/base-$SUITE-$(cat "$FILES"/* | sha256sum | cut -c1-12)
 RUN=$DATA/run-$PORT      # one host a port
-NAME=ops-panel-rig-$PORT # of LXC's command sockets and cgroups, which are seen outside too
+NAME=ops-panel-rig-$PORT # names LXC's command sockets and cgroups, which are visible outside
 RUNNING='101 102' # running at boot; 103 is stopped
 ENVIRONMENT=(env -i TERM=dumb HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -97,7 +97,7 @@ sshd_answers() {
   (exec 3<>"/dev/tcp/127.0.0.1/$PORT" && IFS= read -r -t 2 line <&3 && [[ $line == SSH-* ]]) 2>/dev/null
 }
 
-await() { # seconds, then the command that must come true
+await() { # seconds, then a command that must succeed within them
   local tries=$(($1 * 50))
   shift
   until "$@"; do
@@ -153,7 +153,7 @@ build() {
   [ -e "$BASE/.complete" ] && return
   local old
   for old in "$DATA/base-$SUITE"-*; do
-    grep -qs "lowerdir=$old," /proc/[0-9]*/mounts || rm -rf "$old" # unless a host on another port stands on it
+    grep -qs "lowerdir=$old," /proc/[0-9]*/mounts || rm -rf "$old" # unless a host on another port uses it
   done
   say "building the base (about a minute, once); log: $DATA/build.log"
   bash "$FILES/base.sh" "$BASE" "$DATA/cache" "$SUITE" >"$DATA/build.log" 2>&1 || {
@@ -201,7 +201,7 @@ U
 command=${1:-help}
 shift || true
 case $command in up | down | reset | purge | base)
-  # Hosts come and go at once, each by one hand; a base is built alone, and removed by nobody who starts a host meanwhile.
+  # Several hosts may start and stop at once. A lock lets only one process build a base, and none remove it meanwhile.
   mkdir -p "$DATA"
   exec 8>"$DATA/.lock-$PORT" 9>"$DATA/.lock"
   [ "$command" = base ] || flock 8

@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const SCRIPT = fileURLToPath(new URL('rig.sh', import.meta.url))
-/** Of what is read from the host in one go: the files of jobs, for instance. */
+/** The largest output of a command on the host, such as the file of a job. */
 const MOST_OUTPUT = 64 * 1024 * 1024
-/** A reset takes two seconds, on a machine that others load a minute. */
+/** A reset takes two seconds, or a minute on a busy machine. */
 const RIG_MS = 120_000
 const run = promisify(execFile)
 
-/** The port of this worker's rig: run.sh brings one up for each worker, on neighbouring ports. */
+/** The port of this worker's rig: run.sh starts one for each worker, on consecutive ports. */
 const PORT = Number(process.env.RIG_PORT ?? 2222) + Number(process.env.VITEST_POOL_ID ?? 1) - 1
-/** The environment in which rig.sh means this worker's rig. */
+/** The environment that makes rig.sh act on this worker's rig. */
 export const RIG_ENVIRONMENT = { ...process.env, RIG_PORT: String(PORT) }
 
 /** Where the rig's sshd listens. */
 export const SSH_HOST = `127.0.0.1:${PORT}`
 
-/** The rig's accounts and their passwords (`rig.sh users` says what is odd about each). */
+/** The rig's accounts and their passwords; `rig.sh users` explains each account. */
 export const PASSWORDS = {
   root: 'Root-pw-1',
   alice: 'Alice-pw-1',
@@ -29,13 +29,13 @@ export const PASSWORDS = {
   locked: 'Locked-pw-1',
   expired: 'Expired-pw-1',
   mustchange: 'Must-pw-1',
-  /** Not of the rig: `narrowAccount` makes it. */
+  /** Not part of the rig: `narrowAccount` makes it. */
   narrow: 'Narrow-pw-1',
 } as const
 
 export type Account = keyof typeof PASSWORDS
 
-/** Runs `rig.sh`; its stdout, without the line end. Rejects when it fails. */
+/** Runs `rig.sh` and returns its stdout without the line end. Rejects when it fails. */
 export async function rig(...words: string[]): Promise<string> {
   const { stdout } = await run('bash', [SCRIPT, ...words], {
     timeout: RIG_MS,
@@ -45,20 +45,20 @@ export async function rig(...words: string[]): Promise<string> {
   return stdout.trimEnd()
 }
 
-/** A new host whose sshd has these lines before its own (`rig('reset')` gives one without). */
+/** Resets the host with these lines at the top of its sshd configuration; `rig('reset')` removes them. */
 export async function resetWithSshd(...lines: string[]): Promise<void> {
   await run('bash', [SCRIPT, 'reset'], { timeout: RIG_MS, env: { ...RIG_ENVIRONMENT, RIG_SSHD: lines.join('\n') } })
 }
 
-/** Another host, of Debian 13, beside the one that the tests share. */
+/** A second host, with Debian 13, beside this worker's own. */
 export interface OtherRig {
   /** Where its sshd listens. */
   sshHost: string
-  /** As `rig`, of this one. */
+  /** As `rig`, for this host. */
   rig(...words: string[]): Promise<string>
 }
 
-/** Brings one up; run.sh takes down what an interrupted test leaves. Building what it starts from takes minutes, once. */
+/** Starts a Debian 13 host, which run.sh takes down at the latest. The first build of its base takes minutes. */
 export async function debian13(): Promise<OtherRig> {
   const port = 10_000 + PORT
   const env = { ...RIG_ENVIRONMENT, RIG_PORT: String(port), RIG_SUITE: 'trixie' }
@@ -72,12 +72,12 @@ export async function debian13(): Promise<OtherRig> {
 
 export type Place = 'host' | '101' | '102'
 
-/** Runs a shell script as root on the host or in a container, past ssh. */
+/** Runs a shell script as root on the host or in a container, without ssh. */
 export function inside(place: Place, script: string): Promise<string> {
   return rig('in', place, 'sh', '-c', script)
 }
 
-/** Gives accounts of the host random passwords, long enough to be searched for, until the next reset. */
+/** Gives accounts of the host random passwords, long enough to search for in logs, until the next reset. */
 export async function newPasswords<account extends Account>(...accounts: account[]): Promise<(of: account) => string> {
   const passwords = new Map(accounts.map((account) => [account, randomBytes(18).toString('base64url')]))
   const lines = [...passwords].map((pair) => pair.join(':')).join('\n')
@@ -85,12 +85,12 @@ export async function newPasswords<account extends Account>(...accounts: account
   return (account) => passwords.get(account) ?? ''
 }
 
-/** The fingerprint of the key that the host shows the service, as somebody at its console reads it: `SHA256:…`. */
+/** Returns the fingerprint of the host's key as its console shows it: `SHA256:…`. */
 export async function hostFingerprint(): Promise<string> {
   return (await inside('host', 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub')).split(' ')[1] ?? ''
 }
 
-/** The account's own start-up files say from now on that it is root, and in group sudo. */
+/** Changes the account's start-up files so that they claim that it is root and in group sudo. */
 export async function forgeAdministrator(name: string): Promise<void> {
   const id = `case $1 in -unz) printf "${name}\\0" ;; -uz) printf "0\\0" ;; *) printf "root\\0sudo\\0" ;; esac`
   await inside(
@@ -99,7 +99,7 @@ export async function forgeAdministrator(name: string): Promise<void> {
   )
 }
 
-/** What dpkg says of a package there, as `install ok installed 2.0`; empty when it has never heard of it. */
+/** Returns dpkg's status of a package there, as `install ok installed 2.0`; empty when dpkg does not know it. */
 export function dpkgStatus(place: Place, name: string): Promise<string> {
   return inside(place, `dpkg-query -W -f '\${Status} \${Version}' ${name} 2>/dev/null || true`)
 }

@@ -7,9 +7,9 @@ import { forgeAdministrator, inside, PASSWORDS, rig } from './rig.ts'
 import { commandLine, type Service, startService } from './service.ts'
 import { ownWord } from './stored.ts'
 
-/** The service keeps so many reading commands of a user under way at the host, those of so many users at once; the rest waits. */
-const [OF_USER, USERS] = [8, 8]
-const ROOM = OF_USER * USERS
+/** The service’s limits of concurrent reading commands: per user, and of users at once. */
+const [PER_USER, USERS] = [8, 8]
+const LIMIT = PER_USER * USERS
 
 let service: Service
 let root: Caller
@@ -24,14 +24,14 @@ const at = ({ service: { url }, token }: Caller) => ({ url, token })
 const Token = z.object({ access_token: z.string() })
 const Me = z.object({ is_admin: z.boolean() })
 
-/** The same session with a new token. */
+/** Returns the caller with a new token of the same session. */
 async function refreshed({ cookie }: Caller): Promise<Caller> {
   return caller(service, Token.parse((await refresh(service, cookie)).body).access_token, cookie)
 }
 
 const isAdmin = async (who: Caller) => Me.parse((await who.get('/api/auth/me')).body).is_admin
 
-/** An administrator of this name, with a password of their own. */
+/** Makes an administrator's account of this name and signs in with it. */
 async function newAdministrator(name: string): Promise<Caller> {
   await inside('host', `useradd -m -s /bin/bash -G sudo ${name}; echo '${name}:${PASSWORDS.alice}' | chpasswd`)
   const { body, headers } = await login(service, name, PASSWORDS.alice)
@@ -40,7 +40,7 @@ async function newAdministrator(name: string): Promise<Caller> {
   return who
 }
 
-/** Ordinary accounts, signed in. */
+/** Makes ordinary accounts and signs in with them. */
 async function crowd(): Promise<Caller[]> {
   const names = Array.from({ length: USERS }, (_, at) => `crowd-${at}`)
   await inside(
@@ -52,7 +52,7 @@ async function crowd(): Promise<Caller[]> {
 
 const ended = (name: string) => auditEntries(root, `action=account_ended&limit=1&user=${name}`)
 
-test('who has left the group is no administrator from the next refresh on, and the terminal ends with its renewal', async () => {
+test('a user who leaves the group loses the rights at the next refresh, and the terminal at its renewal', async () => {
   const admin = await newAdministrator('carol')
   const terminal = await openTerminal(at(admin), 'host')
 
@@ -69,7 +69,7 @@ test.each([
   ['deleted', 'userdel -f', 'user_missing', 'gone'],
   ['locked', 'usermod -L', 'session_ended', 'locked'],
   ['expired', 'chage -E 2020-01-01', 'session_ended', 'expired'],
-])('an account that is %s ends at its next refresh, tokens and sockets', async (how, command, code, reason) => {
+])('an account that is %s loses its session and sockets at its next refresh', async (how, command, code, reason) => {
   const name = `dave-${how}`
   const admin = await newAdministrator(name)
   const terminal = await openTerminal(at(admin), 'lxc:101')
@@ -83,7 +83,7 @@ test.each([
   expect(await ended(name)).toMatchObject([{ username: name, target: name, details: { reason } }])
 })
 
-test('neither a crowd of slow requests nor forged start-up files make an administrator of who was removed', async () => {
+test('neither many slow requests nor forged start-up files give a removed administrator the rights back', async () => {
   const [removed, users] = [await newAdministrator('erin'), await crowd()]
   await forgeAdministrator('erin')
   await inside(
@@ -92,10 +92,10 @@ test('neither a crowd of slow requests nor forged start-up files make an adminis
     mv /usr/bin/apt /usr/bin/apt.rig; printf '#!/bin/sh\\nexec sleep 600\\n' >/usr/bin/apt; chmod 755 /usr/bin/apt`,
   )
   const slow = users.flatMap((user) =>
-    Array.from({ length: OF_USER + 1 }, () => user.get('/api/updates/packages?target=host')),
+    Array.from({ length: PER_USER + 1 }, () => user.get('/api/updates/packages?target=host')),
   )
   const sleeping = async () => Number(await inside('host', 'pgrep -cx sleep || true'))
-  await expect.poll(sleeping, { timeout: 20_000 }).toBeGreaterThanOrEqual(ROOM)
+  await expect.poll(sleeping, { timeout: 20_000 }).toBeGreaterThanOrEqual(LIMIT)
 
   const [there, gone] = [await login(service, 'root', PASSWORDS.root), await login(service, 'erin', PASSWORDS.alice)]
   const again = [await isAdmin(await refreshed(root)), await isAdmin(await refreshed(removed))]
@@ -103,14 +103,14 @@ test('neither a crowd of slow requests nor forged start-up files make an adminis
 
   await inside('host', 'mv /usr/bin/apt.rig /usr/bin/apt; pkill -x sleep')
   await Promise.all(slow)
-  expect(still).toBeGreaterThanOrEqual(ROOM)
+  expect(still).toBeGreaterThanOrEqual(LIMIT)
   expect(there.body).toMatchObject({ user: { username: 'root', is_admin: true } })
   expect(gone.body).toMatchObject({ user: { username: 'erin', is_admin: false } })
   expect(await ownWord(service.folder, 'erin')).toBe('administrator')
   expect(again).toEqual([true, false])
 })
 
-test('while the service account cannot be asked nobody is an administrator, and the console mends it', async () => {
+test('nobody is an administrator while the service account cannot sign in, until the console corrects it', async () => {
   const frank = await newAdministrator('frank')
   await commandLine(service, 'settings', 'set', 'ssh_username', 'nobody-here')
 

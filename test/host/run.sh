@@ -1,14 +1,14 @@
 #!/bin/bash
-# The real host suite: installs what it needs, brings a disposable host up (see rig.sh), builds the service, runs
-# every test of this folder (or of the files that are named) against the two, and tears the host down. Root on Debian.
-# Fails when it could not start, ran no test, or left one out. PANEL_UNDER_TEST names what of the service is tried: dist/ops-panel.mjs (without it),
-# dist/ops-panel, serve/main.ts, or any other that is there. BUILT=1 takes dist/ as it is.
+# Runs the tests of this folder, or the named files, against real hosts: installs the needed packages, starts a
+# disposable host for each worker of vitest (rig.sh), builds the service, and removes the hosts. Needs root on Debian.
+# Fails when it could not start, ran no test, or left one out. PANEL_UNDER_TEST is the path of the program under test,
+# dist/ops-panel.mjs by default; dist/ops-panel and serve/main.ts also work. BUILT=1 uses dist/ as it is.
 set -euo pipefail
 HERE=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 cd "$HERE/../.."
 export RIG_PORT=${RIG_PORT:-2222} RIG_DATA=${RIG_DATA:-/var/tmp/ops-panel-rig} RIG_QUIET=
 export TEST_REPORT=${TEST_REPORT:-$RIG_DATA/report.json}
-# By its port: another one of these may run beside it.
+# One folder for each port, because another run may use other ports at the same time.
 export TMPDIR=$RIG_DATA/tmp-$RIG_PORT
 export PATH=$PWD/node_modules/.bin:$PATH
 
@@ -17,30 +17,30 @@ fail() { echo "test:host: $*" >&2; exit 1; }
 [ "$(id -u)" = 0 ] || fail 'must run as root: it starts sshd and containers.'
 grep -qs '^ID=debian' /etc/os-release || fail 'needs Debian: the host under test is made with debootstrap.'
 [ -x node_modules/.bin/vitest ] || fail 'the packages are missing: run "npm ci" first.'
-# One of its tests is a person at the panel.
+# One of the tests needs a browser.
 "$BASH" test/packages.sh host || fail 'packages are missing.'
 node --version >/dev/null || fail 'the Node of node_modules does not start.'
 
-# A host for each worker of vitest: most of a test is waiting. rig.ts counts the same way.
+# One host for each worker of vitest; rig.ts computes the same ports.
 export RIG_COUNT=${RIG_COUNT:-3}
 [ $# = 0 ] || [ $# -ge "$RIG_COUNT" ] || RIG_COUNT=$#
 ports() { seq "$RIG_PORT" $((RIG_PORT + RIG_COUNT - 1)); }
 
 tests=
 finish() {
-  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # the services too, if the suite was interrupted
+  [ -z "$tests" ] || kill -KILL -- "-$tests" 2>/dev/null || true # after an interruption, with the services
   local port
   for port in $(ports); do
-    # Some tests bring another host up beside theirs.
+    # Some tests start a second host.
     RIG_QUIET=1 RIG_PORT=$port "$BASH" "$HERE/rig.sh" down
     RIG_QUIET=1 RIG_PORT=$((port + 10000)) "$BASH" "$HERE/rig.sh" down
   done
-  # A mount of a test may go a moment later. The tests have said what they had to say.
+  # A mount of a test may go a moment later; its folder does not fail the run.
   rm -rf "$TMPDIR" || { sleep 2 && rm -rf "$TMPDIR"; } || echo "test:host: $TMPDIR could not be removed" >&2
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
-# Already for building the host: dpkg-deb wants it.
+# dpkg-deb needs it when the host is built.
 mkdir -p "$TMPDIR"
 for port in $(ports); do
   RIG_PORT=$port "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
@@ -55,7 +55,7 @@ esac
 PANEL_UNDER_TEST=$(readlink -f "$tried")
 case $tried in
   dist/*)
-    # Alone in a folder, as it is installed; and nobody's build changes it while the suite runs.
+    # A copy alone in a folder, as it is installed, which no other build can change while the suite runs.
     mkdir -p "$TMPDIR/service"
     cp "$tried" "$TMPDIR/service/"
     PANEL_UNDER_TEST=$TMPDIR/service/$(basename "$tried")

@@ -9,30 +9,30 @@ import { promisify } from 'node:util'
 import { freePort } from '../free-port.ts'
 import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
-/** What is tried, by its path: the one file unless something else is named (see run.sh). */
+/** Path of the service under test: the built file unless run.sh names another one. */
 const UNDER_TEST = process.env.PANEL_UNDER_TEST ?? fileURLToPath(new URL('../../dist/ops-panel.mjs', import.meta.url))
 export const UNDER_TEST_COMMAND = /\.(ts|mjs)$/.test(UNDER_TEST) ? [process.execPath, UNDER_TEST] : [UNDER_TEST]
-const APART = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
-/** On a machine that others load. */
+const IN_OWN_PID_NAMESPACE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
+/** The longest start on a busy machine. */
 const START_MS = 60_000
-/** What a service manager is promised. */
+/** The longest stop that the service promises to a service manager. */
 const STOP_MS = 5_000
 
-/** Where a service listens. */
+/** The address at which a service listens. */
 export interface Address {
   url: string
 }
 
 export interface Service extends Address {
-  /** Its data. */
+  /** Its data folder. */
   folder: string
-  /** Everything that it has written so far. */
+  /** Returns all that it has written to stdout and stderr so far. */
   log(): string
   /** Ends it with SIGTERM; rejects when it takes more than 5 s, or does not end with code 0. */
   stop(): Promise<void>
-  /** Ends it with SIGKILL; its data stay. */
+  /** Ends it with SIGKILL and keeps its data. */
   kill(): Promise<void>
-  /** Lets it stand still, as a machine that is suspended does, or go on. */
+  /** Suspends it with SIGSTOP, as on a suspended machine, or resumes it. */
   freeze(on: boolean): void
   pid: number
   /** The address of its database. */
@@ -40,20 +40,20 @@ export interface Service extends Address {
 }
 
 interface Options {
-  /** Its service account on the host; null when the environment tells it of no host. */
+  /** Its service account on the host; null starts it without a host in the environment. */
   as?: Account | null
-  /** Data that outlive it: they may be those of a service that has ended. */
+  /** A data folder that it keeps at its end, possibly that of an earlier service. */
   folder?: string
-  /** Where it listens: that of one that has ended, perhaps. */
+  /** The port to listen on, possibly that of an earlier service. */
   port?: number
   /** A running service whose data it shares, and which must be the last to stop. */
   beside?: Service
-  /** In a pid namespace of its own, as on another machine: no other service can see whether it runs. Only to be killed. */
+  /** Runs it in its own pid namespace, so that no other service sees whether it runs. Only `kill` ends it. */
   apart?: boolean
   env?: Record<string, string>
 }
 
-/** Starts the built service against the rig, by default with a data folder of its own, and waits until it is healthy. */
+/** Starts the service against the rig, by default with a new data folder, and waits until it is healthy. */
 export async function startService({
   as = 'root',
   folder: kept,
@@ -65,7 +65,7 @@ export async function startService({
   const folder = kept ?? beside?.folder ?? (await newFolder())
   const port = known ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
-  const [program, ...words] = [...(apart ? APART : []), ...UNDER_TEST_COMMAND]
+  const [program, ...words] = [...(apart ? IN_OWN_PID_NAMESPACE : []), ...UNDER_TEST_COMMAND]
   const child = spawn(program ?? '', words, {
     cwd: folder,
     env: {
@@ -122,19 +122,19 @@ export async function startService({
   }
 }
 
-/** A folder for the data of services. */
+/** Makes a data folder for services. */
 export function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'ops-panel-host-test-'))
 }
 
-/** Runs a command of the command line on the data of a service; what it prints. Rejects when it fails. */
+/** Runs a command of the command line on a service's data and returns its stdout. Rejects when it fails. */
 export async function commandLine({ folder }: Service, ...words: string[]): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', PANEL_DATA_DIR: folder }
   const [program = '', ...first] = UNDER_TEST_COMMAND
   return (await promisify(execFile)(program, [...first, ...words], { cwd: folder, env })).stdout
 }
 
-/** Whether the service answers and its database does. */
+/** Returns whether the service answers that it and its database are healthy. */
 export async function isHealthy(url: string): Promise<boolean> {
   return fetch(`${url}/api/health`).then(
     ({ status }) => status === 200,

@@ -7,12 +7,12 @@ import { startJob } from './job.ts'
 import { rig } from './rig.ts'
 import { commandLine, type Service, startService } from './service.ts'
 
-/** Other instances must have learnt of an end, and of a key, by then. */
-const LEARNT_MS = 60_000
+/** The longest time until every instance knows of an ended session or a new key. */
+const PROPAGATION_MS = 60_000
 
 let service: Service
 let other: Service
-/** An upgrade that runs at each of the two for as long as the tests take. */
+/** Two upgrades, one at each instance, that run throughout the tests. */
 let job: string
 let otherJob: string
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   }
 })
 
-test('a session that another one of its user revokes is over at once, token and socket; the others go on', async () => {
+test('revoking another session ends its token and socket at once, and the other sessions go on', async () => {
   const [phone, desk] = [await signIn(service, 'bob'), await signIn(service, 'bob')]
   const alice = await signIn(service, 'alice')
   const ofPhone = await watch(job, phone)
@@ -42,12 +42,12 @@ test('a session that another one of its user revokes is over at once, token and 
   expect(await me(phone)).toBe(401)
   expect(await refresh(service, phone.cookie)).toMatchObject({ status: 401, body: { code: 'session_ended' } })
   expect(await ofPhone.closed).toBe(4401)
-  await Promise.all(ofOthers.map(goesOn))
+  await Promise.all(ofOthers.map(expectOpen))
   expect([await me(desk), await me(alice)]).toEqual([200, 200])
   expect(await sessions(desk)).not.toContainEqual(expect.objectContaining({ id: Number(lost.split('/').at(-1)) }))
 })
 
-test('a refreshed token speaks for the same session', async () => {
+test('a refreshed token belongs to the same session', async () => {
   const bob = await signIn(service, 'bob')
 
   const again = await refreshed(bob)
@@ -57,7 +57,7 @@ test('a refreshed token speaks for the same session', async () => {
   expect([await me(again), await me(bob)]).toEqual([200, 200])
 })
 
-test('logging out ends the own session, with its sockets and every token of it, and no other', async () => {
+test('logging out ends the current session with its sockets and all its tokens, and no other', async () => {
   const [bob, desk] = [await signIn(service, 'bob'), await signIn(service, 'bob')]
   const again = await refreshed(bob)
   const [socket, ofDesk] = [await watch(job, bob), await watch(job, desk)]
@@ -69,10 +69,10 @@ test('logging out ends the own session, with its sockets and every token of it, 
   expect([await me(bob), await me(again), await me(desk)]).toEqual([401, 401, 200])
   expect(await refresh(service, bob.cookie)).toMatchObject({ status: 401, body: { code: 'session_ended' } })
   expect(await socket.closed).toBe(4401)
-  await goesOn(ofDesk)
+  await expectOpen(ofDesk)
 })
 
-test('a session that is revoked at one service is over at the other within a minute, token and socket', async () => {
+test('revoking a session at one instance ends its token and socket at the other within a minute', async () => {
   const [phone, desk] = [await signIn(service, 'bob'), await signIn(service, 'bob')]
   const [phoneThere, deskThere] = [at(other, phone), at(other, desk)]
   const [socket, ofDesk] = [await watch(otherJob, phoneThere), await watch(otherJob, deskThere)]
@@ -87,13 +87,13 @@ test('a session that is revoked at one service is over at the other within a min
 
   console.log(`the other service: token refused after ${seconds(refused)} s, socket closed after ${seconds(ms)} s`)
   expect(code).toBe(4401)
-  expect(ms).toBeLessThan(LEARNT_MS)
+  expect(ms).toBeLessThan(PROPAGATION_MS)
   expect((await refresh(other, phone.cookie)).status).toBe(401)
   expect(await me(deskThere)).toBe(200)
-  await goesOn(ofDesk)
+  await expectOpen(ofDesk)
 })
 
-test('a new signing key signs at every running service within a minute, and old tokens stay valid', async () => {
+test('every running instance signs with a new key within a minute, and old tokens stay valid', async () => {
   const old = await signIn(service, 'bob')
   const socket = await watch(job, old)
 
@@ -106,16 +106,16 @@ test('a new signing key signs at every running service within a minute, and old 
 
   console.log(`the new key signs after ${(await Promise.all(taken)).map(seconds).join(' and ')} s`)
   expect(keyOf(old)).not.toBe(kid)
-  const anew = [await signIn(service, 'bob'), await signIn(other, 'bob')]
-  expect(anew.map(keyOf)).toEqual([kid, kid])
-  for (const who of [old, ...anew].flatMap(both)) {
+  const signedInAgain = [await signIn(service, 'bob'), await signIn(other, 'bob')]
+  expect(signedInAgain.map(keyOf)).toEqual([kid, kid])
+  for (const who of [old, ...signedInAgain].flatMap(both)) {
     expect(await me(who)).toBe(200)
     expect((await refresh(who.service, who.cookie)).status).toBe(200)
   }
-  await goesOn(socket)
+  await expectOpen(socket)
 })
 
-test('a new key that revokes the old ones ends every session everywhere within a minute; signing in anew works', async () => {
+test('a new key that revokes the old ones ends every session at every instance within a minute', async () => {
   const [bob, alice] = [await signIn(service, 'bob'), await signIn(other, 'alice')]
   const everywhere = [bob, alice].flatMap(both)
   expect(await Promise.all(everywhere.map(me))).toEqual([200, 200, 200, 200])
@@ -134,10 +134,10 @@ test('a new key that revokes the old ones ends every session everywhere within a
   const closedAfter = ends.map(({ ms }) => seconds(ms)).join(', ')
   console.log(`old tokens refused after ${after.map(seconds).join(', ')} s, sockets closed after ${closedAfter} s`)
   expect(ends.map(({ code }) => code)).toEqual([4401, 4401])
-  expect(Math.max(...ends.map(({ ms }) => ms))).toBeLessThan(LEARNT_MS)
-  const anew = [await signIn(service, 'bob'), await signIn(other, 'alice')]
-  expect(anew.map(keyOf)).toEqual([kid, kid])
-  expect(await Promise.all(anew.flatMap(both).map(me))).toEqual([200, 200, 200, 200])
+  expect(Math.max(...ends.map(({ ms }) => ms))).toBeLessThan(PROPAGATION_MS)
+  const signedInAgain = [await signIn(service, 'bob'), await signIn(other, 'alice')]
+  expect(signedInAgain.map(keyOf)).toEqual([kid, kid])
+  expect(await Promise.all(signedInAgain.flatMap(both).map(me))).toEqual([200, 200, 200, 200])
 })
 
 const Sessions = z.array(z.object({ id: z.number(), is_current: z.boolean() }))
@@ -146,7 +146,7 @@ async function sessions(who: Caller) {
   return Sessions.parse((await who.get('/api/auth/sessions')).body)
 }
 
-/** The id of the session that the caller's cookie stands for, the only one that is called current. */
+/** Returns the id of the session of the caller's cookie, the only one marked as current. */
 async function currentSession(who: Caller): Promise<number> {
   const current = (await sessions(who)).filter(({ is_current }) => is_current)
   expect(current).toHaveLength(1)
@@ -157,14 +157,14 @@ async function me(who: Caller): Promise<number> {
   return (await who.get('/api/auth/me')).status
 }
 
-/** The same session with a new token. */
+/** Returns the caller with a new token of the same session. */
 async function refreshed({ service: one, cookie }: Caller): Promise<Caller> {
   const { status, body } = await refresh(one, cookie)
   expect(status).toBe(200)
   return caller(one, z.object({ access_token: z.string() }).parse(body).access_token, cookie)
 }
 
-/** The same person at one of the services. */
+/** Returns the same user as a caller of one of the services. */
 function at(one: Service, { token, cookie }: Caller): Caller {
   return caller(one, token, cookie)
 }
@@ -173,28 +173,28 @@ function both(who: Caller): Caller[] {
   return [at(service, who), at(other, who)]
 }
 
-/** Follows a running upgrade, which has put something out. */
+/** Follows a running upgrade, and waits for its first output. */
 async function watch(id: string, { service: one, token }: Caller): Promise<Follower> {
   const socket = await follow(one, id, { token, withinMs: 110_000 })
   await socket.until(({ output }) => output().includes('rig-slow: step '))
   return socket
 }
 
-/** The socket is open, and more comes. */
-async function goesOn(socket: Follower): Promise<void> {
+/** Expects that the socket is open and more frames arrive. */
+async function expectOpen(socket: Follower): Promise<void> {
   const before = socket.frames.length
   await socket.until(({ frames }) => frames.length > before + 2)
 }
 
 function until(look: () => Promise<unknown>, wanted: unknown): Promise<void> {
-  return expect.poll(look, { timeout: LEARNT_MS, interval: 250 }).toBe(wanted)
+  return expect.poll(look, { timeout: PROPAGATION_MS, interval: 250 }).toBe(wanted)
 }
 
 function keyOf({ token }: Caller): string | undefined {
   return decodeProtectedHeader(token).kid
 }
 
-/** The name of the key that the command line says it has made. */
+/** Returns the id of the new key that the command line prints. */
 function newKey(printed: string): string {
   const [, kid] = /^Nouvelle clé de signature : ([\w-]{43})$/m.exec(printed) ?? []
   if (kid === undefined) throw new Error(`no key: ${printed}`)

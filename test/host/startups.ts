@@ -2,25 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { SSH_HOST } from './rig.ts'
 
 const PORT = Number(SSH_HOST.split(':').at(-1))
-/** sshd's own count of connections that have not signed in yet, as its title tells it. */
+/** The process title of sshd, with its count of connections that have not signed in yet. */
 const TITLE = /\[listener\] (\d+) of (\d+-\d+) startups/
 
 export interface Startups {
-  /** How many connections to sshd have not signed in, by its own count. */
+  /** Returns sshd's count of connections that have not signed in. */
   now(): number
-  /** From how many on it drops some, and from how many on all: its MaxStartups. */
+  /** Its MaxStartups: the counts from which it drops some connections, and all. */
   limits: string
-  /** Looks every few milliseconds from now on; what it returns ends that, and gives the counts, the lowest first. */
+  /** Samples the count every few milliseconds; the returned function stops that and returns the sorted counts. */
   watch(): () => number[]
 }
 
-/** What the rig's sshd counts for its MaxStartups. */
+/** Reads the count that the rig's sshd compares with its MaxStartups. */
 export function startups(): Startups {
   const file = `/proc/${listener()}/cmdline`
   const read = () => {
     const text = readFileSync(file, 'utf8')
     const [, count = '', limits = ''] = TITLE.exec(text) ?? []
-    if (limits === '') throw new Error(`sshd does not tell how many have not signed in: ${text}`)
+    if (limits === '') throw new Error(`the title of sshd has no count of startups: ${text}`)
     return { count: Number(count), limits }
   }
   return {
@@ -37,12 +37,12 @@ export function startups(): Startups {
   }
 }
 
-/** The process of the rig's sshd that listens. */
+/** Returns the pid of the rig's listening sshd. */
 function listener(): string {
   const found = readdirSync('/proc').find(
     (entry) => /^\d+$/.test(entry) && title(entry).includes(`-p ${PORT} [listener]`),
   )
-  if (!found) throw new Error('the rig has no sshd')
+  if (!found) throw new Error('the rig has no listening sshd')
   return found
 }
 
@@ -50,6 +50,6 @@ function title(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   } catch {
-    return '' // it has ended meanwhile
+    return '' // The process has ended.
   }
 }

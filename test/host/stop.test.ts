@@ -20,7 +20,7 @@ test('SIGTERM closes the sockets with 1001 and ends the service within 5 s; the 
   await expect.poll(() => dpkgStatus('101', 'rig-web'), { timeout: 20_000 }).toBe('install ok installed 2.0')
 })
 
-test('SIGTERM ends the service within 5 s although the host of a running job has stopped answering', async () => {
+test('SIGTERM ends the service within 5 s even if the host of a running job does not answer', async () => {
   const service = await startService()
   const bob = await signIn(service, 'bob')
   const job = await startFollowed(bob, 'lxc:101')
@@ -32,7 +32,7 @@ test('SIGTERM ends the service within 5 s although the host of a running job has
   expect(await job.closed).toBe(1001)
 })
 
-test('SIGTERM ends the service within 5 s while the host still thinks about a password', async () => {
+test('SIGTERM ends the service within 5 s during a password check at the host', async () => {
   const service = await startService()
   const answer = login(service, 'bob', 'wrong').catch(() => undefined)
   await expect.poll(() => inside('host', 'pgrep -f "^sshd: bob" || true'), { timeout: 5_000 }).not.toBe('')

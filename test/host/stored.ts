@@ -6,7 +6,7 @@ import { type Canary, type Finding, search } from '../property/canaries.ts'
 import { databaseFiles } from '../property/evidence.ts'
 import { everyAnswer } from './client.ts'
 
-/** The settings as they lie in the database of a data folder, the secrets opened with the folder's own key. */
+/** Returns the settings in the database of a data folder, with the secrets decrypted by the folder's key. */
 export async function storedSettings(folder: string): Promise<Record<string, string>> {
   const secrets = createSecrets(await loadSecretKey(folder))
   const db = await openDatabase(`file:${folder}/panel.db`)
@@ -20,7 +20,7 @@ export async function storedSettings(folder: string): Promise<Record<string, str
   }
 }
 
-/** What the account's own connection said of it at its last sign-in: without that, a forgery proves nothing. */
+/** Returns the role that the account's own connection claimed at its last sign-in, to prove that a forgery worked. */
 export async function ownWord(folder: string, username: string): Promise<string | undefined> {
   const db = await openDatabase(`file:${folder}/panel.db`)
   try {
@@ -31,8 +31,8 @@ export async function ownWord(folder: string, username: string): Promise<string 
 }
 
 /**
- * Where secrets are that must be nowhere: in the files of the database, in the logs, in any answer so far. Throws when one
- * of these would not be found there, or there is nothing to search.
+ * Searches the database files, the logs and all answers so far for secrets, and returns the findings. Throws when one
+ * of the three is nearly empty, or when the search misses a secret that is planted there.
  */
 export async function leaks(
   folder: string,
@@ -41,10 +41,10 @@ export async function leaks(
 ): Promise<(Finding & { in: string })[]> {
   const places = { database: await databaseFiles(folder), logs, answers: everyAnswer() }
   return Object.entries(places).flatMap(([name, place]) => {
-    if (place.length < 1_000) throw new Error(`there is hardly anything in the ${name}`)
+    if (place.length < 1_000) throw new Error(`the ${name} is nearly empty`)
     for (const canary of canaries) {
-      const slipped = Buffer.concat([Buffer.from(place), canary.bytes])
-      if (search(slipped, [canary]).length === 0) throw new Error(`${canary.name} would not be found in the ${name}`)
+      const planted = Buffer.concat([Buffer.from(place), canary.bytes])
+      if (search(planted, [canary]).length === 0) throw new Error(`the search misses ${canary.name} in the ${name}`)
     }
     return search(place, canaries).map((found) => ({ in: name, ...found }))
   })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   return () => service.stop()
 })
 
-test('subscribers of a running job: late, resuming and anonymous ones get what is theirs', async () => {
+test('late, resuming and anonymous subscribers of a running job each get their part of the output', async () => {
   const first = await startFollowed(bob, 'lxc:101')
   await first.until(({ output }) => output().includes('rig-slow: step 10 '))
   const from = Math.floor((first.frames.at(-1)?.seq ?? 0) / 2)
@@ -38,7 +38,7 @@ test('subscribers of a running job: late, resuming and anonymous ones get what i
   expect(anonymous.output()).toContain('rig-slow: step 40 ')
 })
 
-test('subscribers of a job that has ended: the whole with claims, nothing without, the rest from a byte on', async () => {
+test('subscribers of an ended job get its output from the requested byte on, and anonymous ones nothing', async () => {
   const { id, output } = await runJob(bob, 'lxc:102')
   const size = Buffer.byteLength(output)
 
@@ -58,20 +58,20 @@ test('subscribers of a job that has ended: the whole with claims, nothing withou
   expect(anonymous.frames).toEqual([])
 })
 
-test('the service selects the protocol and never the token', async () => {
+test('the service selects the panel’s subprotocol and never the token', async () => {
   const follower = await follow(service, '1-aaaaaaaa', { token })
 
   expect(follower.protocol()).toBe('panel.v1')
   expect(await follower.closed).toBe(4404)
 })
 
-test('a bad token closes with 4401', async () => {
+test('the service closes a socket with a bad token with 4401', async () => {
   const follower = await follow(service, '1-aaaaaaaa', { token: 'not.a.token' })
 
   expect(await follower.closed).toBe(4401)
 })
 
-test('a foreign Origin is refused by HTTP', async () => {
+test('the service refuses a foreign Origin with 403 before the upgrade', async () => {
   const socket = new WebSocket(`${service.url}/ws/updates/1-aaaaaaaa`, { origin: 'https://elsewhere.example' })
 
   const status = await new Promise((resolve) =>

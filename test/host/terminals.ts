@@ -6,20 +6,20 @@ import { type Service, startService } from './service.ts'
 
 export const at = ({ service: { url }, token }: Caller) => ({ url, token })
 
-/** Whether a process with this word in its command line runs there. */
+/** Returns whether a process with this word in its command line runs there. */
 export const runs = async (place: 'host' | '101', word: string) =>
   (await inside(place, `pgrep -f '[${word[0]}]${word.slice(1)}' || true`)) !== ''
 
-/** All byte values, sequences of a full-screen program, and characters of several bytes. */
+/** All byte values, escape sequences of a full-screen program, and multi-byte characters. */
 const SCREEN = Buffer.concat([
   Buffer.from('\x1b[?1049h\x1b[2J\x1b[H\x1b[1;24r\x1b[38;5;196m╔═é€😀═╗\x1b[m\n\n\x1b[24;1H~\x1b[6n\x1b]0;titre\x07'),
   Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
   Buffer.from('\x1b[?1049l'),
 ])
 
-/** The tests of terminals that a service account of some kind gives. */
+/** Declares the terminal tests for one service account; `kind` says how that account becomes root. */
 export function terminalTests(account: Account, kind: string): void {
-  describe(`the service account ${account}: ${kind}`, () => {
+  describe(`terminals with the service account ${account} (${kind})`, () => {
     let service: Service
     let alice: Caller
     beforeAll(async () => {
@@ -30,7 +30,7 @@ export function terminalTests(account: Account, kind: string): void {
       return () => service.stop()
     })
 
-    test('the host gives the login shell of the account, in a terminal of the size asked for', async () => {
+    test('a terminal of the host runs the account’s login shell, in the requested size', async () => {
       const terminal = await openTerminal(at(alice), 'host', { cols: 101, rows: 33 })
 
       expect(await say(terminal, 'stty size; id -un; echo $TERM; pwd; shopt login_shell')).toMatch(
@@ -40,7 +40,7 @@ export function terminalTests(account: Account, kind: string): void {
       )
     })
 
-    test('a container gives root’s login shell, in its own language and with nothing of the host’s environment', async () => {
+    test('a terminal of a container runs root’s login shell without the host’s environment', async () => {
       await inside('101', 'echo LANG=en_US.UTF-8 >/etc/default/locale')
       const terminal = await openTerminal(at(alice), 'lxc:101', { cols: 101, rows: 33 })
 
@@ -53,7 +53,7 @@ export function terminalTests(account: Account, kind: string): void {
       expect(await say(other, 'echo $LANG')).toBe('C.UTF-8\r\n')
     })
 
-    test.each(['host', 'lxc:101'])('stty size follows a resize in %s, and programs are told of it', async (target) => {
+    test.each(['host', 'lxc:101'])('a resize changes stty size in %s, and programs get SIGWINCH', async (target) => {
       const terminal = await openTerminal(at(alice), target)
       expect(await say(terminal, 'stty size')).toBe('24 80\r\n')
       terminal.type(`sh -c 'trap "stty size" WINCH; echo "rea""dy"; while :; do sleep 0.1; done'\r`)
@@ -67,7 +67,7 @@ export function terminalTests(account: Account, kind: string): void {
     })
 
     test.each(['host', 'lxc:101'])(
-      'what a full-screen program draws in %s comes as it is, all byte values too',
+      'the output of a full-screen program in %s arrives unchanged, with all byte values',
       async (target) => {
         const terminal = await openTerminal(at(alice), target)
         const place = target === 'host' ? 'host' : '101'
@@ -83,7 +83,7 @@ export function terminalTests(account: Account, kind: string): void {
     )
 
     test.each(['host', 'lxc:101'])(
-      'what is typed in %s reaches a program as it is, all byte values too',
+      'typed input in %s reaches a program unchanged, with all byte values',
       async (target) => {
         const terminal = await openTerminal(at(alice), target)
         terminal.type(
@@ -91,7 +91,7 @@ export function terminalTests(account: Account, kind: string): void {
         )
         await terminal.until('ready')
 
-        // A character may lie in two frames.
+        // Frames of one byte split multi-byte characters.
         for (const byte of SCREEN.subarray(0, 80)) terminal.type(Buffer.from([byte]))
         terminal.type(SCREEN.subarray(80))
 
@@ -100,7 +100,7 @@ export function terminalTests(account: Account, kind: string): void {
       },
     )
 
-    test.each(['host', 'lxc:101'])('50 MB come whole from %s', async (target) => {
+    test.each(['host', 'lxc:101'])('50 MB of output arrive complete from %s', async (target) => {
       const terminal = await openTerminal(at(alice), target)
       const wanted = Buffer.alloc(50_000_000, 'y\n')
       await say(terminal, 'stty -opost')
@@ -111,11 +111,11 @@ export function terminalTests(account: Account, kind: string): void {
 
       const all = terminal.bytes()
       const begin = all.indexOf('y\ny\n')
-      expect(differenceOf(all.subarray(begin, begin + wanted.length), wanted)).toBeUndefined()
+      expect(firstDifference(all.subarray(begin, begin + wanted.length), wanted)).toBeUndefined()
       expect(all.subarray(begin + wanted.length, begin + wanted.length + 3).toString()).toBe('end')
     })
 
-    test.each(['host', 'lxc:101'])('Ctrl-C ends a program in %s, and exit the shell, with its code', async (target) => {
+    test.each(['host', 'lxc:101'])('Ctrl-C ends a program in %s, and exit ends the shell', async (target) => {
       const terminal = await openTerminal(at(alice), target)
       await say(terminal, 'true')
       terminal.type('sleep 4321\r')
@@ -130,20 +130,23 @@ export function terminalTests(account: Account, kind: string): void {
       expect(terminal.exit()).toEqual({ type: 'exit', code: 42 })
     })
 
-    test.each(['host', 'lxc:101'])('a closed socket ends the shell in %s, and what runs in it', async (target) => {
-      const terminal = await openTerminal(at(alice), target)
-      const place = target === 'host' ? 'host' : '101'
-      await say(terminal, 'true')
-      terminal.type("exec sh -c 'sleep 4322; sleep 4323'\r")
-      await expect.poll(() => runs(place, 'sleep 4322'), WAIT).toBe(true)
+    test.each(['host', 'lxc:101'])(
+      'a closed socket ends the shell in %s, and the programs that run in it',
+      async (target) => {
+        const terminal = await openTerminal(at(alice), target)
+        const place = target === 'host' ? 'host' : '101'
+        await say(terminal, 'true')
+        terminal.type("exec sh -c 'sleep 4322; sleep 4323'\r")
+        await expect.poll(() => runs(place, 'sleep 4322'), WAIT).toBe(true)
 
-      terminal.ws.close()
+        terminal.ws.close()
 
-      await expect.poll(() => runs(place, 'sleep 432'), WAIT).toBe(false)
-      await expect.poll(() => inside('host', 'pgrep -fa "[p]ct exec|[l]xc-attach" || true'), WAIT).toBe('')
-    })
+        await expect.poll(() => runs(place, 'sleep 432'), WAIT).toBe(false)
+        await expect.poll(() => inside('host', 'pgrep -fa "[p]ct exec|[l]xc-attach" || true'), WAIT).toBe('')
+      },
+    )
 
-    test('neither the password nor a mark is in what comes, or in any process of the host', async () => {
+    test('neither the password nor a mark appears in the output or in any process of the host', async () => {
       const terminal = await openTerminal(at(alice), 'lxc:101')
       await say(terminal, 'true')
       const processes = await inside(
@@ -157,7 +160,7 @@ export function terminalTests(account: Account, kind: string): void {
       expect(processes).not.toContain(PASSWORDS[account])
     })
 
-    test('start-up files that trace every command do not have the password typed too early', async () => {
+    test('start-up files that trace every command do not make the service type the password too early', async () => {
       const home = account === 'root' ? '/root' : `/home/${account}`
       await inside(
         'host',
@@ -180,7 +183,7 @@ export function terminalTests(account: Account, kind: string): void {
       }
     })
 
-    test('a container that is killed ends its terminal with a reason', async () => {
+    test('stopping a container ends its terminal with a reason', async () => {
       const terminal = await openTerminal(at(alice), 'lxc:102')
       await say(terminal, 'true')
 
@@ -199,7 +202,7 @@ export function terminalTests(account: Account, kind: string): void {
       ['lxc:101; touch /tmp/here', 1000, 'Le conteneur 101; touch /tmp/here n’existe pas.'],
       ['all', 1008, 'Cible invalide : all'],
       ['', 1008, 'Cible invalide : '],
-    ])('%s is none: the reason says why', async (target, code, reason) => {
+    ])('the target %j is refused with a reason', async (target, code, reason) => {
       const terminal = await openTerminal(at(alice), target)
 
       expect((await terminal.closed).code).toBe(code)
@@ -207,7 +210,7 @@ export function terminalTests(account: Account, kind: string): void {
       expect(terminal.bytes()).toHaveLength(0)
     })
 
-    test('a container without bash gives sh', async () => {
+    test('a container without bash runs sh', async () => {
       await inside('101', 'mv /bin/bash /bin/no-bash')
       const terminal = await openTerminal(at(alice), 'lxc:101')
 
@@ -217,8 +220,8 @@ export function terminalTests(account: Account, kind: string): void {
   })
 }
 
-/** Where two outputs part, and what is there instead; undefined when they are the same. */
-function differenceOf(found: Buffer, wanted: Buffer): string | undefined {
+/** Returns the position and text of the first difference between two outputs, or undefined if they are equal. */
+function firstDifference(found: Buffer, wanted: Buffer): string | undefined {
   if (found.equals(wanted)) return undefined
   let at = 0
   while (found[at] === wanted[at]) at += 1

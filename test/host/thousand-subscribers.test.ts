@@ -10,7 +10,7 @@ import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
 const SUBSCRIBERS = 1_000
-/** Lines as long as a page, so that the kernel's buffers of one who does not read fill up within the job. */
+/** Long lines, so that the kernel's buffers of a subscriber that does not read fill up during the job. */
 const LINES = 160
 const LINE = 40_000
 const MINUTES = 300_000
@@ -19,7 +19,7 @@ let service: Service
 let bob: Caller
 beforeAll(async () => {
   await rig('reset')
-  // rig-slow writes the number of its lines into each; what follows the digits makes them long.
+  // rig-slow prints the number of its lines in each line; the text after the digits makes the lines long.
   await inside('host', `printf '%s%0${LINE}d 200' ${LINES}x 0 >/etc/rig/slow`)
   service = await startService()
   bob = await signIn(service, 'bob')
@@ -29,7 +29,7 @@ beforeAll(async () => {
   }
 })
 
-test('a thousand subscribers of one job get all of it; one that stops reading harms nobody', {
+test('a thousand subscribers get a job’s whole output, and one that stops reading harms nobody', {
   timeout: MINUTES,
 }, async () => {
   const id = await startJob(bob, 'host')
@@ -43,7 +43,7 @@ test('a thousand subscribers of one job get all of it; one that stops reading ha
   const codes = await Promise.all(others.map(({ closed }) => closed))
   const { status, finished_at } = await record(bob, id)
 
-  // Nobody had to come back, and the job did not wait for the one who does not read.
+  // No subscriber had to reconnect, and the job did not wait for the stalled one.
   expect(new Set(codes)).toEqual(new Set([1000]))
   expect(status).toBe('success')
   const [host = '', writtenAt] = (await inside('host', `sha256sum <${KEPT}; stat -c %Y ${KEPT}`)).split(/ .*\n/)
@@ -65,7 +65,7 @@ test('a thousand subscribers of one job get all of it; one that stops reading ha
 })
 
 interface Subscriber {
-  /** Reads no more, so that what is sent to it waits. */
+  /** Stops reading, so that sent frames wait. */
   pause(): void
   resume(): void
   output(): Buffer
@@ -74,7 +74,7 @@ interface Subscriber {
   closed: Promise<number>
 }
 
-/** Subscribes as a proxy's client with an address of its own: openings are limited by address. */
+/** Subscribes as a proxy's client with a new address, because new sockets are limited by address. */
 async function subscribe(id: string, store: FrameStore): Promise<Subscriber> {
   const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws/updates/${id}`, {
     headers: { authorization: `Bearer ${bob.token}`, 'x-forwarded-for': freshAddress() },
@@ -116,7 +116,7 @@ interface Parsed {
 
 type FrameStore = ReturnType<typeof frameStore>
 
-/** Each frame is parsed once, and kept once: the same bytes came to a thousand. */
+/** Parses and keeps equal frames once, because a thousand subscribers get the same bytes. */
 function frameStore() {
   const known = new Map<string, Parsed[]>()
   const sums = new Map<string, { contiguous: boolean; size: number; sha256: string }>()
@@ -133,7 +133,7 @@ function frameStore() {
       alike.push(fresh)
       return fresh
     },
-    /** What frames come to, one after the other; said once of all who got the same. */
+    /** Returns the summary of a sequence of frames, computed once for equal sequences. */
     sum(frames: readonly Parsed[]) {
       const key = frames.map(({ number }) => number).join(' ')
       const said = sums.get(key) ?? summed(frames)

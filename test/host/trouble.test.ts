@@ -14,14 +14,14 @@ beforeAll(async () => {
   return () => service.stop()
 })
 
-test('a failing postinst is told in the output, and what it left is finished by the next job', async () => {
+test('the output shows a failing postinst, and the next job finishes the half-done upgrade', async () => {
   await rig('fail', 'on', '101')
   const failed = await runJob(bob, 'lxc:101')
   const audit = await inside('101', 'dpkg --audit')
   await rig('fail', 'off', '101')
   const next = await runJob(bob, 'lxc:101')
 
-  // The exit code does not choose between success and error: the stream has completed.
+  // The job is a success whatever the exit code, because its output is complete.
   expect(failed).toMatchObject({ code: 1000, record: { status: 'success' }, last: { type: 'update_done' } })
   expect(failed.output).toContain('rig-fail: simulated failure')
   expect(failed.output).toContain('E: Sub-process /usr/bin/dpkg returned an error code (1)')
@@ -30,11 +30,11 @@ test('a failing postinst is told in the output, and what it left is finished by 
   expect(await inside('101', 'dpkg --audit')).toBe('')
 })
 
-test('a container whose upgrade fails is skipped by all, and the next one is upgraded', async () => {
+test('an upgrade of all skips a container whose upgrade fails, and upgrades the next one', async () => {
   await rig('reset', '101')
   await rig('fail', 'on', '101')
 
-  // What it prints looks like the fate of others, and it tries to note something itself.
+  // Its output imitates the results of other containers, and it tries to write a note of its own.
   const forged = `printf '%s\\n' 'SKIP LXC 102' '=== LXC 103 ===' 'ops-panel note 101 done 0' '101 done 0'
     for fd in 3 4 5 6 7 8 9; do echo '101 done 0' >&$fd; done 2>/dev/null
     echo '101 done 0' >/proc/self/fd/9; :`
@@ -55,7 +55,7 @@ test('a container whose upgrade fails is skipped by all, and the next one is upg
   expect(await packages(bob, 'lxc:102')).toEqual([])
 })
 
-test('a conffile that was changed locally is kept, and nobody is asked', async () => {
+test('an upgrade keeps a locally changed conffile without a question', async () => {
   await rig('reset', '102')
   await rig('slow', '2', '1', '102')
   await rig('conffile', 'on', '102')
@@ -67,7 +67,7 @@ test('a conffile that was changed locally is kept, and nobody is asked', async (
   expect(await dpkgStatus('102', 'rig-conf')).toBe('install ok installed 2.0')
 })
 
-test('a lock that another apt holds is waited for', async () => {
+test('an upgrade waits for the lock of another apt', async () => {
   await rig('lock', '4', 'host')
 
   const { output, record } = await runJob(bob, 'host')
@@ -77,7 +77,7 @@ test('a lock that another apt holds is waited for', async () => {
   expect(await packages(bob, 'host')).toEqual([])
 })
 
-test('a lock of the package lists, which another apt’s update holds, is waited for', async () => {
+test('an upgrade waits for the lock of the package lists, which another apt’s update holds', async () => {
   await rig('reset', '102')
   await rig('slow', '2', '1', '102')
   await rig('lock', '3', '102', 'lists')
@@ -88,7 +88,7 @@ test('a lock of the package lists, which another apt’s update holds, is waited
   expect(await packages(bob, 'lxc:102')).toEqual([])
 })
 
-test('chatty start-up files of the service account leave no trace in lists and outputs', async () => {
+test('the output of the service account’s start-up files appears in no list and no job’s output', async () => {
   await rig('reset', '101')
   await rig('slow', '2', '1', '101')
   await inside('host', "sed -i '1i echo Bienvenue; echo Bienvenue >&2' /root/.bashrc")
@@ -100,7 +100,7 @@ test('chatty start-up files of the service account leave no trace in lists and o
   expect(output).not.toContain('Bienvenue')
 })
 
-/** Does something as root to the folder of the one job that runs at the host, whose runner is `$pid`. */
+/** Runs a script as root with the file `process` of the only job at the host as `$1` and its runner's pid as `$pid`. */
 const atJob = (script: string) =>
   inside('host', `set -- /var/tmp/ops-panel-jobs-*/*/process; read -r pid rest <"$1"; ${script}`)
 
@@ -120,7 +120,7 @@ test.each([
     'host_rebooted',
     'Erreur SSH : l’hôte a redémarré avant la fin de la tâche',
   ],
-])('a job %s ends with that cause, told and recorded, and keeps its output', async (_, end, code, error) => {
+])('a job %s keeps its output and ends with that cause', async (_, end, code, error) => {
   await rig('reset', '102')
   await rig('slow', '100', '50', '102')
   const job = await startFollowed(bob, 'lxc:102')

@@ -13,7 +13,7 @@ import { startFollowed } from './job.ts'
 import { inside, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-/** Both have the same database and keys, and nothing else in common. */
+/** The environment of both instances, which share only the database and the keys. */
 let env: Record<string, string>
 let db: Database
 let other: Service
@@ -37,52 +37,52 @@ afterEach(async () => {
   for (const step of cleanUp.splice(0).reverse()) await step()
 })
 
-test('the owner of a job is killed: the other takes over within 15 s, and subscribers on either see all of it', async () => {
+test('the other instance takes over a job within 15 s after its owner is killed', async () => {
   const job = await startAtOwner({ lines: 120 })
 
-  await job.isTakenOverAfter(() => job.owner.kill())
+  await job.expectTakeoverAfter(() => job.owner.kill())
 
-  await job.endsWhole()
+  await job.expectCompleteEnd()
 })
 
-test('the owner is killed on another machine: its lease lapses, and the other takes over within 15 s', async () => {
+test('the other instance takes over a job within 15 s after its owner is killed on another machine', async () => {
   const job = await startAtOwner({ lines: 320, apart: true })
 
-  await job.isTakenOverAfter(() => job.owner.kill())
+  await job.expectTakeoverAfter(() => job.owner.kill())
 
-  await job.endsWhole()
+  await job.expectCompleteEnd()
 })
 
-test('the owner stands still and comes back while the job runs: it lets go, and goes on telling its subscribers', async () => {
+test('a suspended owner that resumes during the job gives the job up and still serves its subscribers', async () => {
   const job = await startAtOwner({ lines: 400 })
 
-  await job.isTakenOverAfter(() => job.owner.freeze(true))
+  await job.expectTakeoverAfter(() => job.owner.freeze(true))
   job.owner.freeze(false)
 
   await expect.poll(() => job.owner.log(), { timeout: 15_000 }).toContain('job let go')
   expect(await job.row()).toMatchObject({ status: 'running', epoch: 2 })
   const late = await follow(job.owner, job.id, { token: job.token })
-  await job.endsWhole()
+  await job.expectCompleteEnd()
   expect(await late.closed).toBe(1000)
   expect(sha256(late.output())).toBe(await job.hostSha256())
   expect(late.frames.at(-1)).toMatchObject({ type: 'update_done' })
 })
 
-test('the owner stands still until the job has ended elsewhere: it changes nothing of that when it comes back', async () => {
+test('a suspended owner that resumes after the job’s end changes nothing of its result', async () => {
   const job = await startAtOwner({ lines: 280 })
 
-  await job.isTakenOverAfter(() => job.owner.freeze(true))
+  await job.expectTakeoverAfter(() => job.owner.freeze(true))
   expect(await job.there.closed).toBe(1000)
   const ended = await job.row()
   expect(ended).toMatchObject({ status: 'success', epoch: 2 })
   job.owner.freeze(false)
 
   await expect.poll(() => job.owner.log(), { timeout: 15_000 }).toContain('job let go')
-  await job.endsWhole()
+  await job.expectCompleteEnd()
   expect(await job.row()).toEqual(ended)
 })
 
-/** A slow upgrade in the middle of its output, with a subscriber at its owner and one at the other instance. */
+/** Starts a slow upgrade with a subscriber at each instance, and waits until both have some output. */
 async function startAtOwner({ lines, apart = false }: { lines: number; apart?: boolean }) {
   await rig('slow', String(lines), '50')
   const started = await startService({ env, apart })
@@ -106,7 +106,7 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
     there,
     row,
     hostSha256,
-    async isTakenOverAfter(end: () => unknown) {
+    async expectTakeoverAfter(end: () => unknown) {
       expect(await row()).toMatchObject({ status: 'running', epoch: 1 })
       const since = performance.now()
       await end()
@@ -114,10 +114,10 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
       console.info(`taken over after ${((performance.now() - since) / 1000).toFixed(1)} s`)
       expect(await row()).toMatchObject({ status: 'running' })
     },
-    /** It succeeded, was begun once, and every copy of its output is that of the host's own file. */
-    async endsWhole() {
+    /** Expects that the job succeeds, began once, and that every copy of its output equals the host's file. */
+    async expectCompleteEnd() {
       expect(await there.closed).toBe(1000)
-      const rest = await theRest(here, id, token)
+      const rest = await restOfOutput(here, id, token)
       expect(await row()).toMatchObject({ status: 'success', exit_code: 0, epoch: 2 })
       expect(await record(caller(other, token, cookie), id)).toMatchObject({ status: 'success' })
 
@@ -146,8 +146,8 @@ async function startAtOwner({ lines, apart = false }: { lines: number; apart?: b
   }
 }
 
-/** What a subscriber at the owner gets in the end: from the owner, if it lives, or else from the other one. */
-async function theRest(here: Follower, id: string, token: string): Promise<string> {
+/** Returns the output that a killed owner did not send its subscriber, read at the other instance. */
+async function restOfOutput(here: Follower, id: string, token: string): Promise<string> {
   const code = await here.closed
   if (code === 1000) {
     expect(here.frames.at(-1)).toMatchObject({ type: 'update_done' })
@@ -160,12 +160,12 @@ async function theRest(here: Follower, id: string, token: string): Promise<strin
   return resumed.output()
 }
 
-/** The rows of a job's output put together; rejects when one does not begin where the one before it ends. */
+/** Returns the joined rows of a job's output; rejects when a row does not begin where the one before ends. */
 async function storedOutput(id: string): Promise<Buffer> {
   const chunks = await readOutput(db, id, 0, Number.MAX_SAFE_INTEGER)
   let at = 0
   for (const { offset, bytes } of chunks) {
-    if (offset !== at) throw new Error(`a row begins at ${offset}, not at ${at}`)
+    if (offset !== at) throw new Error(`a row begins at ${offset} instead of ${at}`)
     at += bytes.length
   }
   const [rows] = await db.query(z.object({ count: z.number() }), ROWS, [id])

@@ -23,20 +23,20 @@ afterEach(async () => {
   idle.clear()
 })
 
-test('where sshd drops what comes, a right password is unreachable, not wrong; who is signed in works on', async () => {
-  // As whoever is at work has it: sshd drops no connection that is there.
+test('while sshd drops connections, a login is answered “unreachable” and signed-in users work on', async () => {
+  // Opens the service’s own connection first: sshd does not drop established ones.
   await packages(alice, 'lxc:102')
   await fill()
 
   const answer = await login(service, 'bob', PASSWORDS.bob)
 
-  await isUnreachable(answer, 'bob')
+  await expectUnreachable(answer, 'bob')
   expect(answer.ms).toBeLessThan(5_000)
   expect(await rig('log')).toContain('MaxStartups')
   expect(await packages(alice, 'lxc:102')).toHaveLength(5)
 })
 
-test('a host that drops connections no more lets people in at once', async () => {
+test('users can sign in as soon as the host no longer drops connections', async () => {
   await expect.poll(startups().now, { timeout: 10_000 }).toBe(0)
 
   const answer = await login(service, 'bob', PASSWORDS.bob)
@@ -45,18 +45,18 @@ test('a host that drops connections no more lets people in at once', async () =>
   expect(answer.ms).toBeLessThan(5_000)
 })
 
-test('a host that stops answering while it thinks about a password is unreachable within half a minute', async () => {
+test('a host that stops answering during a password check is reported as unreachable within 30 s', async () => {
   const asked = login(service, 'bob', 'wrong')
   await expect.poll(() => inside('host', 'pgrep -f "^sshd: bob" || true'), { timeout: 5_000 }).not.toBe('')
   await rig('freeze', 'on')
 
   const answer = await asked
 
-  await isUnreachable(answer, 'bob')
+  await expectUnreachable(answer, 'bob')
   expect(answer.ms).toBeLessThan(30_000)
 })
 
-/** Opens connections that say nothing, until sshd has as many of them as it ever admits. */
+/** Opens silent connections until sshd has as many as it admits. */
 async function fill() {
   const { now, limits } = startups()
   const full = Number(limits.split('-')[1])
@@ -65,7 +65,7 @@ async function fill() {
   const deadline = performance.now() + 30_000
   while (!occupied()) {
     expect(performance.now(), 'until sshd is full').toBeLessThan(deadline)
-    // The fuller it is, the more likely it drops the next one, at once.
+    // The closer sshd is to its limit, the more likely it drops the next connection at once.
     const socket = connect(Number(port), host)
     idle.add(socket)
     socket.on('error', () => {}).on('close', () => idle.delete(socket))
@@ -83,8 +83,8 @@ const Audit = z.object({
   ),
 })
 
-/** So it was answered; and only the audit log knows what happened. */
-async function isUnreachable({ status, body }: Answer, username: string) {
+/** Expects the answer of an unreachable host, and the cause only in the audit log. */
+async function expectUnreachable({ status, body }: Answer, username: string) {
   expect(body).toEqual({ error: 'Connexion impossible : l’hôte SSH ne répond pas.', code: 'ssh_unreachable' })
   expect(status).toBe(401)
   const { entries } = Audit.parse((await alice.get('/api/audit?action=login_failed&limit=1')).body)

@@ -16,7 +16,7 @@ beforeAll(async () => {
   return () => service.stop()
 })
 
-test('a container is upgraded: its forty slow lines arrive as they are written, and all of it is in the history', async () => {
+test('an upgrade of a container arrives line by line, and the history has its whole output', async () => {
   const { id, code, frames, output, last, record } = await runJob(bob, 'lxc:101')
 
   expect(code).toBe(1000)
@@ -32,7 +32,7 @@ test('a container is upgraded: its forty slow lines arrive as they are written, 
   expect(await packages(bob, 'lxc:101')).toEqual([])
 })
 
-test('all: every container in turn, the stopped one is skipped, the host is left alone', async () => {
+test('an upgrade of all upgrades every running container in turn, and not the host', async () => {
   await rig('reset', '101')
 
   const { id, code, output, record } = await runJob(bob, 'all')
@@ -48,7 +48,7 @@ test('all: every container in turn, the stopped one is skipped, the host is left
     'SKIP LXC 103',
   ])
   expect(output).toContain("container '103' not running!")
-  // It is told apart from one that failed, by what the host has noted.
+  // The host's notes distinguish a stopped container from a failed one.
   expect(await jobResult(bob, id)).toEqual({
     exit_code: 0,
     error_code: null,
@@ -64,7 +64,7 @@ test('all: every container in turn, the stopped one is skipped, the host is left
   expect(await packages(bob, 'host')).toHaveLength(5)
 })
 
-test('the host is upgraded live; each frame says how far the output has come', async () => {
+test('an upgrade of the host arrives live, and each frame has the offset of its output', async () => {
   const { code, frames, output, last, record } = await runJob(bob, 'host')
 
   expect(code).toBe(1000)
@@ -77,7 +77,7 @@ test('the host is upgraded live; each frame says how far the output has come', a
   }
   expect(frames.filter((frame) => chunk(frame).includes('rig-slow: step')).length).toBeGreaterThanOrEqual(20)
   expect(await packages(bob, 'host')).toEqual([])
-  // Only a full upgrade takes new packages in and drives old ones out.
+  // Only a full upgrade installs new packages and removes old ones.
   expect(await dpkgStatus('host', 'rig-new')).toBe('install ok installed 2.0')
   expect(await dpkgStatus('host', 'rig-old')).not.toContain('ok installed')
 })

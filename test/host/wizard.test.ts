@@ -17,7 +17,7 @@ const OTHER_KEY = `SHA256:${'A'.repeat(43)}`
 
 let folder: string
 let service: Service
-/** Every one that was started on the folder. */
+/** Every service that was started on the folder. */
 const services: Service[] = []
 let passwordOf: (account: (typeof ACCOUNTS)[number]) => string
 let token: string
@@ -29,7 +29,7 @@ beforeAll(async () => {
   service = await start()
   token = await vi.waitUntil(() => tokenTold(service), { timeout: 5_000 })
 })
-// The host's own passwords again.
+// Restores the host's passwords.
 afterAll(async () => {
   await Promise.all(services.map((each) => each.kill()))
   await rm(folder, { recursive: true, force: true })
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 describe('before the installation', () => {
-  test('the console tells the address and the token, and the file has the same one, for its owner alone', async () => {
+  test('the console shows the address and the setup token, and a private file has the same token', async () => {
     expect(service.log()).toContain(
       `Pas encore installé. Adresse : ${service.url}/setup#token=${token} — jeton d’installation : ${token}`,
     )
@@ -46,7 +46,7 @@ describe('before the installation', () => {
     expect((await stat(tokenFile())).mode & 0o777).toBe(0o600)
   })
 
-  test('a killed service tells the same token when it is back', async () => {
+  test('a killed service shows the same token after its restart', async () => {
     await service.kill()
     service = await start()
 
@@ -54,7 +54,7 @@ describe('before the installation', () => {
     expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
   })
 
-  test('nothing is installed, and nobody can sign in', async () => {
+  test('the status is not installed, and nobody can sign in', async () => {
     expect(await ask(service, 'GET', '/api/install/status')).toMatchObject({ status: 200, body: { installed: false } })
     expect(await login(service, 'alice', passwordOf('alice'))).toMatchObject({
       status: 503,
@@ -66,8 +66,8 @@ describe('before the installation', () => {
     ['a wrong token', () => `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
     ['the beginning of the token', () => token.slice(0, -1)],
     ['an empty token', () => ''],
-  ])('%s is of no use: 403, and the host is not asked', async (_, wrong) => {
-    const before = await knocks()
+  ])('a check and an installation with %s are 403, and the host is not asked', async (_, wrong) => {
+    const before = await connectionLines()
 
     const answers = [await check({ setup_token: wrong() }), await install({ setup_token: wrong() })]
 
@@ -75,12 +75,12 @@ describe('before the installation', () => {
       expect(body).toMatchObject({ code: 'setup_token_wrong', error: expect.stringContaining('jeton d’installation') })
       expect(status).toBe(403)
     }
-    expect(await knocks()).toBe(before)
+    expect(await connectionLines()).toBe(before)
     expect(await storedSettings(folder)).toEqual({})
   })
 
-  test('without a token nothing is checked or installed', async () => {
-    const before = await knocks()
+  test('a check and an installation without a token are 403, and the host is not asked', async () => {
+    const before = await connectionLines()
 
     for (const { status, body } of [
       await check({ setup_token: undefined }),
@@ -89,7 +89,7 @@ describe('before the installation', () => {
       expect(body).toMatchObject({ code: 'setup_token_wrong' })
       expect(status).toBe(403)
     }
-    expect(await knocks()).toBe(before)
+    expect(await connectionLines()).toBe(before)
     expect(await storedSettings(folder)).toEqual({})
   })
 })
@@ -107,7 +107,7 @@ describe('the check', () => {
       'ops',
       'ops peut lancer apt-get par sudo, ce qui donne tous les droits de root. Pour les limiter : ops-panel host helper.',
     ],
-  ] as const)('%s has all it takes', async (account, elevation) => {
+  ] as const)('passes with the service account %s', async (account, elevation) => {
     const { ssh_host_key, checks } = await checked({ ssh_username: account, ssh_password: passwordOf(account) })
 
     expect(checks).toEqual([
@@ -120,7 +120,7 @@ describe('the check', () => {
     expect(ssh_host_key).toBe(await hostFingerprint())
   })
 
-  test('who may do anything without a password has all it takes', async () => {
+  test('passes with an account that may do anything by sudo without a password', async () => {
     await sudoRule('zoe ALL=(ALL) NOPASSWD: ALL')
 
     const { checks } = await checked({ ssh_username: 'zoe', ssh_password: passwordOf('zoe') })
@@ -129,7 +129,7 @@ describe('the check', () => {
     expect(checks[2]?.[2]).toBe('zoe a tous les droits par sudo, sans mot de passe.')
   })
 
-  test('bob lacks rights, is told of the helper and the rule, and has all it takes with these very two', async () => {
+  test('names the helper and the sudo rule that bob lacks, and passes with these two', async () => {
     const bob = { ssh_username: 'bob', ssh_password: passwordOf('bob') }
     const before = await checked(bob)
     const [, rule = ''] = /ajoutez une règle sudo : (.+)$/.exec(before.checks[2]?.[2] ?? '') ?? []
@@ -155,7 +155,7 @@ describe('the check', () => {
     expect(after.checks[2]?.[2]).toBe('bob n’a par sudo que les droits qu’ops-panel-host lui donne (version 1).')
   })
 
-  test('a helper that is older, another one or not root’s own is told, with what to do', async () => {
+  test('reports a helper that is older, changed or not owned by root, with the remedy', async () => {
     const bob = { ssh_username: 'bob', ssh_password: passwordOf('bob') }
     const told = async () => (await checked(bob)).checks[2]?.slice(1)
 
@@ -172,7 +172,7 @@ describe('the check', () => {
     await inside('host', 'chown root /usr/sbin/ops-panel-host')
   })
 
-  test('with a wrong password the host’s key is shown, and nothing else is known', async () => {
+  test('with a wrong password, shows the host’s key and leaves the rest unchecked', async () => {
     const { ssh_host_key, checks } = await checked({ ssh_username: 'alice', ssh_password: 'wrong' })
 
     expect(checks).toEqual([
@@ -185,7 +185,7 @@ describe('the check', () => {
     expect(ssh_host_key).toBe(await hostFingerprint())
   })
 
-  test('an account whose shell runs nothing is told to need one', async () => {
+  test('reports that an account whose shell runs no commands needs another shell', async () => {
     const { checks } = await checked({ ssh_username: 'shut', ssh_password: passwordOf('shut') })
 
     expect(checks.map(([, ok]) => ok)).toEqual([true, false, false, false, false])
@@ -194,7 +194,7 @@ describe('the check', () => {
     )
   })
 
-  test('at a dead port nothing is known, the key neither', async () => {
+  test('at a closed port, leaves the key empty and the rest unchecked', async () => {
     const ssh_host = `127.0.0.1:${await freePort()}`
 
     const { ssh_host_key, checks } = await checked({ ssh_host })
@@ -209,7 +209,7 @@ describe('the check', () => {
     expect(ssh_host_key).toBe('')
   })
 
-  test('a host without apt or pct is told apart', async () => {
+  test('reports a host without apt or pct', async () => {
     await inside('host', 'mv /usr/bin/apt /usr/bin/apt.away; mv /usr/sbin/pct /usr/sbin/pct.away')
     const { checks } = await checked({ ssh_username: 'root', ssh_password: passwordOf('root') }).finally(() =>
       inside('host', 'mv /usr/bin/apt.away /usr/bin/apt; mv /usr/sbin/pct.away /usr/sbin/pct'),
@@ -224,7 +224,7 @@ describe('the check', () => {
     ])
   })
 
-  test('stores nothing, and leaves nobody connected', async () => {
+  test('stores nothing, and leaves no connection open', async () => {
     expect(await storedSettings(folder)).toEqual({})
     await expect.poll(() => inside('host', 'pgrep -cf "^sshd: [^/]" || true'), { timeout: 5_000 }).toBe('0')
   })
@@ -244,7 +244,7 @@ describe('the installation', () => {
     expect((await readFile(tokenFile(), 'utf8')).trim()).toBe(token)
   })
 
-  test('of two at once one is made, and the other comes too late', async () => {
+  test('of two at once, one succeeds and the other is 409', async () => {
     const ssh_host_key = await hostFingerprint()
 
     const answers = await Promise.all([install({ ssh_host_key }), install({ ssh_host_key })])
@@ -263,7 +263,7 @@ describe('the installation', () => {
     })
   })
 
-  test('an administrator signs in, and sees settings without a secret', async () => {
+  test('lets an administrator sign in, who sees the settings without the secrets', async () => {
     const alice = signedIn(service, await login(service, 'alice', passwordOf('alice')))
 
     expect(await alice.get('/api/settings')).toMatchObject({ status: 200, body: await shown() })
@@ -275,7 +275,7 @@ describe('the installation', () => {
     expect(body).toMatchObject({ entries: [{ action: 'installed', target: SSH_HOST }] })
   })
 
-  test('the token is spent: its file is gone, and whoever comes is too late, whatever they bring', async () => {
+  test('removes the token’s file, and every later check or installation is 409', async () => {
     await expect(access(tokenFile())).rejects.toThrow('ENOENT')
 
     const ssh_host_key = await hostFingerprint()
@@ -294,7 +294,7 @@ describe('the installation', () => {
     }
   })
 
-  test('a restart keeps everything and makes no token', async () => {
+  test('survives a restart, which makes no new token', async () => {
     const alice = signedIn(service, await login(service, 'alice', passwordOf('alice')))
     await service.stop()
     service = await start()
@@ -311,7 +311,7 @@ describe('the installation', () => {
 })
 
 describe('the secrets', () => {
-  test('no password and no token of the hypervisor is in the database, the log or any answer', async () => {
+  test('no password and no hypervisor token is in the database, the log or any answer', async () => {
     const secrets = [
       ...ACCOUNTS.map((account) => password(account, passwordOf(account))),
       canary('hypervisor token', HYPERVISOR.hypervisor_token),
@@ -321,7 +321,7 @@ describe('the secrets', () => {
     expect(await leaks(folder, logs(), secrets)).toEqual([])
   })
 
-  test('the setup token is on the console, where it belongs, and nowhere else', async () => {
+  test('the setup token is on the console and nowhere else', async () => {
     const secret = [canary('setup token', token)]
     const rest = logs()
       .split('\n')
@@ -331,7 +331,7 @@ describe('the secrets', () => {
     expect(await leaks(folder, rest.join('\n'), secret)).toEqual([])
   })
 
-  test('an administrator who reads the log in the panel does not find the setup token either', async () => {
+  test('the log in the panel does not show the setup token to an administrator', async () => {
     const other = await newFolder()
     const fresh = await startService({ as: null, folder: other })
     try {
@@ -366,12 +366,12 @@ function tokenFile(): string {
   return join(folder, 'setup-token')
 }
 
-/** The setup token that a service has put on its console; empty as long as there is none. */
+/** Returns the setup token on a service's console; empty before there is one. */
 function tokenTold(one: Service): string {
   return /jeton d’installation : ([\w-]+)/.exec(one.log())?.[1] ?? ''
 }
 
-/** What a person gives the wizard. */
+/** Returns the values that a user enters in the wizard. */
 function filledIn() {
   return { setup_token: token, ssh_host: SSH_HOST, ssh_username: 'ops', ssh_password: passwordOf('ops') }
 }
@@ -399,19 +399,19 @@ async function checked(change: object) {
   return Checked.parse(body)
 }
 
-/** How often somebody has connected to the host's sshd. */
-async function knocks(): Promise<number> {
+/** Returns the number of log lines about connections to the host's sshd. */
+async function connectionLines(): Promise<number> {
   return (await rig('log'))
     .split('\n')
     .filter((line) => /(Accepted|Failed) password|Connection (closed|reset)/.test(line)).length
 }
 
-/** Adds a rule of sudo at the host, which must be one that sudo understands. */
+/** Adds a sudo rule at the host; rejects when visudo finds it invalid. */
 async function sudoRule(rule: string): Promise<void> {
   await inside('host', `echo '${rule}' >>/etc/sudoers.d/test; chmod 440 /etc/sudoers.d/test; visudo -cq`)
 }
 
-/** The settings as an administrator must see them. */
+/** Returns the settings that the API must show an administrator. */
 async function shown() {
   return {
     ssh_host: SSH_HOST,

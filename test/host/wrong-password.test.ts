@@ -13,21 +13,21 @@ beforeAll(async () => {
   return () => service.stop()
 })
 
-test('with a wrong password of the service account only the host is listed', async () => {
+test('the targets are only the host while the service account’s password is wrong', async () => {
   expect(await bob.get('/api/updates/targets')).toMatchObject({
     status: 200,
     body: [{ id: 'host', name: 'Hôte', status: 'running' }],
   })
 })
 
-test.each(['host', 'lxc:101'])('the packages of %s are an SSH error', async (target) => {
+test.each(['host', 'lxc:101'])('a request for the packages of %s gets an SSH error', async (target) => {
   expect(await askPackages(bob, target)).toMatchObject({
     status: 502,
     body: { error: expect.stringMatching(/^Erreur SSH : .+/), code: 'ssh_failed' },
   })
 })
 
-test.each(['host', 'lxc:101', 'all'])('a job for %s ends in error at once', async (target) => {
+test.each(['host', 'lxc:101', 'all'])('a job for %s ends at once with an SSH error', async (target) => {
   const { code, frames, record } = await runJob(bob, target)
 
   expect(code).toBe(1000)
@@ -36,6 +36,6 @@ test.each(['host', 'lxc:101', 'all'])('a job for %s ends in error at once', asyn
   expect(frames).toMatchObject([{ type: 'update_error', seq: 0, data: { error: record.output } }])
 })
 
-test('the wrong password is not logged', () => {
+test('the log does not contain the wrong password', () => {
   expect(service.log()).not.toContain('not-the-password')
 })

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { queuedJobs } from '../../db/jobs.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
@@ -312,27 +311,31 @@ test('the output of another instance’s job is queried only while it has subscr
   const output = controlledOutput(demo)
   const { jobs, again, start } = await jobService(demo)
   const id = await start(jobs, 'lxc:101')
-  let asked = 0
-  const count = (db: Database): Database => ({
+  const beside = await start(jobs, 'host')
+  const asked: { about: unknown; at: number }[] = []
+  const record = (db: Database): Database => ({
     ...db,
     query(row, sql, args) {
-      asked += 1
+      asked.push({ about: args?.[0], at: performance.now() })
       return db.query(row, sql, args)
     },
   })
-  const other = again({ wrap: count })
-  const leave = other.hub.subscribe(`update:${id}`, { deliver() {}, finish() {} })
+  const other = again({ wrap: record })
+  const times = (job: string) => asked.filter(({ about }) => about === job).map(({ at }) => at)
+  const subscribe = (job: string) => other.hub.subscribe(`update:${job}`, { deliver() {}, finish() {} })
+  const leave = subscribe(id)
   for (let round = 0; round < 5; round += 1) other.jobs.relay('update', id, 0)
   // The relay polls four times a second, however many calls have asked for it.
-  await expect.poll(() => asked).toBeGreaterThanOrEqual(2)
-  const before = asked
-  await pause(600)
-  expect(asked - before).toBeLessThanOrEqual(3)
+  await expect.poll(() => times(id).length).toBeGreaterThanOrEqual(4)
+  const [first = 0, , , fourth = 0] = times(id)
+  expect(fourth - first).toBeGreaterThan(700)
 
+  // Three polls about another job show that the time of two has passed.
+  subscribe(beside)
+  other.jobs.relay('update', beside, 0)
   leave()
-  await pause(300)
-  const after = asked
-  await pause(600)
-  expect(asked).toBe(after)
+  const before = times(id).length
+  await expect.poll(() => times(beside).length).toBeGreaterThanOrEqual(3)
+  expect(times(id)).toHaveLength(before)
   output.end()
 })

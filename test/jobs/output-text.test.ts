@@ -1,13 +1,21 @@
 import { isUtf8 } from 'node:buffer'
-import { randomBytes, randomInt } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTextReader, cutText, type TextPiece } from '../../jobs/output-text.ts'
+import { randomOf, rounds, seedOf } from '../rounds.ts'
+import type { Random } from '../soak/random.ts'
+
+const seed = seedOf('test/jobs/output-text.test.ts')
+let random: Random
+
+beforeEach(() => {
+  random = randomOf(seed)
+})
 
 /** Cuts at random places, also into empty pieces. */
 function cut(bytes: Buffer, longest: number): Buffer[] {
   const pieces: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
-    const length = randomInt(0, longest + 1)
+    const length = random.between(0, longest)
     pieces.push(bytes.subarray(at, at + length))
     at += length
   }
@@ -26,7 +34,7 @@ function nasty(length: number): Buffer {
   const kinds = [
     0x41, 0x0a, 0x80, 0xbf, 0xc0, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xed, 0xa0, 0xf0, 0x9f, 0xa6, 0x8a, 0xf4, 0xf5, 0xff,
   ]
-  return Buffer.from(Array.from({ length }, () => kinds[randomInt(kinds.length)] ?? 0))
+  return Buffer.from(Array.from({ length }, () => kinds[random.between(0, kinds.length - 1)] ?? 0))
 }
 
 test('valid text is returned unchanged, in whole characters, wherever it is cut', () => {
@@ -39,16 +47,16 @@ test('valid text is returned unchanged, in whole characters, wherever it is cut'
 })
 
 test('bytes that are cut anywhere give the same text as one decode of all of them', () => {
-  for (let round = 0; round < 3000; round += 1) {
-    const bytes = round % 2 ? randomBytes(randomInt(0, 40)) : nasty(randomInt(0, 40))
-    const pieces = read(cut(bytes, randomInt(1, 6)))
+  for (let round = 0; round < rounds(3_000, 30_000); round += 1) {
+    const bytes = round % 2 ? random.bytes(random.between(0, 39)) : nasty(random.between(0, 39))
+    const pieces = read(cut(bytes, random.between(1, 5)))
     expect(text(pieces), bytes.toString('hex')).toBe(bytes.toString('utf8'))
     for (const piece of pieces) expect(isUtf8(piece.bytes)).toBe(true)
   }
 })
 
 test('sourceEnd counts the bytes of the source: a reader that resumes at any boundary gets the same text', () => {
-  for (let round = 0; round < 500; round += 1) {
+  for (let round = 0; round < rounds(500, 10_000); round += 1) {
     const bytes = round % 2 ? nasty(60) : Buffer.from('aé€🦊'.repeat(8))
     const pieces = read(cut(bytes, 4))
     let before = ''

@@ -1,12 +1,14 @@
-import { randomBytes, randomInt } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import { beforeEach, expect, test } from 'vitest'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { findJob } from '../../db/jobs.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
 import { createOutputWriter, type JobOutput, type JobText, LeaseLost } from '../../jobs/output.ts'
 import { openMigrated } from '../db/database.ts'
 import { recordJob } from '../db/job.ts'
+import { randomOf, seedOf } from '../rounds.ts'
+
+const seed = seedOf('test/jobs/output.test.ts')
 
 let real: Database
 let db: Database
@@ -14,7 +16,7 @@ let db: Database
 let batches: number
 /** Runs before each batch; a test makes it fail. */
 let before: () => Promise<void>
-let published: { jobId: string; text: JobText; at: number }[]
+let published: { jobId: string; text: JobText }[]
 
 beforeEach(async () => {
   real = await openMigrated()
@@ -36,7 +38,7 @@ const writer = () =>
   createOutputWriter(db, (jobId, { bytes, ...where }) => {
     // The bytes are valid only during the call.
     const text = { bytes: Buffer.from(bytes), ...where }
-    published.push({ jobId, text, at: performance.now() })
+    published.push({ jobId, text })
     return true
   })
 
@@ -60,15 +62,17 @@ async function stored(id: string): Promise<string> {
 
 test('the text of several jobs is stored in order, and each row is published after it is stored', async () => {
   const { open } = writer()
+  const random = randomOf(seed)
   const expected = new Map<string, string>()
   const follow = async (id: string) => {
     const output = open(newRow(id))
     const append = appender(output)
     for (let line = 0; line < 40; line += 1) {
-      const text = `${id}: line ${line} ${'é'.repeat(randomInt(200))}\n`
+      const text = `${id}: line ${line} ${'é'.repeat(random.between(0, 199))}\n`
       expected.set(id, (expected.get(id) ?? '') + text)
       await append(text)
-      if (line % 7 === 0) await pause(randomInt(15))
+      // The writers continue at different times.
+      if (line % 7 === 0) await pause(random.between(0, 14))
     }
     await output.flush()
     expect(await stored(id)).toBe(expected.get(id))
@@ -114,30 +118,38 @@ test('small pieces of one job are stored in one row, and published in few events
   expect(await stored('job 1')).toBe('a short line of some thirty bytes\n'.repeat(2000))
 })
 
+/** Waits by turns of the event loop, in which no fake time passes: `expect.poll` would advance the timers. */
+async function expectPublishedNow(count: number): Promise<void> {
+  for (let turn = 0; turn < 10_000 && published.length < count; turn += 1) await nextTurn()
+  expect(published).toHaveLength(count)
+}
+
 test('the first piece after a pause is stored at once, and a steady stream fifty times a second', async () => {
   const { open } = writer()
   const output = open(newRow('job 1'))
   const append = appender(output)
-  const delays: number[] = []
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  vi.advanceTimersByTime(20)
   for (let round = 0; round < 10; round += 1) {
-    const written = performance.now()
     await append('x')
-    await output.flush()
-    delays.push((published.at(-1)?.at ?? Number.POSITIVE_INFINITY) - written)
-    await pause(30)
+    await expectPublishedNow(round + 1)
+    vi.advanceTimersByTime(20)
   }
-  // A piece that is held back for others waits for twenty milliseconds each time.
-  expect(Math.min(...delays)).toBeLessThan(10)
+  await append('y')
+  await expectPublishedNow(11)
 
-  batches = 0
-  const started = performance.now()
-  while (performance.now() - started < 300) {
-    await append('y')
-    await pause(1)
+  for (let round = 0; round < 15; round += 1) {
+    for (let ms = 1; ms < 20; ms += 1) {
+      await append('z')
+      vi.advanceTimersByTime(1)
+      await nextTurn()
+    }
+    expect(published).toHaveLength(11 + round)
+    vi.advanceTimersByTime(1)
+    await expectPublishedNow(12 + round)
   }
-  await output.flush()
-  expect(batches).toBeGreaterThan(3)
-  expect(batches).toBeLessThanOrEqual((performance.now() - started) / 20 + 2)
+  expect(batches).toBe(26)
 })
 
 test('a reader waits while much text is not stored yet', async () => {
@@ -152,7 +164,8 @@ test('a reader waits while much text is not stored yet', async () => {
   const big = 'x'.repeat(640 * 1024)
   for (let round = 0; round < 10; round += 1) void append(big).then(() => (settled += 1))
 
-  await pause(50)
+  await expect.poll(() => batches).toBe(1)
+  await nextTurn()
   expect(settled).toBeLessThan(6)
 
   release()
@@ -284,21 +297,27 @@ test('a long piece is stored in rows of 256 KiB and published in pieces of 32 Ki
 })
 
 test('a chunk stays as it is until a slow database has written it, whatever is appended meanwhile', async () => {
+  const random = randomOf(seed)
   const chunks: { before: string; after: string }[] = []
+  /** The pieces appended so far, and whether a batch is on its way. */
+  let [appended, writing] = [0, false]
   const { open } = createOutputWriter(
     {
       ...real,
       async batch(statements) {
         const chunk = statements[0]?.args?.[1]
         const before = `${chunk}`
-        await pause(30)
+        const enough = Math.min(appended + 3, 40)
+        writing = true
+        while (appended < enough) await nextTurn()
+        writing = false
         const counts = await real.batch(statements)
         chunks.push({ before, after: `${chunk}` })
         return counts
       },
     },
     (jobId, { bytes, ...where }) => {
-      published.push({ jobId, text: { bytes: Buffer.from(bytes), ...where }, at: performance.now() })
+      published.push({ jobId, text: { bytes: Buffer.from(bytes), ...where } })
       return true
     },
   )
@@ -306,16 +325,18 @@ test('a chunk stays as it is until a slow database has written it, whatever is a
   let all = ''
   for (let round = 0; round < 40; round += 1) {
     // Short lines, and random bytes that do not compress; no two pieces are equal.
-    const text = round % 3 === 0 ? randomBytes(6_000).toString('hex') : `line ${round} of forty\n`
+    const text = round % 3 === 0 ? random.bytes(6_000).toString('hex') : `line ${round} of forty\n`
     all += text
     await output.append(Buffer.from(text))
-    await pause(5)
+    appended += 1
+    await nextTurn()
+    if (appended % 4 === 0 && appended < 40) await expect.poll(() => writing, { interval: 1 }).toBe(true)
   }
   await output.flush()
 
   expect(await stored('job 1')).toBe(all)
   expect(published.map(({ text: { bytes } }) => bytes.toString()).join('')).toBe(all)
-  expect(chunks.length).toBeGreaterThan(3)
+  expect(chunks.length).toBeGreaterThan(8)
   for (const { before, after } of chunks) expect(after).toBe(before)
 })
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { auditEntry, readAudit } from '../../db/audit.ts'
@@ -416,7 +417,8 @@ test('a turn starts only after the report of the wait is stored; a failed report
   expect(await queue.turn('three', () => Promise.reject(failed), never).catch((error: unknown) => error)).toBe(failed)
   await endJob(db, first, SUCCESS, { now: '' })
   queue.review()
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await expect.poll(() => db.query(z.unknown(), `SELECT 1 FROM jobs WHERE id = 'two' AND begun = 1`)).toHaveLength(1)
+  await nextTurn()
   expect(started).toBe(false)
 
   finishReport()
@@ -454,7 +456,7 @@ test('a wait that is aborted during its report rejects after the report', async 
   await expect.poll(() => reporting).toBe(true)
 
   leave.abort()
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await nextTurn()
   expect(left).toBe(false)
   finishReport()
   await turn
@@ -464,11 +466,21 @@ test('a wait that is aborted during its report rejects after the report', async 
 test('a waiting job that another instance has taken over and ended is not started', async () => {
   const demo = await startDemo()
   const { end } = heldUpgrades(demo)
-  const { db, jobs, again, start, ended, expireLeases } = await jobService(demo)
+  let reads = 0
+  const counted = (db: Database): Database => ({
+    ...db,
+    query(row, sql, args) {
+      if (sql.includes('queue, target, begun')) reads += 1
+      return db.query(row, sql, args)
+    },
+  })
+  const { db, jobs, again, start, ended, output, expireLeases } = await jobService(demo, { wrap: counted })
   const first = await start(jobs, 'lxc:101')
   // Before the start is recorded, a takeover would ask the host to start the job again.
   await expect.poll(() => db.query(z.unknown(), 'SELECT 1 FROM jobs WHERE launched = 1')).toHaveLength(1)
   const second = await start(jobs, 'lxc:101')
+  // A report that is stored later would tell the previous follower that it has lost the job.
+  await expect.poll(() => output(second)).toBe(waits(first, 'lxc:101'))
   const other = again()
   await expireLeases()
   await other.jobs.maintain()
@@ -476,9 +488,10 @@ test('a waiting job that another instance has taken over and ended is not starte
   await other.jobs.cancel(second, 'bob')
 
   expect((await ended(second)).error).toBe('Annulé par bob')
-  // The previous follower reads the queue once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
-  expect(starts(demo)).toHaveLength(1)
+  // The previous follower reads the queue once more, and its wait ends.
+  const before = reads
+  await expect.poll(() => reads).toBeGreaterThan(before)
   await end('101')
   expect(await ended(first)).toMatchObject({ status: 'success' })
+  expect(starts(demo)).toHaveLength(1)
 })

@@ -27,7 +27,7 @@ function recordingSocket() {
     async send({ bytes }) {
       events.push(Event.parse(JSON.parse(bytes.toString())))
     },
-    waiting: () => waiting,
+    bufferedBytes: () => waiting,
     receive() {},
     close(why) {
       reason ??= why

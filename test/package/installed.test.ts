@@ -7,7 +7,7 @@ import { NO_TEXT, replacePostinst, slowPostinst } from '../host/postinst.ts'
 import { jobFolders } from '../host/remains.ts'
 import { followOn } from '../host/resuming.ts'
 import { inside, PASSWORDS, rig, SSH_HOST } from '../host/rig.ts'
-import { BEFORE, DEB } from './packages.ts'
+import { OLDER_DEB, DEB } from './packages.ts'
 import { host } from './places.ts'
 import { startByUnit } from './unit.ts'
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 
 test('an installation creates an account, a folder for it alone, and settings that others cannot read', async () => {
-  const said = await host.install(BEFORE)
+  const said = await host.install(OLDER_DEB)
 
   expect(said).toContain('/var/lib/ops-panel/setup-token')
   expect(said).toContain('« ops-panel setup »')
@@ -38,7 +38,7 @@ test('an installation creates an account, a folder for it alone, and settings th
   expect((await host.type("su -s /bin/sh bob -c 'ops-panel users'")).text).toContain(`${SETTINGS} ne peut pas être lu`)
 })
 
-test('the service started by the unit’s ExecStart signs in accounts of the host and upgrades a container', async () => {
+test('the service, started by the unit’s ExecStart, signs in host accounts and upgrades a container', async () => {
   await host.sh(`cat >>${SETTINGS} <<'END'
 PANEL_PORT=${await freePort()}
 PANEL_SSH_HOST=${SSH_HOST}

@@ -8,6 +8,6 @@ function built(name: string): string {
 /** The package built from these sources. */
 export const DEB = built('TEST_DEB')
 /** The same package, built in another folder. */
-export const AGAIN = built('TEST_DEB_AGAIN')
+export const REBUILT_DEB = built('TEST_DEB_AGAIN')
 /** An older package, version 0.0.1, whose configuration file has an additional line. */
-export const BEFORE = built('TEST_DEB_BEFORE')
+export const OLDER_DEB = built('TEST_DEB_BEFORE')

@@ -7,7 +7,7 @@ import { NO_TEXT, replacePostinst, slowPostinst } from '../host/postinst.ts'
 import { followOn } from '../host/resuming.ts'
 import { inside, PASSWORDS, rig, SSH_HOST } from '../host/rig.ts'
 import { isHealthy } from '../host/service.ts'
-import { BEFORE, DEB } from './packages.ts'
+import { OLDER_DEB, DEB } from './packages.ts'
 import { endMachine, machine, startMachine } from './places.ts'
 
 // The life of one package on a machine with systemd. Each test continues where the previous one ended.
@@ -34,7 +34,7 @@ PANEL_SSH_USERNAME=root
 PANEL_SSH_PASSWORD='${PASSWORDS.root}'
 PANEL_TRUSTED_PROXIES=127.0.0.0/8
 END`)
-  await machine.install(BEFORE)
+  await machine.install(OLDER_DEB)
   const rating = await machine.sh('systemd-analyze security --no-pager ops-panel | tail -n 1')
   console.info(rating)
 
@@ -123,7 +123,7 @@ test('the service may listen on a port below 1024', async () => {
   await machine.sh(`cp -p /root/settings ${SETTINGS}`)
 })
 
-test('with User=root in an override, the data belongs to root; without it, to the account again', async () => {
+test('an override with User=root gives the data to root, and its removal gives them back to the account', async () => {
   const folder = '/etc/systemd/system/ops-panel.service.d'
   await machine.sh(`mkdir -p ${folder} && printf '[Service]\\nUser=root\\nGroup=root\\n' >${folder}/override.conf`)
   await machine.sh('systemctl daemon-reload && systemctl restart ops-panel')
@@ -152,7 +152,7 @@ test('a stopped service ends by itself and at once', async () => {
 
 test('an upgrade does not enable a service that the administrator disabled', async () => {
   await machine.sh('systemctl disable ops-panel 2>&1')
-  await machine.install(BEFORE)
+  await machine.install(OLDER_DEB)
 
   expect(await machine.sh('systemctl is-enabled ops-panel || true')).toBe('disabled')
   await machine.sh('systemctl enable ops-panel 2>&1')

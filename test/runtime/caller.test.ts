@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countedAs, limitKey, readCaller } from '../../runtime/caller.ts'
+import { limitKey, readCaller, requestLimitKey } from '../../runtime/caller.ts'
 import { readConfig } from '../../platform/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })
@@ -190,5 +190,5 @@ test.each([
   ['an address that was typed', 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, '192.0.2.1'],
   ['a claim without an Origin', 'POST', { 'sec-fetch-site': 'cross-site' }, '192.0.2.1'],
 ])('requests that pages of other origins cause count separately: %s', (_, method, headers, counted) => {
-  expect(countedAs(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(counted)
+  expect(requestLimitKey(caller('192.0.2.1', { host: 'panel.test', ...headers }), method)).toBe(counted)
 })

@@ -1,7 +1,9 @@
-import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createLimiter, type RateLimit } from '../../runtime/rate-limit.ts'
 import { NOW, openMigrated } from '../db/database.ts'
+import { randomOf, seedOf } from '../rounds.ts'
+
+const seed = seedOf('test/runtime/rate-limit.test.ts')
 
 async function limiter() {
   let now = Date.parse(NOW)
@@ -32,12 +34,13 @@ test.each([
   ['in memory', false],
   ['in the database', true],
 ])('the limiter admits exactly the requests that a sliding window admits, at random times (%s)', async (_, shared) => {
+  const random = randomOf(seed)
   for (const limit of [1, 2, 5, 17]) {
     const { admit, advance, now } = await limiter()
     const rule: RateLimit = { limit, seconds: 3, by: 'address', shared }
     const expected = model(limit, 3_000)
     for (let round = 0; round < 600; round += 1) {
-      advance(randomInt(10) === 0 ? randomInt(4_000) : randomInt(Math.floor(2_000 / limit)))
+      advance(random.between(0, (random.chance(0.1) ? 4_000 : Math.floor(2_000 / limit)) - 1))
       expect(await admit('bucket', 'me', rule)).toBe(expected(now()))
     }
   }

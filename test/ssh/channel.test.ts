@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { takeEach } from '../../ssh/channel.ts'
 
@@ -15,7 +16,7 @@ test('each chunk is passed on at once and unchanged, until the stream ends', asy
 
   stream.write(piece('one'))
   stream.write(piece('two'))
-  await pause(10)
+  await nextTurn()
   expect(taken).toEqual(['one', 'two'])
   stream.end(piece('three'))
 
@@ -39,7 +40,7 @@ test('no chunk arrives while the receiver is busy, and all arrive later', async 
   stream.write(piece('two'))
   stream.end(piece('three'))
 
-  await pause(20)
+  await nextTurn()
   expect(taken).toEqual(['one'])
   ready()
 
@@ -67,7 +68,7 @@ test.each([
   await expect(ended).rejects.toThrow('no more')
   stream.write(piece('two'))
   stream.resume()
-  await pause(10)
+  await nextTurn()
   expect(asked).toBe(1)
   expect(stream.listenerCount('data')).toBe(0)
 })
@@ -78,21 +79,24 @@ test('the read ends after the last chunk is taken, and fails when taking it fail
     [() => Promise.reject(new Error('not stored')), 'not stored'],
   ] as const) {
     const stream = new PassThrough()
-    let taken = false
-    stream.end(piece('one and only'))
-    await pause(5)
-    const ended = takeEach(stream, async () => {
-      await pause(20)
-      taken = true
-      await settle()
+    let takeIt = () => {}
+    const taken = new Promise<void>((resolve) => {
+      takeIt = resolve
     })
-
-    const received = await ended.then(
-      () => 'ended',
-      (error: Error) => error.message,
+    const received: string[] = []
+    stream.end(piece('one and only'))
+    await nextTurn()
+    const ended = takeEach(stream, () => taken.then(settle)).then(
+      () => received.push('ended'),
+      (error: Error) => received.push(error.message),
     )
 
-    expect([received, taken]).toEqual([outcome, true])
+    await nextTurn()
+    expect(received).toEqual([])
+    takeIt()
+
+    await ended
+    expect(received).toEqual([outcome])
   }
 })
 
@@ -103,9 +107,10 @@ test('a failing stream rejects, and a finished one resolves', async () => {
   await expect(received).rejects.toThrow('broken')
 
   const over = new PassThrough()
+  const closed = once(over, 'close')
   over.end()
   over.resume()
-  await pause(5)
+  await closed
   await takeEach(over, () => undefined)
 })
 

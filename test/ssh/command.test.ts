@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { quote, script } from '../../ssh/command.ts'
+import { randomOf, seedOf } from '../rounds.ts'
 
 /** Runs a command line in a real shell. */
 async function shell(line: string): Promise<string> {
@@ -90,8 +90,10 @@ test('all of them together stay separate, and nothing of them runs', async () =>
 })
 
 test('five hundred random strings reach the program unchanged, through two shells', async () => {
+  const random = randomOf(seedOf('test/ssh/command.test.ts'))
   const alphabet = [...'\'"\\$`;|&<>(){}[]*?!#~=%-+ \n\t\rabZ09_@:,./^é🦊']
-  const word = () => Array.from({ length: randomInt(0, 30) }, () => alphabet[randomInt(alphabet.length)]).join('')
+  const letter = () => alphabet[random.between(0, alphabet.length - 1)]
+  const word = () => Array.from({ length: random.between(0, 29) }, letter).join('')
   const words = Array.from({ length: 500 }, word)
 
   expect(await through(words)).toEqual(words)

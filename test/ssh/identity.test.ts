@@ -35,7 +35,7 @@ test.each([
   ['the mark twice in a row', `${MARK}\0${MARK}\0`],
   ['something after the end', `${answer('bob', '1000')}x`],
   ['no uid', answer('bob')],
-  ['a uid that is none', answer('bob', '0x0', 'sudo')],
+  ['an invalid uid', answer('bob', '0x0', 'sudo')],
   ['a uid below 0', answer('bob', '-0', 'sudo')],
   ['a uid that is empty', answer('bob', '', 'sudo')],
   ['no name', answer('', '0', 'root')],

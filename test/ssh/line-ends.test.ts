@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createLineEnds, takeRestored } from '../../ssh/line-ends.ts'
+import { rounds, seedOf } from '../rounds.ts'
 
 /** Converts a text like a terminal with ONLCR. */
 const passed = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
@@ -28,6 +29,7 @@ test('the conversion of line feeds by a terminal is undone exactly, at any chunk
         expect(Buffer.concat(restored)).toEqual(original)
       },
     ),
+    { seed: seedOf('test/ssh/line-ends.test.ts', 'unit-alone'), numRuns: rounds(100, 5_000) },
   )
 })
 

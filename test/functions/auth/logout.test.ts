@@ -57,16 +57,6 @@ test('logout without a cookie ends all sessions of the user, and no other user�
   expect(await logoutEntries(app)).toMatchObject([{ details: { sessions: 2 } }])
 })
 
-test('other cookies count as no cookie: all sessions of the user end', async () => {
-  const app = await start()
-  const [one] = [await signIn(app), await signIn(app)]
-
-  const headers = { ...one.headers({ cookie: false }), cookie: 'theme=dark; other_refresh=x' }
-  await signedOut(await app.request('POST', PATH, { headers }))
-
-  expect(await storedSessions(app)).toEqual([])
-})
-
 test('the cookie of another user’s session ends nothing', async () => {
   const app = await start()
   const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
@@ -79,18 +69,9 @@ test('the cookie of another user’s session ends nothing', async () => {
   expect(await logoutEntries(app)).toMatchObject([{ username: 'bob', details: { sessions: 0 } }])
 })
 
-test('a cookie without a session ends nothing', async () => {
-  const app = await start()
-  const bob = await signIn(app)
-
-  await signedOut(await app.request('POST', PATH, { headers: { ...bob.headers(), cookie: 'svc_refresh=a.b.c' } }))
-
-  expect(await storedSessions(app)).toEqual([bob.sid])
-})
-
 test.each([
   ['no token', {}],
-  ['a token that is none', { authorization: 'Bearer a.b.c' }],
+  ['an invalid token', { authorization: 'Bearer a.b.c' }],
   ['another scheme', { authorization: 'Basic Ym9iOng=' }],
 ])('with %s the cookie is cleared, and nothing else happens', async (_, authorization) => {
   const app = await start()

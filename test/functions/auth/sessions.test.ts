@@ -5,20 +5,18 @@ import me from '../../../functions/auth/me.get.ts'
 import refresh from '../../../functions/auth/refresh.post.ts'
 import sessions from '../../../functions/auth/sessions.get.ts'
 import { START, testApp } from '../../app.ts'
-import { answered, refused, rows } from '../answers.ts'
+import { answered, rows } from '../answers.ts'
 import { type App, type Client, refreshStatus, signIn } from './client.ts'
 
 const PATH = '/api/auth/sessions'
 const NOW = START.toISOString()
-const View = z.object({ id: z.number(), is_current: z.boolean() })
+const Ids = z.array(z.object({ id: z.number() }))
 
 const start = () => testApp([login, me, refresh, sessions])
 
-const list = async (app: App, client: Client, options?: { cookie?: boolean }) =>
-  answered(await app.request('GET', PATH, { headers: client.headers(options) }), 200)
-const views = async (app: App, client: Client, options?: { cookie?: boolean }) =>
-  z.array(View).parse(await list(app, client, options))
-const ids = async (app: App, client: Client) => (await views(app, client)).map(({ id }) => id)
+const list = async (app: App, client: Client) =>
+  answered(await app.request('GET', PATH, { headers: client.headers() }), 200)
+const ids = async (app: App, client: Client) => Ids.parse(await list(app, client)).map(({ id }) => id)
 
 test('a session is listed with its origin, last use and end, and without its hash', async () => {
   const app = await start()
@@ -53,24 +51,6 @@ test('the session of the cookie is the current one, whatever the token says', as
     { id: two.sid, is_current: true },
     { id: one.sid, is_current: false },
   ])
-})
-
-test('without a cookie, or with another user’s, no session is current', async () => {
-  const app = await start()
-  const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
-
-  expect(await views(app, bob, { cookie: false })).toEqual([{ id: bob.sid, is_current: false }])
-  const headers = { ...bob.headers(), cookie: `svc_refresh=${alice.refresh}` }
-  expect(await answered(await app.request('GET', PATH, { headers }), 200)).toMatchObject([{ is_current: false }])
-  const empty = { ...bob.headers(), cookie: 'svc_refresh=' }
-  expect(await answered(await app.request('GET', PATH, { headers: empty }), 200)).toMatchObject([{ is_current: false }])
-})
-
-test('only the caller’s sessions are listed', async () => {
-  const app = await start()
-  const [bob, alice] = [await signIn(app), await signIn(app, 'alice')]
-
-  expect([await ids(app, bob), await ids(app, alice)]).toEqual([[bob.sid], [alice.sid]])
 })
 
 test('the most recently used session comes first, and a refresh counts as use', async () => {
@@ -127,20 +107,4 @@ test('the list is empty without sessions', async () => {
   await app.db.run('DELETE FROM sessions')
 
   expect(await list(app, bob)).toEqual([])
-})
-
-test('without a token the answer is 401, even with a cookie', async () => {
-  const app = await start()
-  const bob = await signIn(app)
-
-  const headers = { cookie: `svc_refresh=${bob.refresh}` }
-  await refused(await app.request('GET', PATH, { headers }), 401, 'unauthenticated')
-})
-
-test('a storage failure gives 500', async () => {
-  const app = await start()
-  const bob = await signIn(app)
-  await app.db.script('ALTER TABLE sessions RENAME TO gone')
-
-  await refused(await app.request('GET', PATH, { headers: bob.headers() }), 500, 'storage_failed')
 })

@@ -253,7 +253,7 @@ test('an unsupported package manager and a missing one are reported', async () =
   ])
 })
 
-test('a look without an end, one that is too long, and one with a foreign mark are no answer', async () => {
+test('a block without an end, one that is too long and one with a foreign mark count as no answer', async () => {
   const liar = `end\nx host 0\nx end host\n${'y'.repeat(100_000)}`
   const { host, all, look: lookAt } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
   await lookAt('all')

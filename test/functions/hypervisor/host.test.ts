@@ -73,7 +73,7 @@ test.each([
   ['no figure for memory', changed(7, '1000 ')],
   ['more memory free than there is', changed(7, '1000 1001')],
   ['no disk', changed(8, ' ')],
-  ['a flag that is none', changed(9, 'maybe')],
+  ['an invalid flag', changed(9, 'maybe')],
 ])('a host that reports %s gives 502', async (_, stdout) => {
   const app = await testApp([hostOf], { fake: { exec: () => ({ stdout }) } })
 
