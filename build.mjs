@@ -1,9 +1,12 @@
-// Builds the shipped files in dist/:
-//   node build.mjs           ops-panel.mjs, the service, its packages and libSQL's native addon in one file that Node >= 20 runs
-//                            and ops-panel-fetch.mjs, the same for a function host: a remote database, no addon
-//   node build.mjs fetch     the latter alone
-//   node build.mjs binary    ops-panel, the same with Node in one executable, for a Debian without Node; and
-//                            ops-panel.packages, the folders of the packages inside
+/*
+ * Builds the shipped files in dist/.
+ *
+ *     node build.mjs           ops-panel.mjs: the service, its packages and libSQL's native addon in one file, for Node 20
+ *                              and newer; and ops-panel-fetch.mjs: the same without the addon, for a function host
+ *     node build.mjs fetch     the latter alone
+ *     node build.mjs binary    ops-panel: the same with Node in one executable, for a Debian without Node; and
+ *                              ops-panel.packages: the folders of the packages inside
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -73,8 +76,9 @@ async function makeFetch(path) {
 }
 
 /**
- * What V8 has compiled of a bundle for a start. It depends on the seed of its hashes, and may hold bytes that nobody has set where
- * memory is used again: enough of it for all, and what two runs in a row agree on, is the same in every build.
+ * Writes V8's code cache for the start of a bundle. The cache depends on the seed of the hashes, and reused memory may
+ * leave random bytes in it. With a fixed seed and enough memory, the first cache that two runs agree on is the same in
+ * every build.
  */
 function compiled(bundled, folder) {
   const options = ['--random-seed=1', '--min-semi-space-size=128', '--max-semi-space-size=128']

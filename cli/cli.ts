@@ -1,7 +1,7 @@
 /*
  * The command line: finds the command that was typed, opens the data that it needs, runs it and prints what it returns.
- * Texts from outside are escaped before a terminal shows them. Without this room, each command would have to parse its
- * words, open the database and end the process itself. The room must not know any single command.
+ * Texts from outside are escaped before a terminal shows them. Commands do not parse words, open databases or end the
+ * process themselves. The room must not know any single command.
  */
 
 import { userInfo } from 'node:os'
@@ -10,7 +10,7 @@ import type { Clock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { escapeControlLines } from '../platform/escape-control.ts'
 import { createLog } from '../platform/log.ts'
-import { type CliCommand, type Prompt, type Report, type Typed, UsageError } from '../runtime/command.ts'
+import { type CliCommand, type CommandInput, type Prompt, type Report, UsageError } from '../runtime/command.ts'
 import { parseCommandLine, runCommand } from './command-line.ts'
 import { createPrompt } from './prompt.ts'
 import { complain, explain, print } from './terminal.ts'
@@ -44,7 +44,7 @@ export async function runCommandLine(
   }
 }
 
-async function runTyped(command: CliCommand, typed: Typed, { environment, clock }: Origin): Promise<Report> {
+async function runTyped(command: CliCommand, typed: CommandInput, { environment, clock }: Origin): Promise<Report> {
   const config = readConfig(environment)
   const { log } = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const prompt = lazyPrompt()
@@ -73,7 +73,7 @@ function lazyPrompt(): Prompt {
   }
 }
 
-/** Returns the account that types; its number if it has no entry in passwd. */
+/** Returns the name of the account that runs the command, or its uid if it has no entry in passwd. */
 function operator(): string {
   try {
     return userInfo().username

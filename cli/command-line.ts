@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import type { Storage } from '../db/storage.ts'
-import { type BareContext, type CliCommand, type Report, type Typed, UsageError } from '../runtime/command.ts'
+import { type BareContext, type CliCommand, type CommandInput, type Report, UsageError } from '../runtime/command.ts'
 
 /** Finds the command that the words name, with its arguments and flags. Throws a UsageError. */
 export function parseCommandLine(
   commands: readonly CliCommand[],
   typed: readonly string[],
-): { command: CliCommand; typed: Typed } {
+): { command: CliCommand; typed: CommandInput } {
   // After `--` everything is a word, also when it begins with a dash.
   const end = typed.includes('--') ? typed.indexOf('--') : typed.length
   const before = typed.slice(0, end)
@@ -68,7 +68,7 @@ export function describeCommands(commands: readonly CliCommand[]): string {
 /** Runs a command. Only here nothing checks that the context contains the data that the command declares. */
 export async function runCommand(
   command: CliCommand,
-  typed: Typed,
+  typed: CommandInput,
   context: BareContext & Partial<Storage>,
 ): Promise<Report> {
   const result = await command.run(typed, context as never)

@@ -65,7 +65,7 @@ export type TaskId = string
 /** The number of a container. */
 export type Vmid = number
 
-/** What any operation may fail with. */
+/** The error codes of every operation. */
 export type AnyCode =
   | 'answer_too_large'
   | 'headers_too_large'
@@ -75,7 +75,7 @@ export type AnyCode =
   | 'request_timeout'
   | 'storage_failed'
 
-/** What each operation takes, answers and fails with. */
+/** The request, the response and the error codes of each operation. */
 export interface Operations {
   /** Public keys */
   'GET /.well-known/jwks.json': {

@@ -1,6 +1,6 @@
 /*
- * The stored findings of checks, one row a target. Without them, the panel could show no finding without asking the
- * host and each container again.
+ * The stored findings of checks, one row per target, so that the panel can show them without asking the host and each
+ * container again.
  */
 import * as z from 'zod'
 import { type Followed, JobPart } from './jobs.ts'

@@ -1,6 +1,6 @@
 /*
- * The rows of jobs. A follower's writes are conditional on its epoch. Without this condition, a follower that has lost
- * its lease would overwrite what the next one records.
+ * The rows of jobs. A follower's writes are conditional on its epoch, so that a follower that has lost its lease does
+ * not overwrite the records of the next one.
  */
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'

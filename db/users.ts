@@ -26,7 +26,7 @@ export const HostAccount = z.object({
   uid: z.number().nullable(),
   /** The host accepts the password only: the account has no shell, or must change its password. */
   kept_out: z.number().transform(Boolean),
-  /** What the account's own connection reported at the last login. It can be forged, so it only removes rights. */
+  /** The answer of the account's own connection at the last login. It can be forged, so it only removes rights. */
   own_word: z.enum(['administrator', 'user', 'silent', 'refused']),
   /** False when the host accepts the account against its entry in /etc/shadow, so LDAP or Kerberos decides. */
   shadow_counts: z.number().transform(Boolean),

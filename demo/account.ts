@@ -6,11 +6,11 @@ export interface Account {
   uid: number
   /** Group names, the primary group first. */
   groups: readonly string[]
-  /** For anything, with or without its password; for apt-get and pct alone, without one; or not at all. */
+  /** `password` and `nopasswd` allow every command, `rule` only apt-get and pct without a password, `none` nothing. */
   sudo?: 'password' | 'nopasswd' | 'rule' | 'none'
-  /** `nologin` signs in, and every command ends with code 1. */
+  /** With `nologin` the login succeeds, and every command ends with code 1. */
   shell?: 'sh' | 'nologin'
-  /** The password is accepted, then the connection ends. */
+  /** The host accepts the password and then ends the connection. */
   expired?: boolean
 }
 

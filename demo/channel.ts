@@ -6,20 +6,20 @@ import { interactiveShell } from './shell.ts'
 import { Stdin } from './stdin.ts'
 import { splitWords } from './words.ts'
 
-/** The environment of an account's shell: the host speaks French. */
+/** The environment of an account's shell, on a host with a French locale. */
 const ENVIRONMENT = { LANG: 'fr_FR.UTF-8' }
 
 interface Login {
   user: User
   machine: Machine
   run: Run
-  /** Aborted when the host goes away. */
+  /** Aborted when the host stops. */
   stopping: AbortSignal
 }
 
 /**
- * Imitates the account's shell with one command line in a channel, or without one as it is used in a terminal; ends the
- * channel with its exit code.
+ * Imitates the account's shell in a channel: with one command line, or interactive without one. Ends the channel with
+ * the exit code.
  */
 export async function runLine(
   channel: ServerChannel,
@@ -29,7 +29,7 @@ export async function runLine(
 ): Promise<void> {
   const closed = new AbortController()
   channel.once('close', () => closed.abort())
-  // Between a client's closing and `close` a write may come too late; its callback settles it.
+  // A write may come after the client has closed and before `close`; its callback settles it.
   channel.on('error', () => {})
   channel.stderr.on('error', () => {})
   const stdin = new Stdin()
@@ -56,7 +56,7 @@ export async function runLine(
     channel.exit(code)
     channel.end()
   } catch (error) {
-    // Only a channel that is gone, or a host that stops, ends a program from outside.
+    // Only a closed channel or a stopping host ends a program from outside.
     if (!process.signal.aborted) throw error
     channel.close()
   }
@@ -79,7 +79,7 @@ function onScreen(data: string | Uint8Array): string | Uint8Array {
   return typeof data === 'string' ? data.replaceAll('\n', '\r\n') : data
 }
 
-/** Settles when the data has left within the client's window, or when the channel is closed: then nobody reads it. */
+/** Settles when the client's window has taken the data, or when the channel is closed, because nobody reads it then. */
 function write(stream: NodeJS.WritableStream, data: string | Uint8Array, closed: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (closed.aborted) return resolve()

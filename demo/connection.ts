@@ -15,9 +15,9 @@ interface Service {
   method: LoginMethod
   wrongMs: number
   stopping: AbortSignal
-  /** Told who gives a password, right or wrong. */
+  /** Called with the user of every password attempt, right or wrong. */
   onPassword(username: string): void
-  /** Told each command line before it runs, as words. */
+  /** Called with each command line, split into words, before it runs. */
   onCommand(words: readonly string[]): void
 }
 
@@ -37,7 +37,7 @@ export function serve(connection: Connection, service: Service): void {
     'authentication',
     createLogin(rules, enter, () => connection.end()),
   )
-  // A client that is cut off or breaks the protocol; its channels close with it.
+  // The client was cut off or broke the protocol; its channels close with the connection.
   connection.on('error', () => {})
   connection.on('session', (accept, reject) => {
     if (!user || sessions >= MAX_SESSIONS) return reject()

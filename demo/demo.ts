@@ -9,7 +9,7 @@ import { manyContainers } from './place.ts'
 import { explainPreparation, prepare } from './prepare.ts'
 import { screen } from './screen.ts'
 
-/** A terminal and npm may both pass on one Ctrl-C: signals within this time count as one. */
+/** A terminal and npm may both forward one Ctrl-C, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 500
 
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))

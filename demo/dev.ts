@@ -43,7 +43,7 @@ const service = spawn(
 service.once('exit', (code) => process.exit(code ?? 1))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => service.kill('SIGTERM'))
 
-// Until it has been started once; a mistake in a source may keep it from that, and is told by the service itself.
+// The service reports a mistake in its sources itself, and starts once it is mended.
 while (!(await fetch(`${url}/api/health`).catch(() => undefined))?.ok) await pause(200)
 await prepare(url, hypervisor).catch((error: unknown) => {
   process.stderr.write(`La démonstration se fait sans les chiffres des conteneurs : ${explainPreparation(error)}\n`)

@@ -34,14 +34,14 @@ const SIZES: readonly Size[] = [
   { cpus: 2, memory: 2 * GIB, disk: 48 * GIB, cpu: 0.09, mem: 0.63, used: 0.93 },
   { cpus: 2, memory: 2 * GIB, disk: 24 * GIB, cpu: 0.12, mem: 0.52, used: 0.47 },
 ]
-/** How long a container takes to start or stop. */
+/** The time that a container takes to start or stop. */
 const TURN_MS = 2_500
 const BOOTED_AT = Date.now() - 14 * 3_600_000
 const ACTIONS = new Set(['start', 'stop', 'shutdown', 'reboot'])
 
 /**
- * Imitates as much of the API of Proxmox VE as the service asks for, on a free port of the loopback: figures of containers that
- * move, and tasks. Source: the API viewer of Proxmox VE 8.
+ * Imitates the part of Proxmox VE's API that the service uses, on a free port of the loopback interface: changing
+ * figures of containers, and tasks. Source: the API viewer of Proxmox VE 8.
  */
 export async function startDemoHypervisor(containers: readonly Place[]): Promise<DemoHypervisor> {
   const token = `panel@pve!demo=${randomUUID()}`
@@ -67,7 +67,7 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
   const figures = ({ id, name, running }: Place, n: number) => {
     const { cpus, memory, disk, cpu, mem, used } = SIZES[n % SIZES.length] ?? Object(SIZES[0])
     const at = Date.now() / 1000
-    // Two waves that do not go together look like work.
+    // The sum of two waves with different periods looks like real load.
     const wave = 0.5 + 0.3 * Math.sin(at / (7 + n)) + 0.2 * Math.sin(at / (2.3 + n / 3))
     const uptime = Math.floor((Date.now() - (startedAt.get(id) ?? BOOTED_AT + n * 60_000)) / 1000)
     return {

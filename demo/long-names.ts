@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import { manyContainers, type Place, type Upgradable } from './place.ts'
 
-/** What Linux, DNS and Proxmox VE take at most: 253 characters for a host, 63 for a container. */
+/** Names of the maximum length in Linux, DNS and Proxmox VE: 253 characters for a host, 63 for a container. */
 const HOST = `${'hypervisor-of-the-second-datacentre-in-the-north.'.repeat(5)}example.internal`.slice(0, 253)
 const CONTAINERS = [
   'customer-portal-staging-environment-with-a-rather-long-name-0001',
@@ -17,10 +17,10 @@ const PACKAGES: readonly Partial<Upgradable>[] = [
   { name: 'golang-github-prometheus-community-pgbouncer-exporter-dev' },
 ]
 
-/** A user name as directories have them. */
+/** A long user name from a directory service. */
 export const LONG_USER = 'maximiliane-alexandra.oberhuber-schwarzenberg@administration.example.internal'
 
-/** The imitated host with names as long as they may be: for what has to hold them. */
+/** Names of the maximum length for the imitated host, to test layouts with. */
 export function longNames(): { name: string; containers: Place[]; users: Record<string, Account> } {
   const containers = manyContainers().map((place, n) => ({
     ...place,

@@ -3,16 +3,16 @@ import type { Run } from './pct.ts'
 import type { Upgradable } from './place.ts'
 import { fail, type Process, type Program } from './process.ts'
 
-/** So many containers are looked at at the same time. */
+/** The number of containers that are checked at the same time. */
 const LANES = 6
 
-/** The imitation of the scripts of a check and of a repair. */
+/** Imitates the scripts of a check and of a repair. */
 export function createLooks(run: Run): { look: Program; check: Program; repair: Program } {
   const exitOf = async (words: readonly string[], process: Process): Promise<number> => {
     return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0] ?? ''}: not found\n`, 127)
   }
 
-  /** What a command prints, both streams in one, and its exit code. */
+  /** Runs a command; returns its output, both streams in one, and its exit code. */
   const heard = async (words: readonly string[], process: Process): Promise<{ code: number; text: string }> => {
     let text = ''
     const take = async (data: string | Uint8Array) => {
@@ -85,7 +85,7 @@ function listed({ name, old, version, suite, arch }: Upgradable): string {
   return `${name}/${suite} ${version} ${arch} [upgradable from: ${old}]`
 }
 
-/** `sudo -n` as the scripts hold it in a variable: no words, or two. */
+/** Splits the scripts' variable for `sudo -n`: no words, or two. */
 function wordsOf(text: string): string[] {
   return text.split(' ').filter((word) => word !== '')
 }

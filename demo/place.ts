@@ -2,7 +2,7 @@
 export interface Upgradable {
   name: string
   arch: 'amd64' | 'all'
-  /** `stable` or `stable-security`, as apt names where the new version comes from. */
+  /** The suite from which apt takes the new version. */
   suite: 'stable' | 'stable-security'
   old: string
   version: string
@@ -10,18 +10,18 @@ export interface Upgradable {
   size: number
 }
 
-/** The host or one of its containers: somewhere apt runs. */
+/** A place where apt runs: the host or one of its containers. */
 export interface Place {
   /** `host`, or the container's number. */
   id: string
   name: string
   running: boolean
   upgradable: Upgradable[]
-  /** Settles when the upgrade that holds dpkg's lock has ended; undefined while nobody does. */
+  /** Settles when the upgrade that holds dpkg's lock has ended; undefined while the lock is free. */
   lock: Promise<void> | undefined
-  /** Packages that dpkg has not finished. */
+  /** Packages that dpkg has not finished installing. */
   unfinished?: string[]
-  /** A repository that does not answer, if there is one. */
+  /** A repository that does not answer. */
   silent?: string
 }
 
@@ -62,12 +62,12 @@ const DATABASE = [
   TZDATA,
 ]
 
-/** The host as it is before any upgrade. */
+/** The host before any upgrade. */
 export function newHost(): Place {
   return { id: 'host', name: 'pve', running: true, upgradable: [...HOST], lock: undefined }
 }
 
-/** Its containers as they are before any upgrade; the last one is stopped. */
+/** Its containers before any upgrade; the last one is stopped. */
 export function newContainers(): Place[] {
   return [
     { id: '101', name: 'web', running: true, upgradable: [...WEB], lock: undefined },
@@ -83,8 +83,8 @@ export function newContainers(): Place[] {
 }
 
 /**
- * Those, and five more, of which one has a repository that is away and one an unfinished package: a panel as it is in use. So
- * many have something to upgrade that upgrading everything is one job over all of them, which leaves the stopped one out.
+ * The containers of `newContainers` and five more, as on a host in use: one has an unreachable repository, and one an
+ * unfinished package. So many have upgrades that one job upgrades all targets; it leaves the stopped container out.
  */
 export function manyContainers(): Place[] {
   return [

@@ -6,7 +6,7 @@ import { createScripts } from './scripts.ts'
 import { stty } from './shell.ts'
 import { assignment, createSudo } from './sudo.ts'
 
-/** Everything that the imitated host can run, as one function of the words. */
+/** Returns a function that runs any program of the imitated host, given as words. */
 export function createPrograms(): Run {
   const run = (words: readonly string[], process: Process): Exit => {
     process.signal.throwIfAborted()

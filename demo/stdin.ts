@@ -38,7 +38,7 @@ export class Stdin {
     return line
   }
 
-  /** The next character; undefined at the end of the input, or when the wait is given up. */
+  /** The next character; undefined at the end of the input, or when the signal is aborted. */
   async readKey(signal?: AbortSignal): Promise<string | undefined> {
     const wake = () => this.#wake()
     signal?.addEventListener('abort', wake, { once: true })

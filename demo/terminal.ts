@@ -2,10 +2,10 @@ import * as z from 'zod'
 
 const Exit = z.object({ type: z.literal('exit'), code: z.number().nullable(), reason: z.string().optional() })
 
-/** Puts this terminal in the place of the one that the service opens, until its shell ends; its code is the exit code. */
+/** Connects this terminal to one that the service opens, until its shell ends; exits with the code of the shell. */
 function openTerminal(url: string, target: string, token: string): void {
   const { stdin, stdout } = process
-  // Some terminals say that they have none, by 0.
+  // Some terminals report a size of 0.
   const size = () => ({ cols: stdout.columns || 80, rows: stdout.rows || 24 })
   const address = new URL('/ws/terminal', url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
@@ -42,7 +42,7 @@ const [url, target, token] = process.argv.slice(2)
 if (url && target && token && URL.canParse(url) && /^[\w.-]+$/.test(token)) {
   openTerminal(url, target, token)
 } else {
-  // A login that was refused leaves its message where the token should be.
+  // After a refused login the argument holds the error message instead of the token.
   process.stderr.write('Usage : npm run --silent demo:terminal -- <adresse> <cible> <jeton>\n')
   process.exitCode = 2
 }

@@ -1,8 +1,8 @@
 /*
  * Jobs: commands that run on the host detached from the SSH connection. A job survives a lost connection, a restart of the
  * service and a reboot of either side: its output is stored byte by byte, its end is recorded once, and another instance takes
- * it over when its follower dies. Each kind of job is declared with `defineJob` and stored as `{kind, args}`. The room must not
- * know what a kind does, and must not know HTTP.
+ * it over when its follower dies. Each kind of job is declared with `defineJob` and stored as `{kind, args}`. The room
+ * delivers a job to the hub and to sockets; it must not know what a kind does, nor any function that starts or lists jobs.
  */
 
 export { JOBS_ERRORS } from './codes.ts'

@@ -52,7 +52,7 @@ export async function subscribeToJob(
   const leave = hub.subscribe(topic, {
     deliver(next) {
       if (!live) latest = Math.max(latest, next.seq)
-      else if (socket.waiting() > TOO_SLOW) socket.close('tooSlow')
+      else if (socket.bufferedBytes() > TOO_SLOW) socket.close('tooSlow')
       else if (next.start === sent) {
         sent = next.seq
         void socket.send(next)
@@ -117,7 +117,7 @@ export async function subscribeToLiveOutput(
       // During a takeover both followers may publish the same output.
       if (next.seq <= sent) return
       sent = next.seq
-      if (socket.waiting() > TOO_SLOW) socket.close('tooSlow')
+      if (socket.bufferedBytes() > TOO_SLOW) socket.close('tooSlow')
       else void socket.send(next)
     },
     finish(final) {

@@ -1,5 +1,5 @@
 /*
- * Parses the declarations of a module. Without it, nothing would check them, because a module is not compiled with the
+ * Parses the declarations of a module. The compiler cannot check them, because a module is not compiled with the
  * service: a misspelt `rateLimit` would create an endpoint without a limit.
  */
 

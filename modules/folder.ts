@@ -1,6 +1,6 @@
 /*
- * The files of a module on the disk: staged, put in place, rolled back. Without it, a service that is killed in the
- * middle of a change would leave a module with half of its files and no way back to the previous ones.
+ * The files of a module on the disk: staged, put in place, rolled back. A service that is killed in the middle of a
+ * change leaves either the complete new files or a way back to the previous ones.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
 /*
- * Loads the code of modules. Without it, one module that throws, hangs at its import or leads out of its folder would
- * keep the service from starting.
+ * Loads the code of modules. A module that throws, hangs at its import or leads out of its folder does not keep the
+ * service from starting.
  */
 
 import { realpath, stat } from 'node:fs/promises'

@@ -1,8 +1,7 @@
 /*
  * Modules: code from a forge that the service loads when it starts, and never later. A module that cannot be loaded is
  * left out, and a change that does not start is rolled back (`deploy/`). The declarations of a module are parsed as
- * strictly as the compiler checks those of the service. Without this room, a new endpoint would need a new version of
- * the service. The room must not know what the functions of the service do.
+ * strictly as the compiler checks those of the service. The room must not know what the functions of the service do.
  */
 
 import { isBeingDeployed } from '../db/deployments.ts'

@@ -1,6 +1,6 @@
 /*
- * The AsyncAPI document, made from the declarations of the sockets. Without it, clients would have no description of
- * frames and close codes, and tests could not compare the document with the service.
+ * The AsyncAPI document, made from the declarations of the sockets. It describes the frames and close codes for
+ * clients, and for the tests that compare it with the service.
  */
 
 import * as z from 'zod'

@@ -1,25 +1,25 @@
-// The files that are served as they are, inside of what build.mjs makes: the panel, and those of platform/asset-files.ts.
+// Embeds the static files of the service in the outputs of build.mjs: the panel, and those of platform/asset-files.ts.
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-/** Each file, compressed as browsers take it, by its name; and the sources that they were made of. */
+/** Returns each file by name, compressed for browsers, and the sources of all files. */
 export async function assets() {
   const { ASSET_FILES } = await import('../platform/asset-files.ts')
   const { buildPanel } = await import('./panel.ts')
   const { files, inputs } = await buildPanel()
   const contents = [...Object.entries(ASSET_FILES).map(([name, path]) => [name, readFileSync(path)]), ...files]
-  // The best takes twenty times as long and saves a tenth.
+  // The highest quality takes twenty times as long and saves a tenth.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
   const compressed = contents.map(([name, content]) => ({ name, bytes: brotliCompressSync(content, { params }) }))
   return { files: compressed, sources: [...Object.values(ASSET_FILES), ...inputs] }
 }
 
-/** As text, where there is but one file. Each is made into bytes when it is first asked for. */
+/** The files as text, for a build that is a single file. Each is decoded at its first request. */
 export const inText = ({ files }) => `
   const texts = new Map([${files.map(({ name, bytes }) => `['${name}', () => '${bytes.toString('base64')}']`).join(',\n')}])
   ${storedAsset("Buffer.from(texts.get(name)(), 'base64')")}`
 
-/** As bytes beside the code, in the executable. */
+/** The files as binary assets of the executable. */
 export const inExecutable = ({ files }) => `
   import { getRawAsset } from 'node:sea'
   const texts = new Set(${JSON.stringify(files.map(({ name }) => name))})
@@ -32,7 +32,7 @@ const storedAsset = (read) => `
     return taken.get(name)
   }`
 
-/** Puts `contents` in the place of what reads the files from the project's folder. */
+/** Replaces the module that reads the files from the project's folder with `contents`. */
 export const instead = (contents) => ({
   name: 'assets',
   setup({ onLoad }) {

@@ -1,4 +1,4 @@
-// What build.mjs makes its files of: one module of all that an entry needs. Paths are from the project's folder.
+// Bundles an entry and its imports into one module, for build.mjs. Paths are relative to the project's folder.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -10,7 +10,7 @@ export const ADDON = `node_modules/@libsql/linux-${process.arch}-gnu/index.node`
 /** The addon's name inside the executable. */
 export const ASSET = 'libsql.node'
 
-/** libSQL looks for its addon with a computed `require`, which no bundler can follow: that one function is replaced. */
+/** Replaces the function with which libSQL finds its addon: no bundler can follow its computed `require`. */
 export const libsql = (addon) => ({
   name: 'libsql',
   setup({ onLoad, onResolve }) {
@@ -34,7 +34,10 @@ export const libsql = (addon) => ({
   },
 })
 
-/** What ssh2 and ws use when it is there: their `try { require(…) }` must not find one beside the file by chance. */
+/**
+ * Leaves out modules that the service does not use. ssh2 and ws try to load theirs with `require`, which must not find
+ * a copy that happens to lie beside the file.
+ */
 const absent = {
   name: 'absent',
   setup({ onLoad, onResolve }) {
@@ -43,17 +46,17 @@ const absent = {
       namespace: 'absent',
     }))
     onLoad({ filter: /./, namespace: 'absent' }, ({ path }) => ({ contents: `throw new Error('${path} is left out')` }))
-    // dockerode's sessions, for builds that sign in to a registry, take a megabyte of gRPC. pino's transports, which write from
-    // another thread, are not used, and would be loaded at each start all the same.
+    // dockerode's sessions, for builds that sign in to a registry, bring a megabyte of gRPC. pino's transports, which
+    // write from another thread, are not used, but every start would load them.
     onLoad(
       { filter: /[\\/](dockerode[\\/]lib[\\/]session|thread-stream[\\/]index|pino-abstract-transport[\\/]index)\.js$/ },
       ({ path }) => ({
         contents: `module.exports = () => { throw new Error('${basename(dirname(path))} is left out') }`,
       }),
     )
-    // zod brings what it says in fifty languages; the one that is spoken is imported by itself.
+    // zod brings its messages in fifty languages; the service imports its own language separately.
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: '' }))
-    // HTTP/2 is not served, but the adapter asks of each request whether it came by that.
+    // The service does not offer HTTP/2, but the adapter checks whether a request came over it.
     onResolve({ filter: /^node:http2$/ }, () => ({ path: 'http2', namespace: 'unused' }))
     onLoad({ filter: /./, namespace: 'unused' }, () => ({
       contents: 'export class Http2ServerRequest {}\nexport const constants = {}',
@@ -61,7 +64,7 @@ const absent = {
   },
 }
 
-/** Leaves what opens local databases out. */
+/** Leaves out the driver for local databases. */
 export const withoutAddon = {
   name: 'without-addon',
   setup({ onResolve }) {
@@ -69,7 +72,7 @@ export const withoutAddon = {
   },
 }
 
-/** Inside the one file: as text, compressed. */
+/** The addon as compressed text, for a build that is a single file. */
 export function inlined() {
   const bytes = readFileSync(ADDON)
   // Quality 10 takes 14 s instead of 2 and saves 8 %. Not zstd: Node 20 cannot read it.
@@ -78,7 +81,7 @@ export function inlined() {
     exports.read = () => require('node:zlib').brotliDecompressSync(Buffer.from('${text}', 'base64'))`
 }
 
-/** Inside the executable: as bytes, which the system maps into memory when they are read. */
+/** The addon as an asset of the executable, which the system maps into memory when it is read. */
 export function asset() {
   return `exports.sha256 = '${sha256(readFileSync(ADDON))}'
     exports.read = () => new Uint8Array(require('node:sea').getRawAsset('${ASSET}'))
@@ -89,11 +92,11 @@ export function sha256(bytes) {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The packages in CommonJS need `require`; ssh2's poly1305 also `__dirname`, for a path that it never opens. */
+/** CommonJS packages need `require`. ssh2's poly1305 also reads `__dirname`, for a path that it never opens. */
 const BANNER =
   "#!/usr/bin/env node\nimport{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__dirname='/';"
 
-/** One module of all that `entry` needs; `target` is what it has to run on. */
+/** Bundles `entry` and all its imports into one module; `target` is the runtime that it must support. */
 export async function bundle(entry, target, format, plugins) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const { outputFiles } = await build({
@@ -113,13 +116,13 @@ export async function bundle(entry, target, format, plugins) {
     plugins: [...plugins, absent],
     define: { 'process.env.OPS_PANEL_VERSION': JSON.stringify(version) },
     ...(format === 'esm' && { banner: { js: BANNER } }),
-    // For the sources only: what is made here knows its version.
+    // Only the unbundled sources read `import.meta`.
     logOverride: { 'empty-import-meta': 'silent' },
   })
   return outputFiles[0].contents
 }
 
-/** Adds the folders of the packages that files of a bundle are from. */
+/** Collects the folders of all packages that have a file in the bundle. */
 export const listing = (packages) => ({
   name: 'listing',
   setup({ initialOptions, onEnd }) {

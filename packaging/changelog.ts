@@ -1,6 +1,7 @@
 /**
- * CHANGELOG.md in the form of deb-changelog(5): each `## <version> (<day or anything>)` with its points. The newest section
- * is the version that is built, whatever it is called, and from the commit; an older one without a day is from a moment before.
+ * Converts CHANGELOG.md, with its sections `## <version> (<day or other text>)`, to the format of deb-changelog(5).
+ * The newest section gets the version and the time of this build, whatever its heading says. An older section without
+ * a day is dated a few seconds earlier.
  */
 export function debianChangelog(
   markdown: string,
@@ -24,7 +25,7 @@ export function debianChangelog(
     .join('\n')
 }
 
-/** Lines of at most 80 characters. */
+/** Formats a point in lines of at most 80 characters. */
 function point(text: string): string {
   return text
     .trim()

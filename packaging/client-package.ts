@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** One module and its types, as others install them, in a folder that holds nothing else then. */
+/** Writes the package, one module and its types, to `folder`, and removes the folder's earlier contents. */
 export async function buildClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
@@ -31,7 +31,7 @@ async function declarations(folder: string): Promise<void> {
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), options, { cwd: ROOT })
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.d.ts'))) {
     const text = await readFile(join(folder, file), 'utf8')
-    // The compiler leaves the sources' names in there, which are not in the package.
+    // The compiler keeps the imports of `.ts` files, which the package does not contain.
     await writeFile(join(folder, file), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
   }
 }

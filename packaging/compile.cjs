@@ -1,6 +1,6 @@
 'use strict'
-// node <OPTIONS> compile.cjs <bundle> <addon> <file>: starts the bundle and asks it something, and writes to the file what V8 has
-// compiled for that. Node's own code cache for executables holds less: what is compiled before anything runs.
+// node <OPTIONS> compile.cjs <bundle> <addon> <file>: starts the bundle, sends it a request, and writes the code that
+// V8 has compiled by then to the file. Node's own code cache for executables holds only code compiled before the start.
 const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { get } = require('node:http')
 const { tmpdir } = require('node:os')
@@ -14,14 +14,14 @@ process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 for (const name of Object.keys(process.env)) if (name.startsWith('PANEL_')) delete process.env[name]
 Object.assign(process.env, { PANEL_DATA_DIR: data, PANEL_PORT: '0', PANEL_DEPLOYER: 'none' })
 process.argv.splice(1, Infinity, bundle)
-// What the executable has inside is a file here.
+// The addon is an asset of the executable, but a file here.
 sea.getRawAsset = () => Uint8Array.from(readFileSync(addon)).buffer
 
 const script = new Script(readFileSync(bundle, 'latin1'), {
   filename: 'ops-panel.js',
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 })
-// Its log: the line that says where it listens is its first one.
+// The first line of the log contains the address.
 process.stdout.write = (line) => {
   const { url } = JSON.parse(line)
   if (url) get(`${url}/api/health`, answered)

@@ -11,7 +11,7 @@ const Package = z.object({
   repository: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]).optional(),
 })
 
-/** Debian has it on every machine, and does not want it again in each package. */
+/** Debian installs this licence on every machine, and asks packages not to repeat it. */
 const APACHE = /^.*Apache License\n[^\n]*Version 2\.0, January 2004\n[\s\S]*?END OF TERMS AND CONDITIONS/gm
 const APACHE_THERE = 'Apache License, Version 2.0: see /usr/share/common-licenses/Apache-2.0'
 
@@ -19,13 +19,13 @@ const INSIDE = `Inside the executable are Node.js and the npm packages below, ea
 licence, in the words of its own files.
 `
 
-/** The package's copyright file: this project's licence, then those of all packages inside the executable, from their folders. */
+/** Returns the text of the copyright file: this project's licence, then the licence of each package in `folders`. */
 export function copyright(root: string, folders: readonly string[]): string {
   const own = `ops-panel, and what its executable consists of.\n\n${readFileSync(join(root, 'LICENSE'), 'utf8')}\n${INSIDE}`
   return [own, ...folders.map((folder) => notice(join(root, folder)))].join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-/** A package's own, or that of what is inside one of its files, as webpack writes it. */
+/** The licence file of a package, or the one that webpack writes for the packages inside a bundled file. */
 const LICENCE = /^(licen[cs]e|copying|notice)\b|\.licen[cs]e\.txt$/i
 
 function notice(folder: string): string {
@@ -34,7 +34,7 @@ function notice(folder: string): string {
   const texts = [...new Set(files.map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim()))]
   if (texts.length === 0 && of.license === undefined) throw new Error(`${folder} says nothing of its licence`)
   const stated = [`Licence: ${of.license ?? 'see below'}`, of.author && `Author: ${of.author}`]
-  // Without a text of their own they name one.
+  // A package without a licence text has only a licence name.
   const where = texts.length === 0 && of.repository && `Source: ${of.repository}`
   const head = [`${of.name} ${of.version}`, ...stated, where].filter(Boolean)
   return `${[head.join('\n'), ...texts].join('\n\n').replaceAll(APACHE, APACHE_THERE)}\n`

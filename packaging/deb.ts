@@ -1,6 +1,6 @@
 /**
- * Makes dist/ops-panel_<version>_<architecture>.deb of dist/ops-panel: `deb.ts [VERSION]`. The same commit gives the same
- * bytes: times are the commit's, owners root, and the order is dpkg-deb's own.
+ * Makes dist/ops-panel_<version>_<architecture>.deb from dist/ops-panel: `deb.ts [VERSION]`. The same commit gives the
+ * same bytes: all files have the time of the commit and the owner root, and dpkg-deb sorts them.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,7 +32,7 @@ process.umask(0o022)
 const version = process.argv[2] ?? Package.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))).version
 const architecture = ARCHITECTURES[process.arch]
 if (architecture === undefined) throw new Error(`there is no package for ${process.arch}`)
-// Set for reproducible builds elsewhere: https://reproducible-builds.org/specs/source-date-epoch/
+// Tools for reproducible builds set it: https://reproducible-builds.org/specs/source-date-epoch/
 const seconds = process.env.SOURCE_DATE_EPOCH ?? run('git', ['-C', ROOT, 'log', '-1', '--format=%ct']).trim()
 const started = performance.now()
 
@@ -46,7 +46,7 @@ try {
   const doc = 'usr/share/doc/ops-panel'
   mkdirSync(join(tree, 'usr/bin'), { recursive: true })
   copyFileSync(EXECUTABLE, join(tree, 'usr/bin/ops-panel'))
-  // Nobody may run it but root, until an administrator says otherwise in sudoers(5).
+  // Only root may run it, until an administrator allows others in sudoers(5).
   put('usr/sbin/ops-panel-host', run(EXECUTABLE, ['host', 'helper', '--print']), 0o755)
   put('etc/ops-panel/ops-panel.env', source('ops-panel.env'), 0o640)
   put('usr/lib/systemd/system/ops-panel.service', source('ops-panel.service'))
@@ -62,11 +62,11 @@ try {
   put('DEBIAN/md5sums', checksums)
   for (const script of ['postinst', 'prerm', 'postrm']) put(`DEBIAN/${script}`, source(script), 0o755)
 
-  // dpkg-deb itself only takes later times down to that one.
+  // dpkg-deb itself changes only the times that are later.
   run('find', [tree, '-exec', 'touch', '-h', '-d', `@${seconds}`, '{}', '+'])
   const target = join(ROOT, 'dist', `ops-panel_${version}_${architecture}.deb`)
   const part = `${target}.${process.pid}`
-  // A seventh larger than with xz's own default, in an eighth of the time.
+  // The package is a seventh larger than at xz's default level, and takes an eighth of the time.
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '-z1', '--build', tree, part], { SOURCE_DATE_EPOCH: seconds })
   renameSync(part, target)
   const megabytes = (statSync(target).size / 1e6).toFixed(1)
@@ -99,9 +99,9 @@ function run(program: string, args: readonly string[], env: Record<string, strin
   return execFileSync(program, args, { cwd, encoding: 'utf8', env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** What the executable and the addon inside it are linked against, with the oldest versions that have what they use. */
+/** Returns the libraries that the executable and its addon are linked against, with the oldest sufficient versions. */
 function dependencies(folder: string): string {
-  // dpkg-shlibdeps wants to be in a source package.
+  // dpkg-shlibdeps expects to run in a source package.
   mkdirSync(join(folder, 'debian'))
   writeFileSync(join(folder, 'debian/control'), 'Source: ops-panel\n\nPackage: ops-panel\nArchitecture: any\n')
   const told = run('dpkg-shlibdeps', ['-O', `-e${EXECUTABLE}`, `-e${ADDON}`], {}, folder)
@@ -118,7 +118,7 @@ function control(of: { version: string; architecture: string; installed: number;
   return source('control').replace(/^Section:/m, `${lines.join('\n')}\nSection:`)
 }
 
-/** Files by their size in whole kibibytes, all else as one: as dpkg-gencontrol counts. */
+/** Counts as dpkg-gencontrol does: a file by its size in whole kibibytes, everything else as one. */
 function installedKibibytes(tree: string): number {
   return paths(tree, '-mindepth', '1')
     .map((path) => statSync(join(tree, path)))

@@ -1,25 +1,26 @@
 'use strict'
-// The main file of the executable: runs the bundle, together with what V8 has compiled of it beforehand (compile.cjs).
+// The main file of the executable: runs the bundle with the code that V8 compiled beforehand (compile.cjs).
 const { close, constants: flags, openSync, write } = require('node:fs')
 const { getRawAsset } = require('node:sea')
 const { constants, Script } = require('node:vm')
 
-/** Longer than any start: who has not taken the addon by then has a database elsewhere. */
+/** Longer than any start. A process that has not loaded the addon by then uses a remote database. */
 const KEEP_MS = 30_000
 
 const addon = writeAddon()
 const script = new Script(Buffer.from(getRawAsset('bundle')).toString('latin1'), {
   filename: 'ops-panel.js',
-  // V8 compiles again what does not fit.
+  // V8 ignores cached code that does not match the bundle.
   cachedData: new Uint8Array(getRawAsset('compiled')),
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 })
-// ssh2's poly1305 wants a folder, for a path that it never opens.
+// ssh2's poly1305 needs a folder name, for a path that it never opens.
 script.runInThisContext()(require, '/', addon)
 
 /**
- * Has another thread write libSQL's addon into a file without a name while this one loads the rest. Gives what hands the file over,
- * once, if it is whole by then; its taker closes it. A command may need no database: nothing is written for one.
+ * Starts another thread that writes libSQL's addon to an unnamed file while this thread loads the rest. Returns a
+ * function that hands over the file once, if it is complete by then; its caller closes the file. Commands, which may
+ * need no database, write nothing.
  */
 function writeAddon() {
   if (process.argv.length > 2) return undefined
@@ -27,7 +28,7 @@ function writeAddon() {
   try {
     file = openSync('/dev/shm', 0o20000000 | flags.O_DIRECTORY | flags.O_RDWR, 0o600) // O_TMPFILE
   } catch {
-    // libsql-native.cjs looks for another place.
+    // libsql-native.cjs tries another folder.
     return undefined
   }
   const bytes = new Uint8Array(getRawAsset('libsql.node'))

@@ -1,6 +1,6 @@
-// Makes the container's image of dist/ops-panel:
-//   node packaging/image.mjs           lays its files out in dist/image/, and has the engine make an image of them by Dockerfile
-//   node packaging/image.mjs layout    lays them out alone
+// Builds the container image from dist/ops-panel:
+//   node packaging/image.mjs           writes the image's files to dist/image/, and builds the image with Dockerfile
+//   node packaging/image.mjs layout    only writes the files
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -21,9 +21,9 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const NODE = 'node_modules/.bin/node'
 const ADDON = `node_modules/@libsql/linux-${process.arch}-gnu/index.node`
 const LAYOUT = 'dist/image'
-/** What is root's in the image, and what is the account's. */
+/** The files of the image that root owns, and those that the account of the service owns. */
 const [ROOT, OWN] = [`${LAYOUT}/root`, `${LAYOUT}/own`]
-/** The account's number; Dockerfile says it as well. */
+/** The uid of the account; Dockerfile contains it as well. */
 const ID = 10001
 
 function layOut() {
@@ -31,7 +31,7 @@ function layOut() {
   rmSync(LAYOUT, { recursive: true, force: true })
   copy('dist/ops-panel', '/usr/bin/ops-panel')
   for (const library of libraries()) copy(library, library)
-  // Where packaging/libsql-native.cjs looks for it: so nothing that can be written has to be executable.
+  // packaging/libsql-native.cjs finds it here, so no writable folder has to be executable.
   const sha256 = createHash('sha256').update(readFileSync(ADDON)).digest('hex')
   copy(ADDON, `/usr/lib/ops-panel/libsql-${sha256.slice(0, 16)}.node`)
   write('/etc/passwd', 'root:x:0:0::/root:/', `ops-panel:x:${ID}:${ID}::/var/lib/ops-panel:/`)
@@ -39,18 +39,18 @@ function layOut() {
   write('/etc/nsswitch.conf', 'passwd: files', 'group: files', 'hosts: files dns')
   folder(`${ROOT}/tmp`, 0o1777)
   folder(`${OWN}/ops-panel`, 0o700)
-  // The same sources and libraries make the same files.
+  // The same sources and libraries give the same files.
   for (const path of readdirSync(LAYOUT, { recursive: true })) lutimesSync(join(LAYOUT, path), 0, 0)
 }
 
-/** What Node and libSQL's addon are linked with on this machine, their loader among it. */
+/** The libraries that Node and libSQL's addon are linked against on this machine, including their loader. */
 function libraries() {
   const linked = `process.dlopen({ exports: {} }, require('node:path').resolve('${ADDON}'))
     process.report.excludeNetwork = true
     console.log(JSON.stringify(process.report.getReport().sharedObjects))`
   const objects = JSON.parse(execFileSync(NODE, ['-e', linked], { encoding: 'utf8' }))
   const found = objects.filter((path) => /^(\/usr)?\/lib/.test(path))
-  // A glibc before 2.34 loads these when it looks up a name.
+  // glibc before 2.34 loads these when it resolves a host name.
   const folders = new Set(found.map((path) => dirname(path)))
   const names = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2']
   const later = [...folders].flatMap((path) => names.map((name) => join(path, name)))
@@ -74,7 +74,7 @@ function folder(path, mode) {
   chmodSync(path, mode)
 }
 
-/** Dockerfile without its first stage: what that one makes is here already. */
+/** Dockerfile without its first stage, whose output already exists. */
 function lastStage() {
   const [, ...stages] = readFileSync('Dockerfile', 'utf8').split(/^(?=FROM )/m)
   const from = '--from=built /source/'

@@ -1,7 +1,7 @@
 'use strict'
-// libSQL's native addon, for what build.mjs makes only: it puts this in the place of libSQL's own search. Nothing is loaded
-// before the first local database is opened. The system loads code from files alone, so the addon needs one for a moment,
-// or for ever where that is not allowed.
+// Loads libSQL's native addon in the outputs of build.mjs, where this module replaces libSQL's own search. It loads
+// nothing before the first local database is opened. The system loads code only from files, so the addon needs a file:
+// a temporary one, or a permanent one where a temporary one is not allowed.
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
@@ -31,7 +31,7 @@ function load() {
   throw new Error(`libSQL n’a pu être chargée depuis aucun dossier :\n${failures.map((it) => `  ${it}`).join('\n')}`)
 }
 
-/** Leaves nothing behind, and nobody else can swap what is loaded. */
+/** Leaves no file behind, and nobody else can replace the code before it is loaded. */
 function unnamed(folder) {
   // The executable may have written it already.
   const ready = written?.()
@@ -44,11 +44,11 @@ function unnamed(folder) {
   }
 }
 
-/** A file that the next start finds again; it is checked, for a full disk or a power cut may have shortened it. */
+/** A file that the next start reuses after a check, because a full disk or a power cut may have truncated it. */
 function named(folder) {
   const file = path.join(folder, `libsql-${sha256.slice(0, 16)}.node`)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // Who owns it could swap the file once it is checked: root would run what is the service's account's.
+  // The owner of the folder could replace the file after the check, and root would run code of the service's account.
   if (![0, process.getuid()].includes(fs.statSync(folder).uid))
     throw new Error(`${folder} appartient à un autre compte`)
   if (!isIntact(file)) {

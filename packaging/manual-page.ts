@@ -1,4 +1,4 @@
-/** The page that `man ops-panel` shows, made of what `ops-panel --help` prints, so that the two never differ. */
+/** Returns the page of `man ops-panel`, made from the output of `ops-panel --help`, so that the two never differ. */
 export function manualPage(help: string, version: string, seconds: number): string {
   const [title = '', ...rest] = help.trimEnd().split('\n')
   const summary = title.split(' — ')[1] ?? ''
@@ -29,7 +29,7 @@ Le jeton d\\(cqinstallation, jusqu\\(cqà ce que le panneau soit installé.
 `
 }
 
-/** A line that stands alone: one that begins with a dot would be a request. */
+/** Returns a line of its own. Its `\&` keeps troff from reading an initial dot as a request. */
 function line(text: string): string {
   return text.trim() === '' ? '.sp' : `\\&${roff(text)}`
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { comment, type Schema, schemaType } from './schema-type.ts'
 
-/** What this needs of an OpenAPI document; schemas are read by `schemaType`, which throws what it does not know. */
+/** The part of an OpenAPI document that this module reads. `schemaType` reads the schemas, and checks them. */
 const AnySchema = z.custom<Schema>((value) => typeof value === 'object' && value !== null)
 const Content = z.record(z.string(), z.object({ schema: AnySchema }))
 const Operation = z.object({
@@ -21,7 +21,7 @@ const Document = z.object({
 const HEAD = `// Written by \`npm run client:types\` from the service's OpenAPI document: not by hand.
 `
 
-/** The module of types that says what each operation of an OpenAPI document takes, answers and fails with. */
+/** Returns a module of types: the request, the response and the error codes of each operation. */
 export function operationTypes(document: unknown): string {
   const { paths, components } = Document.parse(document)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -37,8 +37,8 @@ export function operationTypes(document: unknown): string {
   return [
     HEAD,
     ...named,
-    `/** What any operation may fail with. */\nexport type AnyCode = ${union(shared)}\n`,
-    '/** What each operation takes, answers and fails with. */\nexport interface Operations {',
+    `/** The error codes of every operation. */\nexport type AnyCode = ${union(shared)}\n`,
+    '/** The request, the response and the error codes of each operation. */\nexport interface Operations {',
     ...operations.map(([name, operation]) => member(name, operation, shared)),
     '}\n',
   ].join('\n')
@@ -71,7 +71,7 @@ function answer(name: string, { responses }: Operation): string {
   return [...new Set(answers.map(([, { content }]) => (content ? schemaType(only(content)) : 'undefined')))].join(' | ')
 }
 
-/** The schema of the one kind of content that a request or an answer has. */
+/** The schema of the only content type that a request or a response has. */
 function only(content: z.infer<typeof Content>): Schema {
   const [first, ...others] = Object.values(content)
   if (!first || others.length > 0) throw new Error('a body has one kind of content')

@@ -5,23 +5,23 @@ import { PANEL_FOLDER, PANEL_PAGE } from '../platform/asset-files.ts'
 
 export const ROOT = join(import.meta.dirname, '..')
 const [SCRIPT, STYLE, ICON, PAGE] = ['panel/main.tsx', 'panel/style/main.css', 'panel/icon.svg', 'panel/index.html']
-/** In the page, in the place of which its files are named. */
+/** The mark in the page that is replaced with the addresses of its files. */
 const FILES_HERE = '<!-- files -->'
 
 export interface BuiltPanel {
-  /** The page, and what it loads: each by the name that it is kept under. */
+  /** The page and the files that it loads, each by its stored name. */
   files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
-  /** The sources of it all, packages included, from the project's folder. */
+  /** All sources, including packages, relative to the project's folder. */
   inputs: readonly string[]
   metafile: Metafile
 }
 
-/** Builds the panel of a project's sources, the same byte for byte each time. Rejects with esbuild's own message. */
+/** Builds the panel from a project's sources, reproducibly. Rejects with esbuild's own message. */
 export async function buildPanel(root = ROOT): Promise<BuiltPanel> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [SCRIPT, STYLE, ICON],
-    // Nothing is written there; it is what the names in the metafile begin with.
+    // Nothing is written there; the names in the metafile begin with it.
     outdir: PANEL_FOLDER,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -48,7 +48,7 @@ export async function buildPanel(root = ROOT): Promise<BuiltPanel> {
   return { files, inputs: [PAGE, ...Object.keys(metafile.inputs)], metafile }
 }
 
-/** The page with the addresses of what it needs to begin with. No text of it is a script or a style. */
+/** Returns the page with the addresses of its first files. It contains no inline script and no inline style. */
 function page(template: string, metafile: Metafile): string {
   if (!template.includes(FILES_HERE)) throw new Error(`${PAGE} does not say where its files belong`)
   const script = outputOf(metafile, SCRIPT)
@@ -68,7 +68,7 @@ function outputOf({ outputs }: Metafile, entry: string): string {
   return path
 }
 
-/** What a script cannot begin without, however deep: not what it imports when it is needed. */
+/** Returns the files that a script imports statically, at any depth, but not those that it imports dynamically. */
 export function importedBy({ outputs }: Metafile, script: string): string[] {
   const found = new Set<string>()
   const look = (path: string) => {

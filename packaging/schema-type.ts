@@ -1,4 +1,4 @@
-/** What this needs of a JSON Schema. */
+/** The part of a JSON Schema that this module reads. */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -15,7 +15,7 @@ export interface Schema {
   description?: string
 }
 
-/** The TypeScript type of a JSON Schema; throws what it has no type for, so that nothing becomes `any` in silence. */
+/** Returns the TypeScript type of a JSON Schema. Throws on an unknown schema, so that none becomes `any` unnoticed. */
 export function schemaType(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref)
   if ('const' in schema) return JSON.stringify(schema.const)
@@ -43,14 +43,14 @@ export function schemaType(schema: Schema): string {
   }
 }
 
-/** The name that a reference to a component has as a type. */
+/** Returns the type name for a reference to a component. */
 function nameOf(ref: string): string {
   const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(ref) ?? []
   if (name === undefined) throw new Error(`a reference to something else than a schema: ${ref}`)
   return name
 }
 
-/** What is not declared is no property, except in an object that has nothing else: a client names what it knows. */
+/** Only an object without declared properties gets an index signature; any other type has the declared ones alone. */
 function objectType({ properties = {}, required = [], additionalProperties }: Schema): string {
   const names = Object.entries(properties)
   if (names.length === 0) {
@@ -64,7 +64,7 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   return `{ ${members.join('; ')} }`
 }
 
-/** A description as the comment of what follows. */
+/** Formats a description as a doc comment. */
 export function comment(description: string | undefined): string {
   return description ? `/** ${description.replaceAll('*/', '*∕').replace(/\s*\n\s*/g, ' ')} */\n` : ''
 }

@@ -1,8 +1,7 @@
 /**
  * The platform holds what every room needs of its surroundings: configuration, files, secrets, log, clock and small
  * data structures. It promises checked values: a wrong setting stops the start with a ConfigError that names the
- * variable. It must not know requests, sessions, jobs or any other room. Without this file, a mistyped variable would
- * show only when the feature that uses it fails.
+ * variable, and not only the feature that reads it later. It must not know requests, sessions, jobs or any other room.
  */
 import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * A queue that runs a bounded number of tasks at once. Further tasks wait, up to a second bound. Without it a flood of
- * password checks would exhaust the host, and sign-ins of known addresses would wait behind it.
+ * A queue that runs a bounded number of tasks at once. Further tasks wait, up to a second bound. It protects the host
+ * from a flood of password checks, and lets sign-ins of known addresses pass the flood.
  */
 export interface PriorityQueue {
   /**

@@ -3,21 +3,24 @@ import { fail, type Failure, failureIn } from './errors.ts'
 import type { Auth, DeclaredLimit } from './function.ts'
 
 /**
- * Access control that HTTP functions and sockets share. Without it nothing would limit requests or check tokens and
- * roles. Methods return and throw synchronously where they need not wait: each promise adds a tenth to the time of a
- * request.
+ * Access control for HTTP functions and sockets: limits, tokens and roles. A method returns a promise only when it has
+ * to wait: for a limit that is counted in the database, or for a token that this process has not verified before. Most
+ * requests need neither, and each promise would add a tenth to their time.
  */
 export interface Access {
   /** Counts a request. Throws `rate_limited` or the declared refusal when the limit is exceeded. */
   countRequest(bucket: string, limit: DeclaredLimit, key: string): void | Promise<void>
   /**
-   * Returns the user of the token. Throws `unauthenticated` or `forbidden` as `auth` requires. Throws `rate_limited`
-   * when too many tokens from this address (see `countedAs`) were refused; a token that this service has most likely
-   * issued is verified all the same.
+   * Returns the user of the token. Throws `unauthenticated` or `forbidden` as `auth` requires. `key` names the caller's
+   * address: `requestLimitKey` for HTTP, `limitKey` for sockets. After too many refused tokens from it, throws
+   * `rate_limited` without a check, except for a token that this service most likely issued.
    */
   authenticate(auth: Auth, token: string | undefined, key: string): User | undefined | Promise<User | undefined>
-  /** Counts a request that was refused for a token other than the access token. Returns the failure to answer with. */
-  refused(failure: Failure, key: string): Failure
+  /**
+   * Counts a bad token that a handler found, such as a refresh token. Returns the failure to answer with: the given
+   * one, or `rate_limited` after too many.
+   */
+  countBadToken(failure: Failure, key: string): Failure
 }
 
 /** Refused tokens per address: far more than a person's pages cause when a session ends. */
@@ -29,20 +32,20 @@ export function createAccess({
   sessions,
   errors,
 }: Pick<RuntimeServices, 'limiter' | 'sessions' | 'errors'>): Access {
-  const passed = ({ refusal = 'rate_limited' }: DeclaredLimit, waitMs: number): Failure => {
+  const limitFailure = ({ refusal = 'rate_limited' }: DeclaredLimit, waitMs: number): Failure => {
     const seconds = Math.ceil(waitMs / 1000)
     return failureIn(errors, refusal, { retryAfter: seconds, values: { seconds } })
   }
-  const admitted = (limit: DeclaredLimit, waitMs: number): void => {
-    if (waitMs > 0) throw passed(limit, waitMs)
+  const throwIfLimited = (limit: DeclaredLimit, waitMs: number): void => {
+    if (waitMs > 0) throw limitFailure(limit, waitMs)
   }
-  const refused: Access['refused'] = (failure, key) => {
+  const countBadToken: Access['countBadToken'] = (failure, key) => {
     const wait = limiter.admit(BUCKET, key, REFUSALS)
-    return typeof wait === 'number' && wait > 0 ? passed(REFUSALS, wait) : failure
+    return typeof wait === 'number' && wait > 0 ? limitFailure(REFUSALS, wait) : failure
   }
-  const allowed = (auth: Auth, user: User | undefined, key: string): User | undefined => {
+  const checkRole = (auth: Auth, user: User | undefined, key: string): User | undefined => {
     if (!user) {
-      const refusal = refused(fail('unauthenticated'), key)
+      const refusal = countBadToken(fail('unauthenticated'), key)
       if (auth === 'optional' && refusal.code === 'unauthenticated') return undefined
       throw refusal
     }
@@ -52,15 +55,16 @@ export function createAccess({
   return {
     countRequest(bucket, limit, key) {
       const wait = limiter.admit(bucket, key, limit)
-      return typeof wait === 'number' ? admitted(limit, wait) : wait.then((ms) => admitted(limit, ms))
+      return typeof wait === 'number' ? throwIfLimited(limit, wait) : wait.then((ms) => throwIfLimited(limit, ms))
     },
     authenticate(auth, token, key) {
       if (auth === 'none' || (auth === 'optional' && token === undefined)) return undefined
-      if (token === undefined || !sessions.isPlausible(token)) admitted(REFUSALS, limiter.wait(BUCKET, key, REFUSALS))
+      if (token === undefined || !sessions.isPlausible(token))
+        throwIfLimited(REFUSALS, limiter.wait(BUCKET, key, REFUSALS))
       const user = token === undefined ? undefined : sessions.verify(token)
-      return user instanceof Promise ? user.then((found) => allowed(auth, found, key)) : allowed(auth, user, key)
+      return user instanceof Promise ? user.then((found) => checkRole(auth, found, key)) : checkRole(auth, user, key)
     },
-    refused,
+    countBadToken,
   }
 }
 

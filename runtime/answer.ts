@@ -11,7 +11,7 @@ export type HeaderList = [name: string, value: string][]
  * Returns the response to a failure, as the given page or as JSON. Logs it with the same id and with `logFields`;
  * undefined suppresses the line.
  */
-export function refuse(
+export function errorResponse(
   log: Log,
   c: HonoContext,
   failure: Failure,

@@ -1,8 +1,8 @@
 /**
  * The runtime mounts declared functions and sockets and runs every request through one pipeline. It promises that
  * limits, authentication, validation, error format and logging are the same for every endpoint. It must not know any
- * area of the service: an area reaches it only as declarations and as `RuntimeServices`. Without it, an endpoint could
- * forget its access check or return a column that it does not declare.
+ * area of the service: an area reaches it only as declarations and as `RuntimeServices`. An endpoint with a pipeline of
+ * its own could forget its access check, or return a column that it does not declare.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -14,23 +14,22 @@ import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
 import { createRepeatCounter, type RepeatCounter } from '../platform/recent-cache.ts'
 import { bearer, createAccess } from './access.ts'
-import { answer, ANSWER_HEADERS, type HeaderList, refuse } from './answer.ts'
+import { answer, ANSWER_HEADERS, errorResponse, type HeaderList } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
-import { countedAs, readCaller } from './caller.ts'
+import { readCaller, requestLimitKey } from './caller.ts'
 import type { Caller, RuntimeServices, User } from './context.ts'
 import { fail, Failure, translate } from './errors.ts'
 import { type AnyFunction, codesOf } from './function.ts'
-import { single } from './handshake.ts'
+import { joinedHeader } from './handshake.ts'
 import { readInput } from './input.ts'
-import { bodyOf, JsonStream, KeptJson } from './json-stream.ts'
+import { bodyOf, CachedJson, JsonStream } from './json-stream.ts'
 import { createLogSampler, type LogSampler } from './log-sampler.ts'
 import { requestContext } from './request-context.ts'
 
 /**
- * Connection data from the server. Without it (tests, function hosts) the caller counts as local and unencrypted. The
- * pipeline reads headers from `incoming` when it is there: building a `Headers` object takes a third of the time of a
- * small request.
+ * Connection data. A caller without `peer`, as in tests, counts as local and unencrypted. The pipeline prefers the
+ * headers of `incoming`, Node's own request: building a `Headers` object takes a third of a small request's time.
  */
 export interface Bindings {
   peer?: { address: string; encrypted: boolean }
@@ -42,7 +41,7 @@ export interface App {
   fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
 
-/** Exceeded limits that go to the audit log per hour and function. They are counted under one key for all addresses. */
+/** The audit log gets at most this many exceeded limits of one function in an hour, from all addresses together. */
 const AUDITED = { limit: 1_000, seconds: 3_600, by: 'address' } as const
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
@@ -50,14 +49,17 @@ const LOCAL = { address: '127.0.0.1', encrypted: false }
 interface AppOptions {
   /** Functions of modules, mounted behind the service's own. */
   added?: readonly AnyFunction[]
-  /** Replaces an error code that its function does not declare by `internal`. */
+  /** Whether an error code that the function does not declare is answered as `internal`. */
   strict?: boolean
 }
 
 /**
- * Creates the router of the service's functions and of the functions that modules add. Pages of the configured origins
- * may call it. Each request passes these steps in order: address limit, token, role, user limit, precondition,
- * parameters and body, handler, response schema.
+ * Mounts the functions. Pages of the configured origins may call them. Each request passes these steps in order:
+ * address limit, token, role, user limit, precondition, parameters and body, handler, response schema.
+ *
+ * There are two Hono apps, the service's own and one for modules, each with a second router for the methods of each
+ * path. The own app comes first. When no function of it matches, its second router is asked: a known path is answered
+ * with 405 and `Allow`, an unknown one goes to the modules' app, which does the same before it answers 404.
  */
 export function createApp(
   functions: readonly AnyFunction[],
@@ -73,26 +75,25 @@ export function createApp(
     headers: HeaderList = [],
   ): Response => {
     const { address } = readCaller(services.config, c.env?.peer ?? LOCAL, headerOf(c))
-    return refuse(services.log, c, failure, randomUUID(), logSampler.fieldsFor(failure, address), headers)
+    return errorResponse(services.log, c, failure, randomUUID(), logSampler.fieldsFor(failure, address), headers)
   }
+  const isMounted = ({ isEnabled }: AnyFunction) => isEnabled?.(services.config) ?? true
   const mounted = (all: readonly AnyFunction[], app: Hono<{ Bindings: Bindings }>, paths: Router<string>): Mounted => {
-    const list = all.filter(({ isOffered }) => isOffered?.(services.config) ?? true)
+    const list = all.filter(isMounted)
     for (const fn of list) app.on(fn.method, pathsOf(fn), pipeline(fn, services, { refusals, logSampler }, strict))
-    // `Allow` uses a router of its own: a second handler on a path would slow down each request.
+    // The methods are no handlers of the app: a second handler on a path would slow down each request.
     for (const [path, methods] of methodsByPath(list)) paths.add('ALL', path, methods.join(', '))
     app.onError((error, c) => refuseUnmatched(c, translate(error)))
     return { app, paths }
   }
-  // A module's address may begin like one of the panel's own: `/api/modules/backup/enable` is an endpoint of the module
-  // `backup`, and fits the panel's `/api/modules/:id/enable` too. RegExpRouter refuses such pairs, TrieRouter does not.
+  // The module `backup` may have the path `/api/modules/backup/enable`, which `/api/modules/:id/enable` matches too.
+  // RegExpRouter, the faster one, refuses such pairs in one app; so modules have an app of their own, with TrieRouter.
   const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
   const added = mounted(more, new Hono({ router: new TrieRouter() }), new TrieRouter())
-  const missing = functions.find(
-    ({ isNotFoundPage, isOffered }) => isNotFoundPage && (isOffered?.(services.config) ?? true),
-  )
-  // Metrics are off here: they would count the request under the page's own address.
-  const missingPage =
-    missing && pipeline(missing, { ...services, metrics: undefined }, { refusals, logSampler }, strict)
+  const pageFunction = functions.find((fn) => fn.isNotFoundPage && isMounted(fn))
+  // Without metrics: they would count the request under the page's address.
+  const notFoundPage =
+    pageFunction && pipeline(pageFunction, { ...services, metrics: undefined }, { refusals, logSampler }, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
     if (!own) return added.app.fetch(c.req.raw, c.env)
@@ -100,11 +101,11 @@ export function createApp(
   })
   added.app.notFound((c) => {
     const [[found]] = added.paths.match('ALL', c.req.path)
-    if (!found && missingPage && isNavigation(c)) return withStatus404(missingPage(c))
+    if (!found && notFoundPage && isNavigation(c)) return withStatus404(notFoundPage(c))
     if (!found) return refuseUnmatched(c, fail('not_found'))
     return refuseUnmatched(c, fail('method_not_allowed'), [['allow', found[0]]])
   })
-  return openTo(services.config.origins, app)
+  return withCors(services.config.origins, app)
 }
 
 /** Whether a browser navigates to this address. Requests under `/api` and `/ws` never count as navigation. */
@@ -135,7 +136,7 @@ const Status = z.object({ status: z.string() })
 /** Reads headers from Node's own message when there is one (see `Bindings`). */
 function headerOf(c: HonoContext<{ Bindings: Bindings }>): (name: string) => string | undefined {
   const incoming = c.env?.incoming
-  return (name) => (incoming ? single(incoming.headers[name]) : c.req.header(name))
+  return (name) => (incoming ? joinedHeader(incoming.headers[name]) : c.req.header(name))
 }
 
 function pipeline(
@@ -145,7 +146,7 @@ function pipeline(
   strict: boolean,
 ) {
   const bucket = `${fn.method} ${fn.path}`
-  const { countRequest, authenticate, refused } = createAccess(services)
+  const { countRequest, authenticate, countBadToken } = createAccess(services)
   const { rateLimit: limit, request } = fn
   const declared = codesOf(fn)
   const { status: success = 200 } = fn
@@ -163,17 +164,17 @@ function pipeline(
       const found =
         fn.auth === 'optional'
           ? identifyOptional(id, token, caller)
-          : authenticate(fn.auth, token, countedAs(caller, fn.method))
+          : authenticate(fn.auth, token, requestLimitKey(caller, fn.method))
       user = found instanceof Promise ? await found : found
       if (limit && limit.by === 'user') {
-        const counted = countRequest(bucket, limit, String(user?.id ?? countedAs(caller, fn.method)))
+        const counted = countRequest(bucket, limit, String(user?.id ?? requestLimitKey(caller, fn.method)))
         if (counted) await counted
       }
       const context = new RequestContext(c, user, caller, headers)
       if (fn.precondition) await fn.precondition(context as never)
       const input = request ? await readInput(request, c, header, services.errors) : {}
       const result = await call(fn, input, context)
-      if (result instanceof KeptJson) return answer(result.bytes, 200, id, headers)
+      if (result instanceof CachedJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
         const body = bodyOf(result, (err) => services.log.error({ id, function: bucket, err }, 'an answer broke off'))
         return answer(body, 200, id, headers)
@@ -196,15 +197,15 @@ function pipeline(
       return answer(body, status, id, headers)
     } catch (error) {
       const translated = translate(error)
-      const failure = translated.badToken ? refused(translated, countedAs(caller, fn.method)) : translated
+      const failure = translated.badToken ? countBadToken(translated, requestLimitKey(caller, fn.method)) : translated
       const logFields = logSampler.fieldsFor(failure, caller.address, user)
       if (fn.refusalPage && header('accept')?.includes('text/html'))
-        return refuse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))
+        return errorResponse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))
       if (strict && !declared.has(failure.code)) {
         services.log.error({ id, code: failure.code, function: bucket }, 'code not declared')
-        return refuse(services.log, c, fail('internal', { cause: failure }), id, {})
+        return errorResponse(services.log, c, fail('internal', { cause: failure }), id, {})
       }
-      return refuse(services.log, c, failure, id, logFields, headers)
+      return errorResponse(services.log, c, failure, id, logFields, headers)
     }
   }
 
@@ -223,7 +224,7 @@ function pipeline(
    */
   async function identifyOptional(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
     try {
-      return await authenticate('optional', token, countedAs(caller, fn.method))
+      return await authenticate('optional', token, requestLimitKey(caller, fn.method))
     } catch (error) {
       if (!(error instanceof Failure))
         services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')
@@ -233,17 +234,17 @@ function pipeline(
 
   async function countAddress(caller: Caller): Promise<void> {
     if (!limit) return
-    const who = countedAs(caller, fn.method)
+    const key = requestLimitKey(caller, fn.method)
     try {
-      await countRequest(bucket, limit, who)
+      await countRequest(bucket, limit, key)
     } catch (error) {
-      const refused = limit.audit && error instanceof Failure && refusals.count(`${bucket} ${who}`)
-      if (limit.audit && refused && services.limiter.admit('audited refusals', bucket, AUDITED) === 0)
+      const times = limit.audit && error instanceof Failure && refusals.count(`${bucket} ${key}`)
+      if (limit.audit && times && services.limiter.admit('audited refusals', bucket, AUDITED) === 0)
         await writeAudit(
           services,
           { user: undefined, address: caller.address },
           limit.audit,
-          refused > 1 ? { details: { refused } } : {},
+          times > 1 ? { details: { refused: times } } : {},
         )
       throw error
     }
@@ -269,7 +270,7 @@ function pathsOf({ path, alsoAt = [] }: AnyFunction): string[] {
 const PREFLIGHT_SECONDS = 7_200
 
 /** Adds CORS for these origins. All other requests go straight to the app. */
-export function openTo(origins: ReadonlySet<string>, app: App): App {
+export function withCors(origins: ReadonlySet<string>, app: App): App {
   if (origins.size === 0) return app
   const open = new Hono<{ Bindings: Bindings }>()
   open.use(async (c, next) => {

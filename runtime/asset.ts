@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip } from 'node:zlib'
-import { type StoredAsset, storedAsset } from '../platform/asset-source.ts'
+import type { StoredAsset } from '../platform/asset-files.ts'
+import { storedAsset } from '../platform/asset-source.ts'
 import type { HeaderList } from './answer.ts'
 import { fail } from './errors.ts'
 
@@ -13,8 +14,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * How long browsers may cache a file. `named`: forever, because its name contains a hash. `version`: forever if the
- * requested version is the current one. `checked`: they revalidate it before each use.
+ * The caching of a file by browsers. `named`: forever, because the name contains a hash. `version`: forever if the
+ * requested version is the current one. `checked`: revalidated before each use.
  */
 type Caching = { as: 'named' } | { as: 'version'; version: string | undefined } | { as: 'checked' }
 
@@ -31,7 +32,7 @@ export class AssetAnswer {
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
-/** For unencrypted connections, over which browsers accept gzip but not Brotli. */
+/** Over unencrypted connections, browsers accept gzip but not Brotli. */
 const gzipped = oncePerAsset(async (asset) => promisify(gzip)(await unpacked(asset)))
 const unpacked = oncePerAsset(async ({ bytes, encoding }) =>
   encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes,
@@ -60,8 +61,8 @@ export async function encoded(
     ['content-type', `${TYPES[name.replace(/^.*\./, '')]}; charset=utf-8`],
     ['vary', 'accept-encoding'],
   ]
-  // A file that is not the requested version must not be cached as that version: another instance may have linked to
-  // one that this instance does not have.
+  // During an upgrade, another instance may link to a version that this instance does not have. The file is served all
+  // the same, but not cached as that version.
   if (caching.as === 'named' || (caching.as === 'version' && caching.version === version))
     headers.push(['cache-control', FOR_EVER])
   if (caching.as === 'checked') {

@@ -19,7 +19,7 @@ export function writeAudit(
   return addAuditEntry(db, entryOf(actor, action, note), timestamp(clock()))
 }
 
-/** The type of `auditStatement` for some actions; the service and each room that writes entries narrow it to their own list. */
+/** The type of `auditStatement` for the actions of one room, or for all actions of the service. */
 export type AuditStatement<actions extends string> = (
   services: Pick<RuntimeServices, 'clock'>,
   actor: Actor,

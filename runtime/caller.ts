@@ -84,11 +84,11 @@ export function limitKey(address: string): string {
 }
 
 /**
- * The key of a request limit by address. Requests that pages of other origins cause in a visitor's browser count
- * separately, so that they cannot use up the visitor's own limit. Only browsers send the headers that select the
- * separate count; other clients gain nothing by forging them.
+ * The key of a request for limits by address. Requests that pages of other origins cause in a visitor's browser have a
+ * key of their own, so that they cannot use up the visitor's limit. The headers that decide come from browsers; another
+ * client gains nothing by forging them.
  */
-export function countedAs(
+export function requestLimitKey(
   { address, foreign: origin, embedded }: Pick<Caller, 'address' | 'foreign' | 'embedded'>,
   method: string,
 ): string {

@@ -33,11 +33,11 @@ export interface BareContext {
 /** The context of a command that needs the service's data. */
 export interface CommandContext extends BareContext, Storage {}
 
-/** The data that a command needs: those of an existing service, created if missing, or none. */
+/** The data that a command needs. `existing`: that of a service. `made`: the same, created if missing. */
 export type DataNeed = 'existing' | 'made' | 'none'
 
 /** The arguments and flags of a command. */
-export interface Typed {
+export interface CommandInput {
   /** The declared arguments; optional ones may be missing. */
   args: readonly string[]
   flags: ReadonlySet<string>
@@ -56,7 +56,7 @@ export interface CommandDefinition<need extends DataNeed> {
   /** The flags, without dashes, each with one line for `--help`. */
   flags?: Readonly<Record<string, string>>
   /** Returns the final output and whether all is well. The message of a CommandError is shown unchanged. */
-  run(typed: Typed, context: need extends 'none' ? BareContext : CommandContext): Promise<string | Report>
+  run(input: CommandInput, context: need extends 'none' ? BareContext : CommandContext): Promise<string | Report>
 }
 
 /** The output of a command. The exit code is 1 unless `ok`. */
@@ -67,7 +67,7 @@ export interface Report {
 
 /** A command whose declared data the runtime provides. */
 export interface CliCommand extends Omit<CommandDefinition<DataNeed>, 'run'> {
-  run(typed: Typed, context: never): Promise<string | Report>
+  run(input: CommandInput, context: never): Promise<string | Report>
 }
 
 /** Declares a command. */

@@ -1,6 +1,6 @@
 /*
- * Errors: stable codes, their failures, and the conversion of any thrown value. Without it, an unexpected error would
- * reveal its cause to the client, and programs would have no code to rely on.
+ * Errors: stable codes on which programs rely, their failures, and the conversion of any thrown value. The cause of an
+ * unexpected error goes to the log and never to the client.
  */
 
 import { StorageError } from '../db/libsql/database.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 
 /** Further properties of an error code. */
 interface Traits {
-  /** Responses carry a `Retry-After` header. */
+  /** Documents that responses carry a `Retry-After` header, which `FailureOptions` set. */
   retryAfter?: true
   /** A token in the request is invalid or expired. The refusal counts against the limit on refused tokens. */
   badToken?: true

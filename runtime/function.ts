@@ -8,12 +8,12 @@ import type { Config } from '../platform/config.ts'
 import type { AssetAnswer } from './asset.ts'
 import type { Context, User } from './context.ts'
 import type { Failure } from './errors.ts'
-import type { JsonStream, KeptJson } from './json-stream.ts'
+import type { CachedJson, JsonStream } from './json-stream.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /**
- * Who may call a function. `none`: anyone. `optional`: anyone, and the handler gets the user of a valid token. `user`:
- * signed-in users. `admin`: administrators.
+ * The permitted callers of a function. `none`: anyone. `optional`: anyone, and the handler gets the user of a valid
+ * token. `user`: signed-in users. `admin`: administrators.
  */
 export type Auth = 'none' | 'optional' | 'user' | 'admin'
 
@@ -22,13 +22,13 @@ export type UserOf<auth> = auth extends 'none' ? undefined : auth extends 'optio
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A declared limit. `refusal` is the error code and `audit` the audit action of a refused request. */
+/** A declared limit. `refusal` replaces `rate_limited` as the error code; `audit` is the audit action of a refusal. */
 export interface DeclaredLimit<codes extends string = string, actions extends string = string> extends RateLimit {
   refusal?: codes
   audit?: actions
 }
 
-/** Generous limits for what only reads, and for what changes something, by signed-in users. */
+/** Generous limits for signed-in users: of functions that only read, and of functions that change something. */
 export const READS: DeclaredLimit<never, never> = { limit: 1200, seconds: 60, by: 'user' }
 export const WRITES: DeclaredLimit<never, never> = { limit: 300, seconds: 60, by: 'user' }
 
@@ -39,8 +39,8 @@ type ParamName<path extends string> = path extends `${string}:${infer name}/${in
     : never
 
 /**
- * `refusal` is the code for a query or body that the schema rejects; the default is `invalid_request`. The
- * schema of cookies must accept any text, because handlers validate cookies themselves.
+ * The schemas of a request's parts. `refusal` replaces `invalid_request` as the error code for a query or body that its
+ * schema rejects. The schema of cookies must accept any text, because handlers validate cookies themselves.
  */
 type RequestParts<method, codes> = {
   query?: z.ZodObject
@@ -93,8 +93,8 @@ export type FunctionDefinition<
     path: path
     /** Additional paths of the same function. */
     alsoAt?: readonly string[]
-    /** Whether the function is mounted with this configuration; the default is always. */
-    isOffered?(config: Config): boolean
+    /** Whether the function is mounted with this configuration; by default it always is. */
+    isEnabled?(config: Config): boolean
     /** The function's group in the documents, where its path does not give it. */
     area?: string
     /** `false` for a function that only browsers use: the documents and the client leave it out. */
@@ -108,7 +108,7 @@ export type FunctionDefinition<
     rateLimit: DeclaredLimit<codes, actions> | false
     /** Runs before the request is parsed. A thrown error is the response. */
     precondition?(context: Context<services, UserOf<auth>, code, action>): Promise<void>
-    /** The HTTP status, 200 by default; or a map from the response's own `status` field to it. */
+    /** The HTTP status, 200 by default; or a map from the response's own `status` field to the HTTP status. */
     status?: StatusOf<response>
     response: response
     /** Additional response headers, each with its meaning. */
@@ -125,7 +125,7 @@ export type FunctionDefinition<
     handler(
       input: Input<request>,
       context: Context<services, UserOf<auth>, code, action>,
-    ): Promise<NoInfer<z.input<response>> | JsonStream | KeptJson> | NoInfer<z.input<response>> | AssetAnswer
+    ): Promise<NoInfer<z.input<response>> | JsonStream | CachedJson> | NoInfer<z.input<response>> | AssetAnswer
   }
 
 /** A request without declared parts. */
@@ -145,7 +145,7 @@ export interface AnyFunction {
   method: Method
   path: string
   alsoAt?: readonly string[]
-  isOffered?(config: Config): boolean
+  isEnabled?(config: Config): boolean
   area?: string
   document?: false
   summary?: string

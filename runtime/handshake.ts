@@ -17,7 +17,7 @@ const TOKEN_PROTOCOL = 'bearer.'
 export function readToken(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers
   if (authorization !== undefined) return bearer(authorization) ?? ''
-  const offered = (single(request.headers['sec-websocket-protocol']) ?? '').split(',').map((item) => item.trim())
+  const offered = (joinedHeader(request.headers['sec-websocket-protocol']) ?? '').split(',').map((item) => item.trim())
   return offered.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
 }
 
@@ -28,7 +28,7 @@ export function peer(request: IncomingMessage): { address: string; encrypted: bo
 }
 
 /** Joins the values of a repeated header. */
-export function single(value: string | string[] | undefined): string | undefined {
+export function joinedHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value
 }
 
@@ -49,7 +49,7 @@ export function decode(text: string): string {
 /**
  * Writes an HTTP error response to a raw connection and closes it. Body and log line are those of every other error.
  */
-export function refuse(
+export function refuseConnection(
   connection: Duplex,
   failure: Failure,
   {

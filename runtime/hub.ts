@@ -38,8 +38,8 @@ export function frame(topic: string, { type, start, seq, data }: HubEvent): Fram
 }
 
 /**
- * Creates an in-process event bus. A topic exists while it has subscribers. The database is authoritative; without
- * the hub, each subscriber would have to poll it.
+ * Creates an in-process event bus, which saves subscribers from polling the database. A topic exists while it has
+ * subscribers.
  */
 export function createHub(): Hub {
   const topics = new Map<string, Set<Subscriber>>()

@@ -35,7 +35,7 @@ function details({ issues }: z.ZodError): Detail[] {
   return issues.map(({ path, message }) => ({ field: path.join('.'), message }))
 }
 
-/** The largest accepted body in bytes, more than this API needs. A larger body is refused before it is in memory. */
+/** The largest accepted body, in bytes. A larger body is refused before it is in memory. */
 const MAX_BODY = 1024 * 1024
 
 /**
@@ -68,8 +68,8 @@ async function readText(request: Request): Promise<string> {
 }
 
 /**
- * `safeParse` for untrusted input. Some zod checks run on values of the wrong type and throw: for `{"length":
- * {"toString": ""}}` a string check compares that `length`.
+ * `safeParse` for untrusted input. Some zod checks throw on a value of the wrong type, such as a length check
+ * on `{"length": {"toString": ""}}`.
  */
 export function checked<schema extends z.ZodType>(
   schema: schema,
@@ -101,8 +101,8 @@ export function integerText({ min, max = MOST }: { min: number; max?: number }) 
 }
 
 /**
- * Returns a lax schema that the documents show as `known`, a named component. The handler checks the value. Clients can
- * thus send values that they received in a response, whose type is `known`.
+ * Returns `schema`, described in the documents as the named component `known`. `schema` accepts more than `known`, and
+ * the handler checks the rest. The client then has one type for the id in requests and responses.
  */
 export function documentedAs<lax extends z.ZodType>(known: z.ZodType, schema: lax): lax {
   const id = known.meta()?.id

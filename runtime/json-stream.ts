@@ -1,6 +1,6 @@
 /**
  * A JSON response that is too long for memory: pieces of its text, produced as the client reads them. The runtime
- * does not check them: the producer parses each part with the declared schema, here or before it is stored.
+ * does not check them: the producer parses each part with the declared schema, when it writes the part or before it stored it.
  */
 export class JsonStream {
   readonly pieces: AsyncIterable<string>
@@ -40,10 +40,10 @@ export function jsonText(text: string): string {
 }
 
 /**
- * A long JSON response that is the same for everyone. The producer has parsed it or built it from data known at the
- * start.
+ * A long JSON response that is encoded once and sent to everyone. The runtime does not check it against the schema: the
+ * producer has done so.
  */
-export class KeptJson {
+export class CachedJson {
   readonly bytes: Uint8Array<ArrayBuffer>
 
   constructor(value: object) {
@@ -51,14 +51,14 @@ export class KeptJson {
   }
 }
 
-const kept = new WeakMap<object, KeptJson>()
+const cached = new WeakMap<object, CachedJson>()
 
 /**
  * Returns the response for an object that never changes. It is built once, because clients without a session may
  * request it repeatedly.
  */
-export function keptJson(value: object): KeptJson {
-  const answer = kept.get(value) ?? new KeptJson(value)
-  kept.set(value, answer)
+export function cachedJson(value: object): CachedJson {
+  const answer = cached.get(value) ?? new CachedJson(value)
+  cached.set(value, answer)
   return answer
 }

@@ -4,15 +4,15 @@ import { limitKey } from './caller.ts'
 import { type Failure, isFault } from './errors.ts'
 
 /**
- * How many refusals are all logged: of one code from one address, and of all clients without a session together. Beyond
- * that, the refusals whose number is a power of two are.
+ * The first ten refusals of one code from one address are all logged; then the 16th, the 32nd, the 64th and so on.
  */
 const OF_ADDRESS = 10
+/** The same for all clients without a session together. */
 const OF_ALL = 100
 
 /**
- * Decides which refusals are logged. Refusals of signed-in users and faults of the service always are. Refusals of
- * other clients are sampled; without that a flood of requests would fill the log.
+ * Decides which refusals are logged: all those of signed-in users, all faults of the service, and a sample of the rest,
+ * so that a flood of requests cannot fill the log.
  */
 export interface LogSampler {
   /** The fields to add to the log line; undefined when the refusal is not logged. */

@@ -9,9 +9,8 @@ const IDLE_MS = 30_000
 const AGAIN_S = 5
 
 /**
- * Creates the limit on concurrent long responses: two per user (see `UserLimit`). Throws `rate_limited`,
- * which the endpoint must declare, for a third one. Without it one user could keep the database and the memory busy
- * with any number of long responses.
+ * Creates the limit on concurrent long responses: two per user (see `UserLimit`), because each one occupies the
+ * database and memory. Throws `rate_limited`, which the endpoint must declare, for a third one.
  */
 export function createLongAnswers(): (service: object, user: number, pieces: AsyncGenerator<string>) => JsonStream {
   const readers = createUserLimit(LONG_ANSWERS, IDLE_MS)

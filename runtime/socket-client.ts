@@ -6,12 +6,12 @@ import { CLOSE, type Message, type Socket } from './socket.ts'
 type Take = (message: Message) => Promise<void> | undefined
 
 /**
- * The service's side of an open WebSocket connection. Without it a client that does not read or respond would hold
- * memory and its connection forever.
+ * The service's side of an open WebSocket connection. It closes the connection of a client that does not respond, and
+ * reads one message at a time.
  */
 export interface SocketClient {
   socket: Socket
-  /** Receives each message first. A result of undefined passes the message on to the socket's own `take`. */
+  /** Receives each message first. A result of undefined passes the message on to the callback of `receive`. */
   intercept(take: Take): void
   /** Closes the socket because of an error and logs faults of the service. */
   fail(error: unknown): void
@@ -88,7 +88,7 @@ export function createSocketClient(ws: WebSocket, id: string, log: Log): SocketC
           if (ws.readyState !== ws.OPEN) resolve()
           else ws.send(bytes, { binary }, () => resolve())
         }),
-      waiting: () => ws.bufferedAmount,
+      bufferedBytes: () => ws.bufferedAmount,
       receive(take) {
         received = take
       },

@@ -24,14 +24,14 @@ export type Message = { binary: true; bytes: Buffer } | { binary: false; text: s
 export interface Socket {
   /** Sends a text frame, or a binary one. Settles when the frame has left this process or the socket has closed. */
   send(frame: { bytes: Buffer; binary?: boolean }): Promise<void>
-  /** Bytes that are queued because the client has not read them. */
-  waiting(): number
+  /** Bytes that wait in this process because the client has not read them. */
+  bufferedBytes(): number
   /**
    * Passes each client message to `take`. While a promise returned by `take` is pending, no further message is read and
-   * the client has to wait. An error from `take` closes the socket. Without a receiver, messages are ignored.
+   * the client has to wait. An error from `take` closes the socket. Before the first call, messages are ignored.
    */
   receive(take: (message: Message) => Promise<void> | undefined): void
-  /** `word` is a reason for programs, more specific than the code. */
+  /** Closes the socket. Programs can read `word`, which says more than the close code. */
   close(reason: keyof typeof CLOSE, word?: string): void
   /** Closes with `failed` or `refused` for a thrown error; the close reason is the error code. Faults are logged. */
   fail(error: unknown): void

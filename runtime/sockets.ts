@@ -1,6 +1,6 @@
 /*
- * The pipeline of every WebSocket. Without it, each socket would check its origin, limit and token by itself, and a stop
- * would cut sockets without a close code.
+ * The pipeline of every WebSocket: origin, limit and token before it opens, a ping while it is open, and a close code
+ * when the service stops.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -15,7 +15,7 @@ import { limitKey, readCaller } from './caller.ts'
 import type { AuditNote, RuntimeServices, User } from './context.ts'
 import { fail, Failure, ForeignPage, translate } from './errors.ts'
 import type { Auth } from './function.ts'
-import { decode, parseUrl, peer, PROTOCOL, readToken, refuse, single } from './handshake.ts'
+import { decode, joinedHeader, parseUrl, peer, PROTOCOL, readToken, refuseConnection } from './handshake.ts'
 import { createLogSampler } from './log-sampler.ts'
 import { createSocketClient, type SocketClient } from './socket-client.ts'
 import type { AnySocket } from './socket.ts'
@@ -49,7 +49,7 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
   const { countRequest, authenticate } = createAccess(services)
   const logSampler = createLogSampler(services.clock)
   const callerOf = (request: IncomingMessage) =>
-    readCaller(config, peer(request), (name) => single(request.headers[name]))
+    readCaller(config, peer(request), (name) => joinedHeader(request.headers[name]))
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME,
@@ -59,7 +59,7 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
   server.on('wsClientError', (_error, connection, request) => {
     const failure = fail('malformed_http')
     const logFields = logSampler.fieldsFor(failure, callerOf(request).address) ?? null
-    refuse(connection, failure, { log, method: request.method, logFields })
+    refuseConnection(connection, failure, { log, method: request.method, logFields })
   })
   const router = new RegExpRouter<AnySocket>()
   for (const socket of sockets) router.add('GET', socket.path, socket)
@@ -138,13 +138,13 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
       const onError = (error: Error) => log.debug({ err: error }, 'upgrade interrupted')
       connection.on('error', onError)
       if (request.headers.upgrade?.toLowerCase() !== 'websocket')
-        return refuse(connection, fail('not_found'), { log, method: request.method })
+        return refuseConnection(connection, fail('not_found'), { log, method: request.method })
       const url = parseUrl(request.url)
       const admitted = url ? admit(request, connection, head, url) : Promise.reject(fail('not_found'))
       admitted.catch((error: unknown) => {
         const failure = translate(error)
         const logFields = logSampler.fieldsFor(failure, callerOf(request).address) ?? null
-        refuse(connection, failure, { log, method: request.method, path: url?.pathname, logFields })
+        refuseConnection(connection, failure, { log, method: request.method, path: url?.pathname, logFields })
       })
     },
     async stop() {

@@ -22,10 +22,9 @@ export const renewalFrame = textFrame(
 )
 
 /**
- * Closes a socket when the token that opened it expires or its session ends. Without it a socket would outlive the
- * session of its user. Returns a function that handles `{"type":"auth","token":"…"}`: from then on the new token
- * counts. It must belong to the same user and satisfy `auth`; otherwise the socket is closed. The function returns
- * undefined for any other message.
+ * Closes a socket when the token that opened it expires or its session ends. Returns a function that handles
+ * `{"type":"auth","token":"…"}`: from then on the new token counts. It must belong to the same user and satisfy `auth`;
+ * otherwise the socket is closed. The function returns undefined for any other message.
  */
 export function superviseToken(
   socket: Socket,

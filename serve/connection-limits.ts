@@ -22,8 +22,8 @@ export interface ConnectionLimits {
 const BOUNDS: ConnectionLimits = { all: 8_000, perAddress: 2_000, perAddressWhenScarce: 100 }
 
 /**
- * Closes connections beyond the limits without an answer; well-behaved clients retry. Without it one client could use
- * up all file descriptors.
+ * Closes connections beyond the limits without an answer, so that one client cannot use up all file descriptors.
+ * Well-behaved clients retry.
  */
 export function limitConnections(
   server: Server,
@@ -62,7 +62,7 @@ export function limitConnections(
   })
 }
 
-/** Limits the response bytes held for clients that do not read. Without it such clients could exhaust the memory. */
+/** Limits the response bytes held for clients that do not read, which would otherwise exhaust the memory. */
 export interface ResponseBacklog {
   /**
    * Registers a response once it is written. When the total exceeds the limit, the clients that hold most are cut off.

@@ -1,6 +1,6 @@
 /*
- * Adapts the service to function hosts (`fetch`, AWS Lambda). Without it, a missing variable or an answer that is too
- * long would appear as the host's own error page.
+ * Adapts the service to function hosts (`fetch`, AWS Lambda). A missing variable or an answer that is too long gives an
+ * error in the service's own format.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -33,7 +33,7 @@ export interface FunctionHost {
   stop(): Promise<void>
 }
 
-/** What the function host knows of a request's connection. */
+/** The facts that the function host knows about the connection of a request. */
 export interface Connection {
   /** The sender; by default 127.0.0.1, encrypted if the request's URL is https. */
   peer?: Bindings['peer']

@@ -1,6 +1,6 @@
 /*
- * Node's HTTP server with time limits, limits on connections, and error answers on the transport level. Without it,
- * slow or silent clients would hold connections and memory, and malformed HTTP would get Node's answer without a body.
+ * Node's HTTP server with time limits, limits on connections, and error answers on the transport level. Slow or silent
+ * clients cannot hold connections and memory for long, and malformed HTTP gets an answer with a body.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -18,7 +18,7 @@ import { ANSWER_HEADERS } from '../runtime/answer.ts'
 import type { App } from '../runtime/app.ts'
 import { limitKey } from '../runtime/caller.ts'
 import { errorBody, fail, logRefusal, translate } from '../runtime/errors.ts'
-import { refuse } from '../runtime/handshake.ts'
+import { refuseConnection } from '../runtime/handshake.ts'
 import { createLogSampler, type LogSampler } from '../runtime/log-sampler.ts'
 import type { Sockets } from '../runtime/sockets.ts'
 import { createResponseBacklog, limitConnections } from './connection-limits.ts'
@@ -107,7 +107,7 @@ export async function createHttpServer(
   server.on('connect', ({ method, url }, connection) => {
     connection.on('error', () => connection.destroy())
     const failure = fail('method_not_allowed')
-    refuse(connection, failure, {
+    refuseConnection(connection, failure, {
       log,
       method,
       path: url,
@@ -175,7 +175,10 @@ function answerMalformed(log: Log, logSampler: LogSampler, error: NodeJS.ErrnoEx
   const isHttp = /^(HPE|ERR_HTTP)_/.test(code)
   if (!isHttp || !connection.writable) return void connection.destroy()
   const failure = fail(MALFORMED.get(code) ?? 'malformed_http')
-  refuse(connection, failure, { log, logFields: logSampler.fieldsFor(failure, addressOf(connection)) ?? null })
+  refuseConnection(connection, failure, {
+    log,
+    logFields: logSampler.fieldsFor(failure, addressOf(connection)) ?? null,
+  })
 }
 
 /** The peer's address; empty when the connection is gone. */

@@ -1,8 +1,8 @@
 /*
  * This room starts and stops the service for each entry point: server, function host and supervised worker. It promises
  * an ordered start and stop: after a failed start nothing stays open, and a stop ends within its time limit. It must
- * not know what an endpoint does: it composes rooms and passes declarations on. Without this order, a failed start
- * would keep the database and the host's connections open, and a stop could wait for a hung request for ever.
+ * not know what an endpoint does: it composes rooms and passes declarations on. In another order, a failed start would
+ * leave the database and the host's connections open, and a stop could wait for a hung request for ever.
  */
 
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /*
- * The supervisor of the service: owns the port and starts, restarts and replaces workers. Without it, a module could be
- * installed only with an outage, and a module that ends the process would keep the service from starting.
+ * The supervisor of the service: owns the port and starts, restarts and replaces workers. An installation of a module
+ * therefore causes no outage, and the service starts even if a module ends the process.
  */
 
 import cluster, { type Worker } from 'node:cluster'

@@ -1,8 +1,8 @@
 /*
  * Settings: the values that administrators set once for all instances, kept in the database, with secrets sealed. A
  * change is stored as a whole together with its audit entry, or not at all, and listeners hear of it afterwards. The
- * room must not know which settings exist: rooms and areas declare theirs. Without it, a crash in the middle of a
- * change could send a password to the wrong host.
+ * room must not know which settings exist: rooms and areas declare theirs. After a change that a crash cuts in half, the
+ * service could send a password to the wrong host.
  */
 
 import * as z from 'zod'

@@ -1,6 +1,6 @@
 /*
- * Reads the output of commands with limits on time and size. Without it, one command with endless output would fill
- * the memory or hold its slot in the pool for good.
+ * Reads the output of commands with limits on time and size, so that a command with endless output neither fills the
+ * memory nor holds its slot in the pool for good.
  */
 
 import type { Readable } from 'node:stream'

@@ -30,8 +30,9 @@ export function limited(command: Command, ms: number): Command {
 }
 
 /**
- * How the service account gains an administrator’s rights: it is root, sudo allows everything without or with its
- * password, sudo allows only the host helper, or a sudo rule allows single commands.
+ * The way in which the service account gets the rights of root. `root`: it is root. `sudo`: sudo allows everything,
+ * without a password. `password`: the same with the account's password. `helper`: sudo allows only the host helper.
+ * `rule`: sudo allows single commands.
  */
 export type Elevation = 'root' | 'sudo' | 'password' | 'helper' | 'rule'
 
@@ -62,10 +63,10 @@ export function elevate(command: Command, mode: Elevation, rights: Rights, verb?
     return helped(verb)
   }
   if (mode !== 'password') return ['sudo', '-n', '--', ...command]
-  // The password is passed on stdin only: an argument would appear in the host’s process list. If a sudo rule asks
-  // for no password, the unread line must not become the input of a program, perhaps inside a container.
-  const unheard = rights === 'command' ? script(WITHOUT_INPUT, 'ops-panel-command', ...command) : command
-  return ['sudo', '-k', '-S', '-p', '', '--', ...unheard]
+  // sudo reads the password from stdin, because an argument would appear in the host’s process list. If sudo needs no
+  // password, the line with it stays unread: `WITHOUT_INPUT` keeps it from the command, which may run in a container.
+  const inner = rights === 'command' ? script(WITHOUT_INPUT, 'ops-panel-command', ...command) : command
+  return ['sudo', '-k', '-S', '-p', '', '--', ...inner]
 }
 
 /**

@@ -1,6 +1,5 @@
 /*
- * Opens one SSH connection and translates its failures. Without it, callers could not tell a wrong password from a
- * throttled, changed or unreachable host.
+ * Opens one SSH connection and translates its failures: a wrong password, or a throttled, changed or unreachable host.
  */
 
 import type { Client, ClientChannel, PseudoTtyOptions } from 'ssh2'

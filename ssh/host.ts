@@ -1,6 +1,6 @@
 /*
- * The host as the other rooms use it: chooses the pool, the rights and the time limit for each command. Without
- * separate pools, users who read slowly could delay jobs and the confirmation of rights.
+ * The host as the other rooms use it: chooses the pool, the rights and the time limit for each command. Pools are
+ * separate, so that users who read slowly do not delay jobs or the confirmation of rights.
  */
 
 import type { ClientChannel } from 'ssh2'

@@ -1,6 +1,6 @@
 /*
- * A pool of SSH connections with a bounded number of channels. Without it, parallel commands would exceed sshd’s
- * MaxStartups and MaxSessions, and repeated wrong passwords would lock the service account.
+ * A pool of SSH connections with a bounded number of channels. Parallel commands stay within sshd’s MaxStartups and
+ * MaxSessions, and a wrong password is not repeated, which could lock the service account.
  */
 
 import type { ClientChannel, PseudoTtyOptions } from 'ssh2'

@@ -1,6 +1,6 @@
 /*
- * Terminals on the host. Without it, the password prompt of sudo could appear on a user’s screen, and a hung program
- * would keep its terminal open for good.
+ * Terminals on the host. The password prompt of sudo never appears on a user’s screen, and a hung program does not keep
+ * its terminal open for good.
  */
 
 import { randomBytes } from 'node:crypto'

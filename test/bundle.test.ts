@@ -21,7 +21,7 @@ let temp: string
 let alone: string
 let started: ChildProcess[] = []
 
-// Always rebuilt, so that the current source is tested.
+// Built anew, so that the current source is tested; BUILT=1 takes the files that are there.
 beforeAll(async () => {
   dist = await built()
   temp = await mkdtemp(join(tmpdir(), 'ops-panel-bundle-'))

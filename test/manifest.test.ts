@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { commands, functions, sockets, tasks } from '../functions/index.ts'
+import { areas, commands, functions, sockets, tasks } from '../functions/index.ts'
 import { defineFunction, ERRORS, fail } from '../functions/services.ts'
+import { areaOf } from '../openapi/operation.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import { mount, testApp } from './app.ts'
 import { answered, audited, auditedActions, refused, rows } from './functions/answers.ts'
@@ -130,6 +131,13 @@ test('no method and path is declared twice, not even with other parameter names'
 test('the manifest is sorted by path', () => {
   const paths = functions.map(({ path }) => path)
   expect(paths).toEqual([...paths].sort())
+})
+
+/** Returns the areas of the documented functions. */
+const documented = (fns: readonly AnyFunction[]) => fns.filter(({ document }) => document !== false).map(areaOf)
+
+test('the manifest describes each area of the documented functions, and no other', () => {
+  expect(new Set(Object.keys(areas))).toEqual(new Set(documented(functions)))
 })
 
 test('every function that is not public by the contract requires a user', () => {

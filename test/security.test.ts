@@ -20,8 +20,16 @@ function threats(text: string): Threat[] {
     .map(([attack = '', defence = '', cell = '']) => ({
       attack: attack.replace(/^\| /, ''),
       defence,
-      tests: [...cell.matchAll(/`(test\/[^`]+)` “([^”]+)”/g)].map(([, file = '', title = '']) => ({ file, title })),
+      tests: testsOf(cell),
     }))
+}
+
+/** Returns each title of a cell with the file that is named before it. */
+function testsOf(cell: string): Threat['tests'] {
+  return [...cell.matchAll(/`(test\/[^`]+)`([^`]*)/g)].flatMap(([, file = '', titles = '']) => {
+    const named = [...titles.matchAll(/“([^”]+)”/g)].map(([, title = '']) => ({ file, title }))
+    return named.length > 0 ? named : [{ file, title: 'no title is named' }]
+  })
 }
 
 /** Returns the errors of a row: it names no test, or a missing one. */
@@ -48,6 +56,8 @@ test.each([
   ['without a defence', '| a |  | `test/security.test.ts` “each attack” |'],
   ['with a file that is not there', '| a | b | `test/nothing.test.ts` “each attack” |'],
   ['with a title that is not there', '| a | b | `test/app.ts` “no such title” |'],
+  ['with a second title that is not there', '| a | b | `test/app.ts` “The real pipeline”, “no such title” |'],
+  ['with a file without a title', '| a | b | `test/app.ts` |'],
 ])('the check finds a row %s', (_, row) => {
   const found = threats(`| attack | defence | test |\n| --- | --- | --- |\n${row}\n\n`)
 

@@ -17,15 +17,14 @@ import { parseTarget } from '../hypervisor/target.ts'
 import { fail, type Services } from '../services.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
-import { readFrames } from './check-frames.ts'
+import { readBlocks } from './check-blocks.ts'
 import { MOST_PACKAGES, readReport, type Report } from './check-report.ts'
 import { type CheckScope, checkCommand } from './check-script.ts'
 import { UNANSWERED } from './check.ts'
 
 /**
- * The job that inspects one target or all of them. It waits in no queue: a check that meets an upgrade reports that apt
- * is at work. When the job ends, its findings are read from its stored output and saved in the same transaction as its
- * end.
+ * The job that inspects one target or all of them. It waits in no queue: a check that runs during an upgrade reports
+ * that apt is busy. The transaction that stores the end of the job also stores the findings, read from its output.
  */
 export const checkJob = defineJob({
   kind: 'check',
@@ -38,7 +37,7 @@ export const checkJob = defineJob({
     return checkCommand(scopeOf(target), mark, sudoFor(await host.elevation()))
   },
 
-  result: ({ target, mark }, ended) => found(target, mark, ended),
+  result: ({ target, mark }, ended) => resultStatements(target, mark, ended),
 })
 
 /** Starts a check of a target, or returns the check that is already running there. */
@@ -65,18 +64,18 @@ function scopeOf(text: string): CheckScope {
   return target.kind === 'container' ? { scope: 'container', id: target.id } : { scope: target.kind }
 }
 
-/** Most packages of all targets together. Targets beyond this sum count as not responding. */
+/** The maximum of packages in one check. The target that exceeds it counts as not responding, and so do all after it. */
 const MOST_IN_ALL = 10 * MOST_PACKAGES
 
 /**
  * Returns the statements that store a check's results: the listed containers, the findings of each target, and the
  * targets that did not respond.
  */
-async function found(target: string, mark: string, { db, row, cancelled }: EndedJob): Promise<Statement[]> {
+async function resultStatements(target: string, mark: string, { db, row, cancelled }: EndedJob): Promise<Statement[]> {
   let containers: Awaited<ReturnType<typeof parseContainers>> | undefined
   const reports = new Map<string, Report>()
   let total = 0
-  await readFrames(pieces(db, row), mark, async ({ name, code, lines }) => {
+  await readBlocks(pieces(db, row), mark, async ({ name, code, lines }) => {
     if (name === 'list') {
       if (code === 0) containers = await parseContainers(lines.join('\n'))
       return
@@ -87,7 +86,7 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
   })
 
   const at = row.started_at
-  const told = [...reports].map(([name, { summary, packages, refreshed }]) =>
+  const findings = [...reports].map(([name, { summary, packages, refreshed }]) =>
     saveFindings(row, {
       target: name,
       at,
@@ -96,12 +95,12 @@ async function found(target: string, mark: string, { db, row, cancelled }: Ended
       packages: JSON.stringify(packages),
     }),
   )
-  const places = containers ? saveContainers(containers, row) : []
-  // A cancelled check says nothing about targets without a report.
+  const list = containers ? saveContainers(containers, row) : []
+  // A cancelled check may not have reached the targets without a report.
   const missing = cancelled ? [] : (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
   return [
-    ...places,
-    ...told,
+    ...list,
+    ...findings,
     ...missing.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),
   ]
@@ -128,6 +127,7 @@ async function coveredTargets(
   return ['host', ...known]
 }
 
+/** Bytes of stored output read at a time. */
 const PIECE = 256 * 1024
 
 async function* pieces(

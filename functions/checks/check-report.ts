@@ -1,4 +1,4 @@
-import { LINES_PER_TURN, nextTurn } from './check-frames.ts'
+import { LINES_PER_TURN, nextTurn } from './check-blocks.ts'
 import { type PackageUpdate, Summary } from './check.ts'
 import { type Finding, findingOf } from './finding.ts'
 import { repositoryFindings } from './repository-findings.ts'
@@ -11,7 +11,7 @@ export interface Report {
   refreshed: boolean
 }
 
-/** More packages than any machine has waiting. A longer report is rejected. */
+/** No machine has so many updates available. A longer report is rejected. */
 export const MOST_PACKAGES = 10_000
 
 /** Reads the output of an inspection (`INSPECTION` of check-script.ts); undefined when it is incomplete or too long. */
@@ -112,35 +112,36 @@ function rebootOf(lines: readonly string[] | undefined, place: 'host' | 'contain
 }
 
 /**
- * Returns the packages that apt would change, then the listed ones that it would not; undefined when there are too
- * many.
+ * Returns the packages that the simulated upgrade would change, then the upgradable packages that it would leave alone;
+ * undefined when a list exceeds `MOST_PACKAGES`.
  */
 async function packagesOf(sections: ReadonlyMap<string, string[]>): Promise<PackageUpdate[] | undefined> {
   const planned = sections.get('planned') ?? []
   const listed = sections.get('upgradable') ?? []
   if (planned.length > MOST_PACKAGES || listed.length > MOST_PACKAGES) return undefined
   const held = new Set(sections.get('held') ?? [])
-  const found = new Map<string, PackageUpdate>()
+  const packages = new Map<string, PackageUpdate>()
   const key = ({ name, arch }: PackageUpdate) => `${name}:${arch}`
   for (const [at, line] of planned.entries()) {
     if (at % LINES_PER_TURN === 0) await nextTurn()
     const one = plannedOf(line)
-    if (one) found.set(key(one), one)
+    if (one) packages.set(key(one), one)
   }
   for (const [at, line] of listed.entries()) {
     if (at % LINES_PER_TURN === 0) await nextTurn()
     const one = listedOf(line)
-    if (!one || found.has(key(one))) continue
+    if (!one || packages.has(key(one))) continue
     const status = held.has(one.name) || held.has(`${one.name}:${one.arch}`) ? 'held' : 'kept_back'
-    found.set(key(one), { ...one, status })
+    packages.set(key(one), { ...one, status })
   }
-  return [...found.values()]
+  return [...packages.values()]
 }
 
-/** Cuts text from a target: no real name, version or list of origins is longer. */
+/** Cuts a text that a target reports: no real name, version or list of origins is longer. */
 const short = (text: string) => text.slice(0, 256)
 
-const PLAIN = { size: null, source: null, cves: [], reason: null }
+/** The fields that a check does not fill yet. */
+const NO_DETAILS = { size: null, source: null, cves: [], reason: null }
 
 /**
  * Parses `Inst beta [1.0] (1:2.0~rc1 Rig:12/stable-updates, Debian-Security:12/x [all]) [dep]`. A new package has no
@@ -151,7 +152,7 @@ function plannedOf(line: string): PackageUpdate | undefined {
   if (!match) return undefined
   const [, full = '', from, to = '', origins = '', arch = ''] = match
   return {
-    ...PLAIN,
+    ...NO_DETAILS,
     name: short(full.split(':')[0] ?? full),
     arch: short(arch),
     from: from === undefined ? null : short(from),
@@ -179,7 +180,7 @@ function listedOf(line: string): PackageUpdate | undefined {
   const from = line.slice(marker + MARKER.length, -1)
   const origin = place.slice(slash + 1)
   return {
-    ...PLAIN,
+    ...NO_DETAILS,
     name: short(place.slice(0, slash)),
     arch: short(arch),
     from: short(from),
@@ -203,9 +204,9 @@ function countsOf(packages: readonly PackageUpdate[]): Summary['counts'] {
 }
 
 function notRefreshed(lines: readonly string[]): Finding {
-  const said = lines.findLast((line) => !line.startsWith('code '))
+  const lastLine = lines.findLast((line) => !line.startsWith('code '))
   const message = 'Les listes de paquets n’ont pas pu être actualisées'
-  return findingOf('lists_stale', { message: said ? `${message} : ${said.slice(0, 300)}` : `${message}.` })
+  return findingOf('lists_stale', { message: lastLine ? `${message} : ${lastLine.slice(0, 300)}` : `${message}.` })
 }
 
 /**

@@ -2,18 +2,18 @@ import { type Command, HOST_HELPER, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LOCKED } from '../updates/apt.ts'
 
-/**
- * The shell side of a check. The format keeps targets apart: without it, a target's output could pass for the results
- * of another one. Each section of an inspection is a word at the beginning of a line, then indented lines. Around the
- * inspections, every line of a target gets one more leading space and stands between two lines with a mark that no
- * target knows.
+/*
+ * The shell side of a check and the format of its output. An inspection prints sections: a word at the beginning of a
+ * line, then indented lines. The check puts the output of each target into a block: a line with a mark, the target's
+ * lines with one more leading space, and another line with the mark. The mark is random and no target learns it, so a
+ * target cannot imitate the block of another one.
  */
 
-/** Most bytes of one target's output. */
+/** The maximum of bytes that one target may print. */
 export const INSPECTION_BYTES = 4 * 1024 * 1024
 /**
- * Refreshing lists over a slow line takes a minute. A longer inspection hangs, and would delay storing the results of
- * the others.
+ * Time for one target: refreshing lists over a slow line takes a minute. Results are stored once the last target has
+ * ended, so none may hang.
  */
 const INSPECTION_SECONDS = 120
 /** Targets inspected at the same time. */
@@ -21,7 +21,8 @@ const LANES = 6
 
 /**
  * `INSPECTION <sudo>`, on the host or inside a container: refreshes the package lists, then reports available upgrades
- * and obstacles. It changes nothing else. When apt or dpkg is at work it waits a little, then reports that.
+ * and obstacles. It changes nothing else. If apt or dpkg is busy, it waits a few seconds and then reports that. The
+ * host helper contains this text: any change of it, even of a comment, needs a new `HELPER_VERSION`.
  */
 export const INSPECTION = `
 sudo=$1
@@ -85,10 +86,11 @@ echo end
 `
 
 /**
- * `CHECK <mark> <INSPECTION> <sudo> host | container <id> | all`: lists the containers, then inspects the running ones,
- * several at a time, and writes each result as soon as it is complete. Time and bytes per target are bounded. A reader
- * that is still open after the time-out is killed; `cat` has written its input by then, which `head` would still
- * buffer. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
+ * `CHECK <mark> <INSPECTION> <sudo> host | container <id> | all`: lists the containers, inspects the running ones,
+ * several at a time, and writes each block as soon as it is complete. Time and bytes of each target are bounded. After
+ * the time-out, a process of the target may still hold the pipe open, so the process that reads it is killed. That one
+ * is `cat`, because `head` would lose the bytes in its buffer. Where `<sudo>` ends with the host helper, the helper
+ * contains the inspection itself.
  */
 export const CHECK = `
 mark=$1 look=$2 sudo=$3 scope=$4 only=$5 helper=
@@ -97,7 +99,7 @@ limit=${INSPECTION_SECONDS} most=${INSPECTION_BYTES / 512}
 dir=$(mktemp -d /tmp/ops-panel-check-XXXXXXXX) || exit 73
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 143' HUP INT TERM
-frame() {
+block() {
   printf '%s %s\\n' "$mark" "$1"
   sed 's/^/ /' "$2"
   printf '\\n%s end %s\\n' "$mark" "$1"
@@ -106,7 +108,7 @@ mkfifo "$dir/lanes" "$dir/turn"
 exec 7<>"$dir/turn" 8<>"$dir/lanes"
 echo >&7
 for lane in ${Array.from({ length: LANES }, (_, lane) => lane + 1).join(' ')}; do echo >&8; done
-heard() {
+inspect() {
   name=$1 file=$dir/$2
   shift 2
   mkfifo "$file.pipe"
@@ -121,14 +123,14 @@ heard() {
   done
   kill -s KILL "$reader" 2>/dev/null
   read -r turn <&7
-  frame "$name $code" "$file"
+  block "$name $code" "$file"
   echo >&7
   rm -f "$file" "$file.pipe"
 }
 lane() {
   read -r turn <&8
   {
-    heard "$@"
+    inspect "$@"
     echo >&8
   } 2>/dev/null &
 }
@@ -145,7 +147,7 @@ else
   [ "$scope" != container ] || code=127
 fi
 read -r turn <&7
-frame "list $code" "$dir/list"
+block "list $code" "$dir/list"
 echo >&7
 if [ "$code" != 0 ] && [ -s "$dir/list.error" ]; then tail -n 1 "$dir/list.error"; fi
 found=

@@ -8,8 +8,8 @@ import { defineFunction } from '../services.ts'
 import { Check, checkOf, CheckSummary, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 
 /**
- * Longest answer, in characters, without a limit on concurrent responses. A thousand packages take less; a target may
- * report ten times as many, and each response is held in memory.
+ * The longest package list, in characters, that does not count towards the limit on concurrent long responses. A
+ * thousand packages take less. A target may report ten times as many, and each response is held in memory.
  */
 const LONG = 512 * 1024
 const longAnswer = createLongAnswers()
@@ -52,8 +52,8 @@ export default defineFunction({
     if (!row) throw fail('check_missing')
     const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
     const packages = (await readCheckedPackages(db, target)) ?? '[]'
-    const told = pieces(summary, packages)
-    return packages.length <= LONG ? new JsonStream(told) : longAnswer(db, user.id, told)
+    const body = pieces(summary, packages)
+    return packages.length <= LONG ? new JsonStream(body) : longAnswer(db, user.id, body)
   },
 })
 

@@ -9,7 +9,7 @@ import { Finding, findingOf } from './finding.ts'
 const text = z.string()
 const count = z.int().min(0)
 
-/** A package that an upgrade would change, or would not change, with the reason. */
+/** A package with a newer version. `status` says whether an upgrade would install it; `reason` says why not. */
 export const PackageUpdate = z.object({
   name: text,
   arch: text,
@@ -99,7 +99,7 @@ export const EXAMPLE_CHECK: CheckSummary = {
   last_upgrade: null,
 }
 
-const NOTHING: Summary = {
+const EMPTY_SUMMARY: Summary = {
   manager: null,
   os: null,
   counts: NO_COUNTS,
@@ -110,7 +110,7 @@ const NOTHING: Summary = {
   services: [],
 }
 
-/** Package lists older than this say nothing about the updates available today. */
+/** Package lists older than this are out of date. */
 export const LISTS_STALE_MS = 24 * 60 * 60_000
 
 /** Returns the row of the host before its first check has ended. */
@@ -137,27 +137,27 @@ const UNCHECKED_HOST: CheckRow = {
   own_at: null,
 }
 
-/** Replaces a check dated in the future by a clock ahead of time: it would never become stale. */
-const NEVER = { checked_at: null, lists_at: null, job_id: null, unanswered: false, summary: null }
-/** More than the clock difference between instances. */
+/** Replaces the result of a check whose date lies in the future: it would never become stale. */
+const NOT_CHECKED = { checked_at: null, lists_at: null, job_id: null, unanswered: false, summary: null }
+/** The clocks of two instances may differ by less than this. */
 const SKEW_MS = 5 * 60_000
 
 function isAhead(at: string | null, now: Date): boolean {
   return at !== null && Date.parse(at) - now.getTime() > SKEW_MS
 }
 
-/** Returns a stored check as of `now`. `ofAll` are the last upgrades of all containers, newest first. */
-export function checkOf(stated: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
+/** Returns the check as it stands at `now`. `ofAll` holds the last jobs with the target `all`, newest first. */
+export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
   const row = {
-    ...stated,
-    ...(isAhead(stated.lists_at, now) && { lists_at: null }),
-    ...(isAhead(stated.checked_at, now) && NEVER),
+    ...storedRow,
+    ...(isAhead(storedRow.lists_at, now) && { lists_at: null }),
+    ...(isAhead(storedRow.checked_at, now) && NOT_CHECKED),
   }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
-  const stored = read?.data ?? NOTHING
-  const came = row.vmid === null ? [] : ofAll.filter((each) => mayHaveCome(each, String(row.vmid)))
-  const last_upgrade = lastUpgradeOf(row, came)
-  const changed_at = laterOf(row.touched_at, came.find(({ launched }) => launched)?.finished_at ?? null)
+  const stored = read?.data ?? EMPTY_SUMMARY
+  const reachedBy = row.vmid === null ? [] : ofAll.filter((each) => mayHaveReached(each, String(row.vmid)))
+  const last_upgrade = lastUpgradeOf(row, reachedBy)
+  const changed_at = laterOf(row.touched_at, reachedBy.find(({ launched }) => launched)?.finished_at ?? null)
   const isStopped = row.vmid !== null && row.status !== 'running'
   const isOld = row.lists_at === null || now.getTime() - Date.parse(row.lists_at) > LISTS_STALE_MS
   const findings = [...stored.findings]
@@ -183,7 +183,7 @@ export function checkOf(stated: CheckRow, ofAll: readonly UpgradeOfAll[], now: D
   function stateOf(): CheckState {
     if (isStopped) return 'stopped'
     if (checked_at === null || row.unanswered || read?.success === false) return 'unknown'
-    // Findings from before an upgrade say nothing about the state after it.
+    // The findings are from before the last upgrade.
     if (changed_at !== null && changed_at > checked_at) return 'unknown'
     if (stored.manager !== 'apt') return 'unsupported'
     if (findings.some(({ severity }) => severity === 'blocking')) return 'blocked'
@@ -202,7 +202,7 @@ function laterOf(one: string | null, other: string | null): string | null {
  * Whether an upgrade of all containers may have reached this one: its part ended, or it was the current one when the
  * job ended.
  */
-function mayHaveCome({ status, parts }: UpgradeOfAll, id: string): boolean {
+function mayHaveReached({ status, parts }: UpgradeOfAll, id: string): boolean {
   if (parts === null) return true
   const state = parts.find((part) => part.id === id)?.state
   if (state !== 'waiting') return state === 'done' || state === 'failed'
@@ -215,12 +215,14 @@ function mayHaveCome({ status, parts }: UpgradeOfAll, id: string): boolean {
  * Returns the newest finished upgrade of the target, alone or with all containers. An upgrade of all containers exits
  * with 0 whatever each result is, so the part of this container decides.
  */
-function lastUpgradeOf(row: CheckRow, came: readonly UpgradeOfAll[]): CheckSummary['last_upgrade'] {
+function lastUpgradeOf(row: CheckRow, reachedBy: readonly UpgradeOfAll[]): CheckSummary['last_upgrade'] {
   const { own_id, own_at, own_status, own_code, own_error } = row
   const isAlone = own_id !== null && own_at !== null
   // An upgrade without recorded parts may not have reached this target, so it counts only where the target has no
   // upgrade of its own.
-  const among = isAlone ? came.find(({ parts, finished_at }) => parts !== null && finished_at > own_at) : came[0]
+  const among = isAlone
+    ? reachedBy.find(({ parts, finished_at }) => parts !== null && finished_at > own_at)
+    : reachedBy[0]
   if (among) {
     const part = among.parts?.find(({ id }) => id === String(row.vmid))
     const { id: job_id, finished_at, status, exit_code, error_code } = among

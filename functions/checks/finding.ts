@@ -71,19 +71,20 @@ const FINDINGS = {
   container_stopped: ['info', 'Le conteneur est arrêté : il n’est pas démarré pour être vérifié.', null],
 } as const satisfies Partial<Record<Finding['code'], readonly [Finding['severity'], string, Finding['remedy']]>>
 
-type Told = keyof typeof FINDINGS
+type ReportedCode = keyof typeof FINDINGS
 
-const MOST_NAMES = 100
-/** Cuts names from a target: every page loads the findings of all targets. */
+/** Package names in one finding. */
+const MAX_NAMES = 100
+/** Cuts a name that a target reports: every page loads the findings of all targets. */
 const short = (name: string) => name.slice(0, 200)
 
 /** Returns a finding; `message` adds detail to the code. */
 export function findingOf(
-  code: Told,
+  code: ReportedCode,
   { message, packages = [], repository = null }: Partial<Pick<Finding, 'message' | 'packages' | 'repository'>> = {},
 ): Finding {
   const [severity, sentence, remedy] = FINDINGS[code]
-  const named = packages.slice(0, MOST_NAMES).map(short)
+  const named = packages.slice(0, MAX_NAMES).map(short)
   return {
     code,
     severity,

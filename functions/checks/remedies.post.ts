@@ -9,8 +9,8 @@ import { checkOf } from './check.ts'
 import { RemedyAction } from './finding.ts'
 import { remedyJob } from './remedy-job.ts'
 
-/** The repairs that a job performs, as the document lists them. Other repairs need another endpoint or a terminal. */
-const MENDED: readonly string[] = ['repair_dpkg']
+/** The actions that this endpoint accepts. People carry out the others elsewhere: in a terminal or by another call. */
+const REPAIR_ACTIONS: readonly string[] = ['repair_dpkg']
 
 export default defineFunction({
   method: 'POST',
@@ -24,7 +24,7 @@ export default defineFunction({
   request: {
     body: z.object({
       target: Target,
-      action: RemedyAction.meta({ override: { type: 'string', enum: [...MENDED] } }),
+      action: RemedyAction.meta({ override: { type: 'string', enum: [...REPAIR_ACTIONS] } }),
       packages: z.array(z.string().max(256)).max(1000).optional(),
       repository: z.string().max(1000).optional(),
     }),
@@ -52,8 +52,8 @@ export default defineFunction({
     if (!(await findUser(db, user.id))) throw fail('profile_missing')
     const row = await readCheck(db, target)
     const check = row && checkOf(row, await upgradesOfAll(db), clock())
-    const found = check?.state !== 'stopped' && check?.findings.some(({ remedy }) => remedy?.action === action)
-    if (!found || !MENDED.includes(action)) throw fail('remedy_unknown')
+    const isReported = check?.state !== 'stopped' && check?.findings.some(({ remedy }) => remedy?.action === action)
+    if (!isReported || !REPAIR_ACTIONS.includes(action)) throw fail('remedy_unknown')
     const job_id = await jobs.start({
       kind: remedyJob.kind,
       args: { target, action },

@@ -1,31 +1,32 @@
 import { type Finding, findingOf } from './finding.ts'
 
 /**
- * Returns one finding for each repository that `apt-get update` reports a problem with. apt-get may exit with 0 all the
- * same.
+ * Returns one finding for each repository about which `apt-get update` prints a warning or an error. apt-get may print
+ * them and still exit with 0.
  */
 export function repositoryFindings(lines: readonly string[]): Finding[] {
-  const found = new Map<string, Finding>()
-  for (const line of lines.slice(-MOST_LINES)) {
+  const findings = new Map<string, Finding>()
+  for (const line of lines.slice(-MAX_LINES)) {
     if (!/^[EW]: /.test(line) || HARMLESS.test(line) || SUMMARY.test(line)) continue
     const text = line.slice(3)
     const repository = repositoryOf(text)
     if (repository === null && !FAILURE.test(text)) continue
     const code = codeOf(text)
     const key = `${code} ${repository ?? ''}`
-    if (found.has(key) || found.size >= MOST) continue
-    found.set(key, findingOf(code, { repository, message: withoutSecrets(text).slice(0, 300) }))
+    if (findings.has(key) || findings.size >= MAX_FINDINGS) continue
+    findings.set(key, findingOf(code, { repository, message: withoutSecrets(text).slice(0, 300) }))
   }
-  return [...found.values()]
+  return [...findings.values()]
 }
 
-/** Most findings of one target. */
-const MOST = 50
-const MOST_LINES = 200
-/** Remarks of apt about settings, not about fetched lists. */
+/** Findings about the repositories of one target. */
+const MAX_FINDINGS = 50
+/** Of longer output, only the last lines are read. */
+const MAX_LINES = 200
+/** Warnings of apt that do not affect the package lists. */
 const HARMLESS =
   /is configured multiple times|Key is stored in legacy|uses weak|weak digest|weak algorithm|Download is performed unsandboxed|doesn't support architecture/
-/** Summary lines that apt writes after the individual problems. */
+/** The lines in which apt sums up the problems above them. */
 const SUMMARY = /Some index files failed to download|Problem renaming the file/
 const FAILURE = /Failed to fetch|repository|signature|Release file|Unable to|Could not|Temporary failure/i
 

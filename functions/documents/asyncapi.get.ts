@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { keptJson } from '../../runtime/json-stream.ts'
+import { cachedJson } from '../../runtime/json-stream.ts'
 import { defineFunction } from '../services.ts'
 
 export default defineFunction({
@@ -12,5 +12,5 @@ export default defineFunction({
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ asyncapi: z.string() }),
 
-  handler: async (_, { documents }) => keptJson(await documents.asyncApi()),
+  handler: async (_, { documents }) => cachedJson(await documents.asyncApi()),
 })

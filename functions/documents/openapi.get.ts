@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { keptJson } from '../../runtime/json-stream.ts'
+import { cachedJson } from '../../runtime/json-stream.ts'
 import { defineFunction } from '../services.ts'
 
 export default defineFunction({
@@ -13,5 +13,5 @@ export default defineFunction({
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ openapi: z.string() }),
 
-  handler: async (_, { documents }) => keptJson(await documents.openApi()),
+  handler: async (_, { documents }) => cachedJson(await documents.openApi()),
 })

@@ -27,7 +27,7 @@ export function createConnector(
 }
 
 /**
- * Without TLS there is no certificate to compare. A stored fingerprint then means that the address was changed by
+ * An address without TLS has no certificate to compare. A stored fingerprint then means that the address was changed by
  * mistake.
  */
 function withoutOne(agreed: string): Failure | undefined {

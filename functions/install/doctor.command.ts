@@ -22,8 +22,8 @@ const DISK_BYTES = 200 * 1024 * 1024
 const CLOCK_SECONDS = 30
 
 /**
- * Checks everything that the service depends on, changes nothing, and says how to fix each problem. Without this
- * command, an administrator finds a wrong file mode, clock or certificate only after it has broken the service.
+ * Checks everything that the service depends on, such as file modes, the clock and certificates, and says how to fix
+ * each problem. Changes nothing.
  */
 export default defineCommand({
   name: 'doctor',

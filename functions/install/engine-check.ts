@@ -14,7 +14,7 @@ export async function checkEngine(
     return { ok: true, message: 'Le moteur Docker répond.' }
   } catch (error) {
     const message = `Les modules avec du code ne s’installent pas : ${error instanceof Error ? error.message : error}`
-    // Without an explicit configuration the engine is optional: everything else works without it.
+    // The engine is optional unless the configuration asks for it.
     return { ok: false, optional: config.deployer === undefined, message }
   }
 }

@@ -30,8 +30,8 @@ const STEPS: Check['id'][] = ['reachable', 'authenticated', 'elevation', 'apt', 
 /**
  * Tests an account on a host, step by step, over separate connections, and runs `work` there when the account can run
  * commands. Also returns the host's key with its type, unless no host answered. With a given key, connects only to a
- * host that has it. Trusts no new key. Without this check, a wrong account or host key shows only when a sign-in or a
- * job fails.
+ * host that has it. Trusts no new key. Otherwise, a wrong account or host key would show only when a sign-in or a job
+ * fails.
  */
 export async function checkHost<result>(
   account: SshAccount,

@@ -31,7 +31,7 @@ const look = quote(script(INSPECTION, 'ops-panel-look', ''))
 
 /**
  * A POSIX program for the host that sudo runs as root for the service account, limited to the account's permitted
- * operations. Without it, the account needs a sudo rule that is equivalent to root. The account controls only the verb,
+ * operations, where a sudo rule for apt-get or pct would be equivalent to root. The account controls only the verb,
  * a container's number and, for `end`, a session of its own; its environment, folder, limits, signals, terminal and
  * files have no influence. `pct exec` gives the container access to its output file, so neither the account's files nor
  * the host's /dev/null (whose mode the container could change) are passed to it: pipes stand between, and a process

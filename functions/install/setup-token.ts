@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createFileAtomically, isCode } from '../../platform/files.ts'
 
 /**
- * Proof that an installer can read this machine's console or the data folder. Without it, anybody who reaches the port
- * first could install.
+ * Proof that an installer can read this machine's console or the data folder. It keeps everybody else who reaches the
+ * port from installing.
  */
 export interface SetupToken {
   /** Returns the token, and creates it if there is none. */

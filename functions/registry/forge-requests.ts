@@ -50,8 +50,8 @@ const MAX_HOPS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 /**
- * Sends GET requests below `/api/v1`. Requests and the token go to the address's origin only. Without this check, a
- * redirect could send the token to another site.
+ * Sends GET requests below `/api/v1`. Requests and the token go to the address's origin only: a redirect must not send
+ * the token to another site.
  */
 export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests {
   const { origin, pathname } = new URL(url)

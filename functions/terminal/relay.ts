@@ -69,7 +69,7 @@ export function relay(
         const output = opened.read((bytes) => {
           active()
           const sent = socket.send({ bytes, binary: true })
-          return socket.waiting() > AHEAD ? sent : undefined
+          return socket.bufferedBytes() > AHEAD ? sent : undefined
         })
         output
           .then(() => opened.end)

@@ -1,4 +1,4 @@
-// Run by the compiler alone: what must not compile does not, and what must, does.
+// Only the compiler runs this file: it checks which uses of the client compile and which do not.
 import {
   type Answer,
   type ClientCode,

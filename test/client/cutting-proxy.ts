@@ -2,22 +2,22 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Stands between a client and a service, and cuts connections in their middle. */
+/** A proxy between a client and a service that cuts connections. */
 export interface CuttingProxy {
   url: string
-  /** Where the service is; it may move. */
+  /** The address of the service, which may change. */
   target: string
-  /** After how many bytes of answers a connection is cut, by the line of a request; undefined lets it be. */
+  /** The number of answered bytes after which a connection is cut, by the request line; undefined never cuts it. */
   cut(line: string): number | undefined
   /** The first line of each request so far. */
   readonly lines: readonly string[]
-  /** How many were cut. */
+  /** The number of cut connections. */
   readonly cuts: number
-  /** Connections that are open now, by the last request. */
+  /** The number of open connections whose last request line contains `part`. */
   open(part: string): number
-  /** Cuts those that are open now. */
+  /** Cuts these connections. */
   cutNow(part: string): void
-  /** Lets no byte of those that are open now through any more, and tells neither end. */
+  /** Passes on no more bytes of these connections, without closing them. */
   silence(part: string): void
 }
 

@@ -23,7 +23,7 @@ test.each([[{}], [{ WebSocket: false as const }]])(
     const ended = run()
     await expect.poll(() => events.length).toBe(1)
 
-    // By another instance, of which this one learns nothing: it is seen by whoever asks, or comes anew.
+    // Another instance ends the deployment without notice, so only a poll or a new connection shows the end.
     await db.batch([endDeployment(ID, 'done', 'Fini.', null, NOW)])
     await db.close()
     proxy.cutNow('GET /ws/')

@@ -61,7 +61,7 @@ test('the TypeScript example exits with the code of the command, and reports a r
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^L’adresse du service .*\n$/) })
 })
 
-/** Where programs are looked for, with one among them that has websocat’s options. */
+/** Returns a PATH with a program that has websocat’s options. */
 async function withWebsocat(): Promise<string> {
   const folder = await temporaryFolder()
   const program = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'test/client/websocat.ts')}' "$@"\n`

@@ -158,7 +158,7 @@ function aborting() {
 }
 
 test('a silent dead socket is replaced, and no byte is missing', async () => {
-  // What the client waits for silence to end, in less time; everything else takes its own.
+  // Only the client's wait for a silent socket is shortened.
   const real = globalThis.setTimeout
   const sooner = vi.spyOn(globalThis, 'setTimeout')
   onTestFinished(() => sooner.mockRestore())

@@ -46,7 +46,7 @@ test.each([
       expect(event.seq).toBe(at)
     }
     const sockets = proxy.lines.filter((asked) => asked.startsWith(SOCKET))
-    // What is known already is not sent again.
+    // The service does not repeat bytes that the client already has.
     expect(sockets.at(-1)).toMatch(/\?from=[1-9]\d+ /)
     expect(proxy.open(SOCKET)).toBe(0)
   },
@@ -186,7 +186,7 @@ test('a token that expires mid-job costs one refresh and no byte', { timeout: LO
 test('a slow reader keeps little in memory and misses nothing', { timeout: LONG }, async () => {
   const { printed, proxy, panel } = await signedIn()
   const id = await upgrade(panel)
-  // Some 320 events of 32 KiB, more than are kept for whoever does not take them.
+  // Some 320 events of 32 KiB, more than the client keeps for a reader that does not take them.
   const block = line(1).repeat(20_000)
   for (let n = 0; n < 9; n += 1) printed.print(block)
   printed.end()
@@ -197,7 +197,7 @@ test('a slow reader keeps little in memory and misses nothing', { timeout: LONG 
 
   for await (const event of panel.follow(`update:${id}`)) {
     if (event.type !== 'update_output') continue
-    // What comes meanwhile is not taken.
+    // The reader takes no events meanwhile.
     if (text === '') await expect.poll(() => proxy.open(SOCKET), WAIT).toBe(0)
     text += event.data.chunk
   }

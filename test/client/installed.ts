@@ -8,7 +8,7 @@ import { temporaryFolder } from '../db/folder.ts'
 export const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-/** The client's package as it is built, and what packing leaves of it in the project of a stranger, who has Node's types too. */
+/** Builds and packs the client, and installs the package in another project, which also has Node's types. */
 export async function installClient() {
   const folder = await temporaryFolder()
   const [built, project] = [join(folder, 'built'), join(folder, 'project')]

@@ -3,7 +3,7 @@ import { ApiError, createPanel, isFailure } from '../../client/index.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { issue, startService } from '../serve/service.ts'
 
-/** A client of a running service, which counts what it asks for; `answer` takes the place of the service's. */
+/** A client of a running service that counts its requests; `answer` may replace an answer of the service. */
 async function client(answer: (url: string, real: () => Promise<Response>) => Promise<Response> = (_, real) => real()) {
   const service = await startService(await startDemo())
   const asked: string[] = []
@@ -28,14 +28,14 @@ async function client(answer: (url: string, real: () => Promise<Response>) => Pr
 
 const REFRESH = 'POST /api/auth/refresh'
 
-/** As if the token that the sign-in gives expired at once, which the client does not know. */
+/** Makes the token of the sign-in expire at once, unknown to the client. */
 const expired = async (folder: string, real: () => Promise<Response>) => {
   const { headers } = await real()
   const { token } = await issue(folder, -1)
   return Response.json({ access_token: token, expires_in: 900 }, { headers })
 }
 
-/** The same, for a client that has just been made. */
+/** A new client whose token has expired without its knowledge. */
 async function withExpiredToken() {
   let folder = ''
   const made = await client((url, real) => (url.endsWith('/login') ? expired(folder, real) : real()))

@@ -12,7 +12,7 @@ import { startService } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import { startProxy } from './cutting-proxy.ts'
 
-/** The whole service behind a proxy, for an imitated host whose upgrades print what the test says; and somebody who is signed in there. */
+/** The service behind a proxy, with an imitated host whose upgrades print a given output, and a signed-in client. */
 export async function signedIn(
   options: Partial<PanelOptions> = {},
   env: Record<string, string> = {},
@@ -32,7 +32,7 @@ export async function upgrade(panel: Panel): Promise<string> {
   return (await panel.api('POST /api/updates/run', { body: { target: 'host' } })).job_id
 }
 
-/** The whole output of a job, as the endpoint tells it to who asks. */
+/** The whole output of a job, read from its endpoint. */
 export async function outputOf(panel: Panel, id: string): Promise<string> {
   let text = ''
   for (let offset = 0; ; ) {
@@ -43,7 +43,7 @@ export async function outputOf(panel: Panel, id: string): Promise<string> {
   }
 }
 
-/** Follows a job in the background and keeps what comes. */
+/** Follows a job in the background and keeps all events. */
 export function followed(panel: Panel, id: string, options: FollowOptions = {}) {
   const events: Event[] = []
   const states: FollowState[] = []

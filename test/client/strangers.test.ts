@@ -8,7 +8,7 @@ import { createPanel, type Panel } from '../../client/index.ts'
 const OUTPUT = { type: 'update_output', topic: 'update:1', seq: 3, data: { chunk: 'abc' } }
 const DONE = { type: 'update_done', topic: 'update:1', seq: 3, data: { job_id: '1' } }
 
-/** Something that answers where the service should, and what it was asked for. */
+/** A server that answers in the place of the service, with the requests that it received. */
 async function withStranger(talk: (socket: WebSocket) => void = () => {}, page?: string) {
   const asked: string[] = []
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// In the place of websocat, which Debian 12 has no package of: the options of its command line that the example uses, no others.
+// Replaces websocat, which Debian 12 does not package, with the options that the example uses.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { WebSocket } from 'ws'

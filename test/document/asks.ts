@@ -5,48 +5,48 @@ import { bodyOf, type OpenApi, type Operation } from './openapi.ts'
 import { createSchemaCheck } from './schema-check.ts'
 import { valid } from './valid-values.ts'
 
-/** Who asks; `rubbish` brings what looks like a token. */
+/** The sender of a request; `rubbish` sends an invalid token. */
 export type Caller = 'nobody' | 'rubbish' | 'user' | 'admin'
 
-/** A request as the document knows it, in which credentials and values of the pool are still names. */
+/** A request made from the document, in which credentials and values of the pool are still placeholders. */
 export interface Ask {
   caller: Caller
-  /** Which of the cookies that are credentials are brought along. */
+  /** The cookies to send that are credentials. */
   cookies: readonly string[]
   path: Readonly<Record<string, unknown>>
   query: Readonly<Record<string, unknown>>
   body: { json: unknown } | { text: string } | undefined
-  /** Headers beside those that the rest of the request needs. */
+  /** Headers in addition to those that the rest of the request needs. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** Whether what was given from outside stands in the body, where it has properties of that name. */
+  /** Whether the body gets the given values for properties of the same name. */
   given: boolean
 }
 
 export interface BrokenAsk {
   what: string
-  /** The status with which this is refused. */
+  /** The status of the refusal. */
   status: number
-  /** Whether it is refused before anything else is looked at: a limit for users that has been passed, too. */
+  /** Whether the refusal precedes every other one, even that of an exceeded user limit. */
   first: boolean
   change: (ask: Ask) => Ask
 }
 
 type Parameter = Operation['parameters'][number]
 
-/** What makes another path of the one that it stands in. */
+/** Segments that change the meaning of a path. */
 const NO_PART = new Set(['', '.', '..'])
 
-/** The schemes of each way to be let in; none at all is a way too. */
+/** The security schemes of each alternative; an alternative may be empty. */
 function waysIn({ security }: Operation): string[][] {
   return security.length === 0 ? [[]] : security.map((way) => Object.keys(way))
 }
 
-/** Cookies are credentials: they come with the way in. */
+/** Parameters in cookies are credentials, so they belong to the security schemes. */
 function parametersIn(place: 'path' | 'query', { parameters }: Operation): Parameter[] {
   return parameters.filter((each) => each.in === place)
 }
 
-/** Any request that the document allows. */
+/** Generates any request that the document allows. */
 export function validAsk(operation: Operation, openapi: OpenApi): fc.Arbitrary<Ask> {
   const { components, schemes } = openapi
   const isToken = (name: string) => schemes[name]?.type === 'http'
@@ -86,7 +86,7 @@ export function validAsk(operation: Operation, openapi: OpenApi): fc.Arbitrary<A
     .map(({ asking: who, ...rest }) => ({ ...rest, ...who, headers: [] }))
 }
 
-/** Every way to ask wrongly, each in one thing. */
+/** Generates every invalid request, each with one fault. */
 export function brokenAsks(operation: Operation, openapi: OpenApi): BrokenAsk[] {
   return [...strangers(operation), ...wrongBodies(operation, openapi), ...wrongParameters(operation, openapi), TOO_LONG]
 }
@@ -153,7 +153,7 @@ function wrongParameters(operation: Operation, openapi: OpenApi): BrokenAsk[] {
       const beside = [meant.minimum, meant.exclusiveMinimum].map((n) => n !== undefined && String(n - 1))
       const above = [meant.maximum, meant.exclusiveMaximum].map((n) => n !== undefined && String(n + 1))
       const words = [...WORDS, ...beside, ...above, 'x'.repeat((meant.maxLength ?? 0) + 1)].flatMap((word) =>
-        // Without anything in its place the path would be another.
+        // An empty segment would change the path.
         typeof word === 'string' && !(place === 'path' && word === '') ? [word] : [],
       )
       const wrong = [...new Set(words)].filter((word) => check.complaints(schema, readAs(meant, word)).length > 0)
@@ -177,13 +177,13 @@ function changed(values: Ask['query'], name: string, value: unknown): Ask['query
   return value === undefined ? others : { ...others, [name]: value }
 }
 
-/** What a text in an address means by its schema. */
+/** Parses a text in an address by its schema. */
 function readAs(schema: Schema, word: string): unknown {
   const isNumber = typesOf(schema).some((type) => type === 'integer' || type === 'number')
   return isNumber && /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word
 }
 
-/** The JSON of a body with what was given from outside in its place. */
+/** Puts the given values into the JSON of a body. */
 export function withGiven(json: unknown, schema: Schema, given: Readonly<Record<string, unknown>>): unknown {
   if (!isRecord(json)) return json
   const own = Object.entries(given).filter(([name]) => schema.properties?.[name])

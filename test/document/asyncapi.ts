@@ -26,20 +26,20 @@ const Document = z.looseObject({
 
 export type Message = z.infer<typeof Message>
 export interface Channel extends z.infer<typeof Channel> {
-  /** What the service says, by the name of the message. */
+  /** The messages that the service sends, by name. */
   sends: ReadonlyMap<string, Message>
-  /** What it understands. */
+  /** The messages that the service accepts. */
   takes: ReadonlyMap<string, Message>
 }
 
 export interface AsyncApi {
   channels: readonly Channel[]
   components: Components
-  /** As it was served. */
+  /** The document without any change. */
   raw: Record<string, unknown>
 }
 
-/** Reads a document as it was served. */
+/** Reads a served document. */
 export function readAsyncApi(served: unknown): AsyncApi {
   const { channels, operations, components } = Document.parse(served)
   const of = (name: string, action: 'send' | 'receive', messages: Record<string, Message>) => {
@@ -67,7 +67,7 @@ export function readAsyncApi(served: unknown): AsyncApi {
   }
 }
 
-/** The component that a parameter, which has no schema in this kind of document, shares its examples with. */
+/** The component with the same examples as a parameter, because parameters have no schema in AsyncAPI. */
 export function componentLike(
   { examples = [] }: { examples?: readonly string[] | undefined },
   components: Components,

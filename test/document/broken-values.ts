@@ -1,25 +1,25 @@
 import { type Components, isRecord, resolved, type Schema } from './json-schema.ts'
 import type { SchemaCheck } from './schema-check.ts'
 
-/** One thing that is wrong with an otherwise valid value. */
+/** One fault in an otherwise valid value. */
 export interface Breakage {
   what: string
-  /** Where the value stands, from the root; empty for the whole. */
+  /** The path of the faulty value from the root; empty for the root. */
   at: readonly string[]
-  /** Undefined takes it away. */
+  /** Undefined removes the value. */
   value: unknown
 }
 
-/** What a caller might send instead. Which of these are really wrong is for the schema to say. */
-const STRANGERS: readonly unknown[] = [null, true, 12, -1, 1.5, 'x', '', [], {}, [1], { a: 1 }]
+/** Values that a caller might send instead. The schema decides which of them are invalid. */
+const OTHER_VALUES: readonly unknown[] = [null, true, 12, -1, 1.5, 'x', '', [], {}, [1], { a: 1 }]
 
-/** Longest text that is sent for being too long; beyond it the whole body is. */
+/** The longest text that is sent to exceed a bound; a longer one would make the whole body too large. */
 const LONGEST = 200_000
 
-/** Every way to break a value in one place, the place itself and what stands in it included. */
+/** Returns every way to break a value in one place, at any depth. */
 export function breakages(schema: Schema, components: Components, check: SchemaCheck): Breakage[] {
   const meant = resolved(schema, components)
-  const wrong = [...STRANGERS, ...nearlyRight(meant)].filter((value) => check.complaints(schema, value).length > 0)
+  const wrong = [...OTHER_VALUES, ...nearlyRight(meant)].filter((value) => check.complaints(schema, value).length > 0)
   wrong.push(...wrongTexts(meant, components, check))
   const whole = wrong.map((value) => ({ what: `is ${shown(value)}`, at: [], value }))
   const { properties = {}, required = [], additionalProperties } = meant
@@ -35,14 +35,14 @@ export function breakages(schema: Schema, components: Components, check: SchemaC
   return [...whole, ...missing, ...inner, ...more]
 }
 
-/** What is no JSON, or not the right one, in a text that should hold some. */
+/** Invalid contents of a text that must contain JSON. */
 function wrongTexts({ contentMediaType, contentSchema }: Schema, components: Components, check: SchemaCheck): string[] {
   if (contentMediaType !== 'application/json' || !contentSchema) return []
   const wholes = breakages(contentSchema, components, check).filter(({ at }) => at.length === 0)
   return ['', '{', ...wholes.map(({ value }) => JSON.stringify(value))]
 }
 
-/** Beside each bound of the schema, on the wrong side. */
+/** Values just outside each bound of the schema. */
 function nearlyRight(schema: Schema): unknown[] {
   const { minLength = 0, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
   const { minItems = 0, maxItems } = schema
@@ -58,7 +58,7 @@ function nearlyRight(schema: Schema): unknown[] {
   return beside
 }
 
-/** The value with the one thing broken. */
+/** Returns the value with one fault. */
 export function broken(value: unknown, { at: [key, ...rest], value: wrong }: Pick<Breakage, 'at' | 'value'>): unknown {
   if (key === undefined) return wrong
   const { [key]: inner, ...others } = isRecord(value) ? value : {}

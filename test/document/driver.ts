@@ -8,14 +8,14 @@ import { createSending, type Given, type Sent } from './sending.ts'
 import { createVerdict, json } from './verdict.ts'
 
 export interface Reached {
-  /** How often a right request was answered with which status. */
+  /** How often valid requests were answered with each status. */
   valid: Map<number, number>
-  /** How often a wrong one was. */
+  /** How often invalid requests were answered with each status. */
   broken: Map<number, number>
 }
 
 export interface Runs {
-  /** Right requests for each operation, and wrong ones for each way to be wrong. */
+  /** The number of valid requests for each operation, and of invalid ones for each kind of fault. */
   valid: number
   broken: number
   seed: number
@@ -25,13 +25,13 @@ export interface Runs {
 
 export interface DriverOptions {
   given: Given
-  /** Values of components that no answer tells. */
+  /** Values of components that no answer contains. */
   seeds?: Readonly<Record<string, readonly unknown[]>>
-  /** Codes with the status of a wrong request that nevertheless depend on the state of things. */
+  /** Codes that have the status of an invalid request but depend on the state of the service. */
   stateCodes?: readonly string[]
 }
 
-/** Asks a service whatever its document allows and forbids, knowing nothing else, and judges each answer. */
+/** Sends requests that the document allows or forbids, with no other knowledge, and judges each answer. */
 export function createDriver(
   service: { url: string; agent: Agent },
   openapi: OpenApi,
@@ -57,7 +57,7 @@ export function createDriver(
     const schema = responseOf(operation, answer.status)?.content['application/json']?.schema
     if (schema && answer.status < 300) pool.harvest(schema, json(answer.body))
   }
-  /** Only for what the answers tell; they are judged when it is their turn. */
+  /** Sends requests only to collect values from the answers; `drive` judges answers later. */
   const listen = async (operation: Operation, times: number, seed: number) => {
     for (const asked of fc.sample(validAsk(operation, openapi), { numRuns: times, seed }))
       learn(operation, await send(operation, asked))
@@ -90,10 +90,10 @@ export function createDriver(
         })
       })
 
-  /** Once more than the limit allows from one address, where that is few. */
+  /** Exceeds the limit of an operation from one address, if the limit is small. */
   const exhaust = async (operation: Operation, { seed }: Runs) => {
     const { limit, by } = operation['x-rate-limit'] ?? { limit: Number.POSITIVE_INFINITY, by: 'user' }
-    if (limit > FEW || by === 'user') return
+    if (limit > MAX_LIMIT || by === 'user') return
     const statuses: number[] = []
     for (const asked of fc.sample(validAsk(operation, openapi), { numRuns: limit + 1, seed })) {
       const sent = await send(operation, asked, 0)
@@ -104,7 +104,7 @@ export function createDriver(
     if (statuses.indexOf(429) !== limit) throw new Error(`of ${statuses.length} requests from one address, ${statuses}`)
   }
 
-  /** Whether all that the operation names has been told already. */
+  /** The components that the operation refers to and that no answer has contained yet. */
   const lacks = (operation: Operation) => named(operation, openapi).filter((name) => !pool.has(name))
 
   const makers = (component: string) =>
@@ -112,26 +112,26 @@ export function createDriver(
 
   return {
     pool,
-    /** Reads what can be read without a name, so that the answers name what other requests need. */
+    /** Calls read operations without parameters, whose answers contain values that other requests need. */
     async explore({ seed }: Runs): Promise<void> {
       for (const operation of operations)
         if (operation.method === 'GET' && operation.parameters.every(({ required }) => !required))
           await listen(operation, 1, seed)
     },
-    /** Asks for what makes the things that the operation names, where nothing has told of any. */
+    /** Creates objects that the operation refers to, if no answer has contained one. */
     async prepare(operation: Operation, runs: Runs): Promise<void> {
       for (const name of lacks(operation))
         for (const maker of makers(name)) if (!pool.has(name)) await listen(maker, runs.valid, runs.seed)
     },
-    /** Makes some of what this component names, even if there are some. */
+    /** Creates objects of this component, even if there are some already. */
     async make(component: string, { seed }: Runs): Promise<void> {
       for (const maker of makers(component)) await listen(maker, FEW_MADE, seed)
     },
-    /** Asks all that is right and all that is wrong. Rejects with fast-check's report. */
+    /** Sends valid and invalid requests to an operation. Rejects with fast-check's report. */
     async drive(operation: Operation, runs: Runs): Promise<Reached> {
       const reached: Reached = { valid: new Map(), broken: new Map() }
       for (const way of brokenAsks(operation, openapi)) await wrong(operation, way, runs, reached.broken)
-      // What is asked for by chance may be there only rarely.
+      // A random choice may find an existing object only rarely.
       for (let round = 0; round < ROUNDS && !succeeded(reached); round += 1)
         await right(operation, { ...runs, seed: runs.seed + round }, reached.valid)
       await exhaust(operation, runs)
@@ -140,8 +140,8 @@ export function createDriver(
   }
 }
 
-/** The most requests that are sent only to meet a limit. */
-const FEW = 60
+/** The highest limit that is tested, because the test sends one request more. */
+const MAX_LIMIT = 60
 const ROUNDS = 10
 const FEW_MADE = 3
 

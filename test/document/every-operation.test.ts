@@ -8,22 +8,22 @@ import { refused, succeeded } from './driver.ts'
 import { readOpenApi } from './openapi.ts'
 import { startServedWorld } from './served-world.ts'
 
-/** Right requests to each operation, and wrong ones for each way to be wrong. */
+/** The number of valid requests to each operation, and of invalid ones for each kind of fault. */
 const runs = { valid: rounds(10, 60), broken: rounds(1, 3), seed: seedOf('test/document/every-operation.test.ts') }
 const TEST_MS = 60_000 + 2_000 * runs.valid * runs.broken
 
-/** Only for the list of tests: what is asked is what the service itself serves. */
+/** Only the titles of the tests come from this document; each test uses the one that the service serves. */
 const names = readOpenApi(createOpenApi(functions, { version: 'test', areas, errors: ERRORS })).operations.map(
   ({ name }) => name,
 )
 
-/** What is there only as long as the service knows no host. */
+/** The endpoints of the setup wizard exist only while no host is configured. */
 const WIZARD = ['POST /api/install', 'POST /api/install/check']
-/** What succeeds only while a job runs. */
+/** Cancelling succeeds only while a job runs. */
 const CANCEL = 'POST /api/updates/jobs/{id}/cancel'
 
 test.each(names)(
-  '%s answers whatever its document allows and forbids as its document says',
+  '%s answers valid and invalid requests as its document declares',
   async (name) => {
     const { openapi, driver } = await startServedWorld({ installed: !WIZARD.includes(name), running: name === CANCEL })
     const operation = openapi.operations.find((each) => each.name === name)

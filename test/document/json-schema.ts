@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The part of JSON Schema 2020-12 that values are made from. Whether a value is valid is for Ajv to say. */
+/** The part of JSON Schema 2020-12 from which values are generated. Ajv decides whether a value is valid. */
 export interface Schema {
   $ref?: string | undefined
   type?: string | string[] | undefined
@@ -62,12 +62,12 @@ export const Schema: z.ZodType<Schema> = z.lazy(() =>
 
 export type Components = Readonly<Record<string, Schema>>
 
-/** The name of the component that a reference means. */
+/** The name of the component that a schema refers to. */
 export function componentOf({ $ref }: Schema): string | undefined {
   return $ref === undefined ? undefined : /^#\/components\/schemas\/([\w.-]+)$/.exec($ref)?.[1]
 }
 
-/** What is meant where a schema may be a reference. */
+/** Resolves a schema that may be a reference. */
 export function resolved(schema: Schema, components: Components): Schema {
   if (schema.$ref === undefined) return schema
   const name = componentOf(schema)
@@ -84,7 +84,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The schema of what stands at a place of a list. */
+/** The schema of the item at a position of a list. */
 export function itemOf({ items, prefixItems }: Schema, at: number): Schema | undefined {
   return prefixItems?.[at] ?? (typeof items === 'object' ? items : undefined)
 }

@@ -39,11 +39,11 @@ export interface OpenApi {
   operations: readonly Operation[]
   components: Components
   schemes: Readonly<Record<string, z.infer<typeof Scheme>>>
-  /** As it was served, with every reference but those to schemas filled in. */
+  /** The served document, with all references resolved except those to schemas. */
   raw: Record<string, unknown>
 }
 
-/** Reads a document as it was served. */
+/** Reads a served document. */
 export function readOpenApi(served: unknown): OpenApi {
   const raw = inlined(served, served)
   if (!isRecord(raw)) throw new Error('the document is no object')
@@ -59,7 +59,7 @@ export function readOpenApi(served: unknown): OpenApi {
 
 const POINTER = /^#\/components\/(?!schemas\/)([\w.-]+)\/([\w.-]+)$/
 
-/** Schemas keep their references: they may be recursive, and their names say which values are of one kind. */
+/** Schemas keep their references: they may be recursive, and a component's name shows which values belong together. */
 function inlined(root: unknown, node: unknown): unknown {
   if (Array.isArray(node)) return node.map((each) => inlined(root, each))
   if (!isRecord(node)) return node
@@ -75,12 +75,12 @@ function at(node: unknown, key: string): unknown {
   return isRecord(node) ? node[key] : undefined
 }
 
-/** What the operation promises for a status. */
+/** The declared response of an operation for a status. */
 export function responseOf({ responses }: Operation, status: number): z.infer<typeof Response> | undefined {
   return responses[String(status)]
 }
 
-/** The schema of the body, and the example that the document gives of it. */
+/** The schema of the body, and its example in the document. */
 export function bodyOf({ requestBody }: Operation): { schema: Schema; example?: unknown } | undefined {
   return requestBody?.content['application/json']
 }

@@ -45,7 +45,7 @@ const DOCUMENT = {
   components: {},
 }
 
-/** Drives a toy that says this over each socket. */
+/** Drives a toy service that sends these frames over each socket. */
 async function drive(says: (ws: WebSocket) => void) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   onTestFinished(() => void server.close())
@@ -64,7 +64,7 @@ async function drive(says: (ws: WebSocket) => void) {
   return driver.drive(channel, { runs: 3, seed: 7, shrink: false })
 }
 
-test('a socket that says what its document declares is let pass', async () => {
+test('a socket that sends what its document declares passes', async () => {
   const { messages, codes } = await drive((ws) => {
     ws.send('{"type":"tick","at":1}')
     ws.close(1000)

@@ -12,7 +12,7 @@ const given = {
   address: (n: number) => [['X-Address', String(n)] as const],
 }
 
-/** Drives every operation of a document, and stops at the first that is not as it says. */
+/** Drives every operation of a document, and stops at the first that does not match it. */
 async function driveAll(toy: Awaited<ReturnType<typeof startToy>>, document: unknown = TOY_DOCUMENT) {
   const openapi = readOpenApi(document)
   const driver = createDriver(toy, openapi, { given })
@@ -25,7 +25,7 @@ async function driveAll(toy: Awaited<ReturnType<typeof startToy>>, document: unk
   return reached
 }
 
-/** Everything that is told about why it was stopped. */
+/** The complete message of the failure. */
 async function complaint(driven: Promise<unknown>): Promise<string> {
   const error = await driven.then(
     () => new Error('nothing was found'),
@@ -35,21 +35,21 @@ async function complaint(driven: Promise<unknown>): Promise<string> {
   return `${error instanceof Error ? error.message : error}\n${cause}`
 }
 
-test('a service that keeps what its document promises is let pass, and each operation succeeds and refuses', async () => {
+test('a service that matches its document passes, and each operation succeeds and refuses', async () => {
   const reached = await driveAll(await startToy())
 
   expect(reached.map(([name]) => name)).toEqual(['GET /items', 'POST /items', 'GET /items/{id}', 'DELETE /items/{id}'])
   expect(reached.filter(([, each]) => !succeeded(each) || !refused(each))).toEqual([])
 })
 
-test('what the document names by a component is found in the answers: an id that nobody could guess', async () => {
+test('values of a component are taken from the answers: an id that nobody could guess', async () => {
   const reached = new Map(await driveAll(await startToy()))
 
   expect(reached.get('GET /items/{id}')?.valid.get(200)).toBeGreaterThan(5)
   expect(reached.get('DELETE /items/{id}')?.valid.get(200)).toBeGreaterThan(5)
 })
 
-/** Spoils the answers of one operation that have this status. */
+/** Changes the answers of one operation that have this status. */
 const spoiling =
   (name: string, status: number, change: Partial<Parameters<Spoil>[1]> | ((body: unknown) => unknown)): Spoil =>
   (asked, answer) => {
@@ -60,16 +60,12 @@ const withMore = (more: object) => (body: unknown) => ({ ...(isRecord(body) ? bo
 const { 'X-Request-Id': _, ...UNNUMBERED } = refusal(200, '').headers
 
 test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
-  [
-    'a field that is not declared',
-    spoiling('GET /items/{id}', 200, withMore({ secret: 1 })),
-    '"additionalProperty":"secret"',
-  ],
+  ['an undeclared field', spoiling('GET /items/{id}', 200, withMore({ secret: 1 })), '"additionalProperty":"secret"'],
   ['a field of another type', spoiling('GET /items/{id}', 200, withMore({ name: 1 })), '/name must be string'],
   ['a field that is missing', spoiling('POST /items', 201, () => ({})), "must have required property 'id'"],
   ['an id of another form', spoiling('POST /items', 201, () => ({ id: '7' })), '/id must match pattern'],
   [
-    'a field deep in a list',
+    'an undeclared field deep in a list',
     spoiling('GET /items', 200, () => [{ id: 'item-100000001', name: 'a', x: 1 }]),
     '"additionalProperty":"x"',
   ],
@@ -79,13 +75,13 @@ test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
   ['another success than declared', spoiling('POST /items', 201, { status: 200 }), 'status 200 is not declared'],
   ['a failure', spoiling('GET /items', 200, refusal(500, 'internal')), 'status 500 is not declared'],
   [
-    'a code that is not declared',
+    'an undeclared code',
     spoiling('GET /items/{id}', 404, refusal(404, 'gone')),
     '/code must be equal to one of the allowed values',
   ],
   ['the code of another operation', spoiling('GET /items', 401, refusal(401, 'missing')), '/code must be equal'],
   [
-    'a code that is only declared with another status',
+    'a code that is declared with another status only',
     spoiling('DELETE /items/{id}', 403, refusal(403, 'missing')),
     '/code must be equal',
   ],
@@ -96,53 +92,53 @@ test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
   ],
   ['a header that is missing', spoiling('GET /items', 200, { headers: UNNUMBERED }), 'no X-Request-Id header'],
   [
-    'a header of another form',
+    'a header in another format',
     spoiling('GET /items', 200, { headers: { ...UNNUMBERED, 'X-Request-Id': '7' } }),
     'header X-Request-Id: the whole must match format "uuid"',
   ],
   ['a limit that does not say when', spoiling('POST /items', 429, refusal(429, 'too_often')), 'no Retry-After header'],
   [
-    'a cookie that is not declared',
+    'an undeclared cookie',
     spoiling('GET /items', 200, { headers: { ...refusal(200, '').headers, 'Set-Cookie': 'a=b' } }),
     'a cookie is set that is not declared',
   ],
   [
-    'a wrong body that is accepted',
+    'an invalid body that is accepted',
     spoiling('POST /items', 400, { status: 201, body: { id: 'item-100000001' } }),
     'a wrong request succeeded with 201',
   ],
   [
-    'a wrong body that is taken, and refused for another reason',
+    'an invalid body that is refused for another reason',
     spoiling('POST /items', 400, refusal(401, 'unauthenticated')),
     'refused with 401 rather than 400',
   ],
   [
-    'a wrong query that is accepted',
+    'an invalid query that is accepted',
     spoiling('GET /items', 400, { status: 200, body: [] }),
     'limit in the query is "": ',
   ],
   [
-    'who is nobody and is let in',
+    'an anonymous client that is admitted',
     spoiling('GET /items', 401, { status: 200, body: [] }),
     'GET /items, when nobody asks: ',
   ],
   [
-    'who is no administrator and is let in',
+    'a user without administrator rights who is admitted',
     spoiling('DELETE /items/{id}', 403, { status: 200, body: {} }),
     'when no administrator asks: ',
   ],
   [
-    'a right request that is refused as a wrong one',
+    'a valid request that is refused as invalid',
     spoiling('POST /items', 201, refusal(400, 'invalid')),
     'a right request was refused as a wrong one with 400',
   ],
   [
-    'a good token that is refused',
+    'a valid token that is refused',
     spoiling('GET /items/{id}', 200, refusal(401, 'unauthenticated')),
     'a right request was refused as a wrong one with 401',
   ],
   [
-    'a wrong request that makes the service fail',
+    'an invalid request that makes the service fail',
     spoiling('POST /items', 400, refusal(500, 'internal')),
     'a wrong request was a failure, 500',
   ],
@@ -155,7 +151,7 @@ test.each<[what: string, spoil: Spoil, complaint: string | RegExp]>([
   expect(found).toContain(expected)
 })
 
-test('a limit that is never met is found', async () => {
+test('a rate limit that is never applied is found', async () => {
   const { paths, ...rest } = TOY_DOCUMENT
   const { '/items': items, ...others } = paths
   const post = { ...items.post, 'x-rate-limit': { limit: 3, seconds: 60, by: 'address' } }
@@ -167,7 +163,7 @@ test('a limit that is never met is found', async () => {
   expect(found).toContain('of 4 requests from one address')
 })
 
-test('an operation that the service lacks is found', async () => {
+test('a missing operation is found', async () => {
   const { paths, ...rest } = TOY_DOCUMENT
   const { get: put } = paths['/items']
 
@@ -176,7 +172,7 @@ test('an operation that the service lacks is found', async () => {
   expect(found).toContain('status 404 is not declared')
 })
 
-test('the same seed asks the same again', async () => {
+test('the same seed gives the same requests', async () => {
   const spoil = spoiling('POST /items', 201, () => ({}))
 
   const first = await complaint(driveAll(await startToy(spoil)))

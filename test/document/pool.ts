@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Components, componentOf, isRecord, itemOf, resolved, type Schema, typesOf } from './json-schema.ts'
 
-/** Stands in a request for a value of a component that the service has told, or for another where it has told none. */
+/** A placeholder in a request for a value of a component from an answer, or for another value if there is none. */
 export class FromPool {
   readonly component: string
   readonly nth: number
@@ -13,7 +13,7 @@ export class FromPool {
     this.otherwise = otherwise
   }
 
-  /** As a counterexample shows it. */
+  /** The form of this placeholder in a counterexample. */
   [fc.toStringMethod](): string {
     return `<${this.component} ${this.nth}, else ${JSON.stringify(this.otherwise)}>`
   }
@@ -25,13 +25,13 @@ export class FromPool {
 
 export type Pool = ReturnType<typeof createPool>
 
-/** The values of each component that were seen in answers: what the next requests can name. */
+/** Collects the values of each component from answers, for the next requests. */
 export function createPool(components: Components, seeds: Readonly<Record<string, readonly unknown[]>> = {}) {
   const seen = new Map<string, unknown[]>(Object.entries(seeds).map(([name, values]) => [name, [...values]]))
 
   const add = (name: string, value: unknown) => {
     const values = seen.get(name) ?? []
-    if (!values.includes(value)) seen.set(name, [...values, value].slice(-MOST))
+    if (!values.includes(value)) seen.set(name, [...values, value].slice(-MAX_VALUES))
   }
   const harvest = (schema: Schema, value: unknown): void => {
     const name = componentOf(schema)
@@ -62,25 +62,25 @@ export function createPool(components: Components, seeds: Readonly<Record<string
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, settled(each)]))
   }
   return {
-    /** Keeps what an answer of this schema tells. */
+    /** Keeps the values in an answer of this schema. */
     harvest,
-    /** The value with what its places stand for. */
+    /** The value with its placeholders replaced. */
     settled,
     has: (component: string) => seen.has(component),
   }
 }
 
-/** The newest of a kind; enough of them that what is used up does not leave none. */
-const MOST = 200
+/** The number of kept values of a component, so many that some remain when requests use them up. */
+const MAX_VALUES = 200
 
-/** Of alternatives that are told apart by their type alone. */
+/** Whether a value matches an alternative, judged by its type alone. */
 function fits(schema: Schema, value: unknown): boolean {
   const types = typesOf(schema)
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
   return types.length === 0 || types.includes(type) || (type === 'number' && types.includes('integer'))
 }
 
-/** The components that a value of this schema may tell. */
+/** The components whose values a value of this schema may contain. */
 export function componentsIn(schema: Schema, components: Components, seen: ReadonlySet<string> = new Set()): string[] {
   const name = componentOf(schema)
   if (name !== undefined && seen.has(name)) return []

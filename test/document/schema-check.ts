@@ -4,15 +4,15 @@ import { componentOf, isRecord, type Schema } from './json-schema.ts'
 
 export type SchemaCheck = ReturnType<typeof createSchemaCheck>
 
-/** What OpenAPI and AsyncAPI say inside of a schema and JSON Schema does not know. */
+/** Keywords of OpenAPI and AsyncAPI in schemas that JSON Schema does not know. */
 const ANNOTATIONS = ['example', 'discriminator', 'xml', 'externalDocs']
 
-/** What these mean only the service can judge; their schemas have examples. */
+/** Only the service can check these formats; their schemas have examples. */
 const OWN_FORMATS = ['ssh-address', 'url-without-credentials', 'link']
 
 /**
- * Judges values by the schemas of a document. `closed`: an object has what its schema names and nothing else, unless the
- * schema itself says what else.
+ * Checks values against the schemas of a document. `closed`: an object may have only the properties of its schema,
+ * unless the schema declares additional ones.
  */
 export function createSchemaCheck(document: Record<string, unknown>, { closed = false } = {}) {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, validateFormats: true })
@@ -24,7 +24,7 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
   const compiled = new Map<Schema, ReturnType<typeof ajv.compile>>()
 
   return {
-    /** What is wrong with the value, as sentences. */
+    /** The faults of the value, as sentences. */
     complaints(schema: Schema, value: unknown): string[] {
       const known = compiled.get(schema)
       const own = closed ? shut(schema) : schema
@@ -38,7 +38,7 @@ export function createSchemaCheck(document: Record<string, unknown>, { closed = 
   }
 }
 
-/** With references that lead to the components where Ajv keeps them. */
+/** Rewrites references so that Ajv finds the components. */
 function placed(node: unknown): unknown {
   return mapped(node, (each) => {
     const name = typeof each.$ref === 'string' ? componentOf({ $ref: each.$ref }) : undefined
@@ -52,7 +52,7 @@ function shut(node: unknown): unknown {
   )
 }
 
-/** Copies a schema with each object of it changed; what only shows values is left as it is. */
+/** Copies a schema and changes each of its objects, except examples and other plain values. */
 function mapped(node: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>): unknown {
   if (Array.isArray(node)) return node.map((each) => mapped(each, change))
   if (!isRecord(node)) return node

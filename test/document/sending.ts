@@ -3,15 +3,15 @@ import { type Ask, type Caller, withGiven } from './asks.ts'
 import { bodyOf, type Operation } from './openapi.ts'
 import type { Pool } from './pool.ts'
 
-/** What no document can tell. */
+/** Values that no document can contain. */
 export interface Given {
   /** Access tokens. */
   tokens: Readonly<Record<'user' | 'admin', readonly string[]>>
-  /** Values of the cookies that are credentials, each to be used once if there are enough of them. */
+  /** Values of the cookies that are credentials. Each is used once if there are enough. */
   cookies: Readonly<Record<string, readonly string[]>>
-  /** Secrets and addresses that bodies ask for, by the name of the property. */
+  /** Secrets and addresses for bodies, by the name of the property. */
   values: Readonly<Record<string, unknown>>
-  /** Headers by which a request comes from this address, so that limits are met when they should be. */
+  /** Headers that give a request a client address, to apply or avoid rate limits. */
   address?: (n: number) => readonly (readonly [name: string, value: string])[]
 }
 
@@ -23,7 +23,7 @@ export interface Sent {
   answer: Answer
 }
 
-/** Sends requests to a service, with the credentials and the values of the pool that they name. */
+/** Sends requests to a service, after filling in credentials and values of the pool. */
 export function createSending(
   service: { url: string; agent: Parameters<typeof exchange>[1] },
   given: Given,
@@ -62,7 +62,7 @@ export function createSending(
     ]
   }
 
-  /** From an address of its own, unless one is given. */
+  /** Each request has its own client address unless one is given. */
   return async (operation: Operation, ask: Ask, address?: number): Promise<Sent> => {
     turn += 1
     const wire: WireRequest = {
@@ -82,7 +82,7 @@ function word(value: unknown): string {
   return encodeURIComponent(written(value))
 }
 
-/** A value of an address. An object is written in JSON: not each can be made a text, `{ toString: '' }` say. */
+/** The text of a value in an address; JSON for objects, because some, such as `{ toString: '' }`, have no text. */
 export function written(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

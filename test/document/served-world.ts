@@ -3,16 +3,16 @@ import { createDriver } from './driver.ts'
 import { readOpenApi } from './openapi.ts'
 import type { Given } from './sending.ts'
 
-/** The whole service, the document that it serves, and a driver that knows nothing but that and the credentials. */
+/** The whole service, its served document, and a driver that knows only this document and the credentials. */
 export async function startServedWorld(options: { installed?: boolean; running?: boolean } = {}) {
-  const world = await startWorld({ ...options, called: true })
+  const world = await startWorld({ ...options, realisticIds: true })
   const openapi = readOpenApi(await (await fetch(`${world.url}/api/openapi.json`)).json())
   const given = givenOf(world)
   const driver = createDriver(world, openapi, {
     given,
-    // Deployments are told only to who has just begun one, and those of this world would fail.
+    // Only the request that starts a deployment returns its id, and deployments in this world fail.
     seeds: { DeploymentId: world.deployments },
-    // Which texts are targets is for the host to say, which knows its containers.
+    // Only the host knows which containers are valid targets.
     stateCodes: ['target_invalid'],
   })
   return { url: world.url, openapi, given, driver }
@@ -29,7 +29,7 @@ function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
     values: {
       ...{ username: 'demo', password: 'demo' },
       ...{ setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key },
-      // The newest, whichever module it is of.
+      // The newest commit, whatever the module.
       commit: undefined,
     },
     address: (n) => [['X-Forwarded-For', `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`]],

@@ -9,7 +9,7 @@ import { type Given, written } from './sending.ts'
 import { valid } from './valid-values.ts'
 import { json } from './verdict.ts'
 
-/** A socket as it is asked for, and what is said over it once it is open. */
+/** The request that opens a socket, and the frames to send over it. */
 interface Call {
   caller: Caller
   path: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ interface Call {
 type Frame = { json: unknown } | { bytes: Uint8Array } | { text: string }
 
 export interface Heard {
-  /** How often each message came. */
+  /** How often each message arrived. */
   messages: Map<string, number>
   /** How often each code closed a socket. */
   codes: Map<number, number>
@@ -33,19 +33,19 @@ export interface SocketRuns {
   until?: string | undefined
 }
 
-/** What is asked for by chance may be there only rarely. */
+/** A random choice may find an existing object only rarely, so there are several rounds. */
 const ROUNDS = 10
-/** How long a socket is listened to that nobody closes, once it has opened. */
+/** The time to listen to an open socket that nobody closes. */
 const LISTENING_MS = 150
-/** No socket takes longer to open. */
+/** The longest time that a socket may take to open. */
 const OPENING_MS = 10_000
 
-/** Opens sockets as the document allows and forbids, says what may be said and rubbish, and judges all that is heard. */
+/** Opens sockets by valid and invalid requests, sends valid and invalid frames, and judges all received ones. */
 export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, pool }: { given: Given; pool: Pool }) {
   const check = createSchemaCheck(asyncapi.raw, { closed: true })
   let turn = 0
 
-  /** What a frame of the service is, by its schema. */
+  /** The name of the message whose schema a frame matches. */
   const named = ({ sends, address }: Channel, data: Buffer, isBinary: boolean): string => {
     const kind = isBinary ? 'application/octet-stream' : 'application/json'
     const candidates = [...sends].filter(([, { contentType }]) => contentType === kind)
@@ -106,7 +106,7 @@ export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, poo
   }
 
   return {
-    /** Once more, and again, until this message was heard. Rejects with fast-check's report at what is not declared. */
+    /** Opens sockets in rounds until this message arrives. Rejects with fast-check's report of an undeclared frame. */
     async drive(channel: Channel, { runs, seed, shrink = true, until }: SocketRuns): Promise<Heard> {
       const heard: Heard = { messages: new Map(), codes: new Map() }
       const property = fc.asyncProperty(anyCall(channel, asyncapi), (each) => call(channel, each, heard))

@@ -4,23 +4,23 @@ import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { json } from './verdict.ts'
 
-/** How a toy answers, before it may be spoilt. */
+/** A correct answer of a toy service, before a test changes it. */
 export interface ToyAnswer {
   status: number
   headers: Record<string, string>
   body: unknown
 }
 
-/** Changes the right answer of an operation into a wrong one, or leaves it. */
+/** Changes the correct answer of an operation into a wrong one, or returns it unchanged. */
 export type Spoil = (name: string, answer: ToyAnswer) => ToyAnswer
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 
-const NUMBERED = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
-const answers = (schema: object) => ({ headers: NUMBERED, content: { 'application/json': { schema } } })
+const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
+const answers = (schema: object) => ({ headers: REQUEST_ID, content: { 'application/json': { schema } } })
 const refuses = (headers: object, ...codes: string[]) => ({
-  headers: { ...NUMBERED, ...headers },
+  headers: { ...REQUEST_ID, ...headers },
   content: {
     'application/json': {
       schema: object({ error: { type: 'string' }, code: { enum: codes } }, { required: ['error', 'code'] }),
@@ -39,7 +39,7 @@ const MISSING = { 404: refuses({}, 'missing') }
 const ID = { name: 'id', in: 'path', required: true, schema: ref('ItemId') }
 const LIMIT = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 50 } }
 
-/** Its paths are to be changed by a test that plants something. */
+/** A test that plants a fault may change the paths. */
 export const TOY_DOCUMENT = {
   openapi: '3.1.0',
   paths: {
@@ -94,7 +94,7 @@ const NewItem = z.strictObject({
 })
 const Limit = z.coerce.number().int().min(1).max(50)
 
-/** A service that keeps what `TOY_DOCUMENT` promises, but for what is planted. */
+/** A service that matches `TOY_DOCUMENT`, except for planted faults. */
 export async function startToy(spoil: Spoil = (_, answer) => answer) {
   const items = new Map<string, z.infer<typeof NewItem>>()
   const asked = new Map<string, number>()

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { type Components, componentOf, itemOf, resolved, type Schema, typesOf } from './json-schema.ts'
 import { FromPool } from './pool.ts'
 
-/** Longest text that is made where nothing bounds it, or only far away. */
+/** The length of the longest generated text where the schema has no bound, or a distant one. */
 const LONG = 60
 
-/** Any value of the schema: its examples, its bounds, what the service has told of its component, and whatever else. */
+/** Generates any value of a schema, including its examples, its bounds, and values of its component from answers. */
 export function valid(schema: Schema, components: Components): fc.Arbitrary<unknown> {
   const name = componentOf(schema)
   const meant = resolved(schema, components)
@@ -14,18 +14,18 @@ export function valid(schema: Schema, components: Components): fc.Arbitrary<unkn
     : withExamples(meant, made(meant, components))
   const isScalar = typesOf(meant).some((type) => type === 'string' || type === 'integer')
   if (name === undefined || !isScalar) return any
-  const told = fc.tuple(fc.nat(MANY), any).map(([nth, otherwise]) => new FromPool(name, nth, otherwise))
+  const told = fc.tuple(fc.nat(MAX_INDEX), any).map(([nth, otherwise]) => new FromPool(name, nth, otherwise))
   return fc.oneof({ arbitrary: told, weight: 3 }, { arbitrary: any, weight: 1 })
 }
 
-/** Of a format that is the service's own, the examples are all that the document tells. */
+/** Whether the schema has a format of the service's own, of which the document contains only examples. */
 function isOpaque({ format, examples }: Schema): boolean {
   return format !== undefined && !KNOWN_FORMATS.has(format) && examples !== undefined
 }
 const KNOWN_FORMATS = new Set(['uuid', 'date-time', 'uri'])
 
-/** Which of the values told is meant: as many as a pool may keep. */
-const MANY = 199
+/** The highest index of a value in the pool. */
+const MAX_INDEX = 199
 
 function withExamples(schema: Schema, any: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const given = [...(schema.examples ?? []), ...('default' in schema ? [schema.default] : [])]
@@ -53,7 +53,7 @@ function ofType(type: string, schema: Schema, components: Components): fc.Arbitr
       return text(schema, components)
     case 'integer': {
       const { min, max } = bounds(schema, 1)
-      // Both ends often: there a document errs.
+      // Both bounds occur often, because documents are often wrong there.
       return fc.oneof({ arbitrary: fc.integer({ min, max }), weight: 2 }, fc.constantFrom(min, max))
     }
     case 'number':
@@ -75,7 +75,7 @@ function ofType(type: string, schema: Schema, components: Components): fc.Arbitr
 function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, step: number) {
   const min = Math.max(minimum ?? Number.MIN_SAFE_INTEGER, (exclusiveMinimum ?? Number.MIN_SAFE_INTEGER) + step)
   const max = Math.min(maximum ?? Number.MAX_SAFE_INTEGER, (exclusiveMaximum ?? Number.MAX_SAFE_INTEGER) - step)
-  // fc.integer knows 32 bits unless it is told more.
+  // fc.integer defaults to 32 bits.
   return { min: Math.ceil(min), max: Math.floor(max) }
 }
 
@@ -88,7 +88,7 @@ function text(schema: Schema, components: Components): fc.Arbitrary<string> {
     minLength = 0,
     maxLength = Number.POSITIVE_INFINITY,
   } = schema
-  // Characters by Unicode's count and by JavaScript's: between the two the document would be right, and so would the service.
+  // Unicode and JavaScript count characters differently; a text must fit by both counts, since either would be right.
   const fits = (each: string) => [...each].length >= minLength && each.length <= maxLength
   if (contentMediaType === 'application/json' && contentSchema)
     return valid(contentSchema, components)
@@ -105,7 +105,7 @@ function text(schema: Schema, components: Components): fc.Arbitrary<string> {
   return fc.oneof({ arbitrary: any, weight: 8 }, fc.constant('x'.repeat(maxLength)))
 }
 
-/** The longest text that is made for the sake of its length. */
+/** The longest text that is generated to reach a bound. */
 const LONGEST = 100_000
 
 function formatted(format: string): fc.Arbitrary<string> {
@@ -121,7 +121,7 @@ function formatted(format: string): fc.Arbitrary<string> {
   }
 }
 
-/** With what is required, some of what is optional, and, where more is allowed, some of that. */
+/** Generates all required properties, some optional ones and, if allowed, some additional ones. */
 function object(schema: Schema, components: Components): fc.Arbitrary<Record<string, unknown>> {
   const { properties = {}, required = [], additionalProperties = true } = schema
   const own = fc.record(

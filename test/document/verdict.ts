@@ -5,14 +5,14 @@ import { createSchemaCheck } from './schema-check.ts'
 
 export type Verdict = ReturnType<typeof createVerdict>
 
-/** What a right request is never told: that it is wrong itself, that a good token is none, or that the service failed. */
+/** Statuses that a valid request never gets: those of an invalid request or of an internal failure. */
 const WRONG_REQUEST = new Set([400, 405, 406, 408, 411, 413, 414, 415, 431, 500, 501])
 
-/** Says what of an answer is not as the document promises. */
+/** Reports how answers differ from the document. */
 export function createVerdict({ raw, schemes }: OpenApi, { stateCodes = [] }: { stateCodes?: readonly string[] } = {}) {
   const check = createSchemaCheck(raw, { closed: true })
 
-  /** Whatever was asked: status, content type, headers, body. */
+  /** The checks of every answer: status, content type, headers, body. */
   const answer = (operation: Operation, { status, headers, body }: Answer): string[] => {
     const promised = responseOf(operation, status)
     if (!promised) return [`status ${status} is not declared`]
@@ -32,13 +32,13 @@ export function createVerdict({ raw, schemes }: OpenApi, { stateCodes = [] }: { 
     return [...wrong, ...check.complaints(content.schema, value)]
   }
 
-  /** Whether nobody gets through without a token, so that a right request has brought one. */
+  /** Whether the operation always requires a token, so that a valid request has one. */
   const hasToken = ({ security }: Operation) =>
     security.length > 0 && security.every((way) => Object.keys(way).some((name) => schemes[name]?.type === 'http'))
 
   return {
     answer,
-    /** What a right request may be told beside its success is what the state of things forbids. */
+    /** A valid request may be refused only because of the state of the service. */
     toValid(operation: Operation, got: Answer): string[] {
       const isAccused = WRONG_REQUEST.has(got.status) || (got.status === 401 && hasToken(operation))
       return [
@@ -59,7 +59,7 @@ export function createVerdict({ raw, schemes }: OpenApi, { stateCodes = [] }: { 
   }
 }
 
-/** Whether a declared type, which may be a range, means this one. */
+/** Whether a declared media type, which may be a range, covers this one. */
 function covers(declared: string, type: string): boolean {
   return declared.endsWith('/*') ? type.startsWith(declared.slice(0, -1)) : declared === type
 }
@@ -74,7 +74,7 @@ export function codeOf({ body }: Answer): string | undefined {
   return isRecord(value) && typeof value.code === 'string' ? value.code : undefined
 }
 
-/** The value of a text, or undefined, which no schema allows. */
+/** Parses a text; undefined, which no schema allows, if it is not JSON. */
 export function json(text: string): unknown {
   try {
     return JSON.parse(text)

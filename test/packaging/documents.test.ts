@@ -9,7 +9,7 @@ import { temporaryFolder } from '../db/folder.ts'
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5) / 1000
 const WHO = 'Ann <ann@panel.example>'
 
-test('the changelog: the newest section is what is built, at its own time; the others are of their days', () => {
+test('in the changelog the newest section has the version and time of the build, and older ones their own days', () => {
   const markdown = `# Changelog
 
 ## 0.2.0 (unreleased)
@@ -40,14 +40,14 @@ ops-panel (0.1.0) unstable; urgency=medium
 `)
 })
 
-test('an older section without a day is not of the same moment as the newest', () => {
+test('an older section without a day is dated before the newest one', () => {
   const markdown = '## 0.2.0 (unreleased)\n\n- New.\n\n## 0.1.0 (unreleased)\n\n- Old.\n'
   const dates = debianChangelog(markdown, { version: '0.2.0', seconds: AT, maintainer: WHO }).match(/\d\d:\d\d:\d\d/g)
 
   expect(dates).toEqual(['03:04:05', '03:04:04'])
 })
 
-test('the manual page: the help’s title as its name, its lines as they are, whatever means something to troff', () => {
+test('the manual page has the title and the lines of the help, with troff’s special characters escaped', () => {
   const page = manualPage("ops-panel 1.0 — panneau d’un hôte\n\nUsage : x [--help]\n  .fi it's \\n\n", '1.0', AT)
 
   expect(page).toContain('.TH OPS-PANEL 1 2026-01-02 "ops-panel 1.0"')
@@ -55,7 +55,7 @@ test('the manual page: the help’s title as its name, its lines as they are, wh
   expect(page).toContain('\n\\&Usage : x [\\-\\-help]\n\\&  .fi it\\(aqs \\en\n.fi\n')
 })
 
-test('the copyright: the project’s licence, then each package in its own words, but for what Debian has on every machine', async () => {
+test('the copyright file has the licences of the project and all packages, except those in Debian', async () => {
   const root = await temporaryFolder()
   const add = (name: string, about: object, files: Record<string, string> = {}) => {
     mkdirSync(join(root, name))

@@ -8,17 +8,17 @@ const DEBIAN = join(import.meta.dirname, '../../packaging/debian')
 const file = readFileSync(join(DEBIAN, 'ops-panel.env'), 'utf8')
 const unit = readFileSync(join(DEBIAN, 'ops-panel.service'), 'utf8')
 
-test('as it is shipped it sets nothing', () => {
+test('the shipped file sets no variable', () => {
   expect(parseEnvironmentFile(file)).toEqual({})
 })
 
-test('it has every variable that the service knows, and no other', () => {
+test('the file contains every variable of the service, and no other', () => {
   const variables = parseEnvironmentFile(file.replaceAll(/^#(?=PANEL_)/gm, ''))
 
   expect(Object.keys(variables).sort()).toEqual([...VARIABLES].sort())
 })
 
-test('its values are the defaults of the installed service', () => {
+test('the values in the file are the defaults of the installed service', () => {
   const { isTrustedProxy: _, ...shown } = readConfig(parseEnvironmentFile(file.replaceAll(/^#(?=PANEL_)/gm, '')))
   const [, folder = ''] = /^Environment=PANEL_DATA_DIR=(.*)$/m.exec(unit) ?? []
   const { isTrustedProxy: __, ...defaults } = readConfig({ PANEL_DATA_DIR: folder })

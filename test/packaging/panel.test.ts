@@ -9,22 +9,22 @@ import { PANEL_PAGE } from '../../platform/asset-files.ts'
 import { temporaryFolder } from '../db/folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** In KB of 1000 bytes, with gzip -9. */
+/** The budgets, in KB of 1000 bytes after gzip -9. */
 const [FIRST_LOAD, TERMINAL] = [90, 95]
 
 const panel = await buildPanel()
 
 const pageOf = ({ files }: BuiltPanel) => Buffer.from(files.get(PANEL_PAGE) ?? []).toString()
-/** What the page names, as it is kept. */
+/** The files that the page refers to, by stored name. */
 const named = (page: string) => Array.from(page.matchAll(/(?:src|href)="\/([^"]+)"/g), ([, name = '']) => name)
 
-/** What browsers fetch before the dashboard is there, for who speaks French: the icon is no part of it. */
+/** The files that a French browser loads before it shows the dashboard, without the icon. */
 function firstLoad({ metafile }: BuiltPanel, page: string): string[] {
   const begun = named(page).filter((name) => /\.(js|css)$/.test(name))
   return [...new Set([...begun, ...begun.flatMap((name) => importedBy(metafile, name))])].sort()
 }
 
-/** What is fetched once a terminal is opened, beside what is there already. */
+/** The additional files that opening a terminal loads. */
 function terminal({ metafile }: BuiltPanel, before: readonly string[]): string[] {
   const chunks = Object.keys(metafile.outputs).filter((name) => holds(metafile, name, '@xterm/'))
   const all = chunks.flatMap((name) => [name, ...importedBy(metafile, name), metafile.outputs[name]?.cssBundle ?? []])
@@ -39,7 +39,7 @@ const kilobytes = ({ files }: BuiltPanel, names: readonly string[]) =>
     .map((name) => gzipSync(files.get(name) ?? Buffer.alloc(0), { level: 9 }).length / 1000)
     .reduce((a, b) => a + b, 0)
 
-test('a first load of the panel stays within its budget, and a terminal within its own', () => {
+test('the first load of the panel and that of a terminal stay within their budgets', () => {
   const first = firstLoad(panel, pageOf(panel))
   const later = terminal(panel, first)
   const [now, then] = [kilobytes(panel, first), kilobytes(panel, later)]
@@ -51,7 +51,7 @@ test('a first load of the panel stays within its budget, and a terminal within i
   expect(then).toBeLessThanOrEqual(TERMINAL)
 })
 
-test('nothing of a terminal, and no word of another language, is in what everybody loads first', () => {
+test('the first load contains no part of the terminal and no other language', () => {
   const first = firstLoad(panel, pageOf(panel))
 
   expect(first.filter((name) => holds(panel.metafile, name, '@xterm/'))).toEqual([])
@@ -59,7 +59,7 @@ test('nothing of a terminal, and no word of another language, is in what everybo
   expect(first.some((name) => holds(panel.metafile, name, 'panel/words/fr'))).toBe(true)
 })
 
-test('with a terminal in it the first load of the panel is over its budget', async () => {
+test('with the terminal included, the first load of the panel exceeds its budget', async () => {
   const root = await temporaryFolder()
   await cp(join(ROOT, 'panel'), join(root, 'panel'), { recursive: true })
   await cp(join(ROOT, 'client'), join(root, 'client'), { recursive: true })
@@ -73,7 +73,7 @@ test('with a terminal in it the first load of the panel is over its budget', asy
   expect(kilobytes(heavy, first)).toBeGreaterThan(FIRST_LOAD)
 })
 
-test('the page runs no script and has no style of its own text, and names nothing from elsewhere', () => {
+test('the page has no inline script, no inline style and no foreign address', () => {
   const page = pageOf(panel)
 
   expect(page).toMatch(/^<!doctype html>\n<html lang="fr">/i)
@@ -86,7 +86,7 @@ test('the page runs no script and has no style of its own text, and names nothin
   expect(named(page).filter((name) => !panel.files.has(name))).toEqual([])
 })
 
-test('two builds are equal, byte for byte, and tell nothing of the machine', async () => {
+test('two builds are equal, byte for byte, and contain nothing about the machine', async () => {
   const again = await buildPanel()
 
   expect([...again.files]).toEqual([...panel.files])
@@ -109,7 +109,7 @@ async function smallPanel() {
   return { root, write }
 }
 
-test('its script begins with what several parts share, named in the page; what is fetched later is not', async () => {
+test('the page names the files that its script shares with other parts, but no file that loads later', async () => {
   const { root } = await smallPanel()
 
   const page = pageOf(await buildPanel(root))
@@ -120,7 +120,7 @@ test('its script begins with what several parts share, named in the page; what i
   expect(page).not.toContain('later-')
 })
 
-test('the name of a file changes with its content, and so do those of what imports it; no other does', async () => {
+test('the name of a file and of those that import it changes with its content, and no other name', async () => {
   const { root, write } = await smallPanel()
   const names = async () => new Map([...(await buildPanel(root)).files.keys()].map((name) => [kind(name), name]))
   const kind = (name: string) => basename(name).replace(/-\w+(?=\.\w+$)/, '')
@@ -134,13 +134,13 @@ test('the name of a file changes with its content, and so do those of what impor
   expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
 })
 
-test('the same sources in another folder make the same files', async () => {
+test('the same sources in another folder give the same files', async () => {
   const [one, other] = [await smallPanel(), await smallPanel()]
 
   expect([...(await buildPanel(one.root)).files]).toEqual([...(await buildPanel(other.root)).files])
 })
 
-test('what would break the budget is seen: a terminal that everybody loads, and a word of another language', async () => {
+test('the check finds a terminal or another language in the first load', async () => {
   const { root, write } = await smallPanel()
   const files = { '@xterm/xterm.ts': 'xterm', 'words/en.ts': 'english' }
   for (const [name, text] of Object.entries(files)) {
@@ -157,7 +157,7 @@ test('what would break the budget is seen: a terminal that everybody loads, and 
   expect(kilobytes(planted, first)).toBeGreaterThan(0)
 })
 
-test('a terminal that is fetched later is counted apart, with all that it needs', async () => {
+test('a terminal that loads later is counted separately, with everything that it imports', async () => {
   const { root, write } = await smallPanel()
   await mkdir(join(root, 'panel/@xterm'))
   await write('@xterm/xterm.ts', 'import { word } from "../shared.ts"\nimport "./xterm.css"\nexport const x = word')
@@ -171,7 +171,7 @@ test('a terminal that is fetched later is counted apart, with all that it needs'
   )
 })
 
-test('from sources it is built anew when one has changed, and a page that was loaded before finds the rest of itself', async () => {
+test('a changed source causes a new build, and a page loaded before still finds its files', async () => {
   const { root, write } = await smallPanel()
   const asset = panelFrom(root)
   const text = async (name: string) => Buffer.from((await asset(name))?.bytes ?? []).toString()
@@ -189,7 +189,7 @@ test('from sources it is built anew when one has changed, and a page that was lo
   expect(await asset('panel/nothing.js')).toBeUndefined()
 })
 
-test('a source that is wrong is told with its line, and mended by the next request', async () => {
+test('an error in a source is reported with its line, and the next request uses the corrected source', async () => {
   const { root, write } = await smallPanel()
   const asset = panelFrom(root)
   await asset(PANEL_PAGE)
@@ -203,7 +203,7 @@ test('a source that is wrong is told with its line, and mended by the next reque
   expect(await asset(PANEL_PAGE)).toBeDefined()
 })
 
-test('a page that does not say where its files belong is not built', async () => {
+test('a page without a mark for its files is not built', async () => {
   const { root, write } = await smallPanel()
   const page = await readFile(join(root, 'panel/index.html'), 'utf8')
   await write('index.html', page.replace('<!-- files -->', ''))

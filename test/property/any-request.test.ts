@@ -22,66 +22,70 @@ const TEST_MS = 60_000 + 300 * RUNS
 const seed = seedOf('test/property/any-request.test.ts')
 
 const every = { runs: RUNS, seed, withinMs: WITHIN_MS }
-/** Each with requests of its own: from the same seed all would be asked nearly the same. */
+/** Each target has its own seed. With one seed all targets would get nearly the same requests. */
 const withSeeds = (targets: readonly Target[]) =>
   targets.map((target, at) => [target.name, target, { ...every, seed: seed + at }] as const)
 const functionTargets = withSeeds(functions.map(functionTarget))
 const socketTargets = withSeeds(sockets.map(socketTarget))
 
-/** What is there only as long as the service knows no host. */
+/** The endpoints of the setup wizard exist only while no host is configured. */
 const INSTALL = 'POST /api/install'
 const WIZARD = [INSTALL, 'POST /api/install/check']
-/** What succeeds only while a job runs. */
+/** Cancelling succeeds only while a job runs. */
 const CANCEL = 'POST /api/updates/jobs/:id/cancel'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Nothing of all that was asked lingers, and the service is as well as before. */
+/** Expects the service to be healthy, all jobs to end, and no connection to stay open. */
 async function expectUnharmed({ agent, health, runningJobs, openConnections }: World): Promise<void> {
   expect(await health()).toBe('ok')
   await expect.poll(runningJobs, { timeout: 30_000 }).toBe(0)
   agent.destroy()
-  // What is left are both ends of the connection that has just been used to ask.
+  // The connection of the last request remains, and this process holds both of its ends.
   await expect.poll(openConnections, { timeout: 10_000 }).toBeLessThanOrEqual(2)
 }
 
 const some = (statuses: Map<number, number>, wanted: (status: number) => boolean) => [...statuses.keys()].some(wanted)
 
-/** At most this many times as many requests, where chance has not brought about what has to be seen. */
-const TURNS = 8
+/** The most rounds of `RUNS` requests each; a later round runs only if a required status has not occurred. */
+const MAX_ROUNDS = 8
 
-/** Sends requests until all that has to be seen has been seen; the number of requests, and of each status. */
+/** Sends requests in rounds until `seen` is true; returns how often each status occurred. */
 async function checkUntil(
   seen: (statuses: Map<number, number>) => Promise<boolean> | boolean,
   [world, target, requests, options]: Parameters<typeof checkAnswers>,
 ) {
-  const all = { requests: 0, statuses: new Map<number, number>(), turns: 0 }
+  const all = { requests: 0, statuses: new Map<number, number>(), rounds: 0 }
   do {
-    const reached = await checkAnswers(world, target, requests, { ...options, seed: options.seed + 1_000 * all.turns })
-    all.turns += 1
+    const reached = await checkAnswers(world, target, requests, { ...options, seed: options.seed + 1_000 * all.rounds })
+    all.rounds += 1
     all.requests += reached.requests
     for (const [status, count] of reached.statuses) all.statuses.set(status, (all.statuses.get(status) ?? 0) + count)
-  } while (all.turns < TURNS && !(await seen(all.statuses)))
-  expect(all.requests).toBe(all.turns * RUNS)
+  } while (all.rounds < MAX_ROUNDS && !(await seen(all.statuses)))
+  expect(all.requests).toBe(all.rounds * RUNS)
   return all.statuses
 }
 
+const noSuccess = (name: string) =>
+  `no request to ${name} succeeded. In test/property/requests.ts, add a valid body for it to VALID_BODIES, its path ` +
+  'parameter to VALID_PARAMETERS, or a query to VALID_QUERIES; add data that it needs to test/property/world.ts.'
+
 test.each(functionTargets)(
-  '%s answers whatever it is asked in time, in the form of the contract, and never fails by itself',
+  '%s answers any request in time and in the documented format, and never fails by itself',
   async (_, target, options) => {
     const world = await startWorld({ installed: !WIZARD.includes(target.name), running: target.name === CANCEL })
 
-    // Only one can install, and it may be one whose client was gone when it was answered.
+    // Only one request can install, and its client may have disconnected before the answer.
     const installed = async () => target.name === INSTALL && (await world.installed())
     const succeeded = async (statuses: Map<number, number>) =>
       some(statuses, (status) => status < 400) || (await installed())
 
     const statuses = await checkUntil(succeeded, [world, target, anyRequest(target), options])
 
-    expect(await succeeded(statuses), 'some requests succeed').toBe(true)
+    expect(await succeeded(statuses), noSuccess(target.name)).toBe(true)
     expect(
       some(statuses, (status) => status >= 400),
-      'some are refused',
+      `some requests to ${target.name} are refused`,
     ).toBe(true)
     await expectUnharmed(world)
   },
@@ -89,7 +93,7 @@ test.each(functionTargets)(
 )
 
 test.each(socketTargets)(
-  '%s answers whatever asks for a socket, and closes none because of a failure of its own',
+  '%s answers any request for a socket, and closes no socket because of an internal error',
   async (_, target, options) => {
     const world = await startWorld()
 
@@ -105,7 +109,7 @@ test.each(socketTargets)(
 )
 
 test.each(socketTargets)(
-  '%s is an unknown address for whoever asks for no socket',
+  '%s refuses every request that does not open a socket',
   async (_, target, options) => {
     const world = await startWorld()
 
@@ -113,7 +117,7 @@ test.each(socketTargets)(
 
     expect(requests).toBe(RUNS)
     expect(statuses.get(404)).toBeGreaterThan(RUNS / 4)
-    // 204 is what a browser is told before it asks from another origin, whatever it is about to ask.
+    // A browser's preflight request gets 204, whatever request it announces.
     expect(some(statuses, (status) => status < 400 && status !== 204)).toBe(false)
     await expectUnharmed(world)
   },
@@ -149,18 +153,18 @@ const WS = socketTarget(
 const HOST = ['Host', 'panel.example'] as const
 const UPGRADE = [HOST, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] as const
 const get: Omit<WireRequest, 'headers'> = { method: 'GET', target: ME.path, body: '', framing: 'none' }
-/** A token whose header names a key by something else than a text. */
+/** A token whose key id need not be a text. */
 const keyNamed = (kid: unknown) => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'RS256', typ: 'JWT', kid })}.${part({ sub: '1' })}.AAAA`
 }
 const signedBy = (kid: unknown) => ({ ...get, headers: [HOST, ['Authorization', `Bearer ${keyNamed(kid)}`]] as const })
 
-/** What was found by chance once, or is too rare to be left to it. */
+/** Requests that random generation found once, or would produce too rarely. */
 const EXAMPLES: readonly [title: string, request: WireRequest, target: Target, status: number][] = [
   ['a request without Host', { ...get, headers: [] }, ME, 400],
-  ['a token whose key is named by a list of one name', signedBy(['k'.repeat(43)]), ME, 401],
-  ['a token whose key is named by an object that is no text', signedBy({ toString: 1 }), ME, 401],
+  ['a token whose key id is a list of one text', signedBy(['k'.repeat(43)]), ME, 401],
+  ['a token whose key id is an object without a text form', signedBy({ toString: 1 }), ME, 401],
   ['a HEAD that asks for a socket', { ...get, method: 'HEAD', target: '/ws/none', headers: UPGRADE }, WS, 404],
   [
     'a HEAD that asks for a socket of an unknown version',
@@ -179,7 +183,7 @@ test.each(EXAMPLES)('%s is refused in the form of every other error', async (_, 
   expect(outcome.kind === 'answer' && outcome.answer.status).toBe(status)
 })
 
-// --- The same check finds what is planted.
+// --- The check finds planted faults.
 
 const planted = (manifest: Partial<Manifest>): Manifest => ({
   functions: [],
@@ -194,7 +198,7 @@ const named = z.object({ name: z.string().optional() })
 const REPORT =
   /Property failed after \d+ tests?\n\{ seed: \d+, path: "[\d:]+", endOnFailure: (true|false) \}\nCounterexample: /
 
-test('a function that throws on some input is found, and the report tells how to see it again', async () => {
+test('a function that throws on some input is found, and the report tells how to repeat it', async () => {
   const throwing = defineFunction({
     method: 'POST',
     path: '/api/planted',
@@ -250,7 +254,7 @@ test('a function that never answers is found', async () => {
   })
 })
 
-test('a function whose answer is not what it declares is found', async () => {
+test('a function whose answer differs from its declaration is found', async () => {
   const garbage = defineFunction({
     method: 'GET',
     path: '/api/planted',
@@ -267,7 +271,7 @@ test('a function whose answer is not what it declares is found', async () => {
   await expect(checkAnswers(world, target, anyRequest(target), every)).rejects.toThrow(REPORT)
 })
 
-test('a socket that fails once it is open is found', async () => {
+test('a socket that fails after it has opened is found', async () => {
   const failing = defineSocket({
     path: '/ws/planted',
     summary: 'A probe',
@@ -290,37 +294,31 @@ test('a socket that fails once it is open is found', async () => {
 
 const GOOD = { 'X-Request-Id': 'one', 'Cache-Control': 'no-store' }
 const refusal = (code: string) => JSON.stringify({ error: 'Non.', code })
-/** Nothing that Node's bare server would refuse by itself. */
+/** Requests that Node's bare server does not refuse by itself. */
 const plainRequests = anyRequest(ME).map(() => ({ ...get, headers: [HOST] }))
 const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], task: ['1'], module: ['a'], panel: ['a'] }
 const NOBODY: Known = { user: ['a.b.c'], admin: ['a.b.c'], refresh: ['a.b.c'], job: ['1'], ...NONE }
 
 test.each([
-  ['a refusal that is no JSON', 404, GOOD, 'Not Found', 'status 404 without the form of an error'],
+  ['a refusal that is not JSON', 404, GOOD, 'Not Found', 'status 404 without the form of an error'],
   ['a refusal without a sentence', 404, GOOD, '{"error":"","code":"not_found"}', 'without the form of an error'],
-  ['a refusal with more than the form', 404, GOOD, '{"error":"a","code":"not_found","stack":"b"}', 'without the form'],
-  [
-    'a refusal with details of another form',
-    404,
-    GOOD,
-    '{"error":"a","code":"not_found","details":"b"}',
-    'without the form',
-  ],
+  ['a refusal with an undeclared field', 404, GOOD, '{"error":"a","code":"not_found","stack":"b"}', 'without the form'],
+  ['a refusal with malformed details', 404, GOOD, '{"error":"a","code":"not_found","details":"b"}', 'without the form'],
   ['a refusal with an unknown code', 400, GOOD, refusal('nonsense'), 'code nonsense with status 400'],
   ['a refusal with the code of another status', 403, GOOD, refusal('not_found'), 'code not_found with status 403'],
-  ['a failure that was not declared', 503, GOOD, refusal('login_busy'), 'status 503 is not declared'],
-  ['a failure of its own', 500, GOOD, refusal('storage_failed'), 'status 500 is not declared'],
-  ['a limit that does not say when', 429, GOOD, refusal('rate_limited'), '429 without Retry-After'],
-  ['an answer without a number', 200, { 'Cache-Control': 'no-store' }, '{}', 'no X-Request-Id'],
-  ['an answer that may be kept', 200, { 'X-Request-Id': 'one' }, '{}', 'Cache-Control: undefined'],
+  ['an undeclared failure', 503, GOOD, refusal('login_busy'), 'status 503 is not declared'],
+  ['an internal failure', 500, GOOD, refusal('storage_failed'), 'status 500 is not declared'],
+  ['a rate limit without a time to retry', 429, GOOD, refusal('rate_limited'), '429 without Retry-After'],
+  ['an answer without a request id', 200, { 'Cache-Control': 'no-store' }, '{}', 'no X-Request-Id'],
+  ['a cacheable answer', 200, { 'X-Request-Id': 'one' }, '{}', 'Cache-Control: undefined'],
   [
-    'an answer that may be kept, and cannot be told from another',
+    'a cacheable answer without an ETag',
     200,
     { 'X-Request-Id': 'one', 'Cache-Control': 'no-cache' },
     '{}',
     'Cache-Control: no-cache',
   ],
-  ['an answer with a stack', 200, GOOD, JSON.stringify({ stack: new Error('planted').stack }), 'a stack trace'],
+  ['an answer with a stack trace', 200, GOOD, JSON.stringify({ stack: new Error('planted').stack }), 'a stack trace'],
 ])('%s is found', async (_, status, headers, body, complaint) => {
   const server = createServer((_request, response) => void response.writeHead(status, headers).end(body))
   const url = await listening(server)
@@ -334,7 +332,7 @@ test.each([
   expect(Failed.parse(error).cause.message).toContain(complaint)
 })
 
-test('the same server with a right answer is let pass', async () => {
+test('a correct answer of the same server passes', async () => {
   const server = createServer((_request, response) => void response.writeHead(404, GOOD).end(refusal('not_found')))
   const url = await listening(server)
   const agent = new Agent({ keepAlive: true })

@@ -12,7 +12,7 @@ import { canary, password, search, token } from './canaries.ts'
 import { auditRows } from './evidence.ts'
 
 const WORD = `${randomBytes(7).toString('base64url')}é"\\&=%+/ <€'\n${randomBytes(7).toString('base64url')}`
-/** As it would be without any piece of it. */
+/** The whole secret alone, without its pieces. */
 const whole = canary('word', WORD)
 
 const bytes = Buffer.from(WORD)
@@ -86,7 +86,7 @@ test.each(WRITTEN)('a secret written %s is found in the body of an error', (_, t
   expect(search(detailed, [whole])).not.toEqual([])
 })
 
-test('any eight characters of a password are found, as a parser quotes them', () => {
+test('any eight characters of a password, as a parser quotes them, are found', () => {
   const secret = password('password', WORD)
 
   for (let at = 0; at + 8 <= WORD.length; at += 1)
@@ -94,7 +94,7 @@ test('any eight characters of a password are found, as a parser quotes them', ()
   expect(search(WORD.slice(0, 7), [secret])).toEqual([])
 })
 
-test('a token is found without its header and claims, and a part of its signature is', () => {
+test('the signature of a token is found by itself, and so is a part of it', () => {
   const signature = randomBytes(256).toString('base64url')
   const secrets = token('token', `${'h'.repeat(40)}.${'c'.repeat(80)}.${signature}`)
 
@@ -104,7 +104,7 @@ test('a token is found without its header and claims, and a part of its signatur
   expect(search(`${'h'.repeat(40)}.${'c'.repeat(80)}`, secrets)).toEqual([])
 })
 
-test('a private number is found in the PEM file of its key, and not in what is public', () => {
+test('a private number is found in the PEM file of its key, and not in the public key', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = privateKey.export({ format: 'jwk' })
   const numbers = [jwk.d, jwk.p, jwk.q].map((each, at) => canary(`${at}`, Buffer.from(each ?? '', 'base64url')))
@@ -119,7 +119,7 @@ test('a private number is found in the PEM file of its key, and not in what is p
     expect(search(text, numbers)).toEqual([])
 })
 
-test('what is not there is not found, and where something is found is told without it', () => {
+test('an absent secret is not found, and a finding shows its place without the secret', () => {
   expect(search(randomBytes(100_000), [whole, password('password', WORD)])).toEqual([])
   expect(search('', [whole])).toEqual([])
 
@@ -128,7 +128,7 @@ test('what is not there is not found, and where something is found is told witho
   expect(finding).toEqual({ canary: 'word', form: 'raw', around: 'password=[…]' })
 })
 
-test('what is too short to mean something cannot be searched for', () => {
+test('a secret that is too short to be distinctive cannot be searched for', () => {
   expect(() => canary('short', 'eleven-char')).toThrow('short has 11 bytes')
   expect(() => token('none', 'no-signature.')).toThrow('none’s signature has 0 bytes')
 })

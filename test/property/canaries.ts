@@ -2,18 +2,18 @@
 export interface Canary {
   name: string
   bytes: Buffer
-  /** Of a text without inner structure: no piece of so many characters may be found either. */
+  /** For a secret without inner structure: no piece of this length may be found either. */
   piece?: { length: number; step: number }
 }
 
 export interface Finding {
   canary: string
   form: string
-  /** Where it was: what stands around it, without the thing itself. */
+  /** The text around the secret, without the secret itself. */
   around: string
 }
 
-/** Shorter ones would be found by chance. */
+/** Shorter secrets would be found by chance. */
 export const SHORTEST = 12
 
 export function canary(name: string, value: string | Buffer, piece?: Canary['piece']): Canary {
@@ -22,17 +22,17 @@ export function canary(name: string, value: string | Buffer, piece?: Canary['pie
   return { name, bytes, ...(piece && { piece }) }
 }
 
-/** A password: of any eight of its characters in a row, most are random. */
+/** A password of which any eight consecutive characters are mostly random. */
 export function password(name: string, value: string): Canary {
   return canary(name, value, { length: 8, step: 1 })
 }
 
-/** What is random by its hexadecimal digits alone: eight of them may be another UUID’s, as a request has one. */
+/** A UUID. Only pieces of 16 characters count: eight digits may also belong to another UUID, such as a request id. */
 export function uuid(name: string, value: string): Canary {
   return canary(name, value, { length: 16, step: 1 })
 }
 
-/** A token, and its signature alone, which makes it one; a piece of 31 characters holds a whole step of 16. */
+/** A token, and its signature alone. Any 31 characters contain one of the pieces, which are 16 characters apart. */
 export function token(name: string, value: string): Canary[] {
   const signature = value.split('.').at(-1) ?? ''
   return [canary(name, value), canary(`${name}’s signature`, signature, { length: 16, step: 16 })]
@@ -48,8 +48,8 @@ const utf16 = (text: string) =>
   [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
 /**
- * Every way in which a secret might be written, by name. Base64 is what stands between the characters that also depend
- * on neighbours, so that it is found inside of a longer text, with padding or without.
+ * Every encoding of a secret, by name. In Base64 the first and last characters also depend on neighbouring bytes, so
+ * only those in between count: they are found inside a longer text, with or without padding.
  */
 export function forms({ bytes, piece }: Canary): Map<string, Buffer> {
   const texts = new Map<string, string>()
@@ -97,11 +97,11 @@ export function forms({ bytes, piece }: Canary): Map<string, Buffer> {
 }
 
 const AROUND = 60
-/** JSON in JSON doubles every backslash, as often as it is nested. */
+/** JSON inside JSON doubles every backslash at each level. */
 const flat = (text: string) => text.replace(/\\+/g, '\\')
 const oneLine = (text: string) => text.replace(/\r?\n|\\r|\\n/g, '')
 
-/** Where any of the canaries is, in any form, however deeply escaped, also across lines. */
+/** Finds every canary, in any encoding, however deeply escaped, also across lines. */
 export function search(where: string | Buffer, canaries: readonly Canary[]): Finding[] {
   const whole = Buffer.from(where).toString('latin1')
   const flattened = flat(whole)

@@ -7,13 +7,13 @@ import { judge } from './verdict.ts'
 
 export interface Reached {
   requests: number
-  /** How often each was answered; 101 stands for an opened socket. */
+  /** How often each status occurred; 101 stands for an opened socket. */
   statuses: Map<number, number>
 }
 
 /**
- * Sends any requests to one target of a running service and judges each answer. Rejects with fast-check's report: the
- * seed, the path, and the smallest request that went wrong.
+ * Sends generated requests to one target of a running service and judges each answer. Rejects with fast-check's report:
+ * the seed, the path, and the smallest failing request.
  */
 export async function checkAnswers(
   { url, agent, known }: { url: string; agent: Agent; known: Known },

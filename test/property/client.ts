@@ -1,15 +1,15 @@
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** A request as it goes over the wire: nothing is added to it that is not said here. */
+/** A complete request: the client adds nothing to it. */
 export interface WireRequest {
   method: string
   target: string
   headers: readonly (readonly [name: string, value: string])[]
   body: string | Uint8Array
-  /** How the end of the body is told; `declared` is a Content-Length that may lie, `coding` a Transfer-Encoding. */
+  /** How the body ends; `declared` is a Content-Length that may be wrong, `coding` a Transfer-Encoding. */
   framing: 'none' | 'length' | 'chunked' | { declared: string } | { coding: string }
-  /** Sent once the connection has become a socket. */
+  /** Bytes to send after the connection has become a socket. */
   after?: Uint8Array
 }
 
@@ -20,8 +20,8 @@ export interface Answer {
 }
 
 /**
- * `waiting`: the service rightly waits for the rest of a body. `cut`: it has broken off over what came after a body, which is
- * no request; the end of its answer may be lost by that. `closeCode` is undefined while the socket is open.
+ * `waiting`: the service rightly waits for the rest of a body. `cut`: it closed the connection because of invalid bytes
+ * after a body, so the end of its answer may be lost. `closeCode` is undefined while the socket is open.
  */
 export type Outcome =
   | { kind: 'answer'; answer: Answer }
@@ -29,18 +29,18 @@ export type Outcome =
   | { kind: 'waiting' }
   | { kind: 'cut' }
 
-/** How long a service may wait for a body that never comes, until the client is convinced that it does. */
+/** The time without an answer after which the service counts as waiting for the rest of a body. */
 const WAITING_MS = 150
-/** How long a socket is listened to that nobody closes. */
+/** The time to listen to a socket that stays open. */
 const LISTENING_MS = 60
 
-/** Sends one request and says what came of it. Rejects when nothing does in time, or half of it. */
+/** Sends one request and returns its outcome. Rejects when no complete answer arrives in time. */
 export async function exchange(url: string, agent: Agent, sent: WireRequest, withinMs: number): Promise<Outcome> {
   const { connection, outcome } = once(url, agent, sent, withinMs)
   try {
     return await outcome
   } catch (error) {
-    // A kept connection that the service had given up in that very moment: every client sends again.
+    // The service closed the idle connection at that very moment. Every client repeats its request then.
     if (connection.reusedSocket && isReset(error)) return await once(url, agent, sent, withinMs).outcome
     if (isLong(sent.framing, Buffer.byteLength(sent.body)) && isReset(error)) return { kind: 'cut' }
     throw error
@@ -51,7 +51,7 @@ function once(url: string, agent: Agent, sent: WireRequest, withinMs: number) {
   const { hostname, port } = new URL(url)
   const { method, target: path, body } = sent
   const bytes = Buffer.from(body)
-  // What follows a lie about the length, or an upgrade, belongs to no other request.
+  // After a wrong length or an upgrade no other request can use the connection.
   const alone = typeof sent.framing === 'object' || sent.headers.some(([name]) => name.toLowerCase() === 'upgrade')
   const connection = request({
     hostname,
@@ -102,13 +102,13 @@ function framed({ headers, framing }: WireRequest, length: number): (readonly [s
   return [...headers, ['Transfer-Encoding', framing.coding]]
 }
 
-/** Whether more is promised than is sent, or its end is never told. */
+/** Whether the body is shorter than announced, or its end is never sent. */
 function isShort(framing: WireRequest['framing'], length: number): boolean {
   if (typeof framing !== 'object') return false
   return 'coding' in framing || (/^\d+$/.test(framing.declared) && Number(framing.declared) > length)
 }
 
-/** Whether more is sent than is promised. */
+/** Whether the body is longer than announced. */
 function isLong(framing: WireRequest['framing'], length: number): boolean {
   return typeof framing === 'object' && 'declared' in framing && Number(framing.declared) < length
 }
@@ -120,7 +120,7 @@ async function read(response: IncomingMessage): Promise<Answer> {
   return { status, headers, body: Buffer.concat(chunks).toString() }
 }
 
-/** Reads a socket until it is closed, and says by which code. */
+/** Reads a socket until it is closed, and returns the close code. */
 async function listen(socket: Duplex, head: Buffer, after: Uint8Array | undefined): Promise<number | undefined> {
   let received = head
   if (after && after.length > 0) socket.write(after)

@@ -14,7 +14,7 @@ import { send, type Sent } from '../send.ts'
 import { STARTING_FAST } from '../serve/program.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../serve/main.ts')
-/** On a busy machine a start takes seconds. */
+/** A start takes seconds on a busy machine. */
 const START_MS = 30_000
 
 const HANDING_OUT = new Set(['/api/auth/login', '/api/auth/refresh'])
@@ -27,7 +27,7 @@ export interface Told {
   cookie: string
 }
 
-/** What a run leaves behind in which a secret might be found: everything written, and everything refused. */
+/** Collects the traces of a run that might contain a secret: all output, and all refusals. */
 export function collectEvidence() {
   const output: string[] = []
   const errors: string[] = []
@@ -66,11 +66,11 @@ export function collectEvidence() {
   return {
     output: () => output.join('\n'),
     errors: () => errors.join('\n\n'),
-    /** Every other answer, but for those whose purpose it is to hand out a token. */
+    /** All other answers, except those that hand out a token on purpose. */
     answers: () => answers.join('\n\n'),
     statuses,
 
-    /** Runs the program to its end, which has to come by itself and with that code. */
+    /** Runs the program until it ends by itself, and expects that exit code. */
     async run(code: number, env: Record<string, string>, ...args: string[]): Promise<void> {
       const end = await begin(env, args, PROGRAM).ended
       expect(end.code, end.told).toBe(code)
@@ -99,7 +99,7 @@ export function collectEvidence() {
       }
     },
 
-    /** One request, whose answer is evidence. */
+    /** Sends one request and keeps its answer as evidence. */
     async ask(url: string, method: string, path: string, sent: Sent = {}): Promise<Told> {
       const answer = await send(url, method, path, sent)
       const told = await answer.text()
@@ -109,7 +109,7 @@ export function collectEvidence() {
       return { status: answer.status, body: told, cookie: set?.[1] ?? '' }
     },
 
-    /** Bytes as they are, that no client would send. */
+    /** Sends raw bytes that no client would send. */
     async send(url: string, bytes: string): Promise<void> {
       const { hostname, port } = new URL(url)
       const connection = connect(Number(port), hostname)
@@ -119,7 +119,7 @@ export function collectEvidence() {
       tell(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), 'raw', answer)
     },
 
-    /** A socket until it is closed or refused; gives the close code, or the status. */
+    /** Follows a socket until it is closed or refused; returns the close code or the status. */
     async follow(
       url: string,
       path: string,
@@ -140,7 +140,7 @@ export function collectEvidence() {
       })
     },
 
-    /** Ends what a failed test has left. */
+    /** Kills the processes that a failed test has left. */
     end() {
       for (const child of children) child.kill('SIGKILL')
     },
@@ -153,20 +153,20 @@ export async function auditRows(folder: string): Promise<string[]> {
   const db = await openDatabase(`file:${folder}/panel.db`)
   const rows = await db.query(z.record(z.string(), z.unknown()), 'SELECT * FROM audit ORDER BY id')
   await db.close()
-  // What held a NUL comes back as bytes.
+  // A text that contains a NUL is returned as bytes.
   return rows.map((row) =>
     JSON.stringify(row, (_, value: unknown) => (value instanceof ArrayBuffer ? Buffer.from(value).toString() : value)),
   )
 }
 
-/** The database as it lies there: its file, and what has not been carried into it. */
+/** The contents of the database file and of its write-ahead log. */
 export async function databaseFiles(folder: string): Promise<Buffer> {
   const list = async () => (await readdir(folder)).filter((name) => name.startsWith('panel.db')).sort()
   for (;;) {
     const names = await list()
     const read = await Promise.allSettled(names.map((name) => buffer(createReadStream(join(folder, name)))))
-    // A connection that was closed lets go of its files only when it is collected, which may be now: SQLite then moves
-    // the journal into the database and removes it, so what was read is of two states.
+    // A closed connection releases its files when it is garbage-collected, which may happen now. SQLite then moves the
+    // log into the database and removes it, so the files just read may belong to two states.
     if (String(await list()) !== String(names)) continue
     return withoutGaps(
       Buffer.concat(read.map((each) => (each.status === 'fulfilled' ? each.value : raise(each.reason)))),
@@ -180,7 +180,7 @@ function raise(reason: unknown): never {
 
 const GAP = 64
 
-/** The same bytes, but of a long row of zeros only the first: most of a database's pages are empty, and no secret is. */
+/** Shortens long runs of zeros: most pages of a database are empty, and no secret contains such a run. */
 export function withoutGaps(bytes: Buffer): Buffer {
   const zeros = Buffer.alloc(GAP)
   const parts: Buffer[] = []

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
 import { defineFunction } from '../../functions/services.ts'
 import { startServer } from '../../serve/server.ts'
-// The service with three functions too many: each tells a password where it does not belong.
+// The service with three additional functions, each of which leaks a password.
 
 const request = { body: z.object({ password: z.string() }) }
 const response = z.object({})
@@ -18,7 +18,7 @@ const logs = defineFunction({
   request,
   response,
   handler({ body }, { log }) {
-    // Deeper than what is redacted.
+    // The redaction does not reach this depth.
     log.info({ request: { json: { body } } }, 'planted')
     return {}
   },

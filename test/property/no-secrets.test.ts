@@ -17,8 +17,9 @@ const RUN_MS = 180_000
 const LEAKING = join(import.meta.dirname, 'leaking.ts')
 
 /**
- * With what every encoding changes: letters beyond ASCII, quotes, backslashes, what addresses and forms reserve; and so
- * much chance in between that no eight characters in a row are another password’s. It begins with a letter: as an argument of a command it is no option.
+ * Returns a password with characters that every encoding changes: non-ASCII letters, quotes, backslashes, and reserved
+ * characters of addresses and forms. The random characters between them make any eight consecutive characters unique.
+ * It begins with a letter, so that a command does not take it for an option.
  */
 const newPassword = () => {
   const random = () => randomBytes(3).toString('base64url')
@@ -49,13 +50,13 @@ const P = {
   noKey: newPassword(),
 }
 const otherKey = randomBytes(32)
-/** As the hypervisor writes them: only the part behind the sign of equality is a secret. */
+/** In the format of the hypervisor only the part after the equals sign is a secret. */
 const hypervisorTokens = [randomUUID(), randomUUID()] as const
-/** They travel in a header, which takes no other characters. */
+/** These travel in a header, which allows no other characters. */
 const databaseTokens = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')] as const
 
 const NOTHING: Buffer = Buffer.alloc(0)
-/** What the run has brought to light, filled once. */
+/** The secrets to search for; the run adds those that the service creates. */
 const secrets: Canary[] = [
   ...Object.entries(P).map(([name, value]) => password(`the password ${name}`, value)),
   canary('another PANEL_SECRET_KEY', otherKey),
@@ -77,7 +78,7 @@ const cleaning: (() => unknown)[] = []
 
 beforeAll(async () => {
   const folder = await temporaryFolder((work) => cleaning.push(work))
-  // The first run cuts its connections, which is no business of the others.
+  // The first run cuts the connections of its host, so the others need another host.
   const [cut, demo] = await Promise.all([startDemo(), startDemo()])
   const evidence = collectEvidence()
   cleaning.push(() => evidence.end())
@@ -113,7 +114,7 @@ async function startDemo(): Promise<DemoHost> {
       alice: { password: P.alice, uid: 1002, groups: ['alice', 'sudo'], sudo: 'password' },
       bob: { password: P.bob, uid: 1003, groups: ['bob'] },
       carol: { password: P.carol, uid: 1004, groups: ['carol'], expired: true },
-      // Its password travels to sudo as well.
+      // sudo asks for its password, so the password travels there as well.
       panel: { password: P.service, uid: 1005, groups: ['panel'], sudo: 'password' },
     },
   })
@@ -122,7 +123,7 @@ async function startDemo(): Promise<DemoHost> {
 }
 
 let addresses = 0
-/** No limit on logins is met unless it is meant. */
+/** Returns a new address, so that no rate limit on logins applies by accident. */
 const newAddress = () => {
   addresses += 1
   return `198.51.${Math.floor(addresses / 250)}.${addresses % 250}`
@@ -141,7 +142,7 @@ async function signIn({ ask }: Evidence, url: string, username: keyof typeof P) 
   return { access, refresh: answer.cookie }
 }
 
-/** Everything that can be asked, rightly and wrongly. */
+/** Sends every kind of request, valid and invalid. */
 async function wholeRun(evidence: Evidence, demo: DemoHost, folder: string): Promise<void> {
   const { ask, send, follow, start, run } = evidence
   const env = {
@@ -287,7 +288,7 @@ async function wholeRun(evidence: Evidence, demo: DemoHost, folder: string): Pro
   databases.push(running, await databaseFiles(folder))
 }
 
-/** Each table is missing for a while: what the database says of a statement must not tell its arguments. */
+/** Removes each table for a while: an error of the database must not show the arguments of its statement. */
 async function whileTheDatabaseFails(
   { ask, follow }: Evidence,
   url: string,
@@ -304,7 +305,7 @@ async function whileTheDatabaseFails(
     for (const path of ['auth/me', 'auth/sessions', 'updates/targets', 'updates/history', 'health'])
       await ask(url, 'GET', `/api/${path}`, { token: bob.access, cookie: bob.refresh })
     await ask(url, 'GET', '/api/audit', { token: alice.access })
-    // With a key that has to be looked up.
+    // The service has to look up the key of this token.
     const [, ...rest] = alice.access.split('.')
     const header = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'k'.repeat(43) })).toString('base64url')
     await ask(url, 'GET', '/api/auth/me', { token: [header, ...rest].join('.') })
@@ -318,7 +319,7 @@ async function whileTheDatabaseFails(
   await db.close()
 }
 
-/** The service's own password cannot be opened, and neither can the private half of its key. */
+/** Starts with another secret key: neither the service's password nor its private signing key can be decrypted. */
 async function withAnotherKey(evidence: Evidence, demo: DemoHost, folder: string): Promise<void> {
   const env = { PANEL_DATA_DIR: folder, PANEL_SECRET_KEY: otherKey.toString('base64') }
   const { url, stop } = await evidence.start({ ...env, PANEL_TRUSTED_PROXIES: '127.0.0.1', ...hostOf(demo) })
@@ -342,7 +343,7 @@ async function withTheKeyOfTheEnvironment(evidence: Evidence, demo: DemoHost): P
   databases.push(await databaseFiles(folder))
 }
 
-/** A service that is installed by the wizard, its settings changed by requests and by commands, and copied. */
+/** Installs a service with the wizard, changes its settings by requests and commands, and makes a backup. */
 async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promise<void> {
   const { ask, run, start } = evidence
   const folder = await temporaryFolder((work) => cleaning.push(work))
@@ -352,7 +353,7 @@ async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promi
   const account = { ssh_host: `127.0.0.1:${demo.port}`, ssh_username: 'panel', ssh_password: P.service }
   const wizard = (path: string, more: object) =>
     ask(url, 'POST', path, { from: newAddress(), body: { setup_token, ...account, ...more } })
-  // The token is on the console on purpose, and nowhere else.
+  // The service prints the setup token on the console on purpose, and must show it nowhere else.
   const elsewhere = password('the setup token', setup_token)
   for (const wrong of [{ setup_token: P.setupWrong }, { ssh_password: P.setupWrong }, { ssh_username: [P.setupWrong] }])
     await wizard('/api/install/check', wrong)
@@ -404,7 +405,7 @@ async function fromTheWizardToABackup(evidence: Evidence, demo: DemoHost): Promi
   found.wizardAudit = (await auditRows(folder)).join('\n')
 }
 
-/** Whatever a hypervisor answers, the token among it; the settings are then such that all is well. */
+/** Tries all kinds of answers of a hypervisor, also one with the token; leaves working settings. */
 async function withAHypervisor(
   { ask }: Evidence,
   url: string,
@@ -452,7 +453,7 @@ async function withAHypervisor(
   expect(hypervisor.authorizations.some((text) => text.includes(right))).toBe(true)
 }
 
-/** What stops the start is named, and not told. */
+/** Starts with wrong settings: the error names the variable and does not show its value. */
 async function withWrongSettings({ run }: Evidence): Promise<void> {
   const folder = await temporaryFolder((work) => cleaning.push(work))
   const nowhere = 'http://127.0.0.1:9'
@@ -471,7 +472,7 @@ async function withWrongSettings({ run }: Evidence): Promise<void> {
 
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const
 
-/** Adds the secret key of a folder and the private numbers of its signing keys to what is searched for. */
+/** Adds the secret key of a folder and the private numbers of its signing keys to the secrets. */
 async function rememberKeys(folder: string, key?: Buffer): Promise<void> {
   const secretKey = key ?? Buffer.from((await readFile(join(folder, 'secret.key'), 'utf8')).trim(), 'base64')
   secrets.push(canary('secret.key', secretKey))
@@ -495,8 +496,8 @@ function opened(open: () => string): string | undefined {
   }
 }
 
-describe('after a whole run, rightly and wrongly used', () => {
-  test('there is something to search, and something to search for', () => {
+describe('after a run with valid and invalid requests', () => {
+  test('the run has left traces, and secrets to search for', () => {
     expect([...found.statuses]).toEqual(
       expect.arrayContaining([200, 202, 400, 401, 403, 404, 405, 413, 429, 431, 500, 502, 503]),
     )
@@ -527,7 +528,7 @@ describe('after a whole run, rightly and wrongly used', () => {
     expect(secrets.filter(({ bytes }) => bytes.length < SHORTEST)).toEqual([])
   })
 
-  test('no secret is in what the service and its commands have written', () => {
+  test('no secret is in the output of the service and its commands', () => {
     expect(search(found.output, secrets)).toEqual([])
   })
 
@@ -535,24 +536,24 @@ describe('after a whole run, rightly and wrongly used', () => {
     expect(search(found.audit, secrets)).toEqual([])
   })
 
-  test('no secret is in an error that a client was told', () => {
+  test('no secret is in an error that a client received', () => {
     expect(search(found.errors, secrets)).toEqual([])
   })
 
-  test('no secret is in an answer whose purpose it is not to hand it out', () => {
+  test('no secret is in an answer, except where the answer hands it out on purpose', () => {
     expect(search(found.answers, secrets)).toEqual([])
   })
 
-  test('no secret lies in the database in clear, where all of them are used', () => {
+  test('no secret is in the database in clear text, although all of them are in use', () => {
     expect(search(found.database, secrets)).toEqual([])
   }, 60_000)
 
-  test('no secret lies in a backup without its key in clear', () => {
+  test('no secret is in a backup without its key in clear text', () => {
     expect(search(found.backup, secrets)).toEqual([])
   }, 60_000)
 
   test.each(['output', 'audit', 'errors', 'answers', 'database', 'backup'] as const)(
-    'every secret would be found if it were somewhere in the %s',
+    'the search finds every secret that is planted in the %s',
     (place) => {
       const around = Buffer.from(found[place]).subarray(0, 100_000)
       for (const secret of secrets) {
@@ -564,7 +565,7 @@ describe('after a whole run, rightly and wrongly used', () => {
   )
 })
 
-test('what a function tells where it should not is found: in the log, in the audit log and in an error', async () => {
+test('a secret that a function leaks is found: in the log, in the audit log and in an error', async () => {
   const folder = await temporaryFolder()
   const evidence = collectEvidence()
   onTestFinished(() => evidence.end())

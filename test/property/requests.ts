@@ -6,8 +6,8 @@ import type { AnySocket } from '../../runtime/socket.ts'
 import type { WireRequest } from './client.ts'
 
 /**
- * Requests name what only a running service knows, as `{user2}` or `{job0}`, so that a counterexample reads the same
- * at every run.
+ * The kinds of values that only a running service knows. Requests contain placeholders such as `{user2}` or `{job0}`
+ * for them, so that a counterexample reads the same in every run.
  */
 export const KNOWN = [
   'user',
@@ -24,7 +24,7 @@ export const KNOWN = [
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
-/** The request with what it names. */
+/** Replaces the placeholders of a request with their values. */
 export function filled(request: WireRequest, known: Known): WireRequest {
   const fill = (text: string) =>
     text.replace(/\{([a-z]+)(\d+)\}/g, (whole, name: string, at: string) => {
@@ -43,7 +43,7 @@ const one = <value>(values: readonly value[]) => fc.constantFrom(...values)
 const often = <value>(arbitrary: fc.Arbitrary<value>, weight: number) => ({ arbitrary, weight })
 const known = (name: (typeof KNOWN)[number]) => fc.nat(11).map((at) => `{${name}${at}}`)
 
-/** Names that objects have from birth, and words that mean something to the service. */
+/** Names of inherited properties, and words with a meaning to the service. */
 const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'then', 'length', '']
 const WORDS = [
   ...['host', 'all', 'lxc:101', 'lxc:102', 'lxc:999', 'lxc:', 'lxc:-1', 'lxc:$(id)', 'lxc:1 2', "lxc:1';", 'lxc:\0'],
@@ -91,7 +91,7 @@ const text = fc.oneof(
 )
 const key = fc.oneof(one(KEYS), fc.string({ maxLength: 12 }), one(['username', 'target', 'limit', 'kid', 'sub']))
 
-// --- JSON, as a text: what an object literal cannot hold (a key twice, a number out of range) can be sent all the same.
+// --- JSON as text, because an object literal cannot contain a duplicate key or a number out of range.
 
 const NUMBERS = ['0', '-0', '1e400', '-1e400', '1E-400', '9007199254740993', '123456789012345678901234567890', '0.1']
 const { value: jsonText } = fc.letrec<{ value: string }>((tie) => ({
@@ -125,7 +125,7 @@ const deep = fc
 
 const quoted = text.map((each) => JSON.stringify(each))
 
-/** An object with some of the right keys, whose values are right, or nearly, or wrong. */
+/** An object with some of the expected keys, whose values are valid, nearly valid or invalid. */
 const objectWith = (keys: readonly string[]) => {
   const value = fc.oneof(often(quoted, 4), often(jsonText, 2), often(deep, 1))
   const right = fc.tuple(...keys.map((name) => value.map((each) => [name, each] as const)))
@@ -135,11 +135,11 @@ const objectWith = (keys: readonly string[]) => {
     .map(([left, entries, others]) => objectText([...entries.filter(([name]) => left.includes(name)), ...others]))
 }
 
-/** What the wizard asks for. */
+/** The fields of the setup wizard. */
 const WIZARD = '"setup_token":"{setup0}","ssh_host":"{host0}","ssh_username":"panel","ssh_password":"{password0}"'
 
-/** Bodies with which the function succeeds, so that what lies behind its schema is reached too. */
-const SUCCEEDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+/** Bodies with which an endpoint succeeds, where random ones rarely pass its schema. */
+const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/auth/login': one(['demo', 'guest']).map((name) => JSON.stringify({ username: name, password: name })),
   'POST /api/install': fc.constant(`{${WIZARD},"ssh_host_key":"{hostkey0}"}`),
   'POST /api/install/check': fc.constant(`{${WIZARD}}`),
@@ -161,7 +161,7 @@ const SUCCEEDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const bodyOf = (fn: Target): fc.Arbitrary<string | Uint8Array> => {
   const keys = keysOf(fn.request?.body)
-  const whole = SUCCEEDS[fn.name] ?? objectWith(keys)
+  const whole = VALID_BODIES[fn.name] ?? objectWith(keys)
   const cut = fc.tuple(objectWith(keys), fc.nat(60)).map(([each, at]) => each.slice(0, at))
   return fc.oneof(
     often(whole, 4),
@@ -171,7 +171,7 @@ const bodyOf = (fn: Target): fc.Arbitrary<string | Uint8Array> => {
     often(cut, 2),
     often(fc.constant(''), 1),
     often(fc.uint8Array({ maxLength: 60 }), 1),
-    // No UTF-8 inside an otherwise right text, a byte order mark before it, and another encoding.
+    // Invalid UTF-8 or a byte order mark inside an otherwise valid text, and another encoding.
     often(one([[0xff, 0xfe], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xef, 0xbb, 0xbf], [0]]).map(withBytes(keys)), 1),
     often(
       objectWith(keys).map((each) => new Uint8Array(Buffer.from(each, 'utf16le'))),
@@ -186,7 +186,7 @@ const withBytes = (keys: readonly string[]) => (bytes: number[]) =>
 // --- The address
 
 const encoded = text.map((each) => encodeURIComponent(Buffer.from(each).toString()))
-/** What may stand in a request line at all, and, by Node's client, what may not. */
+/** Characters for a request line; with a higher `max` also those that Node's client does not allow there. */
 const line = (maxLength: number, max = 0x7e) =>
   fc.string({ unit: fc.integer({ min: 0x21, max }).map((code) => String.fromCharCode(code)), maxLength })
 const ODD_PARTS = [
@@ -237,8 +237,8 @@ const part = fc.oneof(
   ),
 )
 
-/** Parameters that lead somewhere, where numbers and jobs do not. */
-const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+/** Values of path parameters that find something, where a random number or a job id would not. */
+const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ':target': one(['host', 'lxc:101', 'lxc%3A101', 'lxc:999', 'all']),
   ':vmid': one(['101', '102', '103', '999']),
   ':action': one(['start', 'stop', 'shutdown', 'reboot']),
@@ -247,12 +247,12 @@ const LEADS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 }
 
 const parameter = (name: string): fc.Arbitrary<string> => {
-  const right = LEADS[name]
+  const right = VALID_PARAMETERS[name]
   return right ? fc.oneof(often(right, 1), often(part, 1)) : part
 }
 
-/** Queries that are answered, for the same reason as `SUCCEEDS`. */
-const FINDS: Readonly<Record<string, readonly string[]>> = {
+/** Queries with which an endpoint succeeds, where random ones rarely pass its schema. */
+const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
   'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy'],
@@ -275,7 +275,7 @@ const query = (fn: Target) => {
   )
   return fc.oneof(
     often(fc.constant(''), 2),
-    often(one(FINDS[fn.name] ?? ['']), 1),
+    often(one(VALID_QUERIES[fn.name] ?? ['']), 1),
     often(
       fc.array(pair, { minLength: 1, maxLength: 5 }).map((pairs) => `?${pairs.join('&')}`),
       6,
@@ -283,7 +283,7 @@ const query = (fn: Target) => {
   )
 }
 
-/** The path as it should be, and sometimes bent. */
+/** The path of the function, sometimes distorted. */
 const targetOf = (fn: Target): fc.Arbitrary<string> => {
   const pieces = fn.path.split('/').map((each) => (each.startsWith(':') ? parameter(each) : fc.constant(each)))
   const straight = fc.tuple(...pieces).map((all) => all.join('/'))
@@ -323,17 +323,17 @@ const longText = fc
 const headerName = fc
   .string({ unit: one([..."abcdefghijklmnopqrstuvwxyz0123456789-_.!#$%&'*+^`|~"]), minLength: 1, maxLength: 20 })
   .filter((name) => !FRAMING.has(name))
-/** These tell how a request is read; they are given apart. */
+/** These headers decide how a request is parsed, so they are generated separately. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'upgrade', 'host', 'expect'])
 
 const base64url = (each: string) => Buffer.from(each).toString('base64url')
-/** As JSON: texts, and what turns into one when it is taken for one, or cannot. */
+/** Key ids in JSON: texts, and values that can or cannot be converted to a text. */
 const KIDS = [
   ...[`"${'k'.repeat(43)}"`, `["${'k'.repeat(43)}"]`, '{"toString":1}', '["__proto__"]', 'null', '1e400'],
   `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
 ]
 const kid = fc.oneof(quoted, jsonText, one(KIDS))
-/** What has the form of a token, with whatever in it. */
+/** A forged token with any contents. */
 const forged = fc
   .tuple(
     one(['RS256', 'none', 'HS256', 'rs256', 'ES256']),
@@ -356,7 +356,7 @@ const rubbishToken = fc.oneof(
     1,
   ),
 )
-/** Nobody, rubbish, a user, an administrator. */
+/** The header of an anonymous client, of an invalid token, of a user, or of an administrator. */
 const authorization = fc.oneof(
   often(fc.constant([]), 1),
   often(
@@ -404,7 +404,7 @@ const cookies = fc.oneof(
   ),
 )
 
-/** From so many addresses that no limit is met, unless the last address is none. */
+/** Client addresses, so many that no rate limit applies, except where the last address of the header is invalid. */
 const address = fc.oneof(
   often(
     fc.tuple(fc.integer({ min: 1, max: 0xfe }), fc.nat(0xff), fc.nat(0xff), fc.nat(0xff)).map((each) => each.join('.')),
@@ -550,9 +550,9 @@ const headersOf = fc
 
 // --- Whole requests
 
-/** What is asked: a function, or the address of a socket. */
+/** The target of requests: a function, or the address of a socket. */
 export interface Target extends Pick<AnyFunction, 'path' | 'request'> {
-  /** As its test is called. */
+  /** The name in the title of its test. */
   name: string
   method: string
   isSocket: boolean
@@ -607,8 +607,8 @@ export function anyRequest(target: Target): fc.Arbitrary<WireRequest> {
   const without = fc.constant<Pick<WireRequest, 'body' | 'framing'>>({ body: '', framing: 'none' })
   return fc
     .record({
-      // CONNECT is a wish for a tunnel: a server without tunnels hangs up. A request that cannot be read is refused
-      // with a body, HEAD or not, which a client of HEAD takes for nonsense.
+      // CONNECT asks for a tunnel: a server without tunnels hangs up. The refusal of an unreadable request has a body,
+      // also for HEAD, whose client does not expect one.
       method: fc.oneof(
         often(fc.constant(target.method), 20),
         often(one(METHODS.filter((each) => each !== 'CONNECT' && each !== 'HEAD')), 1),
@@ -624,7 +624,7 @@ const PROTOCOLS = [
   ...['panel.v1', 'panel.v1, bearer.{user0}', 'bearer.{admin0}, panel.v1', 'panel.v1, bearer.', 'bearer.{user0}'],
   ...['panel.v1, panel.v1', 'panel.v1, bearer.a.b.c', ',', '', 'a b', 'panel.v2', 'panel.v1, bearer.{refresh0}', '"'],
 ]
-/** Any request to open a socket, and what is sent over it once it is open. */
+/** Any request to open a socket, with the bytes that are sent over it afterwards. */
 export function anyUpgrade(target: Target): fc.Arbitrary<WireRequest> {
   const mostly = (right: string, ...wrong: string[]) => fc.oneof(often(fc.constant(right), 12), often(one(wrong), 1))
   const handshake = fc
@@ -657,7 +657,7 @@ export function anyUpgrade(target: Target): fc.Arbitrary<WireRequest> {
       target: targetOf(target),
       headers: fc
         .tuple(headersOf, handshake, fc.boolean())
-        // Half of them bring no header with a token, so that the protocol's counts.
+        // Half of them have no Authorization header, so that the token of the subprotocol counts.
         .map(([more, own, bare]) => [
           ...more.filter(
             ([name]) => !UPGRADING.has(name) && !(bare && (name === 'Authorization' || name === 'Origin')),

@@ -10,10 +10,10 @@ const ErrorBody = z.strictObject({
 
 const statuses = new Map<string, number>(Object.entries(ERRORS).map(([code, [status]]) => [code, status]))
 
-/** `at file:line:column`, in clear or as JSON tells it. */
+/** `at file:line:column`, plain or in JSON. */
 const STACK = /(\n|\\n)\s*at [^\n]{0,300}?:\d+:\d+|node:internal|node_modules/
 
-/** What the contract promises of every answer and this one does not keep; `declared` are the codes over 499 allowed. */
+/** Returns how an answer breaks the rules for all answers; `declared` are the allowed codes of a status over 499. */
 export function complaints(
   { status, headers, body }: Answer,
   { method, declared }: { method: string; declared: readonly string[] },
@@ -22,7 +22,7 @@ export function complaints(
   const code = status >= 400 && method !== 'HEAD' ? refusal(status, body, wrong) : undefined
   if (status >= 500 && !declared.some((each) => each === code)) wrong.push(`status ${status} is not declared`)
   if (!headers['x-request-id']) wrong.push('no X-Request-Id')
-  // A file whose address changes with its content; a page that is asked for again each time.
+  // The address of an immutable file changes with its content. A page is revalidated each time.
   const mayBeKept = status === 200 && headers['cache-control']?.endsWith('immutable')
   const isChecked = (status === 200 || status === 304) && headers['cache-control'] === 'no-cache' && headers.etag
   if (headers['cache-control'] !== 'no-store' && !mayBeKept && !isChecked)
@@ -33,7 +33,7 @@ export function complaints(
   return wrong
 }
 
-/** The code of an answer in the form of every refusal. */
+/** Returns the code of a refusal, and reports a wrong format. */
 function refusal(status: number, body: string, wrong: string[]): string | undefined {
   const parsed = ErrorBody.safeParse(json(body))
   if (!parsed.success) {
@@ -45,7 +45,7 @@ function refusal(status: number, body: string, wrong: string[]): string | undefi
   return code
 }
 
-/** Throws with everything that is wrong with what came of a request. */
+/** Throws an error with all faults of an outcome. */
 export function judge(
   outcome: Outcome,
   expected: { method: string; declared: readonly string[]; isSocket: boolean },

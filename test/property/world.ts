@@ -26,10 +26,10 @@ import type { Known } from './requests.ts'
 
 /** Sessions, modules and deployments have the numbers up to this one. */
 const NUMBERS = 300
-/** An upgrade takes four seconds then: all that is asked of it comes in the first one. */
+/** An upgrade then takes four seconds; all requests about it come in the first one. */
 const LINE_MS = 100
 
-/** The host knows who has signed in. */
+/** The accounts of the host, one for each signed-in user. */
 const USERS = Object.fromEntries(
   ['user-0', 'user-1', 'admin-0'].map((name, n) => [name, { password: name, uid: 1500 + n, groups: [name] }]),
 )
@@ -37,20 +37,25 @@ const USERS = Object.fromEntries(
 interface WorldOptions {
   manifest?: Manifest
   installed?: boolean
-  /** Whether half of the jobs have not ended yet. */
+  /** Whether half of the jobs are still running. */
   running?: boolean
-  /** Whether modules and deployments are called as the service calls them, and not by numbers, which are easy to guess. */
-  called?: boolean
+  /** Whether modules and deployments have ids as in production instead of numbers, which are easy to guess. */
+  realisticIds?: boolean
 }
 
 /**
- * The whole service, or one with another manifest, for an imitated host: with users, administrators, their sessions,
- * and jobs that have ended, or some of them not, all of which requests can name.
+ * Starts the whole service, or one with another manifest, for an imitated host. Requests can refer to its users,
+ * administrators, sessions and jobs.
  */
-export async function startWorld({ manifest, installed = true, running = false, called = false }: WorldOptions = {}) {
+export async function startWorld({
+  manifest,
+  installed = true,
+  running = false,
+  realisticIds = false,
+}: WorldOptions = {}) {
   const demo = await startDemo({ wrongMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
-  const populated = await populate(folder, running, called ? CALLED : NUMBERED)
+  const populated = await populate(folder, running, realisticIds ? REALISTIC_IDS : NUMERIC_IDS)
   const forge = await testForge()
   const modules = ['notes', 'links', 'clock']
   for (const id of modules) {
@@ -96,14 +101,14 @@ export async function startWorld({ manifest, installed = true, running = false, 
     url,
     agent,
     known,
-    /** Those of modules that are called as the service calls them. */
-    deployments: CALLED.map(([, deployment]) => deployment),
-    /** What the service says of itself. */
+    /** Deployments of the modules with ids as in production. */
+    deployments: REALISTIC_IDS.map(([, deployment]) => deployment),
+    /** The status that the service reports for itself. */
     health: async () => Health.parse(await ask('/api/health')).status,
     installed: async () => Installed.parse(await ask('/api/install/status')).installed,
-    /** How many of the newest jobs have not ended. */
+    /** The number of running jobs among the newest ones. */
     runningJobs: async () => (Jobs.parse(await ask('/api/updates/history?output=none')) ?? []).filter(isRunning).length,
-    /** Connections opened since, beside those to the imitated host, of which this process has both ends. */
+    /** The number of connections opened since the start, without both ends of those to the imitated host. */
     openConnections: () => openConnections() - before - 2 * demo.connections,
   }
 }
@@ -140,14 +145,14 @@ async function populate(
     for (let n = 0; n < count; n += 1) {
       const user = await saveUser(db, `${as}-${n}`, as === 'admin', now)
       ids.push(user.id)
-      // In no session that could be ended, so that the token serves to the last request.
+      // The token belongs to no session that a request could end, so it stays valid to the last request.
       const sid = `${NUMBERS + 1000 + user.id}`
       known[as].push(await sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }))
     }
   }
   for (let n = 0; n < NUMBERS; n += 1) {
     const user_id = ids[n % ids.length] ?? 0
-    // Some can be refreshed; a signature for each would take seconds.
+    // Only some can be refreshed, because a signature for each would take seconds.
     const issued = n < 24 ? await sessions.refreshToken(user_id) : undefined
     if (issued) known.refresh.push(issued.token)
     const expires_at = timestamp(new Date(clock().getTime() + 86_400_000))
@@ -174,12 +179,11 @@ async function populate(
   return known
 }
 
-/** Ids of modules, each with one of a deployment; a real one could not have these. */
-const NUMBERED = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1}`] as const)
-const CALLED = Array.from({ length: 12 }, (_, n) => [`module-${n}`, randomUUID()] as const)
+/** Ids of modules, each with the id of a deployment; the service does not assign such ids. */
+const NUMERIC_IDS = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1}`] as const)
+const REALISTIC_IDS = Array.from({ length: 12 }, (_, n) => [`module-${n}`, randomUUID()] as const)
 
-/** A module by that id, and a deployment that has ended. */
-/** A host and a container whose last check found something to repair. */
+/** Stores checks of the host and of a container that found something to repair. */
 async function populateChecks(db: Database, now: string): Promise<void> {
   const summary = JSON.stringify({
     ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, services: [] },
@@ -199,6 +203,7 @@ async function populateChecks(db: Database, now: string): Promise<void> {
   }
 }
 
+/** Stores a module with that id, and an ended deployment. */
 async function populateModule(db: Database, id: string, deployment: string, now: string): Promise<void> {
   const record = { id, name: id, description: '', version: '1', backend: null, nav_label: null, nav_icon: null }
   const begun = {

@@ -1,4 +1,4 @@
-/** The colours of one theme, by the name of their token. */
+/** The colours of one theme, by token name. */
 export type Colours = ReadonlyMap<string, string>
 
 /** The colours in a stylesheet of tokens: `--name: light-dark(#rrggbb, #rrggbb)`. */
@@ -29,11 +29,11 @@ function luminance(colour: string): number {
 }
 
 const BACKGROUNDS = ['bg', 'surface', 'raised']
-/** What is read on each of the backgrounds. */
+/** Colours of texts that appear on all backgrounds. */
 const TEXTS = ['text', 'dim', 'accent', 'ok', 'warn', 'err', 'magenta', 'cyan']
-/** What one has to see to know where to press. */
+/** Colours that show where a control is. */
 const CONTROLS = ['control']
-/** What is read on a background of its own. */
+/** Texts with a background of their own. */
 const PAIRS = [
   ['on-fill', 'fill'],
   ['on-fill', 'danger'],
@@ -44,7 +44,7 @@ const PAIRS = [
 const TEXT = 4.5
 const CONTROL = 3
 
-/** Every pair that is too weak, or missing, as a sentence. */
+/** Describes every pair of colours that has too little contrast, or is missing. */
 export function weakIn(colours: Colours): string[] {
   const pairs = [
     ...TEXTS.flatMap((text) => BACKGROUNDS.map((background) => [text, background, TEXT] as const)),

@@ -1,12 +1,12 @@
 import { parseSync } from 'vite'
 import { visit } from './literals.ts'
 
-/** What tells a French sentence from a name or a command. */
+/** Distinguishes a French sentence from a name or a command. */
 const FRENCH = /[àâçéèêëîïôùûœ«»]|\b(le|la|les|un|une|des|du|est|pas|dans|avec|pour|par|aucun|aucune)\b/i
 
 const OF_DECLARATION = new Set(['summary', 'description', 'example'])
 
-/** The French sentences in a source; what is put into them is `{}`. */
+/** The French sentences in a source, with `{}` for each inserted value. */
 export function frenchIn(path: string, source: string): string[] {
   const { program, errors } = parseSync(path, source)
   const found: string[] = errors.map(({ message }) => `${path}: ${message}`)
@@ -14,7 +14,7 @@ export function frenchIn(path: string, source: string): string[] {
     if (FRENCH.test(text)) found.push(text.trim())
   }
   visit(program, (node) => {
-    // What an endpoint says of itself is English, and its examples are none of what is said.
+    // The description of an endpoint is English, and its examples are not shown to users.
     if (node.type === 'Property' && OF_DECLARATION.has(String(Object(node.key).name))) return false
     if (node.type === 'Literal' && typeof node.value === 'string') note(node.value)
     if (node.type === 'TemplateLiteral' && Array.isArray(node.quasis)) note(node.quasis.map(cooked).join('{}'))
@@ -23,7 +23,7 @@ export function frenchIn(path: string, source: string): string[] {
   return found
 }
 
-/** A part of a template, as it is once it is read. */
+/** The text of a template part, with its escapes replaced. */
 function cooked(quasi: unknown): string {
   const { value } = Object(quasi)
   return String(Object(value).cooked ?? '')

@@ -1,11 +1,11 @@
 import { parseSync } from 'vite'
 
-/** Attributes whose value people read or hear. */
+/** Attributes whose value users read or hear. */
 const FOR_PEOPLE = new Set(['aria-label', 'title', 'placeholder', 'alt', 'label', 'hint', 'aria-description'])
 /** Signs, units of code and names of keys are the same in every language. */
 const NO_WORD = /^[\s\d\p{P}\p{S}]*$|^(Ctrl [A-Z]|SHA256:…)$/u
 
-/** The words for people that stand in a component, where they are in one language only. */
+/** Finds UI texts that are written in a component, and so exist in one language only. */
 export function literalsIn(path: string, source: string): string[] {
   const { program, errors } = parseSync(path, source)
   const found: string[] = errors.map(({ message }) => `${path}: ${message}`)
@@ -19,7 +19,7 @@ export function literalsIn(path: string, source: string): string[] {
     if (node.type === 'JSXAttribute' && FOR_PEOPLE.has(nameOf(node.name))) {
       visit(node.value, (inner) => {
         if (inner.type === 'Literal' && typeof inner.value === 'string') note(inner.value)
-        // What is compared is not said.
+        // A compared text is not shown.
         return inner.type !== 'BinaryExpression'
       })
     }
@@ -33,7 +33,7 @@ interface Node {
   [name: string]: unknown
 }
 
-/** Goes into what `see` says yes to. */
+/** Visits a syntax tree; it visits the children of a node if `see` returns true. */
 export function visit(node: unknown, see: (node: Node) => boolean): void {
   if (Array.isArray(node)) for (const each of node) visit(each, see)
   else if (isNode(node) && see(node)) for (const each of Object.values(node)) visit(each, see)
@@ -47,7 +47,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-/** Of an attribute or an element, as it is written. */
+/** The name of an attribute or an element. */
 function nameOf(node: unknown): string {
   return isNode(node) ? textOf(node.name) : ''
 }

@@ -6,7 +6,7 @@ import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
 
-/** Every word, by its way: `updates.title`. A function is one too. */
+/** The path of every text, such as `updates.title`; a text may be a function. */
 function ways(value: unknown, way = ''): string[] {
   if (typeof value !== 'object' || value === null) return [way]
   return Object.entries(value).flatMap(([name, each]) => ways(each, way ? `${way}.${name}` : name))
@@ -33,7 +33,7 @@ test('French texts use no-break spaces before punctuation and typographic apostr
   expect('Vraiment ?').toMatch(/[ \u00a0][;?!]| [:»]|« |\w'\w/)
 })
 
-/** Those that the client itself fails with. */
+/** The error codes of the client itself. */
 const OF_CLIENT: Readonly<Record<ClientCode, true>> = { network_failed: true, unexpected_answer: true }
 const CODES = [...Object.keys(ERRORS), ...Object.keys(OF_CLIENT)]
 const untold = (codes: readonly string[], errors: object) =>

@@ -43,7 +43,7 @@ test('older entries load on demand, each once', async () => {
   const page = await opened(async (panel) => {
     for (let n = 0; n < 55; n += 1) {
       const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
-      // So many of one user do not wait at once.
+      // The service limits the waiting jobs of a user, so each job ends before the next one starts.
       const status = async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status
       await expect.poll(status, { interval: 20, timeout: 10_000 }).not.toBe('running')
     }

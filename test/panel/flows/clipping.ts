@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core'
 
-/** From the narrowest phone to a wide window. */
+/** The widths from the narrowest phone to a wide window, in px. */
 export const WIDTHS = Array.from({ length: 33 }, (_, n) => 320 + n * 40)
 
-/** Has `clippingAt` know the page, until it is loaded anew. */
+/** Prepares the page for `clippingAt`, until it is reloaded. */
 export async function armClipping(page: Page): Promise<void> {
   await page.evaluate(`globalThis.clippingFaults = ${faults.toString()}`)
 }
 
 /**
- * What cannot be read or pressed in a page as it is, at each width, as sentences: the same fault once, with its widths. `inFrames` is for
- * what a script places by the width of the window: it takes a frame longer each time.
+ * Describes all elements of the page that cannot be read or pressed at a width. Equal faults are merged into one
+ * sentence with their widths. `inFrames` waits one more frame for a script that positions elements by the width.
  */
 export async function clippingAt(page: Page, widths: readonly number[], { inFrames = false } = {}): Promise<string[]> {
   const found = new Map<string, number[]>()
-  // By itself: what `setViewportSize` does besides takes longer than to look. The window is as before when it is detached.
+  // `setViewportSize` does more and takes longer than the check. Detaching restores the window.
   const window = await page.context().newCDPSession(page)
   for (const width of widths) {
     const size = { width, height: 900, deviceScaleFactor: 1, mobile: false }
@@ -30,14 +30,14 @@ export async function clippingAt(page: Page, widths: readonly number[], { inFram
 }
 
 /**
- * Runs in the page, so it stands alone. It tells of
+ * Runs in the page, so it refers to nothing outside. It reports
  *   page     the page scrolls sideways
- *   clipped  text that is cut without an ellipsis and cannot be scrolled to, or lies outside of the window
- *   word     a word broken that would fit into a line, or into lines of few letters each; a name in many lines
- *   scrolls  what is no output, and has to be scrolled sideways
- *   ellipsis an ellipsis that leaves less than six letters, or hides a text that has no title
+ *   clipped  text that is cut without an ellipsis and cannot be scrolled to, or lies outside the window
+ *   word     a broken word that fits into one line, or lines of few letters each; a name in many lines
+ *   scrolls  an element other than an output that scrolls sideways
+ *   ellipsis an ellipsis that leaves fewer than six letters, or hides a text without a title
  *   overlap  text that lies over other text
- *   off      what is pressed, outside of the window or of what scrolls around it
+ *   off      a control outside the window or outside its scrolling container
  */
 function faults(): string[] {
   const found: string[] = []

@@ -6,10 +6,10 @@ import { focused, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
-/** What Chromium says by itself of an answer that is an error. */
+/** Chromium's own messages about error responses. */
 const REFUSED = /status of (403|409|502)/
 
-/** The containers of a hypervisor whose API the service asks, as an administrator sees them. */
+/** Opens the containers page as an administrator, with a hypervisor API. */
 async function shownContainers(change: (hypervisor: TestHypervisor) => void = () => {}) {
   const hypervisor = await testHypervisor()
   change(hypervisor)
@@ -30,7 +30,7 @@ async function shownContainers(change: (hypervisor: TestHypervisor) => void = ()
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: new RegExp(`^${name} `) }) })
 
-/** What was asked of a container. */
+/** The actions that the hypervisor has received. */
 const acts = ({ requests }: TestHypervisor) =>
   requests.filter((each) => each.startsWith('POST')).map((each) => each.split('/').slice(-3).join('/'))
 

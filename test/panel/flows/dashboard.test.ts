@@ -8,7 +8,7 @@ import { focused, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
-/** What Chromium says by itself of an answer that is an error. */
+/** Chromium's own messages about error responses. */
 const REFUSED = /status of (500|502)/
 
 const Me = z.looseObject({ username: z.string() })
@@ -87,7 +87,7 @@ test('a changed host key is listed with a link to the settings, or to the server
   await page.getByRole('heading', { name: 'Clé de l’hôte' }).waitFor(WAIT)
   await page.getByText(demo.hostKey).waitFor(WAIT)
 
-  // The token is renewed, and the host cannot be asked who is an administrator.
+  // The token is renewed, and the host cannot confirm administrators.
   await page.goto(new URL('/', page.url()).href)
   await item.getByText('ops-panel settings set ssh_host_key').waitFor(WAIT)
   expect(await item.getByRole('link').count()).toBe(0)
@@ -97,7 +97,7 @@ test('an administrator sees that an absent host cannot confirm them, and regains
   timeout: LONG,
 }, async () => {
   const { page } = await shownDashboard({ expected: REFUSED })
-  // As the service has it: the token of that time says no.
+  // These are the service's answers to a token that was issued while the host was absent.
   await page.route('**/api/hypervisor/host', (route) =>
     route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Erreur SSH : connexion refusée' } }),
   )
@@ -170,6 +170,6 @@ test('nothing moves after the first paint', { timeout: LONG }, async () => {
   await page.locator('.card.containers').getByText('web').waitFor(WAIT)
   await page.waitForLoadState('networkidle')
 
-  // Google's bound for a page that is good: 0.1.
+  // Google's limit for a good page is 0.1.
   expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shifted') ?? 0))).toBeLessThan(0.1)
 })

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { FOR_ADMINS } from '../../../panel/navigation.ts'
 import { ROUTES } from '../../../panel/routes.ts'
 import { startDemo } from '../../runtime/demo.ts'
+import { controlledOutput } from '../../runtime/upgrade-output.ts'
 import { startService } from '../../serve/service.ts'
 import { isLong } from '../../rounds.ts'
 import { follow, openPage, signIn } from '../browser.ts'
@@ -12,7 +13,7 @@ import { findingsOf, readable, smallTargets, stores, withToken } from './page-fi
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const WIDTHS = [320, 390, 820, 1440]
-/** All of a page at once: what is scrolled below the bar of a phone is not too small. */
+/** High enough for the whole page, because a control scrolled under a phone's bar would count as too small. */
 const TALL = 4_000
 const LONG = 240_000
 /** Languages and themes: one of each in the gate, all of them in the long run. */
@@ -23,12 +24,12 @@ const LOOKS = [
   ['en', 'light'],
 ].slice(0, isLong ? 4 : 1)
 
-/** Where each page is looked at; a job has to exist first. */
+/** The addresses of all pages; the job must exist. */
 function addresses(job: string): string[] {
   return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ path }) => path.replace(':job', job))
 }
 
-/** Somebody signed in at a panel whose host has run an upgrade. */
+/** A signed-in user of a panel whose host has run an upgrade. */
 async function world(options: Parameters<typeof openPage>[1] = {}) {
   const demo = await startDemo()
   demo.lineMs = 1
@@ -40,10 +41,10 @@ async function world(options: Parameters<typeof openPage>[1] = {}) {
   await expect
     .poll(async () => (await (await service.request('GET', `/api/updates/jobs/${job}`)).json()).status)
     .toBe('success')
-  return { page, service, job: String(job) }
+  return { page, demo, service, job: String(job) }
 }
 
-/** There once nothing is loading. */
+/** Opens a page and waits until nothing is loading. */
 async function goTo(page: Page, path: string): Promise<void> {
   await follow(page, path)
   await page.locator('h1').waitFor()
@@ -107,8 +108,13 @@ test('sign-in and setup have no axe violation, no horizontal scroll and no small
 })
 
 test('touch targets on a phone are large enough', { timeout: LONG }, async () => {
-  const { page, job } = await world({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
+  const touch = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } }
+  const { page, demo, service, job } = await world(touch)
   const found: string[] = []
+  controlledOutput(demo).print('begun\n')
+  expect((await service.request('POST', '/api/updates/run', { target: 'lxc:101' })).status).toBe(202)
+  await goTo(page, '/containers')
+  await page.getByRole('row').getByRole('link', { name: 'Mise à jour' }).waitFor()
   for (const path of addresses(job)) {
     await goTo(page, path)
     found.push(...(await smallTargets(page, 44)).map((finding) => `${path}: ${finding}`))
@@ -156,7 +162,7 @@ test('no token is in storage or in an address', { timeout: LONG }, async () => {
   expect(withToken(Object.fromEntries(asked.map((address) => [address, address])), [...tokens])).toEqual([])
 })
 
-// --- The checks can fail.
+// --- The checks find planted faults.
 
 test('the check finds faults in a page', { timeout: LONG }, async () => {
   const { page } = await world()
@@ -215,7 +221,7 @@ test('the check finds a leaked token', { timeout: LONG }, async () => {
   await page.evaluate((token) => {
     localStorage.setItem('planted', token)
     sessionStorage.setItem('planted', token)
-    // biome-ignore lint/suspicious/noDocumentCookie: what is planted
+    // biome-ignore lint/suspicious/noDocumentCookie: a planted fault
     document.cookie = `planted=${token}`
     history.replaceState({ token }, '', `?planted=${token}`)
     window.name = token

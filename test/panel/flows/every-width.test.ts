@@ -18,14 +18,14 @@ const LANGUAGES = [
   ['fr', 'fr-FR'],
   ['en', 'en-GB'],
 ] as const
-/** A browser's and a system's as bots and proxies make them. */
+/** A long user agent, as bots and proxies send it. */
 const DEVICE = `Mozilla/5.0 (X11; Linux x86_64) ${'AnUncommonlyLongProductToken/1.0.0.0 '.repeat(8)}Chrome/140.0 Safari/537.36`
-/** What Chromium says by itself of what is refused here, and while the network is cut. */
+/** Chromium's own messages about refused requests and a cut network. */
 const EXPECTED = /status of (400|401|404|500|503)|net::ERR_|WebSocket connection to .* failed/
 const MODULE = 'a-module-with-the-longest-name-that-the-registry-takes-in-full'
 
-/** What the other pages show once they are loaded. */
-const THERE = {
+/** An element of each other page that appears only when the page has loaded. */
+const LOADED_SELECTORS = {
   '/updates/:job': '.output .line',
   '/containers': '.containers-table .spark',
   '/modules': 'section:last-child .modules > li',
@@ -49,14 +49,14 @@ afterAll(() => {
   console.info(`${counted.views} views at ${WIDTHS.length} widths in ${Math.round(counted.ms / 1000)} s`)
 })
 
-/** A module as a forge has it, without code. */
+/** A module's repository in a forge, without code. */
 function described(id: string, name: string) {
   const description = `${name}: ${'what it does, told at some length. '.repeat(4)}`
   const json = JSON.stringify({ id, name, version: '2025.10.31-rc.1+build.20251031', description, has_backend: false })
   return { name: id, branches: { main: { files: { 'module.json': json } } } }
 }
 
-/** The panel of a host whose names are as long as they may be, an upgrade in its history, and a page that is not signed in. */
+/** A panel whose host has names of the maximum length and an upgrade in its history, and a page before sign-in. */
 async function world(locale: string) {
   const names = longNames()
   const demo = await startDemo({ ...names, lineMs: 1 })
@@ -77,7 +77,7 @@ async function world(locale: string) {
   return { demo, service, panel, page, job }
 }
 
-/** Looks at a page as it is, at every width, once nothing is loading. */
+/** Checks the current page at every width, once nothing is loading. */
 async function look(page: Page, name: string, found: string[], options = {}): Promise<void> {
   await expect.poll(() => page.locator('.placeholder').count()).toBe(0)
   const began = performance.now()
@@ -119,9 +119,9 @@ test.each(LANGUAGES)('%s: no page is clipped or blocked at any width', { timeout
   await page.locator('.history td').first().waitFor()
   await look(page, '/updates', found)
   await page.route('**/api/settings/logs', (route) => route.fulfill({ json: { lines: [LOG_LINE] } }))
-  for (const [path, there] of Object.entries(THERE)) {
+  for (const [path, selector] of Object.entries(LOADED_SELECTORS)) {
     await goTo(page, path.replace(':job', job))
-    await page.locator(there).first().waitFor()
+    await page.locator(selector).first().waitFor()
     await look(page, path, found)
   }
 
@@ -172,7 +172,7 @@ test.each(LANGUAGES)(
     await look(page, 'a module to be removed', found)
     await closed()
 
-    // No faster than it is looked at.
+    // The upgrade must run until all widths are checked.
     demo.lineMs = 60_000
     const { job_id: job } = await panel.api('POST /api/updates/run', { body: { target: 'lxc:102' } })
     await goTo(page, '/updates')
@@ -248,7 +248,7 @@ test.each(LANGUAGES)('%s: setup is not clipped or blocked at any width', { timeo
   expect(found).toEqual([])
 })
 
-// --- The check can fail.
+// --- The check finds planted faults.
 
 test('the check finds clipped and blocked elements, and nothing else', { timeout: LONG }, async () => {
   const demo = await startDemo()
@@ -260,7 +260,7 @@ test('the check finds clipped and blocked elements, and nothing else', { timeout
     await page.evaluate((html) => {
       document.body.innerHTML = html
     }, html)
-    // The policy refuses attributes of style in HTML, not what a script sets.
+    // The policy refuses style attributes in HTML, but not styles that a script sets.
     await page.evaluate(() => {
       for (const each of document.querySelectorAll<HTMLElement>('[data-css]'))
         each.style.cssText = each.dataset.css ?? ''

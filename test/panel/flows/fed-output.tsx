@@ -6,7 +6,7 @@ import { Output } from '../../../panel/parts/output.tsx'
 const EACH_FRAME = 500
 const FRAMES = 100
 
-/** As one would do it first: every line in the page. */
+/** The simplest implementation: every line is in the page. */
 function Plain({ lines }: { lines: Lines }) {
   void version.value
   return (
@@ -23,7 +23,7 @@ const version = signal(0)
 const root = document.createElement('main')
 document.body.append(root)
 
-/** What each of so many frames took, in ms, while `work` was done in it. */
+/** The duration of each frame in ms, while `work` runs in it. */
 async function frames(work: (n: number) => void): Promise<number[]> {
   const took: number[] = []
   let before = await frame()
@@ -47,7 +47,7 @@ function feed(n: number): void {
   version.value += 1
 }
 
-/** Frames of a page that does nothing, then of one that shows 500 lines more in each. */
+/** Measures the frames of an idle page, then of a page that gets 500 more lines in each frame. */
 async function measure(shows: 'output' | 'plain') {
   const bare = await frames(() => {})
   const what =

@@ -70,7 +70,7 @@ test('a terminal receives every key', async () => {
 
 test('f pauses and resumes following an output', async () => {
   const { demo, service } = await started()
-  // Slower than a sign-in, on any machine.
+  // The job must outlast a sign-in, on any machine.
   demo.lineMs = 1_000
   const page = await openPage(`${service.url}/updates/${await service.run('host')}`)
   await signIn(page)

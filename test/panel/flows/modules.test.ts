@@ -11,13 +11,13 @@ import { started } from './started.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A service is built, stopped and started. */
+/** The test builds, stops and starts a service. */
 const LONG = 180_000
 const WAIT = { timeout: 60_000 }
-/** What Chromium says by itself while the service is away. */
+/** Chromium's own messages while the service is unreachable. */
 const AWAY = /net::ERR_|WebSocket connection to .* failed|status of (401|409|502|503)/
 
-/** The program, which can restart its service, with a forge and a host. */
+/** Starts the program, which can restart its service, with a forge and a host. */
 async function opened(code?: string) {
   const demo = await startDemo()
   const forge = await testForge()
@@ -40,7 +40,7 @@ test('a module is installed across a restart, updated, and removed after typing 
   const boot = await service.boot()
   const deployment = section('Déploiement de wordy')
   await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
-  // What is shown is what is installed: somebody has pushed meanwhile.
+  // The dialog shows the commit to install. A push in the meantime makes the service ask again.
   const first = forge.tip('wordy', 'main')
   const dialog = page.locator('dialog')
   const agree = dialog.getByRole('button', { name: 'Installer' })
@@ -54,7 +54,7 @@ test('a module is installed across a restart, updated, and removed after typing 
   expect(await dialog.locator('code').getAttribute('title')).toBe(forge.tip('wordy', 'main'))
   await agree.click()
   await deployment.first().waitFor(WAIT)
-  // The page may be loaded anew in the middle.
+  // A reload in the middle of an installation has no effect on it.
   await page.reload()
   await deployment.locator('header').getByText('Terminé').waitFor(WAIT)
   expect(await deployment.locator('li').count()).toBeGreaterThan(0)
@@ -64,7 +64,7 @@ test('a module is installed across a restart, updated, and removed after typing 
   await page.getByRole('button', { name: 'Masquer' }).click()
   await deployment.first().waitFor({ state: 'detached' })
 
-  // A version that does not start is taken back, and that is said with why.
+  // A version that does not start is rolled back, and the page shows the reason.
   forge.put(repository('wordy', '2.0.0', 'process.exit(3)'))
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
@@ -73,7 +73,7 @@ test('a module is installed across a restart, updated, and removed after typing 
   expect((await deployment.locator('.err-text').textContent()) ?? '').not.toBe('')
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
 
-  // On a phone the name of a module keeps its room beside what can be done with it.
+  // On a phone the name of a module keeps its space beside the buttons.
   await page.setViewportSize({ width: 390, height: 800 })
   const box = await page.locator('.modules > li .grow', { hasText: 'wordy' }).boundingBox()
   expect(box?.width).toBeGreaterThan(200)

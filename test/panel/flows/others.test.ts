@@ -13,7 +13,7 @@ const TWO_SECONDS = 2_000
 
 const NAMES = { host: 'Hôte', 'lxc:101': 'web', 'lxc:102': 'db' }
 
-/** The service, with an upgrade that lasts until it is said to end, and two people who look at it. */
+/** The service, with an upgrade that lasts until the test ends it, and the pages of two users. */
 async function two(path: string) {
   const world = await signedIn()
   const one = await openPage(`${world.proxy.url}${path}`)
@@ -23,7 +23,7 @@ async function two(path: string) {
   return { ...world, one, other }
 }
 
-/** How long it takes from when the service has a job until a page shows something, by that page's own clock. */
+/** The time from the start of a job in the service until a page shows the text, by the clock of that page. */
 async function seenAfter(page: Page, selector: string, text: string, begin: () => Promise<unknown>): Promise<number> {
   const seen = page.evaluate(
     ([where = '', what = '']) =>
@@ -55,7 +55,7 @@ test.each([
     await one.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
 
     const took: number[] = []
-    // A busy machine may be late once.
+    // One attempt may be late on a busy machine.
     for (const [target, name] of Object.entries(NAMES)) {
       const begin = () => panel.api('POST /api/updates/run', { body: { target } })
       took.push(await seenAfter(one, selector, name, begin))
@@ -64,7 +64,7 @@ test.each([
 
     expect(Math.min(...took)).toBeLessThan(TWO_SECONDS)
     await one.getByText('· demo').first().waitFor(WAIT)
-    // Its end, too.
+    // The end of the job appears as well.
     printed.end()
     await one.getByText('Terminé', { exact: true }).first().waitFor({ timeout: 10_000 })
   },
@@ -81,10 +81,10 @@ test('an upgrade started in one browser is followed in another browser and in an
   printed.print('for everybody\n')
 
   for (const page of [one, tab]) await page.getByText('for everybody').first().waitFor(WAIT)
-  // Whoever has started it may cancel it, wherever they look; nobody else but administrators.
+  // The owner of the job can cancel it on every page, other users only as administrators.
   await tab.locator('.output').getByRole('button', { name: 'Annuler' }).waitFor(WAIT)
   expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
-  // The containers page says where one runs.
+  // The containers page shows the container in which a job runs.
   await follow(one, '/containers')
   await one.getByRole('row', { name: /web/ }).getByRole('link', { name: 'Mise à jour', exact: true }).click(WAIT)
   await one.waitForURL(/\/updates\/\d/)
@@ -105,7 +105,7 @@ test('a hidden page sends no requests, and updates as soon as it is visible', { 
       document.dispatchEvent(new Event('visibilitychange'))
     }, hidden)
   await hide(true)
-  // A question may have been on its way; the other page's go on meanwhile.
+  // A request may be under way; those of the other page continue.
   await one.waitForLoadState('networkidle')
   const before = asked.length
   const others = proxy.lines.length
@@ -122,7 +122,7 @@ test('a hidden page sends no requests, and updates as soon as it is visible', { 
   printed.end()
 })
 
-/** Everything is checked, and from now on a check or a repair lasts until it is cancelled. */
+/** All targets are checked once; later checks and repairs last until they are cancelled. */
 async function checkedOnce() {
   const world = await signedIn({}, {}, { containers: manyContainers() })
   const { panel, demo } = world
@@ -165,7 +165,7 @@ test.each([
     for (const page of [one, tab]) await page.locator('.output').getByText('for everybody').waitFor(WAIT)
     await one.getByText(`${kind} · lancée par demo`).waitFor(WAIT)
     expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
-    // Of a repair that would be untrue.
+    // A repair does not read package lists.
     const reads = await one.locator('.output').getByText('Lecture des listes de paquets').count()
     expect(reads > 0).toBe(kind === 'Vérification')
     await one

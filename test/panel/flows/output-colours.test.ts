@@ -5,7 +5,7 @@ import { contrast } from '../checks/contrast.ts'
 import { started } from './started.ts'
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `${from + n}`)
-/** Foregrounds and backgrounds, the bright ones too, what changes a colour, and some of all together. */
+/** The codes of foregrounds and backgrounds, also bright ones, of styles that change a colour, and combinations. */
 const COLOURS = [...range(30, 37), ...range(90, 97), ...range(40, 47), ...range(100, 107), ...range(1, 7)]
 const CODES = [
   ...COLOURS,
@@ -14,7 +14,7 @@ const CODES = [
   ...['30;40', '37;107', '97;47', '33;43', '1;33;44', '7;30;40', '38;2;240;184;73', '7;38;2;240;184;73'],
 ]
 
-/** The colours in which the letters of each part are seen, by the code of its line; of parts that were found, or of the others. */
+/** The visible colours of each part, by the code of its line: of search matches, or of all other parts. */
 function coloursOf(
   page: Page,
   parts: 'mark' | '.line > span',
@@ -67,7 +67,7 @@ test.each(['dark', 'light'] as const)(
     await page.locator('mark').first().waitFor()
     expect(await weak('mark')).toEqual([])
 
-    // One that is not would be found.
+    // The check finds an unreadable colour.
     await page.evaluate(() => {
       const sheet = new CSSStyleSheet()
       sheet.replaceSync('.output mark [class].hue-3 { color: #f0b849 !important; background: #ecb548 !important }')

@@ -7,7 +7,7 @@ import { openPage } from '../browser.ts'
 
 const LONG = 180_000
 
-/** A page with the panel's style that shows an output into which lines are fed. */
+/** A page with the panel's style whose output receives lines from the test. */
 async function fedOutput() {
   const { outputFiles } = await build({
     entryPoints: ['test/panel/flows/fed-output.tsx', 'panel/style/main.css'],
@@ -59,14 +59,14 @@ async function measured(shows: 'output' | 'plain') {
   return { idle, busy, lines, rows }
 }
 
-/** Of a hundred frames, the fifth slowest. */
+/** The duration of the fifth slowest of a hundred frames. */
 function late(frames: readonly number[]): number {
   return frames.toSorted((a, b) => a - b)[Math.ceil(frames.length * 0.95) - 1] ?? Number.NaN
 }
 
-/** The best of some runs tells what the page can do. */
+/** The best of several runs counts. */
 const RUNS = 3
-/** Where others keep the machine busy, frames are late whatever is in them. */
+/** On a busy machine frames are late whatever their content. */
 const isQuiet = () => (loadavg()[0] ?? 0) < availableParallelism()
 
 test('50,000 lines at 500 a frame render only visible rows, with hardly a late frame', {
@@ -82,7 +82,7 @@ test('50,000 lines at 500 a frame render only visible rows, with hardly a late f
 
   expect(output.lines).toBe(50_000)
   expect(output.rows).toBeLessThan(150)
-  // What the lines take when they all are in the page.
+  // A page that contains all lines is slower.
   expect(plain.rows).toBe(50_000)
   expect(plain).not.toSatisfy(isSmooth)
   expect(output.busy).toBeLessThan(plain.busy / 2)

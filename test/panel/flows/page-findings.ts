@@ -6,9 +6,9 @@ declare const axe: {
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** What is wrong with a page as it is: what axe finds, a page that scrolls sideways, a status that is told by its colour alone. */
+/** The faults of a page: findings of axe, horizontal scrolling, and statuses shown by colour alone. */
 export async function findingsOf(page: Page, source: string): Promise<string[]> {
-  // By the debugger: the page's own policy lets no script in.
+  // `evaluate` works through the debugger, because the page's policy blocks injected scripts.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source)
   return page.evaluate(async (values) => {
     const { violations } = await axe.run({ runOnly: { type: 'tag', values } })
@@ -23,7 +23,7 @@ export async function findingsOf(page: Page, source: string): Promise<string[]> 
       if (!svg || !shape) found.push(`status without a shape: ${told}`)
       if (!status.textContent?.trim()) found.push(`status without a word: ${told}`)
       if (!shape) continue
-      // Where only the colour differs, many people see no difference.
+      // Many people cannot see a difference in colour alone.
       const kind = [...status.classList].filter((name) => name !== 'status').join(' ')
       const other = shapes.get(shape) ?? kind
       if (other !== kind) found.push(`status with the shape of ${other}: ${told}`)
@@ -33,7 +33,7 @@ export async function findingsOf(page: Page, source: string): Promise<string[]> 
   }, RULES)
 }
 
-/** What is pressed and is smaller than that, in px. Links within a sentence may be as high as it (WCAG 2.5.8). */
+/** Controls smaller than `least` px. A link inside a sentence may have the height of its line (WCAG 2.5.8). */
 export function smallTargets(page: Page, least: number): Promise<string[]> {
   return page.evaluate((least) => {
     const targets = 'button, select, summary, input:not([type=radio], [type=checkbox]), label:has(input), a:not(p a)'
@@ -46,14 +46,14 @@ export function smallTargets(page: Page, least: number): Promise<string[]> {
   }, least)
 }
 
-/** Which of these texts hold a token: one of those that were handed out, or what looks like one. */
+/** The names of the texts that contain a token: one of those issued, or any text in the form of a token. */
 export function withToken(texts: Readonly<Record<string, string>>, tokens: readonly string[]): string[] {
   return Object.entries(texts).flatMap(([name, text]) =>
     /eyJ[\w-]{8}|(token|refresh)=/.test(text) || tokens.some((token) => text.includes(token)) ? [name] : [],
   )
 }
 
-/** What a page keeps where any script of its origin can read it, by place. */
+/** The data of a page that any script of its origin can read, by storage. */
 export function readable(page: Page): Promise<Record<string, string>> {
   return page.evaluate(() => ({
     localStorage: JSON.stringify({ ...localStorage }),

@@ -18,7 +18,7 @@ const SHORTCUTS = [
 async function opened(name: 'demo' | 'guest' = 'demo', options: Parameters<typeof openPage>[1] = {}) {
   const { service } = await started()
   const page = await openPage(service.url, { reducedMotion: 'reduce', ...options })
-  // The service would not store the last one.
+  // The service would refuse the last shortcut.
   await page.route('**/api/settings/public', (route) =>
     route.fulfill({ json: { dashboard_shortcuts: JSON.stringify(SHORTCUTS) } }),
   )
@@ -28,7 +28,7 @@ async function opened(name: 'demo' | 'guest' = 'demo', options: Parameters<typeo
   return page
 }
 
-/** What is shown for a search, once the service has told of everything. */
+/** The results of a search, once all data have loaded. */
 async function search(page: Page, text: string): Promise<string[]> {
   await page.getByRole('combobox').fill('Sauvegardes')
   await page.getByRole('option', { name: 'Sauvegardes' }).waitFor()

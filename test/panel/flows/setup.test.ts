@@ -12,7 +12,7 @@ import { started } from './started.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A first start, before there is a host. */
+/** A first start, before a host is configured. */
 async function firstStart() {
   const demo = await startDemo()
   const service = await startService(demo, {
@@ -32,7 +32,7 @@ test('setup leads from the token in the address over the host, its key and its c
   expect(await page.getByLabel('Jeton d’installation').inputValue()).toBe(token)
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('ssh_host')
 
-  // What is missing is named at its field, and nothing that was typed is lost.
+  // The error of a missing value appears at its field, and all typed text is kept.
   await page.keyboard.type('two words')
   await page.getByLabel('Compte de service', { exact: true }).fill(demo.service.username)
   await page.keyboard.press('Enter')
@@ -51,7 +51,7 @@ test('setup leads from the token in the address over the host, its key and its c
   expect(await page.locator('.fingerprint').textContent()).toBe(demo.hostKey.split(' ').at(-1))
   expect(await page.locator('.setup .status').allTextContents()).toEqual(Array.from({ length: 5 }, () => 'Réussie'))
 
-  // Nothing is installed before somebody has recognized the key.
+  // Nothing is installed before the user has confirmed the key.
   await page.getByRole('button', { name: 'Installer' }).click()
   await page.getByText('Comparez l’empreinte').waitFor()
   expect(await (await fetch(`${service.url}/api/install/status`)).json()).toEqual({ installed: false })
@@ -60,7 +60,7 @@ test('setup leads from the token in the address over the host, its key and its c
   await page.getByRole('button', { name: 'Vérifier l’hôte' }).click()
   await page.getByLabel('C’est la clé de mon hôte').check()
 
-  // What is optional is checked as well, and its field opens.
+  // Optional fields are checked as well, and their section opens.
   await page.getByText('Hyperviseur (facultatif)').click()
   await page.getByLabel('Jeton de l’API').fill('not a token')
   await page.getByRole('button', { name: 'Installer' }).click()
@@ -95,8 +95,19 @@ test('setup names a wrong token or password with a remedy; a second setup leads 
   expect(await page.locator('.setup .status').allTextContents()).toContain('Échouée')
   expect(await page.getByRole('button', { name: 'Installer' }).count()).toBe(0)
 
-  // Somebody else is sooner.
-  await page.getByRole('button', { name: 'Revenir' }).click()
+  // The form takes the focus as it appears: later it would take the letters of the next field.
+  const hasFocus = await page.getByRole('button', { name: 'Revenir' }).evaluate(async (back) => {
+    const shown = new Promise<void>((resolve) => {
+      const isShown = () => document.querySelector('[name=ssh_password]') !== null
+      new MutationObserver(() => isShown() && resolve()).observe(document.body, { childList: true, subtree: true })
+    })
+    if (back instanceof HTMLElement) back.click()
+    await shown
+    return document.activeElement?.getAttribute('name')
+  })
+  expect(hasFocus).toBe('setup_token')
+
+  // Another client completes the setup first.
   await page.getByLabel('Mot de passe du compte de service').fill(demo.service.password)
   await page.keyboard.press('Enter')
   await page.getByLabel('C’est la clé de mon hôte').check()

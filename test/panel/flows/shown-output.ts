@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** All lines of the output that is shown, read from the rows as somebody scrolls from the first to the last. */
+/** All lines of the shown output, read from the rows while scrolling from the first to the last. */
 export async function shownLines(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const log = document.querySelector('.output .log')
@@ -21,7 +21,7 @@ export async function shownLines(page: Page): Promise<string[]> {
   })
 }
 
-/** How many rows are in the page. */
+/** The number of rows in the page. */
 export function rowCount(page: Page): Promise<number> {
   return page.locator('.output .line').count()
 }

@@ -6,10 +6,10 @@ import { focused, follow, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
-/** In the words of the panel. */
+/** The panel's message at the end of a session. */
 const ENDED = (code: number) => `Session terminée (code ${code}).`
 
-/** Somebody who is signed in and has gone to `path`, and the files that the page has loaded. */
+/** A signed-in page at `path`, with the files that it has loaded. */
 async function panelAt(path: string) {
   const service = await startService(await startDemo())
   const page = await openPage(service.url, {})
@@ -56,7 +56,7 @@ test('a shell opened by a link shows input, coloured output and its end, and can
   await page.getByText(ENDED(3)).waitFor(WAIT)
   await expect.poll(() => focused(page), WAIT).toBe('Rouvrir')
   await page.keyboard.press('Enter')
-  // Below what the first one has shown.
+  // The new shell appears below the output of the first one.
   await expectShown(page, /exit 3[\s\S]*Imitation[\s\S]*# *$/)
   await type(page, 'exit')
   await page.getByText(ENDED(0)).waitFor(WAIT)
@@ -156,7 +156,7 @@ test('a long paste arrives complete', { timeout: LONG }, async () => {
   const words = `${'ab '.repeat(23_000)}END`
   await expectShown(page, /[#$]\s*$/)
   await page.evaluate((text) => navigator.clipboard.writeText(text), `echo ${words}\r`)
-  // The echo of a paste is told apart from its output, which begins a line.
+  // Output begins a line, unlike the echo of the paste.
   await page.getByRole('button', { name: 'Coller' }).click()
 
   await expectShown(page, /END\s+root@web/)
@@ -233,7 +233,7 @@ test('output that comes too fast loses its middle, and a note says so', {
     WebSocket.prototype.send = function flooding(data) {
       send.call(this, data)
       if (!(data instanceof Uint8Array) || data[0] !== 0x06) return
-      // All at once: no source is surely faster than the screen.
+      // The text arrives at once, because no other source is certainly faster than the screen.
       const say = (text: string) => {
         const data = new TextEncoder().encode(text).buffer
         this.dispatchEvent(new MessageEvent('message', { data }))
@@ -253,7 +253,7 @@ test('output that comes too fast loses its middle, and a note says so', {
     .poll(
       async () => {
         await page.keyboard.press('Shift+PageUp')
-        // Painted in the frame after the next: a page that is not seen is not looked for again.
+        // The terminal paints in the frame after the next.
         await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))))
         return shown(page)
       },

@@ -16,13 +16,13 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await press('Enter')
   await page.getByText('8 paquets', { exact: true }).waitFor(WAIT)
 
-  // What would be upgraded, before it is.
+  // The packages are shown before the upgrade.
   await tabTo(page, 'Hôte')
   await press('Enter')
   await page.getByText('1:9.2p1-2+deb12u6').waitFor(WAIT)
   await tabTo(page, 'Mettre à jour Hôte')
   await press('Enter')
-  // Everything stands on the host: it is asked about, and no is what Enter says.
+  // All containers depend on the host, so its upgrade needs a confirmation, and Enter means no.
   await page.locator('dialog').getByText('apt met à jour tous ses paquets (8 paquets)').waitFor(WAIT)
   await expect.poll(() => focused(page), WAIT).toBe('Annuler')
   await press('Enter')
@@ -32,7 +32,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await tabTo(page, 'Mettre à jour l’hôte')
   await press('Enter')
   await page.getByText('Mise à jour en cours', { exact: true }).waitFor(WAIT)
-  // Its output takes the focus, and the button under one's finger leads back to it.
+  // The output takes the focus, and the button that was pressed now leads to it.
   await expect.poll(() => focused(page), WAIT).toBe('Journal')
   await tabTo(page, 'Voir la sortie de Hôte', 'Shift+Tab')
   await press('Enter')
@@ -50,7 +50,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   printed.print('more 129\n')
   await page.getByText('more 129', { exact: true }).waitFor(WAIT)
 
-  // One key stops following, and follows again.
+  // One key stops and resumes following.
   const follow = page.getByRole('button', { name: 'Suivre', pressed: true })
   await press('f')
   await expect.poll(() => follow.count(), WAIT).toBe(0)
@@ -70,7 +70,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await press('Escape')
   await expect.poll(() => focused(page), WAIT).toBe('Journal')
 
-  // A question that is not answered with yes changes nothing, and gives the focus back.
+  // A cancelled confirmation changes nothing and returns the focus.
   await tabTo(page, 'Annuler', 'Shift+Tab')
   await press('Enter')
   await page.locator('dialog').waitFor()
@@ -79,7 +79,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
 
   printed.end()
   await page.locator('.output').getByText('Terminé', { exact: true }).waitFor(WAIT)
-  // The button that had the focus is gone with what it was for.
+  // The focused button has disappeared with its job.
   await expect.poll(() => focused(page), WAIT).toBe('Sortie')
 
   await tabTo(page, 'Voir la mise à jour de Hôte')
@@ -94,7 +94,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
 test('upgrading all targets names them in a confirmation', { timeout: LONG }, async () => {
   const { demo, proxy, panel } = await signedIn()
   demo.upgradeOutput = undefined
-  // Until both are seen to run.
+  // Both upgrades must run until the page has shown them.
   demo.lineMs = 1_000
   const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
@@ -144,7 +144,7 @@ test('a non-zero exit code shows in the job’s record, on its page and in the h
   })
   await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
   await expect.poll(() => page.locator('.history .status').allTextContents(), WAIT).toEqual(['Échec'])
-  // Not green in its row either, and tried again from there.
+  // The row is not green either, and the user can retry from there.
   const row = page.locator('.targets > li').filter({ hasText: 'Hôte' })
   await row.getByText(/^La dernière mise à jour a échoué/).waitFor(WAIT)
   demo.override = undefined
@@ -170,7 +170,7 @@ test('a skipped container and a cancelled job are shown as such', {
     .poll(() => page.locator('.history .status').allTextContents(), WAIT)
     .toEqual(['Terminé avec des erreurs'])
   expect(await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).toMatchObject({ exit_code: 0 })
-  // By name: what failed, and what was not running, which is no failure.
+  // The page names the failed targets, and the stopped ones, which have not failed.
   await page.getByRole('link', { name: 'Voir la mise à jour de Tous les conteneurs' }).click()
   await expect
     .poll(() => page.locator('.job-results li > :last-child').allTextContents(), WAIT)
@@ -229,7 +229,7 @@ test('a target that cannot be checked says so, links to the reason, and can be c
   expect(await row.getByRole('link', { name: 'Voir cette vérification' }).getAttribute('href')).toMatch(
     /^\/updates\/\d/,
   )
-  // The others are told all the same.
+  // The page shows the packages of the other targets all the same.
   await page.getByText('13 paquets sur 2 cibles').waitFor(WAIT)
 
   demo.override = undefined

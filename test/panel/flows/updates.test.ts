@@ -15,12 +15,12 @@ import { rowCount, shownLines } from './shown-output.ts'
 const LONG = 120_000
 const WAIT = { timeout: 40_000, interval: 50 }
 const SOCKET = 'GET /ws/'
-/** What Chromium says by itself of a connection that is gone. */
+/** Chromium's own messages about lost connections. */
 const CUT = /net::ERR_|WebSocket connection to .* failed|status of (401|500|502)/
 
 const line = (n: number) => `Unpacking paquet-${n} (1.${n}) … ✓ 🐧\r\n`
 
-/** A job that prints what the test says, shown at its own address. */
+/** A job whose output the test controls, shown on its page. */
 async function shownJob(env: Record<string, string> = {}) {
   const world = await signedIn({}, env)
   const id = await upgrade(world.panel)
@@ -28,7 +28,7 @@ async function shownJob(env: Record<string, string> = {}) {
   return { ...world, id, page }
 }
 
-/** What is shown is what the service has, line by line. */
+/** Expects the page to show the output of the service, line by line. */
 async function expectWhole({ panel, id, page }: Pick<Awaited<ReturnType<typeof shownJob>>, 'panel' | 'id' | 'page'>) {
   await page.getByText('Terminé', { exact: true }).waitFor(WAIT)
   const whole = await outputOf(panel, id)
@@ -79,7 +79,7 @@ test('a token that expires mid-job costs one refresh, no sign-in and no byte', {
   })
   await page.route('**/api/auth/login', async (route) => {
     const response = await route.fetch()
-    // The service knows better than the page how long it lives.
+    // The token expires earlier than the page expects.
     await route.fulfill({ response, json: { access_token: expiring, expires_in: 900 } })
   })
   await signIn(page)
@@ -209,7 +209,7 @@ test('a very long output shows its end, and a notice says so', { timeout: LONG }
     .getByText(/^Le début \(.*M.*\) n’est pas affiché/)
     .waitFor(WAIT)
   await page.locator('.output .log').press('Home')
-  // Not a line that was cut.
+  // The first line is complete.
   await expect.poll(() => page.locator('.output .line').first().textContent(), WAIT).toMatch(/^1\d+ x{90}$/)
 })
 
@@ -237,7 +237,7 @@ test('an upgrade of all shows its position, whatever a container prints', {
   })
   demo.upgradeOutput = async function* (place) {
     yield '1 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.\n'
-    // It looks like the end of others, and like itself over again.
+    // The output imitates the end of other targets and its own beginning.
     yield 'SKIP LXC 101\nSKIP LXC 102\n=== LXC 101 ===\nE: not mine\nUnpacking curl (2) ...\n'
     if (place === '102') await held
   }
@@ -257,7 +257,7 @@ test('an upgrade of all shows its position, whatever a container prints', {
   ])
 })
 
-/** The job is told as one of another kind. */
+/** Changes the kind of the job in the answers of the service. */
 async function toldAs(page: Page, told: Readonly<Record<string, unknown>>): Promise<void> {
   await page.route(/\/api\/updates\/jobs\/[^/]+\?output=none$/, async (route) => {
     const response = await route.fetch()
@@ -276,7 +276,7 @@ test.each([
   printed.print('un\n')
   await page.getByText('un', { exact: true }).waitFor(WAIT)
 
-  // Of a repair nothing is said that its output does not tell.
+  // For a repair the page shows only the steps of its output.
   expect(await page.locator('.output .bar').getByText('Lecture des listes').count()).toBe(kind === 'check' ? 1 : 0)
   await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
 
@@ -314,7 +314,7 @@ test('after an upgrade failed because the host is gone, no other action is offer
 
   await upgrade.click()
 
-  // Sooner than it would be asked for by itself.
+  // The message appears before the next regular poll.
   await page.getByText('Vous ne pouvez rien lancer tant que l’hôte ne répond pas').waitFor({ timeout: 20_000 })
   expect(await page.getByRole('button', { name: 'Tout mettre à jour' }).getAttribute('aria-disabled')).toBe('true')
 })

@@ -4,11 +4,17 @@ import { startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 
 const WAIT = { timeout: 30_000 }
+/** The polls that may be under way when a session ends, and the renewal that a refusal leads to. */
+const UNDER_WAY = /status of 401 .*\/api\/(updates\/jobs|hypervisor\/containers|auth\/refresh)(\?.*)?$/
 
 test('all windows of a browser share the last session, and none after a sign-out', async () => {
   const service = await startService(await startDemo())
-  // A request of the other window may be under way when the session ends.
-  const one = await openPage(service.url, { expected: /status of 401/ })
+  const one = await openPage(service.url, { expected: UNDER_WAY })
+  const refused: string[] = []
+  one.context().on('response', (response) => {
+    const asker = response.frame().page() === one ? 'one' : 'other'
+    if (response.status() === 401) refused.push(`${asker} ${new URL(response.url()).pathname}`)
+  })
   const other = await one.context().newPage()
   await other.goto(`${service.url}/containers`)
   await other.locator('input[name=username]').waitFor(WAIT)
@@ -19,10 +25,13 @@ test('all windows of a browser share the last session, and none after a sign-out
   expect(await other.locator('.account').innerText()).toBe('guest')
 
   await one.getByRole('link', { name: 'guest' }).click()
+  expect(refused).toEqual([])
   await one.getByRole('button', { name: 'Se déconnecter' }).click()
   await other.getByText('Vous êtes déconnecté.').waitFor(WAIT)
   await signIn(other)
   await expect.poll(() => one.locator('.account').innerText(), WAIT).toBe('demo')
+  // Each window has at most one request of a kind under way.
+  expect(refused).toEqual([...new Set(refused)])
 })
 
 test('a language chosen before sign-in stays', async () => {

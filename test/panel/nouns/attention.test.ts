@@ -162,7 +162,7 @@ test('a container’s own last upgrade counts, whichever job it was part of', ()
   expect(attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs })).toMatchObject([
     { kind: 'job', level: 'err', target: 'lxc:101', job: 'all-2' },
   ])
-  // What is told of all of them is not told twice.
+  // A failure of the upgrade of all containers is not reported again for each container.
   expect(
     attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs: jobs.slice(1) }),
   ).toMatchObject([{ kind: 'job', level: 'warn', target: 'all', job: 'all-2' }])

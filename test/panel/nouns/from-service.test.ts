@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTranslation, saidIn } from '../../../panel/nouns/from-service.ts'
 import { createLines } from '../../../panel/nouns/lines.ts'
-import { sentences } from '../../../panel/words/en/sentences.ts'
+import { sentences } from '../../../panel/words/en.ts'
 
 test('service lines in an output are translated, and the host’s own lines stay', () => {
   const lines = createLines()
@@ -37,6 +37,6 @@ test('service lines in an output are translated, and the host’s own lines stay
     'le disque de l’hôte est plein',
   ])
   expect(english.text()).toBe(shown.join('\n'))
-  // What is kept is as it came.
+  // The stored line is unchanged.
   expect(lines.at(7).text).toBe('dpkg n’a rien laissé d’inachevé.')
 })

@@ -2,7 +2,7 @@ import { array, assert, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { match, pieces } from '../../../panel/nouns/match.ts'
 
-/** What matched, in brackets. */
+/** Returns the text with the matched parts in brackets. */
 function shown(search: string, text: string): string | undefined {
   const found = match(search, text)
   return (

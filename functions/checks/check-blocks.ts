@@ -1,33 +1,33 @@
 import { INSPECTION_BYTES } from './check-script.ts'
 
-/** The output between the two marks of one name: the exit code, and the lines without their leading space. */
-export interface Frame {
+/** The output of one target, or the list of containers: the lines between two marks, without their leading space. */
+export interface OutputBlock {
   name: string
   code: number
   lines: string[]
 }
 
-/** Decoding replaces an invalid byte by U+FFFD, which takes three bytes. */
+/** Characters of one block, more than the script lets through for a target. */
 const MAX_CHARACTERS = 2 * INSPECTION_BYTES
-/** The longest line that has a meaning, in characters; longer lines are cut. */
+/** Characters of one line; the rest of a longer line is dropped. */
 const LINE = 4096
-/** More lines than any target has packages. */
+/** Lines of one block: no target has so many packages. */
 const MAX_LINES = 30_000
 
 /**
- * Reads the output of a check piece by piece and passes each complete frame to `take`. A frame that is cut off, too
- * long or not closed is dropped; its target then counts as one that did not respond.
+ * Reads the output of a check piece by piece and passes each complete block to `take`. Drops a block that has no end
+ * mark or is too long; its target then counts as not responding.
  */
-export async function readFrames(
+export async function readBlocks(
   pieces: AsyncIterable<Buffer>,
   mark: string,
-  take: (frame: Frame) => Promise<void>,
+  take: (block: OutputBlock) => Promise<void>,
 ): Promise<void> {
   const head = `${mark} `
-  let open: (Frame & { characters: number; broken: boolean }) | undefined
+  let open: (OutputBlock & { characters: number; broken: boolean }) | undefined
   let rest = ''
 
-  /** Returns a promise only for a line that ends a frame; the caller reads all other lines without waiting. */
+  /** Returns a promise only for a line that ends a block; the caller reads all other lines without waiting. */
   const line = (text: string): Promise<void> | undefined => {
     let taken: Promise<void> | undefined
     if (text.startsWith(head)) {
@@ -51,7 +51,7 @@ export async function readFrames(
   for await (const piece of pieces) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    // Without this bound, a line without an end would be joined again with every piece.
+    // A line that never ends would otherwise be joined again with every piece.
     if (rest.length > 2 * LINE) rest = rest.slice(0, LINE)
     for (const [at, each] of lines.entries()) {
       if (at % LINES_PER_TURN === 0) await nextTurn()
