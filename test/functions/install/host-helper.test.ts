@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { HELPER_VERSION, HOST_HELPER_PROGRAM } from '../../../functions/install/host-helper.ts'
+import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from '../../../functions/install/host-helper.ts'
 import { testApp } from '../../app.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { typeCommand } from '../console.ts'
@@ -17,6 +17,13 @@ test('the program is readable shell, and its first line fits the limit of older 
   expect(String(execFileSync('sh', ['-n', file], { stdio: 'pipe' }))).toBe('')
   expect(HOST_HELPER_PROGRAM.split('\n')[0]?.length).toBeLessThan(127)
   expect(HOST_HELPER_PROGRAM).toContain(`\nVERSION=${HELPER_VERSION}\n`)
+})
+
+test('another text of the program has another version, because hosts have the former one installed', () => {
+  expect([HELPER_VERSION, HOST_HELPER_SHA256]).toEqual([
+    1,
+    '07145da0c0266ff062f7ba0265f345c11fe3df14218552754f6a5a81d8b213d3',
+  ])
 })
 
 test('the console prints the program unchanged, with its checksum', async () => {
