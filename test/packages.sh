@@ -19,7 +19,8 @@ for suite in "$@"; do
       need "${CHROMIUM:-$browser}" chromium-headless-shell
       # Without one of the fonts that the styles name, letters are as wide as chance has it.
       need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
-      [ "$suite" = panel ] || need debootstrap debootstrap
+      # gpg signs a repository of the host under test.
+      [ "$suite" = panel ] || for tool in debootstrap gpg gpg-agent; do need $tool $tool; done
       ;;
     docker)
       need /usr/sbin/dockerd docker.io

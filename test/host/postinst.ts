@@ -5,7 +5,7 @@ export async function replacePostinst(place: Place, postinst: string): Promise<v
   await rig('in', place, 'sh', '-ec', REPLACE, 'replace', postinst)
 }
 
-/** Builds the package and the index as rig/base.sh does. */
+/** Builds the package and the index as rig/packages does. */
 const REPLACE = `
 cd /srv/rig/main
 size() { stat -c %s "$1"; }

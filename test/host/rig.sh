@@ -15,6 +15,8 @@ RUNNING='101 102' # running at boot; 103 is stopped
 ENVIRONMENT=(env -i TERM=dumb HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
+. "$HERE/rig-states.sh"
+
 die() { echo "rig: $*" >&2; exit 1; }
 say() { [ -n "${RIG_QUIET:-}" ] || echo "rig: $*"; }
 
@@ -44,16 +46,21 @@ init() {
 
   { [ -z "${RIG_SSHD:-}" ] || echo "$RIG_SSHD"; cat "$FILES/sshd.conf"; } >"$H/etc/ssh/sshd_config.d/rig.conf"
   hostname pve
-  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,containers}
+  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,containers,configs}
+  # The network of the host is that of this machine, which all hosts share.
+  echo $((PORT + 20000)) >"$H/etc/rig/http-port"
   ln -sfn nodes/pve/lxc "$H/etc/pve/lxc"
   echo "lxc.lxcpath = /var/lib/$NAME" >"$H/etc/lxc/lxc.conf"
   while read -r id name; do
     printf '%s\n' 'arch: amd64' 'cores: 1' "hostname: $name" 'memory: 512' 'ostype: debian' \
       "rootfs: local-lvm:vm-$id-disk-0,size=4G" 'swap: 512' 'unprivileged: 1' >"$H/etc/pve/nodes/pve/lxc/$id.conf"
   done <<<$'101 web\n102 db\n103 old-backup'
+  cp "$H"/etc/pve/nodes/pve/lxc/*.conf "$H/var/lib/rig/configs/"
   mount --bind "$BASE" "$H/var/lib/rig/base"
   mount -o remount,ro,bind "$H/var/lib/rig/base"
   mount --bind "$RUN/memory/containers" "$H/var/lib/rig/containers"
+  # Open logs would keep the root file system from becoming read-only.
+  mount --bind "$H/var/log" "$H/var/log"
 
   mkdir "$H/.outside"
   cd "$H"
@@ -88,10 +95,10 @@ inside() {
 # Runs a shell script on the host, in a container, or (all, the default) on the host and in every running container.
 everywhere() {
   local target
-  for target in $(if [ "${2:-all}" = all ]; then echo "host $RUNNING"; else echo "$2"; fi); do
-    inside "$target" sh -ec "$1"
-  done
+  for target in $(targets "${2:-all}"); do inside "$target" sh -ec "$1"; done
 }
+
+targets() { if [ "$1" = all ]; then echo "host $RUNNING"; else echo "$1"; fi; }
 
 sshd_answers() {
   (exec 3<>"/dev/tcp/127.0.0.1/$PORT" && IFS= read -r -t 2 line <&3 && [[ $line == SSH-* ]]) 2>/dev/null
@@ -162,9 +169,10 @@ build() {
   }
 }
 
-# A container back in its first state, running or stopped as it was.
+# A container back in its first state and configuration, running or stopped as it was.
 reset_container() {
   host sh -ec '
+    cp "/var/lib/rig/configs/$1.conf" /etc/pve/nodes/pve/lxc/
     running=$(pct status "$1" | grep -c running) || true
     [ "$running" = 0 ] || pct stop "$1"
     rm -rf "/var/lib/rig/containers/$1"
@@ -228,9 +236,17 @@ case $command in
   cut) host sh -c "pkill -KILL -f '^sshd(-session)?: [^/]' || true" ;;
   freeze) host pkill "-$([ "$1" = on ] && echo STOP || echo CONT)" -x sshd ;;
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
+  publish | withdraw | install | refresh | hold | phased | kept-new | kept-remove | kept-deps | half | interrupted | \
+    broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required)
+    state "$command" "$@"
+    ;;
+  ct-lock) configure "$1" lock "$2" ;;
+  template) configure "$1" template "${2/#on/1}" ;;
+  pct-delay) host sh -c "echo '$1' >/etc/rig/pct-delay" ;;
+  cve-file) cve_file "$1" ;;
   users) cat "$FILES/users" ;;
   log) host cat /var/log/sshd.log ;;
   __init) init ;;
-  help | -h | --help) usage ;;
+  help | -h | --help) usage; echo; states_usage ;;
   *) usage >&2; exit 2 ;;
 esac

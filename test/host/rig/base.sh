@@ -6,6 +6,9 @@ FILES=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 TREE=$1.new
 CACHE=$2
 SUITE=$3
+REPOSITORIES=$TREE/srv/rig
+T=$TREE.package
+. "$FILES/packages"
 
 install_tools() {
   command -v debootstrap >/dev/null && return
@@ -25,36 +28,18 @@ bootstrap() {
 }
 
 # ---------------------------------------------------------------------------------------------- made-up packages
-# package OUT NAME VERSION ARCHITECTURE SECTION [CONTROL LINES]: from the tree in $T, which is used up.
-package() {
-  mkdir -p "$T/DEBIAN" "$T/usr/share/$2"
-  printf '%s\n' "Package: $2" "Version: $3" "Architecture: $4" "Section: $5" 'Priority: optional' \
-    'Maintainer: Rig <rig@localhost>' 'Installed-Size: 4' ${6:+"$6"} \
-    "Description: made-up package of the test rig ($2)" >"$T/DEBIAN/control"
-  echo "$3" >"$T/usr/share/$2/version"
-  dpkg-deb --root-owner-group -Zgzip -z1 -b "$T" "$1/$2_${3//:/%3a}_$4.deb"
-  rm -rf "$T"
-}
-
-postinst() { # reads the script from stdin
-  mkdir -p "$T/DEBIAN"
-  cat >"$T/DEBIAN/postinst"
-  chmod 755 "$T/DEBIAN/postinst"
-}
-
 made_up_packages() {
-  local repository=$TREE/srv/rig version out architecture
+  local repository=$REPOSITORIES version out architecture security='' cve=''
   mkdir -p "$repository"/{old,main,security}
-  T=$TREE.package
   for version in 1.0 2.0; do
     if [ $version = 1.0 ]; then out=$repository/old; else out=$repository/main; fi
     # rig-web 2.0 needs a new package and drives an old one out: only full-upgrade does that.
     if [ $version = 1.0 ]; then
-      package "$out" rig-web 1.0 all web
-      package "$out" rig-old 1.0 all oldlibs
+      package "$out" rig-web 1.0 all 'Section: web'
+      package "$out" rig-old 1.0 all 'Section: oldlibs'
     else
-      package "$out" rig-web 2.0 all web $'Depends: rig-new\nConflicts: rig-old'
-      package "$out" rig-new 2.0 all libs
+      package "$out" rig-web 2.0 all 'Section: web' 'Depends: rig-new' 'Conflicts: rig-old'
+      package "$out" rig-new 2.0 all 'Section: libs'
     fi
     # Many lines, slowly; /etc/rig/slow holds `<lines> <milliseconds>`.
     postinst <<'P'
@@ -63,38 +48,28 @@ use strict; $| = 1; exit 0 if ($ARGV[0] // '') ne 'configure' or !defined $ARGV[
 my ($n, $ms) = (40, 50); if (open my $f, '<', '/etc/rig/slow') { ($n, $ms) = split ' ', <$f>; }
 for my $i (1 .. $n) { print "rig-slow: step $i of $n\n"; select(undef, undef, undef, $ms / 1000); }
 P
-    package "$out" rig-slow $version all admin
+    package "$out" rig-slow $version all
     # Fails while /etc/rig/fail exists.
     postinst <<'P'
 #!/bin/sh
 if [ "$1" = configure ] && [ -n "$2" ] && [ -e /etc/rig/fail ]; then echo "rig-fail: simulated failure" >&2; exit 1; fi
 P
-    package "$out" rig-fail $version all admin
+    package "$out" rig-fail $version all
     # A conffile; changed locally, its upgrade asks a question.
     mkdir -p "$T/DEBIAN" "$T/etc"
     echo "version=$version" >"$T/etc/rig-conf.conf"
     echo /etc/rig-conf.conf >"$T/DEBIAN/conffiles"
-    package "$out" rig-conf $version all admin
+    package "$out" rig-conf $version all
   done
   # A version with an epoch and a tilde, offered by two repositories.
   architecture=$(dpkg --print-architecture)
-  package "$repository/old" librig2 1.4.2-1+b1 "$architecture" libs
-  package "$repository/main" librig2 1:2.0~rc1-1+deb12u3 "$architecture" libs
+  package "$repository/old" librig2 1.4.2-1+b1 "$architecture" 'Section: libs'
+  security=1 cve=CVE-2026-0001
+  package "$repository/main" librig2 1:2.0~rc1-1+deb12u3 "$architecture" 'Section: libs'
   cp "$repository"/main/librig2_* "$repository/security/"
-  index "$repository/main" stable Debian
-  index "$repository/security" stable-security Debian-Security
+  describe "$repository/main" stable "$SUITE" Debian "$CHANGELOGS"
+  describe "$repository/security" stable-security "$SUITE-security" Debian-Security "$CHANGELOGS"
 }
-
-index() ( # folder suite label: `Packages` and `Release` of a flat repository
-  cd "$1"
-  for deb in *.deb; do
-    dpkg-deb -f "$deb"
-    printf '%s\n' "Filename: ./$deb" "Size: $(stat -c %s "$deb")" "SHA256: $(sha256sum <"$deb" | cut -d' ' -f1)" ''
-  done >Packages
-  printf '%s\n' 'Origin: Rig' "Label: $3" "Suite: $2" "Codename: $2" "Date: $(LC_ALL=C date -Ru | sed 's/+0000/UTC/')" \
-    "Architectures: $(dpkg --print-architecture) all" 'Components: main' 'SHA256:' \
-    " $(sha256sum <Packages | cut -d' ' -f1) $(stat -c %s Packages) Packages" >Release
-)
 
 # ------------------------------------------------------------------------------------------------- configuration
 configure() {
@@ -105,7 +80,8 @@ configure() {
   printf '127.0.0.1 localhost\n127.0.1.1 pve\n' >"$TREE/etc/hosts"
   mkdir -p "$TREE/etc/rig"
   install -m755 "$FILES/rig-init" "$TREE/sbin/rig-init"
-  install -m755 "$FILES/host-init" "$FILES/hold-lock" "$TREE/usr/local/sbin/"
+  install -m755 "$FILES/host-init" "$FILES/hold-lock" "$FILES/rig-state" "$FILES/rig-http" "$TREE/usr/local/sbin/"
+  install -Dm644 "$FILES/packages" "$TREE/usr/local/lib/rig/packages"
   install -m755 "$FILES/pct" "$TREE/usr/sbin/pct"
   chroot "$TREE" sh -ec '
     locale-gen
