@@ -107,6 +107,8 @@ const Environment = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
     .optional(),
+  PANEL_CVE_URL: dataUrl().optional(),
+  PANEL_KEV_URL: dataUrl().optional(),
   PANEL_MODULES_DIR: z.string().optional(),
   PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').optional(),
   PANEL_DOCKER_SOCKET: z.string().default('/var/run/docker.sock'),
@@ -152,6 +154,10 @@ export interface Config {
   anonymousOutput: boolean
   /** The forge from which modules are installed. */
   forge: { url: string; org: string; token: string | undefined } | undefined
+  /** The address below which each Debian release has its list of vulnerabilities. */
+  cveUrl: string | undefined
+  /** The address of the list of vulnerabilities that are known to be exploited. */
+  kevUrl: string | undefined
   /** The folder with the code of the installed modules. */
   modulesDir: string
   /**
@@ -215,6 +221,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     origins: new Set(env.PANEL_ORIGINS),
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
     forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
+    cveUrl: env.PANEL_CVE_URL,
+    kevUrl: env.PANEL_KEV_URL,
     modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
     deployer: env.PANEL_DEPLOYER,
     dockerSocket: resolve(env.PANEL_DOCKER_SOCKET),
@@ -240,6 +248,13 @@ function integerText(min: number, max: number) {
     .regex(/^\d{1,9}$/, expected)
     .transform(Number)
     .refine((n) => n >= min && n <= max, expected)
+}
+
+function dataUrl() {
+  const expected = 'une adresse http: ou https: sans identifiants'
+  return z
+    .string()
+    .refine((text) => linkProblems(text, { notation: 'prefix', secrets: SECRET_PARAMETERS }).length === 0, expected)
 }
 
 function isRsaKey(pem: string): boolean {
