@@ -1,10 +1,10 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
-/** The result of a container in an upgrade of `all`: `done` or `failed`. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn. */
+/** The result of a container in an upgrade of `all`: `done`, `failed`, or `warned`: upgraded without the newest lists of every repository. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn. */
 export type ContainerResult = {
   vmid: Vmid
   name: string
-  state: 'waiting' | 'done' | 'failed' | 'stopped' | 'template' | 'locked'
+  state: 'waiting' | 'done' | 'warned' | 'failed' | 'stopped' | 'template' | 'locked'
   exit_code: number | null
 }
 
@@ -531,6 +531,8 @@ export interface Operations {
       hypervisor_url: string
       hypervisor_token_set: boolean
       hypervisor_fingerprint: string
+      checks_automatic: string
+      checks_parallel: string
       dashboard_shortcuts: string
     }
     code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -545,6 +547,8 @@ export interface Operations {
       hypervisor_url?: string
       hypervisor_token?: string
       hypervisor_fingerprint?: string
+      checks_automatic?: 'on' | 'off'
+      checks_parallel?: string
       dashboard_shortcuts?: string /** The caller’s own password, as proof. */
       current_password?: string
     }
@@ -603,12 +607,39 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** The changes of an offered version */
+  'GET /api/updates/changelog': {
+    query: { target: Target; package: string; from?: '' | string; to: string }
+    answer: {
+      package: string
+      entries: Array<{ version: string; urgency: string | null; date: string | null; text: string }>
+      source: 'repository' | 'package'
+    }
+    code:
+      | 'changelog_missing'
+      | 'changelog_unavailable'
+      | 'host_answer_too_long'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** The results of the last checks */
   'GET /api/updates/checks': {
     answer: {
       checks: Array<{
         manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman' | null
-        os: { id: string; version_id: string | null; name: string; end_of_life: string | null } | null
+        os: {
+          id: string
+          version_id: string | null
+          name: string
+          codename: string | null
+          end_of_life: string | null
+        } | null
         counts: {
           upgrade: number
           security: number
@@ -618,6 +649,7 @@ export interface Operations {
           phased: number
           kept_back: number
         }
+        exploited: number
         download_bytes: number | null
         disk_bytes: number | null
         findings: Array<{
@@ -678,11 +710,16 @@ export interface Operations {
         changed_at: string | null
         last_upgrade: {
           job_id: JobId
-          outcome: 'done' | 'failed' | 'cancelled'
+          outcome: 'done' | 'warned' | 'failed' | 'cancelled'
           exit_code: number | null
           finished_at: string
         } | null
       }>
+      automatic: boolean
+      vulnerabilities: {
+        cve: { at: string | null; error: string | null } | null
+        kev: { at: string | null; error: string | null } | null
+      }
     }
     code: 'rate_limited' | 'unauthenticated' | AnyCode
   }
@@ -709,7 +746,13 @@ export interface Operations {
     params: { target: Target }
     answer: {
       manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman' | null
-      os: { id: string; version_id: string | null; name: string; end_of_life: string | null } | null
+      os: {
+        id: string
+        version_id: string | null
+        name: string
+        codename: string | null
+        end_of_life: string | null
+      } | null
       counts: {
         upgrade: number
         security: number
@@ -719,6 +762,7 @@ export interface Operations {
         phased: number
         kept_back: number
       }
+      exploited: number
       download_bytes: number | null
       disk_bytes: number | null
       findings: Array<{
@@ -779,7 +823,7 @@ export interface Operations {
       changed_at: string | null
       last_upgrade: {
         job_id: JobId
-        outcome: 'done' | 'failed' | 'cancelled'
+        outcome: 'done' | 'warned' | 'failed' | 'cancelled'
         exit_code: number | null
         finished_at: string
       } | null
@@ -795,7 +839,7 @@ export interface Operations {
         source: string | null
         cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
         status: 'planned' | 'held' | 'phased' | 'kept_back'
-        reason: string | null
+        reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
       }>
     }
     code: 'check_missing' | 'not_found' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -829,7 +873,8 @@ export interface Operations {
         exit_code: number | null
         error_code: string | null
         started_by_name: string
-        containers: Array<ContainerResult> | null
+        containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+        warnings: Array<string>
         kind?: 'upgrade' | 'check' | 'remedy'
       }> | null
     }
@@ -849,7 +894,8 @@ export interface Operations {
       exit_code: number | null
       error_code: string | null
       started_by_name: string
-      containers: Array<ContainerResult> | null
+      containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+      warnings: Array<string>
       kind?: 'upgrade' | 'check' | 'remedy' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
@@ -886,7 +932,12 @@ export interface Operations {
   }
   /** Apply the remedy of a finding */
   'POST /api/updates/remedies': {
-    body: { target: Target; action: 'repair_dpkg'; packages?: Array<string>; repository?: string }
+    body: {
+      target: Target
+      action: 'retry_check' | 'allow_release_change' | 'repair_dpkg' | 'lift_hold' | 'clean_cache' | 'start_container'
+      packages?: Array<string>
+      repository?: string
+    }
     answer: { job_id: JobId; message: string }
     code:
       | 'body_too_large'

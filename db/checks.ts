@@ -11,6 +11,8 @@ const Row = z.object({
   vmid: z.number().nullable(),
   name: z.string(),
   status: z.string(),
+  lock: z.string().nullable(),
+  template: z.number().transform(Boolean),
   checked_at: z.string().nullable(),
   lists_at: z.string().nullable(),
   job_id: z.string().nullable(),
@@ -18,17 +20,20 @@ const Row = z.object({
   summary: z.string().nullable(),
   checking: z.number().transform(Boolean),
   touched_at: z.string().nullable(),
+  repaired_at: z.string().nullable(),
   own_id: z.string().nullable(),
   own_status: z.string().nullable(),
   own_code: z.number().nullable(),
   own_error: z.string().nullable(),
   own_at: z.string().nullable(),
+  own_warned: z.number().transform(Boolean),
 })
 
 /**
  * A target with the findings of its last check as JSON. `unanswered` means that the target did not answer a later
  * check. The columns `own_…` describe the last ended upgrade of this target alone. `touched_at` is the end of the last
- * job of this target alone that may have changed its packages.
+ * job of this target alone that may have changed its packages or has started it, or the time when the list first had it
+ * running again.
  */
 export type CheckRow = z.infer<typeof Row>
 
@@ -37,20 +42,24 @@ export interface ListedContainer {
   vmid: number
   name: string
   status: string
+  /** The operation that holds the container's lock, if any. */
+  lock?: string | undefined
 }
 
 /** An ended upgrade. An upgrade that was cancelled before its start changed nothing and does not count. */
 const ENDED = `kind = 'upgrade' AND finished_at IS NOT NULL AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')`
 
 const CHECKS = `
-SELECT c.target, c.vmid, c.name, c.status, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
+SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
-  (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind IN ('upgrade', 'remedy') AND launched = 1)
-    AS touched_at,
+  nullif(max(coalesce(c.started_at, ''), coalesce((
+    SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND (kind IN ('upgrade', 'remedy')
+      OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), '')), '') AS touched_at,
+  (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
-  own.finished_at AS own_at
+  own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned
 FROM checks c
-LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY finished_at DESC LIMIT 1)`
+LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY rowid DESC LIMIT 1)`
 
 /** Reads every target, the host first. */
 export function readChecks(db: Database): Promise<CheckRow[]> {
@@ -88,7 +97,7 @@ export function upgradesOfAll(db: Database): Promise<UpgradeOfAll[]> {
   return db.query(
     OfAll,
     `SELECT id, status, exit_code, error_code, finished_at, launched, parts FROM jobs
-     WHERE target = 'all' AND ${ENDED} ORDER BY finished_at DESC LIMIT ?`,
+     WHERE target = 'all' AND ${ENDED} ORDER BY rowid DESC LIMIT ?`,
     [OF_ALL],
   )
 }
@@ -113,27 +122,46 @@ export async function runningCheck(db: Database, target: string): Promise<string
   return row?.id
 }
 
-const Place = z.object({ vmid: z.number(), name: z.string(), status: z.string() })
+const Place = z.object({ vmid: z.number(), name: z.string(), status: z.string(), lock: z.string().nullable() })
+
+const placeOf = ({ vmid, name, status, lock = '' }: ListedContainer) => ({
+  vmid,
+  name,
+  status,
+  lock: lock.slice(0, 64) || null,
+})
 
 /** Stores the list of containers and removes those that are gone. Writes nothing when the list has not changed. */
-export async function updateContainers(db: Database, containers: readonly ListedContainer[]): Promise<void> {
-  const known = await db.query(Place, 'SELECT vmid, name, status FROM checks WHERE vmid IS NOT NULL ORDER BY vmid')
-  const found = containers.map(({ vmid, name, status }) => ({ vmid, name, status })).sort((a, b) => a.vmid - b.vmid)
-  if (JSON.stringify(known) !== JSON.stringify(found)) await db.batch(saveContainers(found))
+export async function updateContainers(
+  db: Database,
+  containers: readonly ListedContainer[],
+  now: string,
+): Promise<void> {
+  const known = await db.query(
+    Place,
+    'SELECT vmid, name, status, lock FROM checks WHERE vmid IS NOT NULL ORDER BY vmid',
+  )
+  const found = containers.map(placeOf).sort((a, b) => a.vmid - b.vmid)
+  if (JSON.stringify(known) !== JSON.stringify(found)) await db.batch(saveContainers(containers, now))
 }
 
-/** Makes the statements that store the list of containers; with `job`, only together with the end of that job. */
-export function saveContainers(containers: readonly ListedContainer[], job?: Followed): Statement[] {
+/**
+ * Makes the statements that store the list of containers as it was at `at`; with `job`, only together with the end of
+ * that job.
+ */
+export function saveContainers(containers: readonly ListedContainer[], at: string, job?: Followed): Statement[] {
   const [condition, ended] = ifEnded(job)
-  const list = JSON.stringify(containers.map(({ vmid, name, status }) => ({ vmid, name, status })))
+  const list = JSON.stringify(containers.map(placeOf))
   const value = (name: string) => `json_extract(value, '$.${name}')`
   return [
     {
-      sql: `INSERT INTO checks (target, vmid, name, status)
-            SELECT 'lxc:' || ${value('vmid')}, ${value('vmid')}, ${value('name')}, ${value('status')}
+      sql: `INSERT INTO checks (target, vmid, name, status, lock)
+            SELECT 'lxc:' || ${value('vmid')}, ${value('vmid')}, ${value('name')}, ${value('status')}, ${value('lock')}
             FROM json_each(?) WHERE ${condition}
-            ON CONFLICT (target) DO UPDATE SET name = excluded.name, status = excluded.status`,
-      args: [list, ...ended],
+            ON CONFLICT (target) DO UPDATE SET name = excluded.name, status = excluded.status, lock = excluded.lock,
+              template = iif(excluded.status = 'running', 0, template),
+              started_at = iif(excluded.status = 'running' AND status <> 'running', ?, started_at)`,
+      args: [list, ...ended, at],
     },
     {
       sql: `DELETE FROM checks WHERE vmid IS NOT NULL AND ${condition}
@@ -141,6 +169,13 @@ export function saveContainers(containers: readonly ListedContainer[], job?: Fol
       args: [...ended, list],
     },
   ]
+}
+
+/** Makes the statement that stores with the end of a job whether a stopped container is a template. */
+export function saveTemplate(job: Followed, { vmid, isTemplate }: { vmid: number; isTemplate: boolean }): Statement {
+  const [condition, ended] = ifEnded(job)
+  const sql = `UPDATE checks SET template = ? WHERE vmid = ? AND template <> ? AND status <> 'running' AND ${condition}`
+  return { sql, args: [Number(isTemplate), vmid, Number(isTemplate), ...ended] }
 }
 
 /**

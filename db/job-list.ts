@@ -23,6 +23,7 @@ const Listed = JobRow.pick({
   started_at: true,
   finished_at: true,
   parts: true,
+  warnings: true,
 }).extend({ started_by_name: z.string() })
 
 /** A job as lists show it, with the name of the user who started it. */
@@ -42,7 +43,7 @@ export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<
     `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
   return db.query(
     Listed,
-    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts,
+    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts, warnings,
        username AS started_by_name
      FROM jobs JOIN users ON users.id = started_by
      WHERE jobs.id IN (

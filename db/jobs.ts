@@ -43,6 +43,10 @@ export const JobRow = z.object({
     .string()
     .nullable()
     .transform((text) => (text === null ? null : z.array(JobPart).parse(JSON.parse(text)))),
+  warnings: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? [] : z.array(z.string()).parse(JSON.parse(text)))),
 })
 /**
  * A job as stored.
@@ -54,6 +58,7 @@ export const JobRow = z.object({
  * - `queue`: jobs with the same queue run one at a time.
  * - `epoch`: counts the followers, from 1. Only the follower of the current epoch may write.
  * - `parts`: the parts of a started job that has several.
+ * - `warnings`: French sentences that an ended job has beside its result.
  */
 export type JobRow = z.infer<typeof JobRow>
 
@@ -254,6 +259,14 @@ export function noteParts({ id, epoch }: Followed, parts: readonly JobPart[]): S
   return {
     sql: `UPDATE jobs SET parts = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
     args: [JSON.stringify(parts), id, epoch],
+  }
+}
+
+/** Makes the statement that stores the warnings of a job, as one of the statements of its end. */
+export function noteWarnings({ id, epoch }: Followed, warnings: readonly string[]): Statement {
+  return {
+    sql: `UPDATE jobs SET warnings = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
+    args: [JSON.stringify(warnings), id, epoch],
   }
 }
 

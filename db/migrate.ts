@@ -18,6 +18,10 @@ import { sql as jobFolder } from './migrations/0009-job-folder.ts'
 import { sql as jobTurns } from './migrations/0010-job-turns.ts'
 import { sql as jobParts } from './migrations/0011-job-parts.ts'
 import { sql as chosenPreferences } from './migrations/0012-chosen-preferences.ts'
+import { sql as securityData } from './migrations/0013-security-data.ts'
+import { sql as jobWarnings } from './migrations/0014-job-warnings.ts'
+import { sql as automaticChecks } from './migrations/0015-automatic-checks.ts'
+import { sql as containerFlags } from './migrations/0016-container-flags.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -33,6 +37,10 @@ export const MIGRATIONS: readonly string[] = [
   jobTurns,
   jobParts,
   chosenPreferences,
+  securityData,
+  jobWarnings,
+  automaticChecks,
+  containerFlags,
 ]
 
 const Version = z.object({ version: z.number() })

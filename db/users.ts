@@ -1,6 +1,10 @@
 import * as z from 'zod'
 import type { Database, Statement } from './libsql/database.ts'
 
+/** The service itself, a row with an empty name: it owns the jobs that start by themselves, and nobody signs in as it. */
+export const AUTOMATIC_USER = 0
+const PEOPLE = `id <> ${AUTOMATIC_USER}`
+
 export const Profile = z.object({
   id: z.number(),
   username: z.string(),
@@ -12,7 +16,7 @@ export const Profile = z.object({
 })
 export type Profile = z.infer<typeof Profile>
 
-const PROFILE = 'SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users'
+const PROFILE = `SELECT id, username, is_admin, lang, theme, sidebar_position, last_login_at FROM users WHERE ${PEOPLE}`
 
 const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
@@ -33,7 +37,7 @@ export const HostAccount = z.object({
 })
 export type HostAccount = z.infer<typeof HostAccount>
 
-const HOST_ACCOUNT = 'SELECT id, username, is_admin, uid, kept_out, own_word, shadow_counts FROM users'
+const HOST_ACCOUNT = `SELECT id, username, is_admin, uid, kept_out, own_word, shadow_counts FROM users WHERE ${PEOPLE}`
 
 /** The facts that a login reports of an account. Omitted ones keep their stored value. */
 export type AccountFacts = Pick<HostAccount, 'kept_out' | 'own_word'> &
@@ -64,22 +68,22 @@ export async function saveUser(
 }
 
 export async function findUserByName(db: Database, username: string): Promise<Profile | undefined> {
-  const [user] = await db.query(Profile, `${PROFILE} WHERE username = ?`, [username])
+  const [user] = await db.query(Profile, `${PROFILE} AND username = ?`, [username])
   return user
 }
 
 export async function findUser(db: Database, id: number): Promise<Profile | undefined> {
-  const [user] = await db.query(Profile, `${PROFILE} WHERE id = ?`, [id])
+  const [user] = await db.query(Profile, `${PROFILE} AND id = ?`, [id])
   return user
 }
 
 export async function findHostAccount(db: Database, id: number): Promise<HostAccount | undefined> {
-  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} WHERE id = ?`, [id])
+  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} AND id = ?`, [id])
   return account
 }
 
 export async function findHostAccountByName(db: Database, username: string): Promise<HostAccount | undefined> {
-  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} WHERE username = ?`, [username])
+  const [account] = await db.query(HostAccount, `${HOST_ACCOUNT} AND username = ?`, [username])
   return account
 }
 
@@ -134,6 +138,6 @@ export type ListedUser = z.infer<typeof Listed>
 export function listUsers(db: Database, now: string): Promise<ListedUser[]> {
   const sql = `SELECT username, is_admin, last_login_at,
                  (SELECT count(*) FROM sessions WHERE user_id = users.id AND julianday(expires_at) > julianday(?)) AS sessions
-               FROM users ORDER BY username`
+               FROM users WHERE ${PEOPLE} ORDER BY username`
   return db.query(Listed, sql, [now])
 }

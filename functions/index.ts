@@ -22,10 +22,12 @@ import syncEndedSessions from './auth/sync-ended-sessions.task.ts'
 import users from './auth/users.command.ts'
 import backup from './backup/backup.command.ts'
 import restore from './backup/restore.command.ts'
+import checkDue from './checks/check-due.task.ts'
 import { checkJob } from './checks/check-job.ts'
 import check from './checks/check.get.ts'
 import checks from './checks/checks.get.ts'
 import startChecks from './checks/checks.post.ts'
+import checkChanges from './checks/checks.ws.ts'
 import remedies from './checks/remedies.post.ts'
 import { remedyJob } from './checks/remedy-job.ts'
 import layout from './dashboard/layout.get.ts'
@@ -85,10 +87,12 @@ import settingsSet from './settings/settings-set.command.ts'
 import settings from './settings/settings.get.ts'
 import changeSettings from './settings/settings.patch.ts'
 import terminal from './terminal/terminal.ws.ts'
+import changelog from './updates/changelog.get.ts'
 import packages from './updates/packages.get.ts'
 import run from './updates/run.post.ts'
 import targets from './updates/targets.get.ts'
 import { upgradeJob } from './updates/upgrade.ts'
+import refreshData from './vulnerabilities/refresh-data.task.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
 export const functions: readonly AnyFunction[] = [
@@ -132,6 +136,7 @@ export const functions: readonly AnyFunction[] = [
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
+  changelog, //     GET    /api/updates/changelog
   checks, //        GET    /api/updates/checks
   startChecks, //   POST   /api/updates/checks
   check, //         GET    /api/updates/checks/:target
@@ -166,6 +171,7 @@ export const areas: Readonly<Record<string, string>> = {
 }
 
 export const sockets: readonly AnySocket[] = [
+  checkChanges, //  GET    /ws/checks
   deploymentProgress, // GET /ws/deployments/:id
   terminal, //      GET    /ws/terminal
   output, //        GET    /ws/updates/:jobId
@@ -175,12 +181,14 @@ export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJo
 
 /** Periodic work, by name. */
 export const tasks: readonly Task<Services>[] = [
+  checkDue, //          every 10 s
   maintainJobs, //      every 2 s
   monitorDatabase, //   every 20 s
   pruneAttempts, //     every minute
   pruneDeployments, //  every hour
   pruneOutput, //       every 10 minutes
   pruneSessions, //     every hour
+  refreshData, //       every minute
   syncEndedSessions, // every 20 s
 ]
 

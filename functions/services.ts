@@ -14,7 +14,9 @@ import type { Sessions } from '../sessions/sessions.ts'
 import { createSettingsStore, type SettingsStore, type ShownOf, type ValuesOf } from '../settings/settings.ts'
 import { createSshSettings, type Host, SSH_ERRORS, SSH_SETTINGS, type SshSettings } from '../ssh/ssh.ts'
 import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
+import type { CheckChanges } from './checks/changes.ts'
 import { CHECKS_ACTIONS, CHECKS_ERRORS } from './checks/codes.ts'
+import { CHECKS_SETTINGS, type ChecksSettings, createChecksSettings } from './checks/settings.ts'
 import { DASHBOARD_SETTINGS } from './dashboard/shortcuts.ts'
 import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
 import { createHypervisorSettings, HYPERVISOR_SETTINGS, type HypervisorSettings } from './hypervisor/settings.ts'
@@ -32,6 +34,8 @@ export interface Services extends context.RuntimeServices {
   host: Host
   hub: Hub
   jobs: Jobs
+  /** Tells subscribers when stored checks or running jobs change. */
+  checkChanges: CheckChanges
   modules: Modules
   /** Restarts the service with a changed module. */
   deployer: Deployer
@@ -80,9 +84,14 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** Every setting: the rooms and areas that use one declare it. */
 export const SETTINGS = {
-  fields: { ...SSH_SETTINGS.fields, ...HYPERVISOR_SETTINGS.fields, ...DASHBOARD_SETTINGS.fields },
+  fields: {
+    ...SSH_SETTINGS.fields,
+    ...HYPERVISOR_SETTINGS.fields,
+    ...CHECKS_SETTINGS.fields,
+    ...DASHBOARD_SETTINGS.fields,
+  },
   secrets: [...SSH_SETTINGS.secrets, ...HYPERVISOR_SETTINGS.secrets],
-  defaults: DASHBOARD_SETTINGS.defaults,
+  defaults: { ...CHECKS_SETTINGS.defaults, ...DASHBOARD_SETTINGS.defaults },
 } as const
 export type SettingKey = keyof typeof SETTINGS.fields
 type SecretKey = (typeof SETTINGS.secrets)[number]
@@ -93,7 +102,8 @@ export type ShownSettings = ShownOf<SettingKey, SecretKey>
 export interface Settings
   extends Pick<SettingsStore<SettingKey, SecretKey>, 'show' | 'unreadable' | 'change' | 'onChange'>,
     SshSettings,
-    HypervisorSettings {
+    HypervisorSettings,
+    ChecksSettings {
   /** Stores the first settings; returns false and changes nothing when an SSH host is set already. */
   install(values: SettingValues & { ssh_host: string }, audit?: Statement): Promise<boolean>
 }
@@ -104,6 +114,7 @@ export function createSettings(storage: Parameters<typeof createSettingsStore>[1
     ...store,
     ...createSshSettings(store, storage.log),
     ...createHypervisorSettings(store),
+    ...createChecksSettings(store),
     install: (values, audit) => store.writeFirst('ssh_host', values, audit),
   }
 }

@@ -34,6 +34,7 @@ export interface JobKind<args = unknown> {
 /** A job that is about to end. */
 export interface EndedJob {
   db: Database
+  /** The row before the end, with the parts as the command noted them. */
   row: JobRow
   /** Whether a user cancelled the job. */
   cancelled: boolean

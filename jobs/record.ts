@@ -70,7 +70,8 @@ export function createJobRecord(
       const planned = notes.length > 0 ? (await stored(read)).parts : null
       const parts = planned && { parts: notedParts(planned, notes) }
       const end = { ...ofCommand, ...parts }
-      const ended = await stored(async () => endJob(db, job, end, { now, more: await result(await read(), false) }))
+      const stating = async (isCancelled: boolean) => result({ ...(await read()), ...parts }, isCancelled)
+      const ended = await stored(async () => endJob(db, job, end, { now, more: await stating(false) }))
       if (ended) return stored(read)
       const at = await stored(read)
       const { cancelled_by: username, launched } = at
@@ -84,9 +85,7 @@ export function createJobRecord(
         await appendText([...lines, error].join('\n'))
       }
       const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...parts } as const
-      await stored(async () =>
-        endJob(db, job, cancelled, { now, cancelledBy: username, more: await result(await read(), true) }),
-      )
+      await stored(async () => endJob(db, job, cancelled, { now, cancelledBy: username, more: await stating(true) }))
       return stored(read)
     },
   }

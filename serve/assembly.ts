@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/libsql/database.ts'
+import { createCheckChanges } from '../functions/checks/changes.ts'
 import { createSettings, ERRORS, type Services } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
@@ -28,6 +29,7 @@ export interface Assembly {
     | 'host'
     | 'hub'
     | 'jobs'
+    | 'checkChanges'
     | 'settings'
     | 'sessions'
     | 'limiter'
@@ -99,9 +101,25 @@ export async function assemble(
   const mostOutput = config.jobOutputBytes
   const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds, mostOutput, onDemand })
   opened.push(() => jobs.stop())
+  const checkChanges = createCheckChanges({ db, hub, log })
+  opened.push(() => checkChanges.stop())
   const limiter = createLimiter(db, clock)
   const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
-  const services = { db, host, hub, jobs, settings, sessions, limiter, config, clock, log, boot, errors: ERRORS }
+  const services = {
+    db,
+    host,
+    hub,
+    jobs,
+    checkChanges,
+    settings,
+    sessions,
+    limiter,
+    config,
+    clock,
+    log,
+    boot,
+    errors: ERRORS,
+  }
   return { services, instance, filled }
 }
 

@@ -43,6 +43,9 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_ANONYMOUS_OUTPUT        on ou off : suivre une tâche en direct sans être connecté (on)
   PANEL_FORGE_URL, PANEL_FORGE_ORG, PANEL_FORGE_TOKEN
                                 forge (Gitea, Forgejo) des modules : adresse, organisation, jeton
+  PANEL_CVE_URL                 adresse sous laquelle chaque version de Debian a sa liste de failles, au format de
+                                debsecan (sinon le panneau n’en indique aucune)
+  PANEL_KEV_URL                 adresse de la liste des failles dont l’exploitation est connue, au format de la CISA
   PANEL_MODULES_DIR             dossier du code des modules (<données>/modules)
   PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; docker : remplacer le
                                 conteneur où le service s’exécute ; none : ne pas le faire (docker dans un

@@ -16,7 +16,8 @@ type Kind = keyof typeof AUDIENCE
 
 const UserId = z
   .string()
-  .regex(/^\d{1,15}$/)
+  // The user 0 is the service itself: nobody signs in as it.
+  .regex(/^[1-9]\d{0,14}$/)
   .transform(Number)
 const AccessClaims = z.object({
   sub: UserId,

@@ -51,6 +51,8 @@ export interface SshAccount extends SshServer {
 
 export interface SshSettings {
   hasSshHost(): Promise<boolean>
+  /** Whether `sshAccount` has an answer. Logs nothing when it has none. */
+  hasSshAccount(): Promise<boolean>
   /** Returns the host for login checks. Throws `ssh_host_missing`. */
   sshServer(): Promise<SshServer>
   /** Returns the host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
@@ -83,6 +85,12 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
 
   return {
     hasSshHost: async () => server(await store.read()) !== undefined,
+    async hasSshAccount() {
+      const stored = await store.read()
+      return (
+        server(stored) !== undefined && stored.text('ssh_username') !== '' && Boolean(stored.secret('ssh_password'))
+      )
+    },
     async sshServer() {
       const found = server(await store.read())
       if (!found) throw sshFailure('ssh_host_missing')

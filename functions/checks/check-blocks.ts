@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { INSPECTION_BYTES } from './check-script.ts'
 
 /** The output of one target, or the list of containers: the lines between two marks, without their leading space. */
@@ -11,8 +12,8 @@ export interface OutputBlock {
 const MAX_CHARACTERS = 2 * INSPECTION_BYTES
 /** Characters of one line; the rest of a longer line is dropped. */
 const LINE = 4096
-/** Lines of one block: no target has so many packages. */
-const MAX_LINES = 30_000
+/** Lines of one block: six for each of 10,000 packages. */
+const MAX_LINES = 60_000
 
 /**
  * Reads the output of a check piece by piece and passes each complete block to `take`. Drops a block that has no end
@@ -63,10 +64,15 @@ export async function readBlocks(
 }
 
 /** Lines read in one turn of the event loop, so that other work gets its turns in between. */
-export const LINES_PER_TURN = 500
+const LINES_PER_TURN = 500
 
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+/** Calls `visit` for each line or other item, in slices with turns of the event loop between them. */
+export async function inSlices<item>(items: Iterable<item>, visit: (one: item) => void): Promise<void> {
+  let at = 0
+  for (const one of items) {
+    if (at++ % LINES_PER_TURN === 0) await nextTurn()
+    visit(one)
+  }
 }
 
 /** Removes control and format characters: a target must not move the reader's cursor or reverse the text. */

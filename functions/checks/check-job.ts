@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import {
   type CheckRow,
@@ -7,6 +8,7 @@ import {
   runningCheck,
   saveContainers,
   saveFindings,
+  saveTemplate,
 } from '../../db/checks.ts'
 import { type JobPart, noteParts } from '../../db/jobs.ts'
 import type { Database, Statement } from '../../db/libsql/database.ts'
@@ -14,13 +16,16 @@ import { readOutput } from '../../db/output.ts'
 import { defineJob, type EndedJob } from '../../jobs/jobs.ts'
 import { parseContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
+import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail, type Services } from '../services.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
-import { readBlocks } from './check-blocks.ts'
-import { MOST_PACKAGES, readReport, type Report } from './check-report.ts'
-import { type CheckScope, checkCommand } from './check-script.ts'
 import { UNANSWERED } from './check.ts'
+import { readBlocks } from './check-blocks.ts'
+import { type Report, readReport } from './check-report.ts'
+import { type CheckScope, checkCommand, LANES } from './check-script.ts'
+import { withVulnerabilities } from './known-vulnerabilities.ts'
+import { MOST_PACKAGES } from './package-report.ts'
 
 /**
  * The job that inspects one target or all of them. It waits in no queue: a check that runs during an upgrade reports
@@ -29,12 +34,14 @@ import { UNANSWERED } from './check.ts'
 export const checkJob = defineJob({
   kind: 'check',
   event: UPDATE_EVENT,
-  args: z.object({ target: z.string(), mark: z.string() }),
+  // Stored jobs of earlier versions name no lanes.
+  args: z.object({ target: z.string(), mark: z.string(), lanes: z.int().min(1).max(64).default(LANES) }),
   queue: () => '',
-  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
+  // The automatic user may have as many as the setting allows.
+  bounds: { ofTarget: 3, ofUser: 16, ofAll: 50 },
 
-  async command({ target, mark }, host) {
-    return checkCommand(scopeOf(target), mark, sudoFor(await host.elevation()))
+  async command({ target, mark, lanes }, host) {
+    return checkCommand(scopeOf(target), mark, sudoFor(await elevationOf(host)), lanes)
   },
 
   result: ({ target, mark }, ended) => resultStatements(target, mark, ended),
@@ -42,14 +49,15 @@ export const checkJob = defineJob({
 
 /** Starts a check of a target, or returns the check that is already running there. */
 export async function startCheck(
-  { db, jobs }: Pick<Services, 'db' | 'jobs'>,
-  { target, startedBy, announce }: { target: string; startedBy: number; announce(id: string): Statement },
+  { db, jobs, settings }: Pick<Services, 'db' | 'jobs' | 'settings'>,
+  { target, startedBy, announce }: { target: string; startedBy: number; announce?(id: string): Statement },
 ): Promise<string> {
   const running = await runningCheck(db, target)
   if (running !== undefined) return running
   const mark = `ops-panel-${randomBytes(12).toString('hex')}`
+  const args = { target, mark, lanes: (await settings.checks()).parallel }
   try {
-    return await jobs.start({ kind: checkJob.kind, args: { target, mark }, target, startedBy, announce })
+    return await jobs.start({ kind: checkJob.kind, args, target, startedBy, ...(announce && { announce }) })
   } catch (error) {
     // Another instance was faster: the database admits one check of a target.
     const other = await runningCheck(db, target)
@@ -74,10 +82,17 @@ const MOST_IN_ALL = 10 * MOST_PACKAGES
 async function resultStatements(target: string, mark: string, { db, row, cancelled }: EndedJob): Promise<Statement[]> {
   let containers: Awaited<ReturnType<typeof parseContainers>> | undefined
   const reports = new Map<string, Report>()
+  const templates: Statement[] = []
   let total = 0
   await readBlocks(pieces(db, row), mark, async ({ name, code, lines }) => {
     if (name === 'list') {
       if (code === 0) containers = await parseContainers(lines.join('\n'))
+      return
+    }
+    const stopped = /^flags:(\d{3,9})$/.exec(name)?.[1]
+    if (stopped !== undefined) {
+      const isTemplate = lines.includes('template: 1')
+      if (code === 0) templates.push(saveTemplate(row, { vmid: Number(stopped), isTemplate }))
       return
     }
     const report = await readReport(lines, name === 'host' ? 'host' : 'container')
@@ -86,20 +101,20 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
   })
 
   const at = row.started_at
-  const findings = [...reports].map(([name, { summary, packages, refreshed }]) =>
-    saveFindings(row, {
-      target: name,
-      at,
-      listsAt: refreshed ? at : null,
-      summary: JSON.stringify(summary),
-      packages: JSON.stringify(packages),
-    }),
-  )
-  const list = containers ? saveContainers(containers, row) : []
+  const findings: Statement[] = []
+  for (const [name, { summary, packages, refreshed }] of await withVulnerabilities(db, reports)) {
+    // A target may have megabytes of packages.
+    await nextTurn()
+    const stored = { summary: JSON.stringify(summary), packages: JSON.stringify(packages) }
+    findings.push(saveFindings(row, { target: name, at, listsAt: refreshed ? at : null, ...stored }))
+  }
+  await nextTurn()
+  const list = containers ? saveContainers(containers, at, row) : []
   // A cancelled check may not have reached the targets without a report.
   const missing = cancelled ? [] : (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
   return [
     ...list,
+    ...templates,
     ...findings,
     ...missing.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),

@@ -1,59 +1,92 @@
-import { LINES_PER_TURN, nextTurn } from './check-blocks.ts'
+import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
+import { isLockRefused, isOffline, repositoryFindings } from '../findings/repository-findings.ts'
 import { type PackageUpdate, Summary } from './check.ts'
-import { type Finding, findingOf } from './finding.ts'
-import { repositoryFindings } from './repository-findings.ts'
+import { inSlices } from './check-blocks.ts'
+import { endOfLifeOf } from './end-of-life.ts'
+import { countsOf, packagesOf, type ReportedPackages } from './package-report.ts'
+import { conffileFindings, diskFindings, mountFindings, rebootOf, servicesOf, sizesOf } from './system-findings.ts'
 
 /** The result of inspecting one target. */
-export interface Report {
+export interface Report extends ReportedPackages {
   summary: Summary
-  packages: PackageUpdate[]
   /** Whether every package list was refreshed. */
   refreshed: boolean
 }
 
-/** No machine has so many updates available. A longer report is rejected. */
-export const MOST_PACKAGES = 10_000
-
 /** Reads the output of an inspection (`INSPECTION` of check-script.ts); undefined when it is incomplete or too long. */
 export async function readReport(lines: readonly string[], place: 'host' | 'container'): Promise<Report | undefined> {
-  const { words, sections } = partsOf(lines)
+  const { words, sections } = await partsOf(lines)
+  const section = (name: string) => sections.get(name) ?? []
   const manager = MANAGERS.get(words.get('manager') ?? '')
   if (manager === undefined) return undefined
-  const os = osOf(sections.get('os') ?? [])
-  const reboot = rebootOf(sections.get('reboot'), place)
+  const os = osOf(section('os'))
+  const reboot = rebootOf(sections.get('reboot'), section('kernels'), place)
   if (manager !== 'apt') {
     const findings = manager === null ? [findingOf('manager_missing')] : []
-    return { summary: { ...EMPTY, manager, os, reboot, findings }, packages: [], refreshed: false }
+    const summary = { ...EMPTY, manager, os, reboot, findings }
+    return { summary, packages: [], changes: new Map(), refreshed: false }
   }
-  const packages = await packagesOf(sections)
-  if (!words.has('end') || packages === undefined || !isWhole(sections)) return undefined
+  const reported = await packagesOf(sections)
+  if (!words.has('end') || reported === undefined || !isWhole(sections)) return undefined
 
+  const { packages } = reported
   const refresh = sections.get('update')
-  const repositories = repositoryFindings(refresh ?? [])
+  const mounts = mountFindings(section('mounts'))
+  // On a read-only system apt complains about its own files.
+  const repositories = repositoryFindings(refresh ?? []).filter(
+    (each) => mounts.length === 0 || each.repository !== null,
+  )
   const refreshed = refresh !== undefined && codeOf(refresh) === 0 && repositories.length === 0
-  const hasLists = Number(sections.get('lists')?.[0] ?? 0) > 0
-  const locked = words.get('locked')
-  const findings: Finding[] = [...repositories]
+  const hasLists = Number(section('lists')[0] ?? 0) > 0
+  const locked = words.get('locked') ?? (isLockRefused(refresh ?? []) ? 'lists' : undefined)
+  const sizes = sizesOf(section('sizes'))
+  const services = servicesOf(section('services'))
+  const findings: Finding[] = [...mounts]
+  if (isOffline(section('repositories'), repositories)) findings.push(findingOf('network_missing'))
+  findings.push(...repositories)
   if (locked !== undefined) findings.push(findingOf('manager_locked'))
-  if (!hasLists) findings.push(findingOf('lists_stale', { message: 'Aucune liste de paquets n’a pu être lue.' }))
-  else if (!refreshed && refresh !== undefined && repositories.length === 0) findings.push(notRefreshed(refresh))
-  findings.push(...unreadFindings(sections.get('unread') ?? []))
+  // apt can do nothing on a read-only system, whatever it says about dependencies.
+  const unmet = mounts.length === 0 ? dependencyFindings(section('check'), section('fix')) : []
+  const isUnreadable = unmet.some(({ code }) => code === 'lists_stale')
+  if (!isUnreadable && !hasLists)
+    findings.push(findingOf('lists_stale', { message: 'Aucune liste de paquets n’a pu être lue.' }))
+  else if (!isUnreadable && !refreshed && refresh && locked === undefined && repositories.length === 0)
+    findings.push(notRefreshed(refresh))
+  findings.push(...unreadFindings(section('unread')))
   // dpkg findings are left out while apt or dpkg works: an operation in progress is not an interrupted one.
-  if (locked === undefined) findings.push(...dpkgFindings(words.has('journal'), sections.get('unfinished') ?? []))
-  findings.push(...dependencyFindings(sections.get('check') ?? []))
-  const held = packages.filter(({ status }) => status === 'held').map(({ name }) => name)
-  if (held.length > 0) findings.push(findingOf('held', { packages: held }))
+  if (locked === undefined) findings.push(...dpkgFindings(words.has('journal'), section('unfinished')))
+  findings.push(...unmet)
+  findings.push(...diskFindings(section('disk'), sizes, packages.some(isKernel)))
+  findings.push(...conffileFindings(section('conffiles')))
+  // Without met dependencies, apt leaves every package alone.
+  const isBroken = findings.some(({ severity }) => severity === 'blocking')
+  findings.push(...packageFindings(packages, section('held')).filter(({ code }) => !isBroken || code === 'held'))
+  if (reboot.required) findings.push(findingOf('reboot_required'))
+  if (services.length > 0) findings.push(findingOf('services_outdated'))
 
-  const summary = Summary.safeParse({ ...EMPTY, manager, os, reboot, findings, counts: countsOf(packages) })
-  return summary.success ? { summary: summary.data, packages, refreshed: refreshed && hasLists } : undefined
+  const found = {
+    manager,
+    os,
+    reboot,
+    findings: findings.slice(0, MOST_FINDINGS),
+    services,
+    counts: countsOf(packages),
+  }
+  const bytes = { download_bytes: sizes.download, disk_bytes: sizes.disk }
+  const summary = Summary.safeParse({ ...EMPTY, ...found, ...bytes })
+  return summary.success ? { ...reported, summary: summary.data, refreshed: refreshed && hasLists } : undefined
 }
+
+/** Findings of one target, which every page loads. */
+const MOST_FINDINGS = 100
 
 /**
  * Whether apt completed the simulated upgrade and the listing. A killed apt leaves an empty list and an exit code other
  * than 0. With code 100 apt reports a problem, which `apt-get check` reports too.
  */
 function isWhole(sections: ReadonlyMap<string, string[]>): boolean {
-  const codes = ['check', 'planned', 'upgradable'].map((name) => codeOf(sections.get(name) ?? []))
+  const more = ['minimal', 'full', 'phased'].filter((name) => sections.has(name))
+  const codes = ['check', 'planned', 'upgradable', ...more].map((name) => codeOf(sections.get(name) ?? []))
   return codes.every((code) => code === 0) || (codes[0] === 100 && codes.every((code) => code === 0 || code === 100))
 }
 
@@ -68,17 +101,20 @@ const MANAGERS: ReadonlyMap<string, Summary['manager']> = new Map([
 
 const EMPTY = {
   counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
+  exploited: 0,
   download_bytes: null,
   disk_bytes: null,
   services: [],
 }
 
 /** Splits the output into words at the beginning of a line, and the indented lines below each word. */
-function partsOf(lines: readonly string[]): { words: Map<string, string>; sections: Map<string, string[]> } {
+async function partsOf(
+  lines: readonly string[],
+): Promise<{ words: Map<string, string>; sections: Map<string, string[]> }> {
   const words = new Map<string, string>()
   const sections = new Map<string, string[]>()
   let current: string[] | undefined
-  for (const line of lines) {
+  await inSlices(lines, (line) => {
     if (line.startsWith(' ')) {
       if (line.trim() !== '') current?.push(line.slice(1))
     } else if (line !== '') {
@@ -88,7 +124,7 @@ function partsOf(lines: readonly string[]): { words: Map<string, string>; sectio
       current = []
       sections.set(word, current)
     }
-  }
+  })
   return { words, sections }
 }
 
@@ -103,104 +139,9 @@ function osOf(lines: readonly string[]): Summary['os'] {
   }
   const id = value('ID')
   if (!id) return null
-  return { id, version_id: value('VERSION_ID') ?? null, name: value('PRETTY_NAME') ?? id, end_of_life: null }
-}
-
-function rebootOf(lines: readonly string[] | undefined, place: 'host' | 'container'): Summary['reboot'] {
-  if (place === 'container') return { required: null, reasons: [] }
-  return { required: lines !== undefined, reasons: lines?.slice(0, 100).map((line) => line.slice(0, 200)) ?? [] }
-}
-
-/**
- * Returns the packages that the simulated upgrade would change, then the upgradable packages that it would leave alone;
- * undefined when a list exceeds `MOST_PACKAGES`.
- */
-async function packagesOf(sections: ReadonlyMap<string, string[]>): Promise<PackageUpdate[] | undefined> {
-  const planned = sections.get('planned') ?? []
-  const listed = sections.get('upgradable') ?? []
-  if (planned.length > MOST_PACKAGES || listed.length > MOST_PACKAGES) return undefined
-  const held = new Set(sections.get('held') ?? [])
-  const packages = new Map<string, PackageUpdate>()
-  const key = ({ name, arch }: PackageUpdate) => `${name}:${arch}`
-  for (const [at, line] of planned.entries()) {
-    if (at % LINES_PER_TURN === 0) await nextTurn()
-    const one = plannedOf(line)
-    if (one) packages.set(key(one), one)
-  }
-  for (const [at, line] of listed.entries()) {
-    if (at % LINES_PER_TURN === 0) await nextTurn()
-    const one = listedOf(line)
-    if (!one || packages.has(key(one))) continue
-    const status = held.has(one.name) || held.has(`${one.name}:${one.arch}`) ? 'held' : 'kept_back'
-    packages.set(key(one), { ...one, status })
-  }
-  return [...packages.values()]
-}
-
-/** Cuts a text that a target reports: no real name, version or list of origins is longer. */
-const short = (text: string) => text.slice(0, 256)
-
-/** The fields that a check does not fill yet. */
-const NO_DETAILS = { size: null, source: null, cves: [], reason: null }
-
-/**
- * Parses `Inst beta [1.0] (1:2.0~rc1 Rig:12/stable-updates, Debian-Security:12/x [all]) [dep]`. A new package has no
- * `[1.0]`.
- */
-function plannedOf(line: string): PackageUpdate | undefined {
-  const match = /^Inst (\S+) (?:\[([^\]]*)\] )?\((\S+) ([^[)]*)\[([^\]]*)\]/.exec(line)
-  if (!match) return undefined
-  const [, full = '', from, to = '', origins = '', arch = ''] = match
-  return {
-    ...NO_DETAILS,
-    name: short(full.split(':')[0] ?? full),
-    arch: short(arch),
-    from: from === undefined ? null : short(from),
-    to: short(to),
-    action: from === undefined ? 'install' : 'upgrade',
-    origin: short(origins.trim()) || null,
-    security: origins.split(',').some(isSecurity),
-    status: 'planned',
-  }
-}
-
-/** Recognises `Debian-Security:12/stable-security` by its label, or by its suite as Ubuntu names it. */
-function isSecurity(origin: string): boolean {
-  return /^Debian-Security:/.test(origin.trim()) || /-security$/.test(origin.trim())
-}
-
-const MARKER = '[upgradable from: '
-
-/** Parses `librig2/stable,stable-security 1:2.0 amd64 [upgradable from: 1.4]`. */
-function listedOf(line: string): PackageUpdate | undefined {
-  const [place = '', to = '', arch = ''] = line.split(' ')
-  const marker = line.indexOf(MARKER)
-  const slash = place.indexOf('/')
-  if (marker < 0 || !line.endsWith(']') || slash < 1) return undefined
-  const from = line.slice(marker + MARKER.length, -1)
-  const origin = place.slice(slash + 1)
-  return {
-    ...NO_DETAILS,
-    name: short(place.slice(0, slash)),
-    arch: short(arch),
-    from: short(from),
-    to: short(to),
-    action: 'upgrade',
-    origin: short(origin) || null,
-    security: origin.split(',').some((suite) => suite.endsWith('-security')),
-    status: 'kept_back',
-  }
-}
-
-function countsOf(packages: readonly PackageUpdate[]): Summary['counts'] {
-  const counts = { ...EMPTY.counts }
-  for (const { status, action, security } of packages) {
-    if (status !== 'planned') counts[status] += 1
-    else if (action === 'install') counts.install += 1
-    else counts.upgrade += 1
-    if (security && status !== 'held') counts.security += 1
-  }
-  return counts
+  const version_id = value('VERSION_ID') ?? null
+  const codename = value('VERSION_CODENAME') ?? null
+  return { id, version_id, name: value('PRETTY_NAME') ?? id, codename, end_of_life: endOfLifeOf(id, version_id) }
 }
 
 function notRefreshed(lines: readonly string[]): Finding {
@@ -214,8 +155,10 @@ function notRefreshed(lines: readonly string[]): Finding {
  * read FILE - open (13: …)`.
  */
 function unreadFindings(lines: readonly string[]): Finding[] {
-  // Only sources.list files matter: root's own refresh reads the other settings, such as a proxy's password.
-  const files = new Set(lines.flatMap((line) => / (\/\S*\/sources\.list\S*)/.exec(line)?.[1] ?? []))
+  // Only these files matter: root's own refresh reads the other settings, such as a proxy's password.
+  const files = new Set(
+    lines.slice(0, 40).flatMap((line) => / (\/\S*\/(?:sources\.list|preferences)\S*)/.exec(line)?.[1] ?? []),
+  )
   return [...files].map((file) =>
     findingOf('lists_stale', {
       repository: file,
@@ -229,8 +172,74 @@ function dpkgFindings(hasJournal: boolean, unfinished: readonly string[]): Findi
   return hasJournal || packages.length > 0 ? [findingOf('dpkg_interrupted', { packages })] : []
 }
 
-function dependencyFindings(lines: readonly string[]): Finding[] {
+/**
+ * Returns the finding of unmet dependencies. `fix` is the simulated repair: it may remove the broken packages
+ * themselves; a repair that removes others is left to people.
+ */
+function dependencyFindings(lines: readonly string[], fix: readonly string[]): Finding[] {
   if (codeOf(lines) !== 100) return []
-  const packages = lines.flatMap((line) => /^ (\S+) : /.exec(line)?.[1] ?? [])
-  return [findingOf('dependencies_broken', { packages: [...new Set(packages)] })]
+  const broken = new Set(lines.slice(0, 200).flatMap((line) => /^ (\S+) : /.exec(line)?.[1] ?? []))
+  const packages = [...broken]
+  if (packages.length === 0) {
+    const cause = lines.find((line) => line.startsWith('E: ')) ?? ''
+    const message = `apt ne peut pas lire sa configuration : ${cause.slice(3, 300)}`
+    return [findingOf('lists_stale', { severity: 'blocking', message, remedy: REMEDIES.TERMINAL })]
+  }
+  const removed = removedBy(fix)
+  const message =
+    removed.length > 0 ? `Des dépendances ne sont pas satisfaites. Réparer supprime ${named(removed)}.` : undefined
+  const isSafe = codeOf(fix) === 0 && removed.every((name) => broken.has(name))
+  const remedy = isSafe ? {} : { remedy: REMEDIES.TERMINAL }
+  return [findingOf('dependencies_broken', { packages, ...(message !== undefined && { message }), ...remedy })]
+}
+
+function removedBy(lines: readonly string[]): string[] {
+  return lines.slice(0, 1_000).flatMap((line) => /^Remv (\S+)/.exec(line)?.[1] ?? [])
+}
+
+/** Package names that a sentence lists; it counts the rest. */
+const NAMED = 20
+
+function named(packages: readonly string[]): string {
+  const more = packages.length - NAMED
+  const first = packages.slice(0, NAMED).map((name) => name.slice(0, 100))
+  return more > 0 ? `${first.join(', ')} et ${more} autres` : first.join(', ')
+}
+
+/** Returns one finding for each reason why packages are left alone, and for those that bring new packages. */
+function packageFindings(packages: readonly PackageUpdate[], held: readonly string[]): Finding[] {
+  const because = (reason: PackageUpdate['reason']) =>
+    packages.filter((each) => each.reason === reason && each.action === 'upgrade').map(({ name }) => name)
+  const removed = packages.filter(({ action }) => action === 'remove').map(({ name }) => name)
+  const removes = `Des mises à jour ne passent qu’en supprimant ${named(removed)}.`
+  const of = (code: NonNullable<PackageUpdate['reason']>, names: string[], message?: string) =>
+    names.length > 0 ? [findingOf(code, { packages: names, ...(message !== undefined && { message }) })] : []
+  return [
+    ...of('kept_back_remove', because('kept_back_remove'), removes),
+    ...of('kept_back_install', because('kept_back_install')),
+    ...of('kept_back_dependencies', because('kept_back_dependencies')),
+    ...downgradeFindings(packages),
+    // A hold is told before an update waits for it.
+    ...of(
+      'held',
+      held.slice(0, 1000).filter((name) => PACKAGE_NAME.test(name)),
+    ),
+    ...of('phased', because('phased')),
+  ]
+}
+
+const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?$/
+
+/** apt refuses an upgrade by itself while a preference asks for an older version of an installed package. */
+function downgradeFindings(packages: readonly PackageUpdate[]): Finding[] {
+  const older = packages.filter(({ action }) => action === 'downgrade').map(({ name }) => name)
+  if (older.length === 0) return []
+  const message = `Une préférence d’apt impose une version plus ancienne de ${named(older)} : apt refuse toute mise à jour.`
+  const how = { severity: 'blocking', remedy: REMEDIES.TERMINAL } as const
+  return [findingOf('kept_back_dependencies', { packages: older, message, ...how })]
+}
+
+/** Whether a planned package is a kernel, which needs room on /boot. */
+function isKernel({ name, status }: PackageUpdate): boolean {
+  return status === 'planned' && /^(linux-image|proxmox-kernel|pve-kernel)-/.test(name)
 }

@@ -1,4 +1,4 @@
-import { type Command, HOST_HELPER, script } from '../../ssh/ssh.ts'
+import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LOCKED } from '../updates/apt.ts'
 
@@ -16,13 +16,12 @@ export const INSPECTION_BYTES = 4 * 1024 * 1024
  * ended, so none may hang.
  */
 const INSPECTION_SECONDS = 120
-/** Targets inspected at the same time. */
-const LANES = 6
 
 /**
  * `INSPECTION <sudo>`, on the host or inside a container: refreshes the package lists, then reports available upgrades
  * and obstacles. It changes nothing else. If apt or dpkg is busy, it waits a few seconds and then reports that. The
- * host helper contains this text: any change of it, even of a comment, needs a new `HELPER_VERSION`.
+ * simulations that tell why a package is left alone run only where some package is. The host helper contains this text:
+ * any change of it, even of a comment, needs a new `HELPER_VERSION`.
  */
 export const INSPECTION = `
 sudo=$1
@@ -30,7 +29,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH="$PATH:/usr/sbin:/sbin"
 unset TMPDIR TEMPDIR TMP TEMP
 section() {
   printf '%s\\n' "$1"
-  tr -d '\\000' | sed 's/^/ /'
+  tr -d '\\000' | sed -e 's#://[^/@ ]*@#://#g' -e 's/^/ /'
   echo
 }
 head -c 4096 /etc/os-release 2>/dev/null | section os
@@ -40,17 +39,19 @@ done
 echo "manager $manager"
 [ "$manager" = apt-get ] || exit 0
 limited=
-command -v timeout >/dev/null 2>&1 && limited='timeout -k 5 100'${LOCKED}
+command -v timeout >/dev/null 2>&1 && limited='timeout -k 5 60'${LOCKED}
 free() {
   tries=0
   while locked "$1"; do
     tries=$((tries + 1))
-    [ "$tries" -lt 5 ] || return 1
+    [ "$tries" -lt "$2" ] || return 1
     sleep 1
   done
 }
 quiet='-o Debug::NoLocking=1 -o APT::Color=0'
-if free /var/lib/apt/lists/lock; then
+sed -n 's#^[^ ]* \\(/\\|/usr\\|/var\\) [^ ]* \\(r[ow]\\)[, ].*#\\1 \\2#p' /proc/self/mounts | section mounts
+# Another check of the same target may be reading the lists.
+if free /var/lib/apt/lists/lock 30; then
   text=$({
     $limited $sudo apt-get -o APT::Update::Error-Mode=any -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \\
       -o Acquire::https::Timeout=20 -o APT::Color=0 update </dev/null 2>&1
@@ -62,38 +63,112 @@ else
 fi
 apt-get $quiet indextargets --format '$(CREATED_BY)' 2>/dev/null | grep -c -e '^Packages$' | section lists
 # apt passes over what its caller may not read, and ends with 0.
-apt-get $quiet indextargets --format x 2>&1 >/dev/null | grep -a -e '^[EW]: .*(13: ' | head -n 20 | cut -c 1-1000 | section unread
-free /var/lib/dpkg/lock-frontend || echo 'locked dpkg'
+apt-get $quiet indextargets --format x 2>&1 >/dev/null | grep -a -e '^[EW]: .*(13: ' | head -n 20 | cut -c 1-1000 | {
+  cat
+  for file in /etc/apt/preferences /etc/apt/preferences.d/*; do
+    [ ! -e "$file" ] || [ -r "$file" ] || printf 'W: Unable to read %s\\n' "$file"
+  done
+} | section unread
+apt-get $quiet --print-uris update 2>/dev/null </dev/null | sed -n "s/^'\\([a-z+-]*:[^']*\\)InRelease' .*/\\1/p" |
+  head -n 200 | cut -c 1-500 | section repositories
+free /var/lib/dpkg/lock-frontend 5 || echo 'locked dpkg'
 set -- /var/lib/dpkg/updates/[0-9]*
 [ ! -e "$1" ] || echo journal
 dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${binary:Package}\\n' 2>/dev/null |
   grep -a -v -e '^installed ok ' -e '^config-files ok ' -e '^not-installed ok ' | head -n 1000 | section unfinished
-{
-  apt-get $quiet -qq check </dev/null 2>&1
+checked=$({
+  apt-get $quiet check </dev/null 2>&1
   echo "code $?"
-} | tail -n 200 | section check
+} | tail -n 200)
+printf '%s\\n' "$checked" | section check
 apt-mark showhold 2>/dev/null | head -n 1000 | section held
-{
-  apt-get $quiet -s --with-new-pkgs upgrade </dev/null 2>/dev/null
-  echo "code $?"
-} | grep -a -e '^Inst ' -e '^code ' | section planned
-{
+simulated() {
+  {
+    apt-get $quiet -s "$@" </dev/null 2>/dev/null
+    echo "code $?"
+  } | grep -a -e '^Inst ' -e '^Remv ' -e '^code ' | head -c 4000000
+}
+case $checked in *'code 0') ;; *) simulated -f install | section fix ;; esac
+planned=$(simulated --with-new-pkgs upgrade)
+printf '%s\\n' "$planned" | section planned
+listed=$({
   apt list --upgradable 2>/dev/null </dev/null
   echo "code $?"
-} | section upgradable
+} | head -c 4000000)
+printf '%s\\n' "$listed" | section upgradable
+if printf '%s\\n' "$planned" | grep -a -q '^Inst [^ ]* ('; then simulated upgrade | section minimal; fi
+full=
+left=$({
+  printf '%s\\n' "$planned"
+  printf '%s\\n' "$listed"
+} | awk '/^Inst / { split($2, name, ":"); planned[name[1]] = 1 }
+  / \\[upgradable from: / { split($1, name, "/"); if (!(name[1] in planned)) count++ } END { print count + 0 }')
+if [ "$left" != 0 ]; then
+  full=$(simulated full-upgrade)
+  printf '%s\\n' "$full" | section full
+  simulated -o APT::Get::Always-Include-Phased-Updates=true full-upgrade | section phased
+fi
+# Sizes, sources and changed configuration files of the packages that would change.
+named() { printf '%s\\n%s\\n' "$planned" "$full" | sed -n "$1" | sort -u | head -n 10000; }
+named 's/^Inst \\([a-z0-9][a-z0-9+.-]*\\)[^ ]* \\(\\[[^]]*\\] \\)*(\\([A-Za-z0-9.+:~-]*\\) .*/\\1=\\3/p' |
+  xargs -r apt-cache $quiet show -- 2>/dev/null |
+  awk 'function tell() { if (name != "") print name, arch, version, size, source } \\
+    /^Package: / { tell(); name = $2; arch = version = source = ""; size = 0 } /^Version: / { version = $2 } \\
+    /^Architecture: / { arch = $2 } /^Size: / { size = $2 } /^Source: / { source = $2 " " $3 } END { tell() }' |
+  cut -c 1-400 | section offered
+old=$(named 's/^\\(Inst\\|Remv\\) \\([a-z0-9][a-z0-9+.-]*\\(:[a-z0-9-]*\\)*\\) \\[.*/\\2/p')
+printf '%s\\n' "$old" | xargs -r dpkg-query -W -f '\${Package} \${Architecture} \${source:Package} \${source:Version}\\n' 2>/dev/null |
+  cut -c 1-500 | section installed
+printf '%s\\n' "$old" | xargs -r dpkg-query -W -f '\${Package}\\n\${Conffiles}\\n' 2>/dev/null |
+  awk '/^[^ ]/ { name = $1 } /^ \\// && NF == 2 && length($0) < 400 && ++n <= 2000 { print name, $2, $1 }' |
+  while read -r package sum file; do
+    [ -f "$file" ] && [ -r "$file" ] && [ ! -L "$file" ] || continue
+    [ "$(md5sum <"$file" | cut -c 1-32)" = "$sum" ] || printf '%s %s\\n' "$package" "$file"
+  done | head -n 100 | section conffiles
+apt-get $quiet --print-uris -y --with-new-pkgs upgrade </dev/null 2>/dev/null |
+  awk '/^\\047/ { if ($1 !~ /^\\047file:/) sum += $3 } /^After this operation, / { print } END { printf "download %.0f\\n", sum }' |
+  section sizes
+archives=/var/cache/apt/archives/
+eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
+{
+  for folder in / /usr /var /boot "$archives"; do
+    case $folder in "$archives") name=archives ;; *) name=$folder ;; esac
+    [ ! -d "$folder" ] || printf '%s %s %s\\n' "$name" "$(stat -f -c '%a %S %b' "$folder")" "$(stat -c %d "$folder")"
+  done
+  find "$archives" -maxdepth 2 -type f -name '*.deb' -printf '%s\\n' 2>/dev/null | awk '{ sum += $1 } END { printf "cached %.0f\\n", sum }'
+} | section disk
 [ ! -e /run/reboot-required ] || head -c 65536 /run/reboot-required.pkgs 2>/dev/null | sort -u | section reboot
+{
+  uname -r
+  for kernel in /boot/vmlinuz-*; do [ ! -e "$kernel" ] || printf '%s\\n' "\${kernel#/boot/vmlinuz-}"; done
+} | head -n 100 | section kernels
+# Programs that still use files that an upgrade has replaced; only root sees those of others.
+if [ "$(id -u)" = 0 ]; then
+  own=$(readlink /proc/self/ns/pid | sed 's/[][]/\\\\&/g')
+  # The containers' processes are visible on the host too.
+  find /proc/[1-9]*/ns/pid -maxdepth 0 -lname "$own" 2>/dev/null | sed 's|/ns/pid$|/maps|' |
+    xargs -r grep -l -s -a -E ' /(usr|lib|lib64|bin|sbin|opt)/.* \\(deleted\\)$' 2>/dev/null | head -n 200 | while read -r maps; do
+    process=\${maps%/maps}
+    unit=$(sed -n 's|.*/\\([^/]*\\.service\\).*|\\1|p' "$process/cgroup" 2>/dev/null | head -n 1)
+    [ -n "$unit" ] || unit=$(head -n 1 "$process/comm" 2>/dev/null)
+    printf '%s %s\\n' "\${unit%.service}" "$(sed -n 's|.* \\(/[^ ]*\\).* (deleted)$|\\1|p' "$maps" 2>/dev/null | head -n 1)"
+  done | sort -u -k 1,1 | head -n 100 | section services
+fi
 echo end
 `
 
+/** `FLAGS <sudo> <id>`: the job’s output is for every user, so it shows nothing else of a container’s configuration. */
+const FLAGS = `config=$($1 ${CONTAINER_TOOL} config "$2") || exit; printf "%s\\n" "$config" | sed -n "/^template: 1$/p"`
+
 /**
- * `CHECK <mark> <INSPECTION> <sudo> host | container <id> | all`: lists the containers, inspects the running ones,
- * several at a time, and writes each block as soon as it is complete. Time and bytes of each target are bounded. After
- * the time-out, a process of the target may still hold the pipe open, so the process that reads it is killed. That one
- * is `cat`, because `head` would lose the bytes in its buffer. Where `<sudo>` ends with the host helper, the helper
- * contains the inspection itself.
+ * `CHECK <mark> <INSPECTION> <sudo> host|container|all <id> <lanes>`: lists the containers, inspects the running ones,
+ * `<lanes>` at a time, and writes each block as soon as it is complete. Of a stopped container it tells whether it is a
+ * template, in a block `flags:<id>`. Time and bytes of each target are bounded. After the time-out, a process of the
+ * target may still hold the pipe open, so the process that reads it is killed. That one is `cat`, because `head` would
+ * lose the bytes in its buffer. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
  */
 export const CHECK = `
-mark=$1 look=$2 sudo=$3 scope=$4 only=$5 helper=
+mark=$1 look=$2 sudo=$3 scope=$4 only=$5 lanes=$6 helper=
 case $sudo in *${HOST_HELPER}) helper=1 ;; esac
 limit=${INSPECTION_SECONDS} most=${INSPECTION_BYTES / 512}
 dir=$(mktemp -d /tmp/ops-panel-check-XXXXXXXX) || exit 73
@@ -107,7 +182,10 @@ block() {
 mkfifo "$dir/lanes" "$dir/turn"
 exec 7<>"$dir/turn" 8<>"$dir/lanes"
 echo >&7
-for lane in ${Array.from({ length: LANES }, (_, lane) => lane + 1).join(' ')}; do echo >&8; done
+while [ "$lanes" -gt 0 ]; do
+  echo >&8
+  lanes=$((lanes - 1))
+done
 inspect() {
   name=$1 file=$dir/$2
   shift 2
@@ -148,15 +226,20 @@ else
 fi
 read -r turn <&7
 block "list $code" "$dir/list"
-echo >&7
 if [ "$code" != 0 ] && [ -s "$dir/list.error" ]; then tail -n 1 "$dir/list.error"; fi
+echo >&7
 found=
 while read -r id status rest; do
   case $id in '' | *[!0-9]*) continue ;; esac
   case $scope in host) continue ;; container) [ "$id" = "$only" ] || continue ;; esac
   found=1
-  [ "$status" = running ] || continue
-  if [ -n "$helper" ]; then
+  if [ "$status" != running ]; then
+    if [ -n "$helper" ]; then
+      lane "flags:$id" "$id" $sudo flags "$id"
+    else
+      lane "flags:$id" "$id" sh -c ${quote([FLAGS])} ops-panel-flags "$sudo" "$id"
+    fi
+  elif [ -n "$helper" ]; then
     lane "lxc:$id" "$id" $sudo look "$id"
   else
     lane "lxc:$id" "$id" $sudo ${CONTAINER_TOOL} exec "$id" -- sh -c "$look" ops-panel-look ''
@@ -173,8 +256,14 @@ fi
 /** The targets that a check covers. */
 export type CheckScope = { scope: 'host' | 'all' } | { scope: 'container'; id: string }
 
-/** Returns the command of a check. `sudo` is put before each program that needs rights (`''` when none is needed). */
-export function checkCommand(scope: CheckScope, mark: string, sudo: string): Command {
+/** The lanes of a check that names none. */
+export const LANES = 6
+
+/**
+ * Returns the command of a check that inspects `lanes` targets at a time. `sudo` is put before each program that needs
+ * rights (`''` when none is needed).
+ */
+export function checkCommand(scope: CheckScope, mark: string, sudo: string, lanes: number): Command {
   return script(
     CHECK,
     'ops-panel-check',
@@ -183,5 +272,6 @@ export function checkCommand(scope: CheckScope, mark: string, sudo: string): Com
     sudo,
     scope.scope,
     scope.scope === 'container' ? scope.id : '',
+    String(lanes),
   )
 }

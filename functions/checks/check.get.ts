@@ -5,7 +5,7 @@ import { JsonStream } from '../../runtime/json-stream.ts'
 import { createLongAnswers } from '../../runtime/long-answers.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
-import { Check, checkOf, CheckSummary, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
+import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 
 /**
  * The longest package list, in characters, that does not count towards the limit on concurrent long responses. A

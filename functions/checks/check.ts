@@ -3,13 +3,26 @@ import { type CheckRow, runningCheck, type UpgradeOfAll } from '../../db/checks.
 import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import { Finding, FindingCode, findingOf } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
-import { Finding, findingOf } from './finding.ts'
+import { LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgrade.ts'
 
 const text = z.string()
 const count = z.int().min(0)
 
-/** A package with a newer version. `status` says whether an upgrade would install it; `reason` says why not. */
+/** The finding that explains a package: why it is left alone, or which packages come with it. */
+const Reason = FindingCode.extract([
+  'held',
+  'phased',
+  'kept_back_install',
+  'kept_back_remove',
+  'kept_back_dependencies',
+])
+
+/**
+ * A change of one package. An upgrade without removals makes the `planned` ones. With `kept_back_remove`, an upgrade
+ * that may remove packages makes it too.
+ */
 export const PackageUpdate = z.object({
   name: text,
   arch: text,
@@ -22,7 +35,7 @@ export const PackageUpdate = z.object({
   source: text.nullable(),
   cves: z.array(z.object({ id: text, urgency: text.nullable(), known_exploited: z.boolean() })),
   status: z.enum(['planned', 'held', 'phased', 'kept_back']),
-  reason: text.nullable(),
+  reason: Reason.nullable(),
 })
 export type PackageUpdate = z.infer<typeof PackageUpdate>
 
@@ -44,8 +57,18 @@ type CheckState = z.infer<typeof CheckState>
 /** The stored results of an inspection. Findings that depend on the current time are added when a response is built. */
 export const Summary = z.object({
   manager: z.enum(['apt', 'apk', 'dnf', 'zypper', 'pacman']).nullable(),
-  os: z.object({ id: text, version_id: text.nullable(), name: text, end_of_life: text.nullable() }).nullable(),
+  os: z
+    .object({
+      id: text,
+      version_id: text.nullable(),
+      name: text,
+      codename: text.nullable().default(null),
+      end_of_life: text.nullable(),
+    })
+    .nullable(),
   counts: Counts,
+  /** The number of planned packages that fix a vulnerability which is known to be exploited. */
+  exploited: count.default(0),
   download_bytes: count.nullable(),
   disk_bytes: z.int().nullable(),
   findings: z.array(Finding),
@@ -64,14 +87,7 @@ export const CheckSummary = Summary.extend({
   job_id: JobId.nullable(),
   checking: z.boolean(),
   changed_at: text.nullable(),
-  last_upgrade: z
-    .object({
-      job_id: JobId,
-      outcome: z.enum(['done', 'failed', 'cancelled']),
-      exit_code: z.int().nullable(),
-      finished_at: text,
-    })
-    .nullable(),
+  last_upgrade: LastUpgrade.nullable(),
 })
 export type CheckSummary = z.infer<typeof CheckSummary>
 
@@ -83,14 +99,21 @@ export const EXAMPLE_CHECK: CheckSummary = {
   target: 'lxc:101',
   name: 'web',
   manager: 'apt',
-  os: { id: 'debian', version_id: '12', name: 'Debian GNU/Linux 12 (bookworm)', end_of_life: null },
+  os: {
+    id: 'debian',
+    version_id: '12',
+    name: 'Debian GNU/Linux 12 (bookworm)',
+    codename: 'bookworm',
+    end_of_life: '2028-06-30',
+  },
   state: 'ready',
   checked_at: '2026-03-01T12:00:00.000Z',
   lists_at: '2026-03-01T12:00:00.000Z',
   job_id: '1772366400-k3x9q2pa',
   counts: { ...NO_COUNTS, upgrade: 2, security: 1 },
-  download_bytes: null,
-  disk_bytes: null,
+  exploited: 0,
+  download_bytes: 1_482_752,
+  disk_bytes: 24_576,
   findings: [],
   reboot: { required: null, reasons: [] },
   services: [],
@@ -103,6 +126,7 @@ const EMPTY_SUMMARY: Summary = {
   manager: null,
   os: null,
   counts: NO_COUNTS,
+  exploited: 0,
   download_bytes: null,
   disk_bytes: null,
   findings: [],
@@ -123,6 +147,8 @@ const UNCHECKED_HOST: CheckRow = {
   vmid: null,
   name: '',
   status: 'running',
+  lock: null,
+  template: false,
   checked_at: null,
   lists_at: null,
   job_id: null,
@@ -130,11 +156,13 @@ const UNCHECKED_HOST: CheckRow = {
   summary: null,
   checking: false,
   touched_at: null,
+  repaired_at: null,
   own_id: null,
   own_status: null,
   own_code: null,
   own_error: null,
   own_at: null,
+  own_warned: false,
 }
 
 /** Replaces the result of a check whose date lies in the future: it would never become stale. */
@@ -151,17 +179,18 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
   const row = {
     ...storedRow,
     ...(isAhead(storedRow.lists_at, now) && { lists_at: null }),
+    ...(isAhead(storedRow.touched_at, now) && { touched_at: null }),
     ...(isAhead(storedRow.checked_at, now) && NOT_CHECKED),
   }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
   const stored = read?.data ?? EMPTY_SUMMARY
   const reachedBy = row.vmid === null ? [] : ofAll.filter((each) => mayHaveReached(each, String(row.vmid)))
   const last_upgrade = lastUpgradeOf(row, reachedBy)
-  const changed_at = laterOf(row.touched_at, reachedBy.find(({ launched }) => launched)?.finished_at ?? null)
+  const ofAllAt = reachedBy.find(({ launched, finished_at }) => launched && !isAhead(finished_at, now))?.finished_at
+  const changed_at = laterOf(row.touched_at, ofAllAt ?? null)
   const isStopped = row.vmid !== null && row.status !== 'running'
   const isOld = row.lists_at === null || now.getTime() - Date.parse(row.lists_at) > LISTS_STALE_MS
-  const findings = [...stored.findings]
-  if (isStopped) findings.push(findingOf('container_stopped'))
+  const findings = [...placeFindings(row), ...stored.findings, ...endOfLifeFindings(stored.os, now)]
   const asked = row.checked_at !== null && stored.manager === 'apt'
   if (asked && isOld && !findings.some(({ code, repository }) => code === 'lists_stale' && repository === null))
     findings.push(findingOf('lists_stale'))
@@ -187,58 +216,49 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
     if (changed_at !== null && changed_at > checked_at) return 'unknown'
     if (stored.manager !== 'apt') return 'unsupported'
     if (findings.some(({ severity }) => severity === 'blocking')) return 'blocked'
-    if (findings.some(({ severity }) => severity === 'warning') || last_upgrade?.outcome === 'failed')
-      return 'attention'
-    const { upgrade, install, kept_back } = stored.counts
-    return upgrade + install + kept_back > 0 ? 'ready' : 'up_to_date'
+    if (findings.some(({ severity }) => severity === 'warning')) return 'attention'
+    const { upgrade, install } = stored.counts
+    // A later repair, or a later check that finds nothing left to upgrade, proves that a failure is over.
+    const failed_at =
+      last_upgrade?.outcome === 'failed' && !isAhead(last_upgrade.finished_at, now) ? last_upgrade.finished_at : null
+    const isRepaired = failed_at !== null && row.repaired_at !== null && row.repaired_at > failed_at
+    const isProven = failed_at !== null && failed_at < checked_at && (isRepaired || upgrade + install === 0)
+    if (failed_at !== null && !isProven) return 'attention'
+    const needsRemoval = findings.some(({ code }) => code === 'kept_back_remove')
+    return upgrade + install > 0 || needsRemoval ? 'ready' : 'up_to_date'
   }
+}
+
+/** Returns the findings that follow from the list of containers. */
+function placeFindings({ vmid, status, lock, template }: CheckRow): Finding[] {
+  if (vmid === null) return []
+  const locked = `L’hyperviseur a verrouillé le conteneur (${lock}). Revérifiez quand il aura fini.`
+  const found = lock === null ? [] : [findingOf('container_locked', { message: locked })]
+  if (status === 'running') return found
+  return [findingOf(template ? 'container_template' : 'container_stopped'), ...found]
+}
+
+/** An end of life within this time is told before. */
+const END_NEAR_MS = 90 * 24 * 60 * 60_000
+
+/** Returns the finding of a distribution that gets no more security fixes, or soon will not. */
+function endOfLifeFindings(os: Summary['os'], now: Date): Finding[] {
+  if (!os?.end_of_life) return []
+  const left = Date.parse(os.end_of_life) - now.getTime()
+  const name = os.name.slice(0, 100)
+  if (left < 0)
+    return [
+      findingOf('end_of_life', {
+        message: `${name} ne reçoit plus de corrections de sécurité depuis le ${os.end_of_life}.`,
+      }),
+    ]
+  if (left > END_NEAR_MS) return []
+  const message = `${name} ne recevra plus de corrections de sécurité après le ${os.end_of_life}.`
+  return [findingOf('end_of_life', { severity: 'info', message })]
 }
 
 function laterOf(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other > one) ? other : one
-}
-
-/**
- * Whether an upgrade of all containers may have reached this one: its part ended, or it was the current one when the
- * job ended.
- */
-function mayHaveReached({ status, parts }: UpgradeOfAll, id: string): boolean {
-  if (parts === null) return true
-  const state = parts.find((part) => part.id === id)?.state
-  if (state !== 'waiting') return state === 'done' || state === 'failed'
-  // Containers are upgraded in this order, so the first part without a result was the last one reached. A successful
-  // job has reached every container.
-  return status === 'success' || parts.find((part) => part.state === 'waiting')?.id === id
-}
-
-/**
- * Returns the newest finished upgrade of the target, alone or with all containers. An upgrade of all containers exits
- * with 0 whatever each result is, so the part of this container decides.
- */
-function lastUpgradeOf(row: CheckRow, reachedBy: readonly UpgradeOfAll[]): CheckSummary['last_upgrade'] {
-  const { own_id, own_at, own_status, own_code, own_error } = row
-  const isAlone = own_id !== null && own_at !== null
-  // An upgrade without recorded parts may not have reached this target, so it counts only where the target has no
-  // upgrade of its own.
-  const among = isAlone
-    ? reachedBy.find(({ parts, finished_at }) => parts !== null && finished_at > own_at)
-    : reachedBy[0]
-  if (among) {
-    const part = among.parts?.find(({ id }) => id === String(row.vmid))
-    const { id: job_id, finished_at, status, exit_code, error_code } = among
-    if (part?.state === 'done') return { job_id, finished_at, exit_code: part.code, outcome: 'done' }
-    if (part?.state === 'failed') return { job_id, finished_at, exit_code: part.code, outcome: 'failed' }
-    const ended = outcomeOf(status, part ? null : exit_code, error_code)
-    if (!part || ended !== 'done') return { job_id, finished_at, exit_code: part ? null : exit_code, outcome: ended }
-  }
-  if (!isAlone) return null
-  const outcome = outcomeOf(own_status, own_code, own_error)
-  return { job_id: own_id, finished_at: own_at, exit_code: own_code, outcome }
-}
-
-function outcomeOf(status: string | null, code: number | null, error: string | null): 'done' | 'failed' | 'cancelled' {
-  if (error === 'cancelled') return 'cancelled'
-  return status === 'error' || (code ?? 0) !== 0 ? 'failed' : 'done'
 }
 
 /** The state of a target that did not respond to a check. */

@@ -39,7 +39,7 @@ export default defineFunction({
     if (!account) throw fail('profile_missing')
     if (account.kept_out) throw fail('account_kept_out')
     const job_id = await startCheck(
-      { db, jobs },
+      { db, jobs, settings },
       {
         target,
         startedBy: user.id,

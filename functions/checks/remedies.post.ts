@@ -1,30 +1,40 @@
 import * as z from 'zod'
-import { readCheck, upgradesOfAll } from '../../db/checks.ts'
+import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
 import { findUser } from '../../db/users.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { type Finding, RemedyAction } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
-import { checkOf } from './check.ts'
-import { RemedyAction } from './finding.ts'
+import { checkOf, PackageUpdate } from './check.ts'
+import { startCheck } from './check-job.ts'
 import { remedyJob } from './remedy-job.ts'
 
-/** The actions that this endpoint accepts. People carry out the others elsewhere: in a terminal or by another call. */
-const REPAIR_ACTIONS: readonly string[] = ['repair_dpkg']
+/** The actions that this endpoint accepts. The panel carries out the others itself, in a terminal of the target. */
+const ACTIONS = RemedyAction.exclude(['review_conffile', 'open_terminal'])
+
+const MESSAGES = {
+  retry_check: 'Vérification lancée.',
+  repair_dpkg: 'Réparation lancée.',
+  allow_release_change: 'Changement du dépôt en cours d’acceptation.',
+  lift_hold: 'Libération des paquets lancée.',
+  clean_cache: 'Nettoyage du cache lancé.',
+  start_container: 'Démarrage du conteneur lancé.',
+} as const satisfies Record<z.infer<typeof ACTIONS>, string>
 
 export default defineFunction({
   method: 'POST',
   path: '/api/updates/remedies',
   summary: 'Apply the remedy of a finding',
   description:
-    'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `repair_dpkg` completes an interrupted run of dpkg.',
+    'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `retry_check` starts a check, or returns the one that runs already. `repair_dpkg` completes an interrupted run of dpkg, and removes packages with unmet dependencies where nothing else helps and the finding says so. `allow_release_change` accepts that a repository calls itself otherwise: `repository`, as a `repository_changed` finding names it, or every repository with such a finding. `lift_hold` lifts the hold of `packages`, or of every held package of the check. `clean_cache` removes the package files that apt has downloaded. `start_container` starts a stopped container, the only remedy of one.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['remedy_start'],
   request: {
     body: z.object({
       target: Target,
-      action: RemedyAction.meta({ override: { type: 'string', enum: [...REPAIR_ACTIONS] } }),
+      action: RemedyAction.meta({ override: { type: 'string', enum: [...ACTIONS.options] } }),
       packages: z.array(z.string().max(256)).max(1000).optional(),
       repository: z.string().max(1000).optional(),
     }),
@@ -44,23 +54,82 @@ export default defineFunction({
     'queue_full',
   ],
 
-  async handler({ body: { target, action } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
+  async handler(
+    { body: { target, action: asked, packages, repository } },
+    { db, user, settings, jobs, clock, auditEntry, fail },
+  ) {
     const parsed = parseTarget(target)
     if (!parsed || parsed.kind === 'all') throw fail('target_invalid', { values: { target: shortened(target) } })
     await settings.sshAccount()
     // The token may outlive its user's record, and a job needs an owner.
     if (!(await findUser(db, user.id))) throw fail('profile_missing')
+    const action = ACTIONS.safeParse(asked).data
     const row = await readCheck(db, target)
     const check = row && checkOf(row, await upgradesOfAll(db), clock())
-    const isReported = check?.state !== 'stopped' && check?.findings.some(({ remedy }) => remedy?.action === action)
-    if (!isReported || !REPAIR_ACTIONS.includes(action)) throw fail('remedy_unknown')
-    const job_id = await jobs.start({
-      kind: remedyJob.kind,
-      args: { target, action },
+    const reported = check?.findings.filter(({ remedy }) => remedy?.action === action) ?? []
+    const isStopped = check?.state === 'stopped'
+    if (action === undefined || reported.length === 0 || isStopped !== (action === 'start_container'))
+      throw fail('remedy_unknown')
+
+    const started = {
       target,
       startedBy: user.id,
-      announce: (id) => auditEntry('remedy_start', { target, details: { job_id: id, action } }),
-    })
-    return { job_id, message: 'Réparation lancée.' }
+      announce: (id: string) => auditEntry('remedy_start', { target, details: { job_id: id, action } }),
+    }
+    const message = MESSAGES[action]
+    if (action === 'retry_check') return { job_id: await startCheck({ db, jobs, settings }, started), message }
+
+    const args =
+      action === 'allow_release_change'
+        ? approvedOf(reported, repository)
+        : action === 'lift_hold'
+          ? heldOf(reported, await readCheckedPackages(db, target), packages)
+          : action === 'repair_dpkg'
+            ? removableOf(await readCheckedPackages(db, target))
+            : []
+    if (!args) throw fail('remedy_unknown')
+    return { job_id: await jobs.start({ kind: remedyJob.kind, args: { target, action, args }, ...started }), message }
   },
 })
+
+/** The host helper takes these names alone. */
+const REPOSITORY = /^(?!-)[ -~]{1,300}$/
+const PACKAGE = /^[a-z0-9][a-z0-9+.-]{1,199}(:[a-z0-9][a-z0-9-]{0,49})?$/
+const MOST_REPOSITORIES = 47
+const MOST_PACKAGES = 900
+
+/** Returns the repositories whose change is accepted; undefined when the check has not found the asked one to have changed. */
+function approvedOf(findings: readonly Finding[], asked: string | undefined): string[] | undefined {
+  const changed = new Set(findings.flatMap(({ repository }) => repository ?? []))
+  const chosen = (asked === undefined ? [...changed] : [asked]).filter((name) => REPOSITORY.test(name))
+  const isKnown = chosen.length > 0 && chosen.every((name) => changed.has(name))
+  return isKnown ? chosen.slice(0, MOST_REPOSITORIES) : undefined
+}
+
+const Removable = z.array(PackageUpdate.pick({ name: true, action: true, reason: true }))
+
+/** Returns the broken packages that a repair removes, as the check has shown it. */
+function removableOf(stored: string | undefined): string[] {
+  const listed = Removable.safeParse(JSON.parse(stored ?? '[]')).data ?? []
+  const removed = listed.filter(({ action, reason }) => action === 'remove' && reason === 'kept_back_dependencies')
+  return removed
+    .map(({ name }) => name)
+    .filter((name) => PACKAGE.test(name))
+    .slice(0, MOST_PACKAGES)
+}
+
+const Held = z.array(PackageUpdate.pick({ name: true, arch: true, status: true }))
+
+/** Returns the packages whose hold is lifted; undefined when the check has not found one of them held. */
+function heldOf(
+  findings: readonly Finding[],
+  stored: string | undefined,
+  asked: readonly string[] | undefined,
+): string[] | undefined {
+  const listed = Held.safeParse(JSON.parse(stored ?? '[]')).data?.filter(({ status }) => status === 'held') ?? []
+  const held = new Set([...findings.flatMap(({ packages }) => packages), ...listed.map(({ name }) => name)])
+  const known = new Set([...held, ...listed.map(({ name, arch }) => `${name}:${arch}`)])
+  if (asked?.some((name) => !known.has(name) || !PACKAGE.test(name))) return undefined
+  const chosen = [...new Set(asked ?? held)].filter((name) => PACKAGE.test(name)).slice(0, MOST_PACKAGES)
+  return chosen.length > 0 ? chosen : undefined
+}

@@ -1,60 +1,56 @@
 import * as z from 'zod'
 import { defineJob } from '../../jobs/jobs.ts'
-import { helped, script } from '../../ssh/ssh.ts'
-import { inContainer } from '../hypervisor/pct.ts'
-import { parseTarget } from '../hypervisor/target.ts'
+import { type Command, type Elevation, helped, script } from '../../ssh/ssh.ts'
+import { RemedyAction } from '../findings/finding.ts'
+import { CONTAINER_TOOL, inContainer } from '../hypervisor/pct.ts'
+import { parseTarget, type Target } from '../hypervisor/target.ts'
+import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished, sudoFor } from '../updates/apt.ts'
 import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
-import { RemedyAction } from './finding.ts'
+import { ALLOW, CLEAN, REPAIR, UNHOLD } from './remedy-scripts.ts'
 
-/**
- * `REPAIR <sudo>`, on the host or inside a container: completes an interrupted dpkg operation, then has apt fix unmet
- * dependencies without removing packages. Where the sudo rule names apt-get alone, dpkg runs as its hook, as for an
- * upgrade (`STEPS` of apt.ts). Exits with 0 when nothing is left unfinished.
- */
-export const REPAIR = `
-sudo=$1
-export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
-unset TMPDIR TEMPDIR TMP TEMP
-repair='dpkg --force-confdef --force-confold --configure -a'
-set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
-  -o Dpkg::Use-Pty=0 -o APT::Color=0
-if [ -z "$sudo" ]; then
-  $repair </dev/null
-else
-  $sudo apt-get "$@" -o "APT::Update::Pre-Invoke::=DEBIAN_FRONTEND=noninteractive $repair || true" update </dev/null
-fi
-$sudo apt-get -y "$@" --no-remove -f install </dev/null
-# How things are now counts, not how each step went.
-code=0
-audit=$(dpkg --audit 2>/dev/null) || code=1
-[ -z "$audit" ] || code=1
-[ -z "$(ls /var/lib/dpkg/updates 2>/dev/null)" ] || code=1
-apt-get -o Debug::NoLocking=1 -qq check </dev/null >/dev/null 2>&1 || code=1
-if [ "$code" = 0 ]; then echo 'Nothing is left unfinished.'; else echo 'Something is still unfinished.'; fi
-exit "$code"
-`
+/** The remedies that run as a job of their own. */
+const JobAction = RemedyAction.extract([
+  'repair_dpkg',
+  'allow_release_change',
+  'lift_hold',
+  'clean_cache',
+  'start_container',
+])
+type JobAction = z.infer<typeof JobAction>
 
-/** The job that repairs a target. */
+/** The arguments are the approved repositories, or the packages whose hold is lifted. */
+const Args = z.object({ target: z.string(), action: JobAction, args: z.array(z.string()).default([]) })
+
+/** The verb of the host helper and the script of each remedy that runs in its target. */
+const SCRIPTS: Record<Exclude<JobAction, 'start_container'>, { verb: string; text: string }> = {
+  repair_dpkg: { verb: 'repair', text: REPAIR },
+  allow_release_change: { verb: 'allow', text: ALLOW },
+  lift_hold: { verb: 'unhold', text: UNHOLD },
+  clean_cache: { verb: 'clean', text: CLEAN },
+}
+
+/** The job that applies the remedy of a finding. */
 export const remedyJob = defineJob({
   kind: 'remedy',
   event: UPDATE_EVENT,
-  args: z.object({ target: z.string(), action: RemedyAction }),
+  args: Args,
   queue: ({ target }) => queueOf(target),
   bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
-  async command({ target: text }, host) {
+  async command({ target: text, action, args }, host) {
     const target = parseTarget(text)
     if (!target || target.kind === 'all') throw fail('target_invalid', { values: { target: text } })
-    const elevation = await host.elevation()
-    if (elevation === 'helper') return helped(['repair', target.kind === 'host' ? 'host' : target.id])
-    if (target.kind === 'host') return script(REPAIR, 'ops-panel-repair', sudoFor(elevation))
-    const inside = inContainer(target.id, script(REPAIR, 'ops-panel-repair', ''))
-    return elevation === 'rule' ? ['sudo', '-n', ...inside] : inside
+    const elevation = await elevationOf(host)
+    if (action !== 'start_container') return inTarget(target, SCRIPTS[action], args, elevation)
+    if (target.kind === 'host') throw fail('target_invalid', { values: { target: text } })
+    if (elevation === 'helper') return helped(['start', target.id])
+    return asRoot([CONTAINER_TOOL, 'start', target.id], elevation)
   },
 
-  async leftovers({ target: text }, host) {
+  async leftovers({ target: text, action }, host) {
+    if (action === 'start_container' || action === 'clean_cache') return []
     const target = parseTarget(text)
     const { code, stdout } =
       target?.kind === 'container'
@@ -67,3 +63,21 @@ export const remedyJob = defineJob({
     return packages.length > 0 ? [`dpkg n’a pas fini : ${packages.join(', ')}.`] : []
   },
 })
+
+function inTarget(
+  target: Exclude<Target, { kind: 'all' }>,
+  { verb, text }: { verb: string; text: string },
+  args: readonly string[],
+  elevation: Elevation,
+): Command {
+  const name = `ops-panel-${verb}`
+  const place = target.kind === 'host' ? 'host' : target.id
+  if (elevation === 'helper') return helped([verb, place, ...args])
+  if (target.kind === 'host') return script(text, name, sudoFor(elevation), ...args)
+  return asRoot(inContainer(target.id, script(text, name, '', ...args)), elevation)
+}
+
+/** Puts sudo before a command where the job runs as the account; the container tool then is what the rule names. */
+function asRoot(command: Command, elevation: Elevation): Command {
+  return elevation === 'rule' ? ['sudo', '-n', ...command] : command
+}

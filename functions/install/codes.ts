@@ -8,6 +8,10 @@ export const INSTALL_ERRORS = {
   ],
   already_installed: [409, 'L’installation est déjà faite. Les réglages se changent dans le panneau.'],
   host_check_failed: [502, 'L’hôte ne peut pas être utilisé : {message}'],
+  host_helper_old: [
+    502,
+    'L’assistant ops-panel-host de l’hôte est en version {version}, et il faut la version {needed} : « ops-panel host helper » dit comment le remplacer.',
+  ],
 } as const satisfies ErrorTable
 
 /** Audit actions of the installation. */

@@ -3,17 +3,18 @@ import {
   type Command,
   createHost,
   type Elevation,
-  type Host,
   HOST_HELPER,
+  type Host,
   isRoots,
   type Rights,
-  script,
   type SshAccount,
   SshError,
+  script,
 } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL, listContainers } from '../hypervisor/pct.ts'
 import { LIST_UPGRADABLE } from '../updates/apt.ts'
-import { HELPER_VERSION, HOST_HELPER_SHA256 } from './host-helper.ts'
+import { HOST_HELPER_SHA256 } from './host-helper.ts'
+import { HELPER_VERSION, installedVersion } from '../elevation/installed-helper.ts'
 
 /** One requirement of the service on a host. The message is French: the state, or how to fix it. */
 export interface Check {
@@ -154,8 +155,7 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
 
 /** Checks that the host helper is compatible with this service and is the version that the service ships. */
 async function checkHelper(host: Host, username: string): Promise<{ ok: boolean; message: string }> {
-  const { stdout } = await host.exec([HOST_HELPER, 'version'], { rights: 'command', verb: ['version'] })
-  const version = /^\d{1,6}$/.test(stdout.trim()) ? Number(stdout.trim()) : 0
+  const version = await installedVersion(host)
   const replace = '« ops-panel host helper » dit comment le remplacer.'
   const told = `${username} n’a par sudo que les droits qu’ops-panel-host lui donne (version ${version})`
   if (version < HELPER_VERSION)

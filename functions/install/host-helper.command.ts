@@ -1,6 +1,7 @@
 import { defineCommand } from '../../runtime/command.ts'
 import { HOST_HELPER } from '../../ssh/ssh.ts'
-import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from './host-helper.ts'
+import { HELPER_VERSION } from '../elevation/installed-helper.ts'
+import { HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from './host-helper.ts'
 
 /** Writes the host helper program. With it, the service account needs no sudo rule that is equivalent to root. */
 export default defineCommand({

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
 import { HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { INSPECTION } from '../checks/check-script.ts'
-import { REPAIR } from '../checks/remedy-job.ts'
+import { ALLOW, CLEAN, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
+import { HELPER_VERSION } from '../elevation/installed-helper.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
-
-/** The host helper's version, raised with every new or changed verb. Verbs are never removed. */
-export const HELPER_VERSION = 1
+import { CHANGELOG } from '../updates/changelog-script.ts'
 
 /** The folder, owned by root, with the records of the sessions that run under the helper. */
 const FOLDER = '/run/ops-panel-host'
 
-const REFRESH = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
+const READ_LISTS = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
 /**
  * `LEAD <record> <command> <argument>…` records the session that it leads and its start time, then becomes the command.
  */
@@ -25,9 +24,20 @@ exec "$@"
 `
 
 const upgrade = quote(script(STEPS, 'ops-panel-apt', ''))
-const refresh = quote(script(REFRESH, 'ops-panel-apt'))
+const refresh = quote(script(READ_LISTS, 'ops-panel-apt'))
 const repair = quote(script(REPAIR, 'ops-panel-repair', ''))
 const look = quote(script(INSPECTION, 'ops-panel-look', ''))
+const allow = quote(script(ALLOW, 'ops-panel-allow', ''))
+const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
+const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
+const changelog = quote(script(CHANGELOG, 'ops-panel-changelog'))
+/** `FLAGS <id>`: of a container's configuration, only whether it is a template and what has locked it. */
+const FLAGS = `
+config=$(${CONTAINER_TOOL} config "$1") || exit
+printf '%s\\n' "$config" | grep -x -e 'template: 1' -e 'lock: [a-z-]*'
+exit 0
+`
+const flags = quote(script(FLAGS, 'ops-panel-flags'))
 
 /**
  * A POSIX program for the host that sudo runs as root for the service account, limited to the account's permitted
@@ -44,8 +54,14 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host list                                     the containers
 #   ops-panel-host status|start|stop|shutdown|reboot <id>   one container
 #   ops-panel-host packages|unfinished <id>                 what can be upgraded in it, what dpkg has not finished
-#   ops-panel-host upgrade|refresh|repair host|<id>         upgrade everything, read the lists, finish what dpkg has begun
+#   ops-panel-host upgrade|refresh host|<id>                upgrade everything, read the lists
+#   ops-panel-host repair host|<id> <package>...            finish what dpkg has begun; may remove these broken packages
 #   ops-panel-host look host|<id>                           read the lists, and tell what can be upgraded and what stands in the way
+#   ops-panel-host allow host|<id> <repository>...          accept that these repositories call themselves otherwise
+#   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
+#   ops-panel-host clean host|<id>                          remove the package files that apt has downloaded
+#   ops-panel-host flags <id>                               the lines template and lock of its configuration
+#   ops-panel-host changelog <id> <package> <version>       what has changed in a package up to that version
 #   ops-panel-host end <session> TERM|KILL                  end what this program runs for a session of the same account
 #
 # It belongs to root, at ${HOST_HELPER}, mode 755, and is allowed by a line of sudoers(5) such as
@@ -64,13 +80,31 @@ refuse() {
 
 [ "$(id -u)" = 0 ] || refuse 'this is for root, by sudo'
 caller=\${SUDO_UID:-0} group=\${SUDO_GID:-0}
-case $caller in *[!0-9]*) refuse 'who calls is not known' ;; esac
-case $group in *[!0-9]*) refuse 'who calls is not known' ;; esac
+case $caller in *[!0-9]*) refuse 'the caller is not known' ;; esac
+case $group in *[!0-9]*) refuse 'the caller is not known' ;; esac
 unset SUDO_UID SUDO_GID
 
 is_container() {
   case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
   [ "\${#1}" -ge 3 ] && [ "\${#1}" -le 9 ]
+}
+
+# is_text <longest> <text>: printable ASCII. The sets of characters below are those of LC_ALL=C.
+is_text() {
+  case $2 in '' | -* | *[!' '-~]*) return 1 ;; esac
+  [ "\${#2}" -le "$1" ]
+}
+
+is_package() {
+  case $1 in *:*:* | *:) return 1 ;; *:*) set -- "\${1%:*}" "\${1#*:}" ;; *) set -- "$1" '' ;; esac
+  case $1 in [!a-z0-9]* | *[!a-z0-9+.-]*) return 1 ;; esac
+  case $2 in -* | *[!a-z0-9-]*) return 1 ;; esac
+  [ "\${#1}" -ge 2 ] && [ "\${#1}" -le 200 ] && [ "\${#2}" -le 50 ]
+}
+
+is_version() {
+  case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~-]*) return 1 ;; esac
+  [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 250 ]
 }
 
 # Looks at a process. Its name may hold anything, an end of line too; behind its last bracket there are numbers alone.
@@ -94,11 +128,11 @@ signal_session() {
   done
 }
 
-# What runs for an account is recorded at <session>-<process of this program>-<its start>, a folder of root's own:
+# The work of an account is recorded at <session>-<process of this program>-<its start>, a folder of root's own:
 # \`led\` has the session that the work is in, and its leader's start.
 mine=${FOLDER}/$caller
 
-# Whether the program that a record tells of still runs: until then no other session can have the number of its own.
+# Tells whether the program of a record still runs: until it ends, no other session can have its number.
 is_current() {
   name=\${1##*/}
   owner=\${name#*-}
@@ -119,7 +153,7 @@ end_session() {
   echo "$ended"
 }
 
-# The account must not have what is begun here fail half-way. Who may not raise limits must not be given low ones.
+# A low limit of the account would make the work fail half-way. Without the right to raise limits, this refuses low ones.
 limit() {
   prlimit --pid $$ --cpu=unlimited --fsize=unlimited --data=unlimited --as=unlimited --rss=unlimited --nproc=unlimited \\
     --core=0:unlimited --stack=8388608:unlimited --nofile=1024:524288 2>/dev/null && return
@@ -133,7 +167,7 @@ as_caller() {
   exec setpriv --reuid "$caller" --regid "$group" --clear-groups --no-new-privs --pdeathsig KILL cat
 }
 
-# Copies a pipe to what the account gave for output. A command may leave somebody behind who holds the pipe for ever.
+# Copies a pipe to the output that the account gave. A command may leave a process behind that holds the pipe for ever.
 copy() {
   (
     trap '' HUP INT TERM
@@ -169,7 +203,7 @@ work() {
     : | setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" >"$record/out" 2>&1
   fi
   code=$?
-  # Whoever ends it wants all of it to end.
+  # \`end\` is for the whole session: its other processes get time to end too.
   tries=0
   while [ -e "$record/ending" ] && [ "$tries" -lt 300 ] && read -r leader since <"$record/led"; do
     signal_session "$leader" 0
@@ -182,13 +216,13 @@ work() {
     tries=$((tries + 1))
     sleep 0.01
   done
-  # Nobody waits for what a container says after the answer; what an upgrade has started may go on to speak.
+  # A caller does not wait for the output of a container after its answer; a program that an upgrade has started may go on.
   [ "$how" = together ] || kill -s KILL $copiers 2>/dev/null
   rm -rf "$record"
   exit "$code"
 }
 
-# The account cannot signal what runs as root, so what only reads has its limits here.
+# The account cannot signal processes of root, so the verbs that only read have their time limits here.
 verb=\${1-}
 case $verb:$# in
   version:1)
@@ -199,8 +233,28 @@ case $verb:$# in
   status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
-  upgrade:2 | refresh:2 | repair:2 | look:2)
+  upgrade:2 | refresh:2 | look:2 | clean:2)
     [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
+    ;;
+  repair:[2-9] | repair:[1-9][0-9] | repair:[1-9][0-9][0-9] | \\
+    allow:[3-9] | allow:[1-4][0-9] | unhold:[3-9] | unhold:[1-9][0-9] | unhold:[1-9][0-9][0-9])
+    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
+    number=0
+    for each; do
+      number=$((number + 1))
+      [ "$number" -gt 2 ] || continue
+      if [ "$verb" = allow ]; then
+        is_text 300 "$each" || refuse 'this is not the name of a repository'
+      else
+        is_package "$each" || refuse 'this is not the name of a package'
+      fi
+    done
+    ;;
+  flags:2) is_container "$2" || refuse 'this is not the number of a container' ;;
+  changelog:4)
+    is_container "$2" || refuse 'this is not the number of a container'
+    is_package "$3" || refuse 'this is not the name of a package'
+    is_version "$4" || refuse 'this is not a version'
     ;;
   end:3)
     case $2 in '' | 0* | *[!0-9]*) refuse 'this is not the number of a session' ;; esac
@@ -212,20 +266,23 @@ case $verb:$# in
   *) refuse 'it does not know this verb, or not with so many words; a newer one may (ops-panel host helper)' ;;
 esac
 
-inside="${CONTAINER_TOOL} exec $2 --"
-case $verb:$2 in
-  status:*) work apart timeout -k 5 55 ${CONTAINER_TOOL} status "$2" ;;
-  packages:*) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
-  unfinished:*) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
-  upgrade:host) work together ${upgrade} ;;
-  upgrade:*) work together $inside ${upgrade} ;;
-  refresh:host) work together ${refresh} ;;
-  refresh:*) work together $inside ${refresh} ;;
-  repair:host) work together ${repair} ;;
-  repair:*) work together $inside ${repair} ;;
-  look:host) work together timeout -k 5 115 ${look} ;;
-  look:*) work together timeout -k 5 115 $inside ${look} ;;
-  start:* | stop:* | shutdown:* | reboot:*) work together ${CONTAINER_TOOL} "$verb" "$2" ;;
+place=$2 inside=
+[ "$place" = host ] || inside="${CONTAINER_TOOL} exec $place --"
+shift 2
+case $verb in
+  status) work apart timeout -k 5 55 ${CONTAINER_TOOL} status "$place" ;;
+  flags) work apart timeout -k 5 55 ${flags} "$place" ;;
+  packages) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
+  unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
+  changelog) work apart timeout -k 5 60 $inside ${changelog} "$@" ;;
+  upgrade) work together $inside ${upgrade} ;;
+  refresh) work together $inside ${refresh} ;;
+  repair) work together $inside ${repair} "$@" ;;
+  allow) work together $inside ${allow} "$@" ;;
+  unhold) work together $inside ${unhold} "$@" ;;
+  clean) work together $inside ${clean} ;;
+  look) work together timeout -k 5 115 $inside ${look} ;;
+  start | stop | shutdown | reboot) work together ${CONTAINER_TOOL} "$verb" "$place" ;;
 esac
 `
 

@@ -20,13 +20,13 @@ const ContainerResult = z
   .object({
     vmid: Vmid,
     name: z.string(),
-    state: z.enum(['waiting', 'done', 'failed', 'stopped', 'template', 'locked']),
+    state: z.enum(['waiting', 'done', 'warned', 'failed', 'stopped', 'template', 'locked']),
     exit_code: z.int().nullable(),
   })
   .meta({
     id: 'ContainerResult',
     description:
-      'The result of a container in an upgrade of `all`: `done` or `failed`. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn.',
+      'The result of a container in an upgrade of `all`: `done`, `failed`, or `warned`: upgraded without the newest lists of every repository. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn.',
   })
 
 /** Fields that a record has beyond the history: how the job ended, and whose it is. */
@@ -35,6 +35,10 @@ export const JobResult = z.object({
   error_code: z.string().nullable(),
   started_by_name: z.string(),
   containers: z.array(ContainerResult).nullable(),
+  warnings: z.array(z.string()).meta({
+    description:
+      'Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job.',
+  }),
 })
 
 /**
@@ -45,10 +49,14 @@ export function jobResult({
   exit_code,
   error_code,
   parts,
-}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts'>): Omit<z.infer<typeof JobResult>, 'started_by_name'> {
+  warnings,
+}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts' | 'warnings'>): Omit<
+  z.infer<typeof JobResult>,
+  'started_by_name'
+> {
   // The host wrote the recorded parts; an invalid part is skipped, and the others are returned.
   const containers = parts?.flatMap((part) => Part.safeParse(part).data ?? []) ?? null
-  return { exit_code, error_code, containers }
+  return { exit_code, error_code, containers, warnings }
 }
 
 const Part = z
@@ -70,6 +78,7 @@ export const EXAMPLE_RESULT = {
   error_code: null,
   started_by_name: 'alice',
   containers: null,
+  warnings: [],
 } as const satisfies z.infer<typeof JobResult>
 
 /** Returns the record of a job without its output. */

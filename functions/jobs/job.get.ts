@@ -41,7 +41,7 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, and for a job of `all` the result of each container. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`.',
+    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },

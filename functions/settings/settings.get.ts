@@ -7,7 +7,8 @@ export default defineFunction({
   method: 'GET',
   path: '/api/settings',
   summary: 'Settings',
-  description: 'Returns how the service reaches its host. For a secret it returns only whether one is set.',
+  description:
+    'Returns how the service reaches its host, and how it checks targets. For a secret it returns only whether one is set.',
   auth: 'admin',
   rateLimit: READS,
   response: z.object({
@@ -18,6 +19,8 @@ export default defineFunction({
     hypervisor_url: z.string(),
     hypervisor_token_set: z.boolean(),
     hypervisor_fingerprint: z.string(),
+    checks_automatic: z.string(),
+    checks_parallel: z.string(),
     dashboard_shortcuts: z.string(),
   }),
   example: {
@@ -29,6 +32,8 @@ export default defineFunction({
       hypervisor_url: 'https://pve1.example:8006',
       hypervisor_token_set: false,
       hypervisor_fingerprint: '',
+      checks_automatic: 'on',
+      checks_parallel: '6',
       dashboard_shortcuts: EXAMPLE_SHORTCUTS,
     },
   },

@@ -1,4 +1,5 @@
 import { type Command, type Elevation, HOST_HELPER, quote, readLines, script } from '../../ssh/ssh.ts'
+import { REFRESH, relay } from './refresh-script.ts'
 
 /** Lists available upgrades, in English whatever the language of the host or container. */
 export const LIST_UPGRADABLE: Command = ['env', 'LC_ALL=C', 'apt', 'list', '--upgradable']
@@ -63,45 +64,67 @@ locked() {
 }`
 
 /**
- * The two steps of an upgrade, on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`.
- * An interrupted dpkg is completed first; where the sudo rule names apt-get alone, a hook of apt-get does it. apt
- * itself waits up to two minutes for dpkg's lock; the script waits as long for the lock of the lists. A container lacks
- * the folder for temporary files that sudo or PAM named on the host.
+ * A shell function: `pause <file>` waits until no other process holds the lock of that file, until `$waited`, which the
+ * caller sets to 0, is 120 seconds.
  */
-export const STEPS = `
-sudo=$1
-unset TMPDIR TEMPDIR TMP TEMP
-export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
-waited=0${LOCKED}
+export const PAUSE = `${LOCKED}
 pause() {
   while locked "$1" && [ "$waited" -lt 120 ]; do
     [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get or dpkg to finish...'
     waited=$((waited + 1))
     sleep 1
   done
-}
+}`
+
+/** The beginning of the line that `STEPS` prints between its two steps when it could not refresh every repository. */
+export const PARTLY_REFRESHED = 'Not every repository could be refreshed: '
+/** The exit code of `STEPS` after an upgrade without the newest lists of every repository: EX_TEMPFAIL, not apt's. */
+const WARNED = 75
+
+/**
+ * The two steps of an upgrade, on the host or inside a container: `STEPS <sudo>`, where `<sudo>` is empty or `sudo -n`.
+ * An interrupted dpkg is completed first; where the sudo rule names apt-get alone, a hook of apt-get does it. apt
+ * itself waits up to two minutes for dpkg's lock; the script waits as long for the lock of the lists. A container lacks
+ * the folder for temporary files that sudo or PAM named on the host.
+ *
+ * A repository that cannot be refreshed does not keep back the updates of the others; the exit code is then 75. Any
+ * other failure of the refresh ends the script with apt-get's code. The host helper contains this text: any change of
+ * it, even of a comment, needs a new `HELPER_VERSION`.
+ */
+export const STEPS = `
+sudo=$1
+unset TMPDIR TEMPDIR TMP TEMP
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
+waited=0${PAUSE}${REFRESH}
 lists=/var/lib/apt/lists/lock frontend=/var/lib/dpkg/lock-frontend
 interrupted() {
   set -- /var/lib/dpkg/updates/[0-9]*
   [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]
 }
 repair='dpkg --force-confdef --force-confold --configure -a' hook=
-# What another one is in the middle of is not interrupted.
+# The script does not interrupt the work of another dpkg.
 interrupted && pause "$frontend"
 if interrupted; then
   if [ -z "$sudo" ]; then $repair; else hook="DEBIAN_FRONTEND=noninteractive $repair || true"; fi
 fi
 set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
-  -o Dpkg::Use-Pty=0 -o APT::Color=0
+  -o Dpkg::Use-Pty=0 -o APT::Color=0 -o APT::Update::Error-Mode=any
 [ -z "$hook" ] || set -- "$@" -o "APT::Update::Pre-Invoke::=$hook"
 waited=0
 pause "$lists"
-until $sudo apt-get "$@" update </dev/null; do
-  code=$?
-  locked "$lists" && [ "$waited" -lt 120 ] || exit "$code"
+until refresh $sudo apt-get "$@" update; do
+  locked "$lists" && [ "$waited" -lt 120 ] || break
   pause "$lists"
 done
-$sudo apt-get -y "$@" full-upgrade </dev/null
+case $code:$failed in
+  0:* | 100:?*) ;;
+  *) exit "$code" ;;
+esac
+[ -z "$failed" ] || printf '%s\\n' "${PARTLY_REFRESHED}$failed"
+$sudo apt-get -y "$@" full-upgrade </dev/null || exit
+[ -n "$failed" ] || exit 0
+printf '%s\\n' "Upgraded, with warnings: these repositories could not be refreshed: $failed"
+exit ${WARNED}
 `
 
 /** Most bytes of output of one of several containers. Bytes beyond this are counted. */
@@ -112,53 +135,21 @@ const MOST_OF_ONE = 4 * 1024 * 1024
  * Processes that the command leaves behind therefore hold no pipe of later commands, so they can neither forge output
  * nor block it.
  */
-const RELAY = `
-use strict;
-pipe my $from, my $to or exit 74;
-pipe my $woken, my $wake or exit 74;
-$SIG{CHLD} = sub { syswrite $wake, "." };
-my $pid = fork;
-exit 74 if !defined $pid;
-if ($pid == 0) {
-  $SIG{CHLD} = "DEFAULT";
-  open STDOUT, ">&", $to and open STDERR, ">&", $to or exit 74;
-  exec { $ARGV[0] } @ARGV;
-  print STDERR "$ARGV[0]: $!\\n";
-  exit($! == 2 ? 127 : 126);
-}
-close $to;
-sub uptime { open my $file, "<", "/proc/uptime" or return 0; (split " ", <$file>)[0] }
-my ($ready, $room, $missing, $code, $deadline) = ("", ${MOST_OF_ONE}, 0);
-vec($ready, fileno $_, 1) = 1 for $from, $woken;
-until ($deadline && uptime() > $deadline) {
-  my $now = $ready;
-  next if select($now, undef, undef, $deadline ? 0.05 : undef) < 1;
-  if (vec $now, fileno $woken, 1) {
-    sysread $woken, my $signals, 16;
-    if (!defined $code && waitpid($pid, 1) == $pid) { ($code, $deadline) = ($?, uptime() + 1) }
-  }
-  next if !vec $now, fileno $from, 1;
-  my $count = sysread $from, my $bytes, 65536;
-  next if !defined $count;
-  last if $count == 0;
-  my $take = $count < $room ? $count : $room;
-  for (my $at = 0; $at < $take;) {
-    my $written = syswrite STDOUT, $bytes, $take - $at, $at;
-    if (defined $written) { $at += $written } elsif ($! != 4) { exit 74 }
-  }
+const RELAY = relay({
+  first: `my ($room, $missing) = (${MOST_OF_ONE}, 0);`,
+  take: `my $take = $count < $room ? $count : $room;
+  put($bytes, $take);
   $room -= $take;
-  $missing += $count - $take;
-}
-until (defined $code) { $code = $? if waitpid($pid, 0) == $pid }
-print "\\n[… $missing octets omis : la sortie de ce conteneur dépasse ${MOST_OF_ONE / 1024 / 1024} Mio …]\\n" if $missing;
-exit($code & 127 ? 128 + ($code & 127) : $code >> 8);
-`
+  $missing += $count - $take;`,
+  last: `print "\\n[… $missing octets omis : la sortie de ce conteneur dépasse ${MOST_OF_ONE / 1024 / 1024} Mio …]\\n" if $missing;`,
+})
 
 /**
  * `UPGRADE <STEPS> <sudo> host`, `… container <id>` or `… all <id>…`. With `all`, a failed container is reported and
  * the next one follows; the exit code is then 0. The script writes each result to descriptor 9, which no process in a
  * container has, because a container's output could imitate a result. A container that runs neither before nor
- * afterwards was left out, with the reason `template`, `locked` or `stopped`; any other failure is `failed`. Where
+ * afterwards was left out, with the reason `template`, `locked` or `stopped`; any other failure is `failed`. An upgrade
+ * without the newest lists of every repository is `warned`, and the exit code of such a host or container is 0. Where
  * `<sudo>` ends with the host helper, the helper contains the steps itself.
  */
 export const UPGRADE = `
@@ -171,8 +162,10 @@ case $sudo in
   *${HOST_HELPER})
     here() { $sudo upgrade host </dev/null 9>&-; }
     inside() { : | apart $sudo upgrade "$1" 9>&-; }
-    # It shows no configuration: a template or a locked container that does not run is told as stopped.
-    ask() { [ "$1" = status ] && $sudo "$@" </dev/null 2>/dev/null 9>&-; }
+    ask() {
+      [ "$1" = status ] || set -- flags "$2"
+      $sudo "$@" </dev/null 2>/dev/null 9>&-
+    }
     ;;
   *)
     here() { sh -c "$steps" ops-panel-apt "$sudo" 9>&-; }
@@ -192,15 +185,18 @@ lock: "*) echo locked ;;
   esac
 }
 note() { printf '%s\\n' "$*" 2>/dev/null >&9 || :; }
+settle() { "$@" || { code=$?; [ "$code" = ${WARNED} ] || return "$code"; }; }
 case $scope in
-  host) here ;;
-  container) inside "$1" ;;
+  host) settle here ;;
+  container) settle inside "$1" ;;
   all) for id; do
     printf '=== LXC %s ===\\n' "$id"
     left=$(asleep "$id") code=0
     inside "$id" || code=$?
     if [ "$code" = 0 ]; then
       note "$id" done 0
+    elif [ "$code" = ${WARNED} ]; then
+      note "$id" warned 0
     else
       printf 'SKIP LXC %s\\n' "$id"
       [ -z "$left" ] || left=$(asleep "$id")

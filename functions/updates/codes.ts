@@ -4,6 +4,8 @@ import type { ErrorTable } from '../../runtime/errors.ts'
 export const UPDATES_ERRORS = {
   target_missing: [400, 'La cible est obligatoire.'],
   target_invalid: [400, 'Cible invalide : {target}'],
+  changelog_missing: [404, 'Il n’y a pas de journal des modifications pour cette version du paquet.'],
+  changelog_unavailable: [502, 'Le journal des modifications n’a pas pu être obtenu : {reason}'],
 } as const satisfies ErrorTable
 
 /** Audit actions of upgrades. */

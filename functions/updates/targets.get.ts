@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { updateContainers } from '../../db/checks.ts'
+import { timestamp } from '../../platform/clock.ts'
 import { READS } from '../../runtime/function.ts'
 import { AnswerTooLong, SshError } from '../../ssh/ssh.ts'
 import { Vmid } from '../hypervisor/container.ts'
@@ -23,7 +24,7 @@ export default defineFunction({
   },
   errors: ['ssh_incomplete', 'ssh_password_unreadable', 'host_answer_too_long'],
 
-  async handler(_, { db, user, host, settings, log }) {
+  async handler(_, { db, user, host, settings, clock, log }) {
     await settings.sshAccount()
     const found = await listContainers(host, { user: user.id }).catch((error: unknown) => {
       // The host alone would look like a complete list.
@@ -32,7 +33,7 @@ export default defineFunction({
       return undefined
     })
     // Stores the containers, so that they are known while the host is unreachable.
-    if (found) await updateContainers(db, found)
+    if (found) await updateContainers(db, found, timestamp(clock()))
     const containers = found ?? []
     return [
       { id: 'host', name: 'Hôte', status: 'running' },

@@ -4,8 +4,10 @@ import { defineJob, waitingParts } from '../../jobs/jobs.ts'
 import { AnswerTooLong, type Command, type Host, type RunOptions } from '../../ssh/ssh.ts'
 import { inContainer, listContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
+import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
+import { warningStatements } from './upgrade-warnings.ts'
 
 /** First word of an upgrade's topic and of its events. */
 export const UPDATE_EVENT = 'update'
@@ -20,7 +22,7 @@ export const upgradeJob = defineJob({
 
   async command({ target }, host) {
     const { scope, parts } = await coverage(target, host)
-    const command = upgrade(scope, sudoFor(await host.elevation()))
+    const command = upgrade(scope, sudoFor(await elevationOf(host)))
     return { command, ...(parts && { parts }) }
   },
 
@@ -37,6 +39,8 @@ export const upgradeJob = defineJob({
     if (unread.length > 0) found.push(`L’état de dpkg n’a pas pu être lu (${named(unread)}).`)
     return found.length > 0 ? found : ['dpkg n’a rien laissé d’inachevé.']
   },
+
+  result: (_, ended) => warningStatements(ended),
 })
 
 /**
