@@ -1,20 +1,29 @@
-import { type Check, canBeRepaired, isUnanswered, isUnfinished, updatesIn } from './checked.ts'
+import { type Check, canBeRepaired, type Finding, isUnanswered, isUnfinished } from './checked.ts'
 import type { Outcome } from './outcome.ts'
+import { newsOf, type UpgradeNews } from './upgrade-news.ts'
 
-/** A problem that needs an action. */
+/** A problem that needs an action. `targets` is never empty. */
 export type Attention =
   | { kind: 'hostKey'; level: 'err' }
   | { kind: 'dpkg'; level: 'err' }
-  | { kind: 'job'; level: 'err' | 'warn'; target: string; job: string; at: string }
+  | ({ kind: 'job'; level: 'err' | 'warn' } & UpgradeNews)
   | { kind: 'disk'; level: 'err' | 'warn'; name: string | undefined; vmid: number | undefined; used: number }
+  | { kind: 'space'; level: 'err' | 'warn'; target: string }
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
-  | { kind: 'reboot'; level: 'warn' }
-  | { kind: 'unfinished'; level: 'err'; target: string }
+  | { kind: 'reboot'; level: 'warn'; targets: string[] }
+  | { kind: 'unfinished'; level: 'err'; target: string; repairable: boolean }
   | { kind: 'dependencies'; level: 'err'; target: string; repairable: boolean }
-  | { kind: 'lists'; level: 'warn'; targets: number }
-  | { kind: 'unchecked'; level: 'warn'; targets: number }
-  | { kind: 'packages'; level: 'warn'; count: number; targets: number }
+  | { kind: 'readOnly'; level: 'err'; target: string }
+  | { kind: 'blocked'; level: 'err'; targets: string[] }
+  | { kind: 'exploited'; level: 'warn'; targets: string[] }
+  | { kind: 'lists'; level: 'warn'; targets: string[]; retry: boolean }
+  | { kind: 'locked'; level: 'warn'; targets: string[] }
+  | { kind: 'endOfLife'; level: 'warn'; targets: string[] }
+  | { kind: 'conffiles'; level: 'warn'; targets: string[] }
+  | { kind: 'services'; level: 'warn'; targets: string[] }
+  | { kind: 'unchecked'; level: 'warn'; targets: string[] }
+  | { kind: 'packages'; level: 'warn'; count: number; targets: number; security: number }
 
 interface Known {
   /** The host presents a different key from the accepted one. */
@@ -34,50 +43,100 @@ interface Known {
 const NEARLY_FULL = 0.9
 const FULL = 0.97
 
-/** Lists the known problems, the most urgent first. Unknown facts produce no entry. */
-export function attentionOf({
-  hasOtherKey,
-  host,
-  containers,
-  stoppedSince,
-  jobs,
-  checks,
-  modules,
-}: Known): Attention[] {
+/** Findings because of which package lists are old. */
+const LISTS = /^(repository_|lists_stale$|manager_locked$|network_missing$)/
+/** Blocking findings with an entry of their own. */
+const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_only', 'disk_low'])
+
+/** Lists the known problems, the most urgent first, each once. Unknown facts produce no entry. */
+export function attentionOf(known: Known): Attention[] {
+  const { hasOtherKey, host, containers, stoppedSince, jobs, checks, modules } = known
+  // Nothing can be done about the packages of a container that is stopped, or has no apt.
+  const there = checks.filter(({ state }) => state !== 'stopped' && state !== 'unsupported')
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
-  const unfinished = checks.filter(isUnfinished).map(({ target }) => target)
-  if (host?.dpkg_broken && !unfinished.includes('host')) found.push({ kind: 'dpkg', level: 'err' })
-  for (const target of unfinished) found.push({ kind: 'unfinished', level: 'err', target })
-  for (const check of checks) {
-    const isBlocked = check.findings.some(({ code }) => code === 'dependencies_broken')
-    const { target } = check
-    if (isBlocked) found.push({ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) })
-  }
-  if (host) found.push(...diskOf(host))
-  const newest = newestOfEach(jobs)
-  for (const each of newest.filter((one) => !isOver(one, checks))) {
-    const { target, job_id: job, started_at: at, outcome } = each
-    if (outcome === 'failed') found.push({ kind: 'job', level: 'err', target, job, at })
-    if (outcome === 'flawed') found.push({ kind: 'job', level: 'warn', target, job, at })
-  }
-  found.push(...failedBefore(checks, newest))
-  for (const name of modules) found.push({ kind: 'module', level: 'err', name })
-  for (const each of containers) {
-    const at = stoppedSince.get(each.vmid)
-    if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name: each.name, vmid: each.vmid, at })
-    found.push(...diskOf(each))
-  }
-  if (host?.reboot_required) found.push({ kind: 'reboot', level: 'warn' })
-  const old = checks.filter(({ findings }) =>
-    findings.some(({ code }) => /^(repository_|lists_stale|manager_locked)/.test(code)),
+  const unfinished = there.filter(isUnfinished)
+  if (host?.dpkg_broken && !unfinished.some(({ target }) => target === 'host'))
+    found.push({ kind: 'dpkg', level: 'err' })
+  for (const news of newsOf(jobs, checks))
+    found.push({ kind: 'job', level: news.outcome === 'failed' ? 'err' : 'warn', ...news })
+  for (const check of unfinished)
+    found.push({ kind: 'unfinished', level: 'err', target: check.target, repairable: canBeRepaired(check) })
+  found.push(...there.flatMap(obstaclesOf), ...grouped('blocked', there.filter(isBlockedOtherwise)))
+  found.push(
+    ...grouped(
+      'exploited',
+      there.filter(({ exploited }) => exploited > 0),
+    ),
   )
-  if (old.length > 0) found.push({ kind: 'lists', level: 'warn', targets: old.length })
-  const silent = checks.filter((check) => !check.checking && isUnanswered(check))
-  if (silent.length > 0) found.push({ kind: 'unchecked', level: 'warn', targets: silent.length })
-  const counts = checks.map(updatesIn).filter((count) => count > 0)
-  const count = counts.reduce((sum, each) => sum + each, 0)
-  if (count > 0) found.push({ kind: 'packages', level: 'warn', count, targets: counts.length })
-  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'err' ? -1 : 1))
+  for (const name of modules) found.push({ kind: 'module', level: 'err', name })
+  found.push(...listsOf(there))
+  found.push(...disksOf(known))
+  for (const { vmid, name } of containers) {
+    const at = stoppedSince.get(vmid)
+    if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
+  }
+  found.push(...grouped('endOfLife', withFinding(there, 'end_of_life')))
+  found.push(...rebootsOf(there, host))
+  found.push(...grouped('locked', withFinding(there, 'container_locked')))
+  found.push(...grouped('conffiles', withFinding(there, 'conffile_changed')))
+  found.push(...grouped('services', withFinding(there, 'services_outdated', 'info')))
+  found.push(
+    ...grouped(
+      'unchecked',
+      there.filter((check) => !check.checking && isUnanswered(check)),
+    ),
+  )
+  found.push(...packagesOf(there))
+  return found.sort((a, b) => RANK[a.level] - RANK[b.level] || urgency(a) - urgency(b))
+}
+
+const RANK = { err: 0, warn: 1 } as const
+
+/** An exploited vulnerability comes before every other warning. */
+function urgency({ kind }: Attention): number {
+  return kind === 'exploited' ? 0 : 1
+}
+
+type Grouped = Extract<Attention['kind'], 'exploited' | 'locked' | 'endOfLife' | 'conffiles' | 'services' | 'unchecked'>
+
+function grouped(kind: Grouped | 'blocked', of: readonly Check[]): Attention[] {
+  const targets = of.map(({ target }) => target)
+  if (targets.length === 0) return []
+  return [kind === 'blocked' ? { kind, level: 'err', targets } : { kind, level: 'warn', targets }]
+}
+
+/** A remark counts only where it is asked for: an end of life that is still ahead needs nobody yet. */
+function withFinding(checks: readonly Check[], code: Finding['code'], least: Finding['severity'] = 'warning'): Check[] {
+  return checks.filter(({ findings }) =>
+    findings.some((each) => each.code === code && (least === 'info' || each.severity !== 'info')),
+  )
+}
+
+/** The obstacles of a target that have an action of their own. */
+function obstaclesOf(check: Check): Attention[] {
+  const { target, findings } = check
+  const has = (code: Finding['code']) => findings.some((each) => each.code === code)
+  const found: Attention[] = []
+  if (has('dependencies_broken'))
+    found.push({ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) })
+  if (has('root_read_only')) found.push({ kind: 'readOnly', level: 'err', target })
+  return found
+}
+
+/** Whether a target is blocked by something that no other entry tells. */
+function isBlockedOtherwise({ state, findings }: Check): boolean {
+  const blocking = findings.filter(({ severity }) => severity === 'blocking')
+  return state === 'blocked' && !blocking.some(({ code }) => TOLD_APART.has(code))
+}
+
+/** The targets with old lists, apart from those that a new check may help. */
+function listsOf(checks: readonly Check[]): Attention[] {
+  const about = checks.map(({ target, findings }) => ({ target, old: findings.filter(({ code }) => LISTS.test(code)) }))
+  const retried = (old: readonly Finding[]) => old.every(({ remedy }) => remedy?.action === 'retry_check')
+  return [false, true].flatMap((retry): Attention[] => {
+    const targets = about.filter(({ old }) => old.length > 0 && retried(old) === retry).map(({ target }) => target)
+    return targets.length > 0 ? [{ kind: 'lists', level: 'warn', targets, retry }] : []
+  })
 }
 
 interface Disk {
@@ -87,41 +146,38 @@ interface Disk {
   maxdisk: number | null
 }
 
-/** The disk of the host has no name. */
-function diskOf({ name, vmid, disk, maxdisk }: Disk): Attention[] {
-  if (disk === null || !maxdisk) return []
-  const used = disk / maxdisk
-  if (used < NEARLY_FULL) return []
-  return [{ kind: 'disk', level: used >= FULL ? 'err' : 'warn', name, vmid, used }]
-}
-
-/** Failed upgrades of single targets that the newest jobs do not report already, and that nothing has superseded. */
-function failedBefore(checks: readonly Check[], newest: Known['jobs']): Attention[] {
-  return checks.flatMap(({ target, state, last_upgrade: last }) => {
-    if (state === 'unsupported' || last?.outcome !== 'failed') return []
-    const isTold = newest.some(
-      (job) => job.job_id === last.job_id || (job.target === target && job.started_at > last.finished_at),
-    )
-    if (isTold) return []
-    return [{ kind: 'job', level: 'err', target, job: last.job_id, at: last.finished_at }]
+/** One entry for each full disk: its figure where it is known, else what the check of its target has found. */
+function disksOf({ host, containers, checks }: Known): Attention[] {
+  const low = new Map<string, 'err' | 'warn'>()
+  for (const { target, state, findings } of checks) {
+    const finding = findings.find(({ code }) => code === 'disk_low')
+    if (finding && state !== 'stopped') low.set(target, finding.severity === 'blocking' ? 'err' : 'warn')
+  }
+  const disks: Disk[] = host ? [host, ...containers] : [...containers]
+  const told = disks.flatMap(({ name, vmid, disk, maxdisk }): Attention[] => {
+    const used = disk !== null && maxdisk ? disk / maxdisk : 0
+    if (used < NEARLY_FULL) return []
+    const target = vmid === undefined ? 'host' : `lxc:${vmid}`
+    const level = used >= FULL || low.get(target) === 'err' ? 'err' : 'warn'
+    low.delete(target)
+    return [{ kind: 'disk', level, name, vmid, used }]
   })
+  return [...told, ...[...low].map(([target, level]): Attention => ({ kind: 'space', level, target }))]
 }
 
-/**
- * Whether a later upgrade superseded a failed job: an upgrade of all containers after that of one, or later upgrades of all containers that
- * had failed. An unknown result supersedes nothing.
- */
-function isOver({ job_id, target, started_at, outcome }: Known['jobs'][number], checks: readonly Check[]): boolean {
-  const isLater = ({ last_upgrade: last }: Check) =>
-    !!last && last.job_id !== job_id && Date.parse(last.finished_at) > Date.parse(started_at)
-  if (target !== 'all') return checks.some((check) => check.target === target && isLater(check))
-  if (outcome !== 'flawed') return false
-  const stillFails = ({ state, last_upgrade: last }: Check) =>
-    state !== 'unsupported' && last?.job_id === job_id && last.outcome === 'failed'
-  return checks.some(isLater) && !checks.some(stillFails)
+/** The host tells itself that it has to restart; its check tells the same. */
+function rebootsOf(checks: readonly Check[], host: Known['host']): Attention[] {
+  const targets = new Set(withFinding(checks, 'reboot_required', 'info').map(({ target }) => target))
+  if (host?.reboot_required) targets.add('host')
+  const others = [...targets].filter((target) => target !== 'host')
+  const found: Attention[] = targets.has('host') ? [{ kind: 'reboot', level: 'warn', targets: ['host'] }] : []
+  return others.length > 0 ? [...found, { kind: 'reboot', level: 'warn', targets: others }] : found
 }
 
-/** Keeps the newest job of each target: a new upgrade supersedes an earlier failure. */
-function newestOfEach<job extends { target: string }>(jobs: readonly job[]): job[] {
-  return jobs.filter(({ target }, n) => jobs.findIndex((each) => each.target === target) === n)
+function packagesOf(checks: readonly Check[]): Attention[] {
+  const waiting = checks.filter(({ counts }) => counts.upgrade > 0)
+  const sum = (of: (check: Check) => number) => waiting.reduce((total, check) => total + of(check), 0)
+  const count = sum(({ counts }) => counts.upgrade)
+  const security = sum(({ counts }) => counts.security)
+  return count > 0 ? [{ kind: 'packages', level: 'warn', count, targets: waiting.length, security }] : []
 }

@@ -3,26 +3,16 @@ import type { Answer } from '../../client/index.ts'
 export type Check = Answer<'GET /api/updates/checks'>['checks'][number]
 export type Finding = Check['findings'][number]
 
-/** How a row shows a target: its shape and its sentence. */
+/** How a row shows a target: its shape and its word. */
 export interface Shown {
-  kind: 'ok' | 'warn' | 'err' | 'off' | 'unknown'
-  text:
-    | 'stopped'
-    | 'never'
-    | 'unanswered'
-    | 'changed'
-    | 'unsupported'
-    | 'failed'
-    | 'blocked'
-    | 'unfinished'
-    | 'attention'
-    | 'ready'
-    | 'upToDate'
+  kind: 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'off' | 'unknown'
+  word: 'stopped' | 'unsupported' | 'unknown' | 'blocked' | 'failed' | 'stale' | 'attention' | 'ready' | 'upToDate'
 }
 
-/** The number of installed packages with a newer version that an upgrade may install. */
-export function updatesIn({ counts }: Check): number {
-  return counts.upgrade + counts.kept_back
+/** The number of installed packages with a newer version that an upgrade installs, those behind a removal included. */
+export function updatesIn({ counts, findings }: Check): number {
+  const behind = findings.find(({ code }) => code === 'kept_back_remove')
+  return counts.upgrade + (behind ? Math.min(counts.kept_back, behind.packages.length || counts.kept_back) : 0)
 }
 
 /** Whether dpkg left packages unfinished on this target. */
@@ -62,19 +52,20 @@ export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): 
   return state === 'unknown' && changed_at === null && (checked_at !== null || job_id !== null)
 }
 
-/** Picks the worst condition. Only a recent check without problems shows as ok. */
-export function shownOf(check: Check): Shown {
-  const { state, checked_at, changed_at, last_upgrade } = check
-  if (state === 'stopped') return { kind: 'off', text: 'stopped' }
+/** Shows the state that the service gives, with a more exact word for some reasons. Only `up_to_date` shows as ok. */
+export function shownOf({ state, findings, last_upgrade }: Check): Shown {
+  if (state === 'stopped') return { kind: 'off', word: 'stopped' }
   // An upgrade of all tries these containers too; their failure says nothing about them, and a retry does not help.
-  if (state === 'unsupported') return { kind: 'off', text: 'unsupported' }
-  if (last_upgrade?.outcome === 'failed') return { kind: 'err', text: 'failed' }
-  if (isUnfinished(check)) return { kind: 'err', text: 'unfinished' }
-  if (state === 'blocked') return { kind: 'err', text: 'blocked' }
-  if (state === 'unknown' && changed_at !== null) return { kind: 'unknown', text: 'changed' }
-  if (state === 'unknown') return { kind: 'unknown', text: checked_at === null ? 'never' : 'unanswered' }
-  if (state === 'attention') return { kind: 'warn', text: updatesIn(check) > 0 ? 'ready' : 'attention' }
-  return state === 'ready' ? { kind: 'warn', text: 'ready' } : { kind: 'ok', text: 'upToDate' }
+  if (state === 'unsupported') return { kind: 'off', word: 'unsupported' }
+  if (state === 'blocked') return { kind: 'err', word: 'blocked' }
+  if (last_upgrade?.outcome === 'failed' && (state === 'attention' || state === 'unknown'))
+    return { kind: 'err', word: 'failed' }
+  if (state === 'unknown') return { kind: 'unknown', word: 'unknown' }
+  if (state === 'ready') return { kind: 'ready', word: 'ready' }
+  if (state === 'up_to_date') return { kind: 'ok', word: 'upToDate' }
+  const warnings = findings.filter(({ severity }) => severity === 'warning')
+  const isOld = warnings.length > 0 && warnings.every(({ code }) => code === 'lists_stale')
+  return isOld ? { kind: 'stale', word: 'stale' } : { kind: 'warn', word: 'attention' }
 }
 
 /** A visit to the page starts a new check after this time. */

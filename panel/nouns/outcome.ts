@@ -1,5 +1,8 @@
-/** The result of an upgrade. The `status` of its record ignores apt's exit code. */
-export type Outcome = 'running' | 'unknown' | 'done' | 'flawed' | 'cancelled' | 'failed'
+/**
+ * The result of a job. The `status` of its record ignores apt's exit code. `warned`: it upgraded, but not all package lists were refreshed.
+ * `flawed`: it ended, with errors on the way.
+ */
+export type Outcome = 'running' | 'unknown' | 'done' | 'warned' | 'flawed' | 'cancelled' | 'failed'
 
 interface Ended {
   status: 'running' | 'success' | 'error'
@@ -8,6 +11,8 @@ interface Ended {
   errorCode?: string | null | undefined
   /** The results by container of a job over all containers; null when unknown, or for a job with one target. */
   containers?: readonly ContainerResult[] | null | undefined
+  /** The service's own sentences about package lists that could not be refreshed. */
+  warnings?: readonly string[] | undefined
   /** For a check: the number of targets that did not answer. */
   unchecked?: number
   /** The number of error lines in the output, if it was read. */
@@ -18,29 +23,38 @@ interface Ended {
 export interface ContainerResult {
   vmid: number
   name: string
-  state: 'waiting' | 'done' | 'failed' | 'stopped' | 'template' | 'locked'
+  state: 'waiting' | 'done' | 'warned' | 'failed' | 'stopped' | 'template' | 'locked'
   exit_code: number | null
 }
 
-export function outcomeOf({ status, exitCode, errorCode, containers, unchecked = 0, errors = 0 }: Ended): Outcome {
+export function outcomeOf(ended: Ended): Outcome {
+  const { status, exitCode, errorCode, containers, warnings = [], unchecked = 0, errors = 0 } = ended
   if (status === 'running') return 'running'
   if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
   if (exitCode === undefined) return 'unknown'
   if ((exitCode ?? 0) !== 0) return 'failed'
   // A container may print anything, so the host's own record counts.
   if (containers) {
-    const { failed, waiting } = resultsOf(containers)
+    const { failed, warned, waiting } = resultsOf(containers)
     if (failed.length > 0) return 'flawed'
     // The results of these containers are unknown.
-    return waiting.length > 0 ? 'unknown' : 'done'
+    if (waiting.length > 0) return 'unknown'
+    return warned.length + warnings.length > 0 ? 'warned' : 'done'
   }
+  // apt prints errors about lists that could not be refreshed; the service's warnings name the repositories.
+  if (warnings.length > 0) return 'warned'
   return errors + unchecked > 0 ? 'flawed' : 'done'
 }
 
 /** Groups the containers of a job by result. A container that was not running is left out, which is not a failure. */
 export function resultsOf(containers: readonly ContainerResult[]) {
   const are = (...states: ContainerResult['state'][]) => containers.filter(({ state }) => states.includes(state))
-  return { failed: are('failed'), leftOut: are('stopped', 'template', 'locked'), waiting: are('waiting') }
+  return {
+    failed: are('failed'),
+    warned: are('warned'),
+    leftOut: are('stopped', 'template', 'locked'),
+    waiting: are('waiting'),
+  }
 }
 
 /** The status shape of each outcome. */
@@ -48,6 +62,7 @@ export const OUTCOME_STATUS = {
   running: 'run',
   unknown: 'unknown',
   done: 'ok',
+  warned: 'warn',
   flawed: 'warn',
   cancelled: 'off',
   failed: 'err',

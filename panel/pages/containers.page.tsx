@@ -4,7 +4,6 @@ import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Aged, Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { useChecks } from '../wire/checks.ts'
 import { containers, containersAt, containersError, readContainers, useContainers } from '../wire/containers.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
@@ -22,7 +21,6 @@ export function ContainersPage() {
   const order = useSignal<Order<Column>>()
   const refresh = useAct(readContainers)
   useContainers()
-  useChecks()
   const all = containers.value
   const wanted = filter.value.trim().toLowerCase()
   const matching = (all ?? []).filter(({ name, vmid, tags }) =>

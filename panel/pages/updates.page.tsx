@@ -1,47 +1,29 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
-import {
-  type Check,
-  canBeUpgraded,
-  isUncertain,
-  notUpgradable,
-  oldestOf,
-  shownOf,
-  type Upgradable,
-  updatesIn,
-  upgradeAll,
-} from '../nouns/checked.ts'
+import { oldestOf } from '../nouns/checked.ts'
 import { Action, useAct } from '../parts/action.tsx'
-import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
-import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { jobName, targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
-import { confirmUpgrade } from '../parts/upgrade-question.ts'
-import {
-  checks,
-  checksError,
-  checkUnderWay,
-  checkWhatIsDue,
-  isChecking,
-  readChecks,
-  startCheck,
-  startRepair,
-  useChecks,
-} from '../wire/checks.ts'
+import { route } from '../router.ts'
+import { checks, checksError, checkWhatIsDue, isChecking, readChecks, startCheck, useChecks } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
-import { otherPerson, running, startUpgrade } from '../wire/jobs.ts'
+import { jobs } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
+import { useDeeds } from './updates/deeds.ts'
+import { HeldList, heldIn } from './updates/held-list.tsx'
 import { History } from './updates/history.tsx'
-import { TargetRow } from './updates/target-row.tsx'
+import { Outputs } from './updates/outputs.tsx'
+import { Summary, titleOf } from './updates/summary.tsx'
+import { TABS, type Tab, Tabs } from './updates/tabs.tsx'
+import { TargetList } from './updates/target-list.tsx'
+import { planOfAll, startAll } from './updates/upgrade-all.tsx'
 
 const HOST_MS = 30_000
 
-/** The targets with their updates, the running jobs, and the history. */
+/** The targets with their updates and running jobs, the history, and the held packages. */
 export function UpdatesPage() {
   const say = words().updates
   useChecks()
@@ -52,73 +34,40 @@ export function UpdatesPage() {
     await checkWhatIsDue()
     return found
   })
-  const chosen = useSignal<string>()
-  const seen = useSignal<string>()
-  const [first] = running.value
-  const shown = chosen.value ?? first?.job_id ?? seen.value
-  useEffect(() => {
-    // A shown output stays after its end, but a check that the user did not ask for gives way to the next job.
-    if (first?.kind === 'check') seen.value = shown
-    else chosen.value ??= shown
-  }, [shown])
-  const outputs = useRef<HTMLElement>(null)
+  const tab = useSignal<Tab>(TABS.find((each) => each === route.value?.query.get('tab')) ?? 'targets')
+  const choose = (next: Tab) => {
+    tab.value = next
+    // A reload and the way back lead to the same tab.
+    history.replaceState(null, '', next === 'targets' ? '/updates' : `/updates?tab=${next}`)
+  }
+  /** The job whose output is shown: nothing opens by itself, because the targets would move. */
+  const shown = useSignal<string>()
   const sought = useSignal<string>()
   const show = (id: string) => {
-    chosen.value = id
+    choose('targets')
+    shown.value = id
     sought.value = id
   }
-  const reveal = () => {
-    sought.value = undefined
-    const top = outputs.current?.getBoundingClientRect().top ?? 0
-    // In a narrow window the output is below the targets. The page jumps there without an animation.
-    outputs.current?.scrollIntoView({ block: top < 0 || top > innerHeight / 2 ? 'start' : 'nearest' })
-    outputs.current?.querySelector<HTMLElement>('.log')?.focus({ preventScroll: true })
+  const close = () => {
+    // The pressed button disappears.
+    document.getElementById('tab-targets')?.focus()
+    shown.value = undefined
   }
-  const start = useAct(async (target: string) => {
-    if (await confirmUpgrade(target)) show(await startUpgrade(target))
-  })
-  const repair = useAct(async (target: string) => {
-    chosen.value = await startRepair(target)
-  })
+  const deeds = useDeeds(show)
   const known = checks.value ?? []
-  const blocked = hostAway.value ? say.awayBlocks : undefined
-  const { jobs, touched } = upgradeAll(upgradableIn(known))
   const all = useAct(async () => {
-    const vain = jobs.includes('all') ? notUpgradable(known) : []
-    const text = (
-      <>
-        <p>{say.upgradeAllText}</p>
-        <ul class="touched">
-          {touched.map(({ id, name, packages }) => (
-            <li key={id}>
-              {name}
-              {packages !== undefined && (
-                <span class="dim"> · {packages === 0 ? say.upToDate : say.packages(packages)}</span>
-              )}
-            </li>
-          ))}
-        </ul>
-        {vain.length > 0 && <p class="dim">{say.alsoTried(vain.join(', '))}</p>}
-      </>
-    )
-    if (!(await confirm({ title: say.upgradeAllTitle, text, verb: say.upgradeAll }))) return
-    let first: string | undefined
-    for (const id of jobs) {
-      const started = await startUpgrade(id)
-      first ??= started
-    }
-    if (first) show(first)
+    const first = await startAll(known)
+    if (first !== undefined) show(first)
   })
-  const again = useAct((target: string) => startCheck(target))
   const checkAll = useAct(() => startCheck('all'))
   return (
-    <>
-      <Heading title={say.title} note={<Summary />}>
-        <Action act={checkAll} blocked={blocked}>
+    <div class="updates-page">
+      <Heading title={titleOf(checks.value)} note={<Summary />}>
+        <Action act={checkAll} blocked={deeds.blocked}>
           {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
         </Action>
-        {jobs.length > 0 && (
-          <Action act={all} class="primary" blocked={blocked}>
+        {planOfAll(known).jobs.length > 0 && (
+          <Action act={all} class="primary" blocked={deeds.blocked}>
             {say.upgradeAll}
           </Action>
         )}
@@ -132,141 +81,36 @@ export function UpdatesPage() {
       )}
       {host.error.value === undefined && <Problem error={load.error.value} retry={load.reload} />}
       <Problem error={checksError.value} retry={readChecks} />
-      <Problem error={checkAll.error.value ?? again.error.value} />
-      <Problem error={start.error.value} />
-      <Problem error={repair.error.value} />
-      <div class="updates">
-        <section>
-          <h2>{say.targets}</h2>
-          {!checks.value && checksError.value === undefined && <Placeholder rows={4} />}
-          {known.length > 0 && (
-            <ul class="list targets">
-              {known.map((check) => (
-                <TargetRow
-                  key={check.target}
-                  check={check}
-                  blocked={blocked}
-                  onUpgrade={() => void start.run(check.target)}
-                  onRepair={() => void repair.run(check.target)}
-                  onCheck={() => void again.run(check.target)}
-                  onShow={show}
-                />
-              ))}
-            </ul>
-          )}
-        </section>
-        <section class="outputs" ref={outputs}>
-          <Choice shown={shown} choose={(id) => (chosen.value = id)} show={show} />
-          {shown ? (
-            <Followed key={shown} id={shown} onSeen={sought.value === shown ? reveal : undefined} />
-          ) : (
-            <p class="empty">{say.noJob}</p>
-          )}
-        </section>
+      <Problem error={checkAll.error.value} />
+      <Problem error={deeds.error} />
+      <Tabs
+        chosen={tab.value}
+        choose={choose}
+        counts={{
+          targets: checks.value?.length,
+          runs: jobs.value?.length,
+          held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
+        }}
+      />
+      <div id="updates-panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`}>
+        {tab.value === 'targets' && (
+          <div class={shown.value === undefined ? 'updates' : 'updates beside'}>
+            {checks.value && <TargetList checks={known} deeds={deeds} />}
+            {!checks.value && checksError.value === undefined && <Placeholder rows={4} />}
+            {shown.value !== undefined && (
+              <Outputs
+                shown={shown.value}
+                isSought={sought.value === shown.value}
+                onSeen={() => (sought.value = undefined)}
+                choose={(id) => (shown.value = id)}
+                onClose={close}
+              />
+            )}
+          </div>
+        )}
+        {tab.value === 'runs' && <History />}
+        {tab.value === 'held' && <HeldList checks={known} deeds={deeds} />}
       </div>
-      <History />
-    </>
-  )
-}
-
-/** The targets that can be upgraded and are not being upgraded, with the known number of updates. */
-function upgradableIn(found: readonly Check[]): Upgradable[] {
-  const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
-  const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
-  return found
-    .filter((check) => canBeUpgraded(check) && isFree(check))
-    .map((check) => ({
-      id: check.target,
-      name: check.target === 'host' ? targetName('host') : check.name,
-      packages: updatesIn(check) || (shownOf(check).text === 'upToDate' ? 0 : undefined),
-    }))
-}
-
-/** A job's output with its owner; `onSeen` runs once it is shown. */
-function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined }) {
-  const say = words().job
-  const job = useFollowedJob(id)
-  const record = job.record.value
-  const by = record && otherPerson(record)
-  const isThere = job.record.value !== undefined || job.error.value !== undefined
-  useEffect(() => {
-    if (isThere) onSeen?.()
-  }, [isThere, onSeen !== undefined])
-  return (
-    <>
-      {record && (record.kind !== undefined || by !== undefined) && (
-        <p class="dim cut" title={by}>
-          {say.titles[record.kind ?? 'upgrade']}
-          {by !== undefined && <> · {say.startedBy(by)}</>}
-        </p>
-      )}
-      <JobOutput job={job} />
-    </>
-  )
-}
-
-interface ChoiceProps {
-  shown: string | undefined
-  choose(id: string): void
-  /** Also scrolls to the output, because the pressed button disappears. */
-  show(id: string): void
-}
-
-/** Selects the shown job. A job that has ended stays shown while another one runs. */
-function Choice({ shown, choose, show }: ChoiceProps) {
-  const say = words().updates
-  const [first, second] = running.value
-  if (!first || (!second && first.job_id === shown)) return null
-  return (
-    <fieldset class="choice" aria-label={say.outputs}>
-      {running.value.map((job) => (
-        <button
-          key={job.job_id}
-          type="button"
-          class="button small"
-          aria-pressed={job.job_id === shown}
-          onClick={() => (second ? choose(job.job_id) : show(job.job_id))}
-        >
-          <span class="cut" title={jobName(job)}>
-            {jobName(job)}
-          </span>
-        </button>
-      ))}
-    </fieldset>
-  )
-}
-
-/** The number of updates, and the age of the check and of the package lists. */
-function Summary() {
-  const say = words().updates
-  const there = checks.value ?? []
-  const counts = there.map(updatesIn).filter((count) => count > 0)
-  const { checked, lists } = oldestOf(there)
-  const unsure = there.filter(isUncertain).length
-  const waiting = counts.reduce((sum, count) => sum + count, 0)
-  const checking = isChecking.value && (
-    <>
-      <span role="status">{say.checking}</span>
-      {checkUnderWay.value && (
-        <>
-          {' '}
-          <a href={`/updates/${checkUnderWay.value}`}>{say.seeCheck}</a>
-        </>
-      )}
-    </>
-  )
-  if (there.every(({ checked_at }) => checked_at === null)) return checking || null
-  return (
-    <>
-      {checking && <>{checking} · </>}
-      {unsure > 0 && waiting === 0 ? say.uncertain(unsure) : say.summary(waiting, counts.length)},{' '}
-      <Ago at={checked} say={say.checked} />
-      {lists !== undefined && (
-        <>
-          , <Ago at={lists} say={say.lists} />
-        </>
-      )}
-      {unsure > 0 && waiting > 0 && ` · ${say.uncertain(unsure)}`}
-    </>
+    </div>
   )
 }

@@ -11,14 +11,24 @@ interface JobEndingProps {
   reason: string | undefined
 }
 
-/** The reason of a failed job, and the results by container of a job over all containers. */
+/** The reason of a failed job, its warnings, and the results by container of a job over all containers. */
 export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
-  const { unchecked = [] } = record
+  const { unchecked = [], warnings } = record
   return (
     <>
       {outcome === 'failed' && record.error_code !== null && <Reason code={record.error_code} reason={reason} />}
+      {warnings.length > 0 && (
+        <ul class="job-results" aria-label={say.warnings}>
+          {warnings.map((warning) => (
+            <li key={warning}>
+              <Status is="warn" hidden />
+              <span>{fromService(warning)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
       {failed.length + leftOut.length + waiting.length + unchecked.length > 0 && (
         <ul class="job-results" aria-label={unchecked.length > 0 ? say.unchecked : say.results}>
           {unchecked.length > 0 && (
@@ -52,10 +62,11 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
 }
 
 /** The same results for screen readers. */
-export function resultsSaid({ containers, unchecked = [] }: JobRecord): string[] {
+export function resultsSaid({ containers, unchecked = [], warnings }: JobRecord): string[] {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(containers ?? [])
   return [
+    ...warnings.map(fromService),
     ...(unchecked.length > 0 ? [notChecked(unchecked)] : []),
     ...(failed.length > 0 ? [say.failedIn(namesOf(failed))] : []),
     ...(leftOut.length > 0 ? [say.leftOut(namesOf(leftOut))] : []),

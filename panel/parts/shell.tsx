@@ -4,7 +4,7 @@ import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { route, visits } from '../router.ts'
 import type { PageName } from '../routes.ts'
-import { waiting } from '../wire/checks.ts'
+import { needing } from '../wire/checks.ts'
 import { connected } from '../wire/connection.ts'
 import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
@@ -173,7 +173,7 @@ function Entries({ all = false }: { all?: boolean }) {
             <a href={path} aria-current={current(page)}>
               {icon && <Icon of={icon} />}
               {all ? <span>{titleOf(page, words())}</span> : <Name of={page} />}
-              {page === 'updates' && <Waiting />}
+              {page === 'updates' && <Needing />}
             </a>
           </li>
         )
@@ -195,8 +195,8 @@ function Name({ of: page }: { of: (typeof MENU)[number]['page'] }) {
   )
 }
 
-/** The number of available updates, or a mark for running jobs, beside the updates entry. */
-function Waiting() {
+/** The number of targets that need somebody, or a mark for running jobs, beside the updates entry. */
+function Needing() {
   const { shell } = words()
   if (running.value.length > 0)
     return (
@@ -206,11 +206,12 @@ function Waiting() {
         </Status>
       </span>
     )
-  if (waiting.value === 0) return null
+  const { count, isBroken } = needing.value
+  if (count === 0) return null
   return (
-    <span class="count">
-      <span aria-hidden="true">{waiting.value}</span>
-      <span class="unseen">{shell.packagesWaiting(waiting.value)}</span>
+    <span class={isBroken ? 'count need broken' : 'count need'}>
+      <span aria-hidden="true">{count}</span>
+      <span class="unseen">{shell.need(count, isBroken)}</span>
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { words } from '../words/words.ts'
 
-export type StatusKind = 'ok' | 'warn' | 'err' | 'run' | 'off' | 'unknown'
+export type StatusKind = 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'run' | 'off' | 'unknown' | 'info'
 
 /** Each status has its own shape, because many people cannot rely on colour. */
 const SHAPES = {
@@ -21,6 +21,24 @@ const SHAPES = {
   run: <path d="M14.5 8A6.5 6.5 0 1 1 8 1.5" />,
   off: <rect x="3" y="3" width="10" height="10" rx="1" />,
   unknown: <circle cx="8" cy="8" r="6.5" stroke-dasharray="3 2.4" />,
+  ready: (
+    <>
+      <circle cx="8" cy="8" r="6.5" />
+      <path d="M8 11V5.2M5.4 7.6 8 5l2.6 2.6" />
+    </>
+  ),
+  stale: (
+    <>
+      <circle cx="8" cy="8" r="6.5" stroke-dasharray="3 2.4" />
+      <path d="M8 4.8V8l2 1.4" />
+    </>
+  ),
+  info: (
+    <>
+      <circle cx="8" cy="8" r="6.5" />
+      <path d="M8 7.5v3.5M8 5v.01" />
+    </>
+  ),
 }
 
 interface StatusProps {

@@ -1,11 +1,12 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal, untracked } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { type Check, isDue, updatesIn } from '../nouns/checked.ts'
+import type { Answer } from '../../client/index.ts'
+import { type Check, isDue } from '../nouns/checked.ts'
+import { needsIn } from '../nouns/needs.ts'
+import { followChanges } from './changes.ts'
 import { hostAway } from './host.ts'
 import { api, me, onSignOut } from './panel.ts'
 
-const POLL_MS = 5_000
-const CHECKING_MS = 1_000
 /** The pause before a failed automatic check is tried again. */
 const RETRY_MS = 10 * 60_000
 
@@ -13,83 +14,91 @@ const RETRY_MS = 10 * 60_000
 export const checks = signal<readonly Check[]>()
 /** The error of the last request; earlier results stay. */
 export const checksError = signal<unknown>()
+/** The age of the data about vulnerabilities; undefined until it is known. */
+export const vulnerabilities = signal<Answer<'GET /api/updates/checks'>['vulnerabilities']>()
 export const isChecking = computed(() => (checks.value ?? []).some(({ checking }) => checking))
 /** The check that was last started here, while it runs. */
 export const checkUnderWay = signal<string>()
-/** The number of available updates on all targets. */
-export const waiting = computed(() => (checks.value ?? []).reduce((sum, check) => sum + updatesIn(check), 0))
+/** The number of available updates on all targets. Packages that are kept back are not available. */
+export const waiting = computed(() => (checks.value ?? []).reduce((sum, { counts }) => sum + counts.upgrade, 0))
+/** The targets that need somebody, for the menu. */
+export const needing = computed(() => needsIn(checks.value ?? []))
 
-let viewers = 0
-let timer: ReturnType<typeof setTimeout> | undefined
+/** Whether checks may start by themselves. */
+let isAutomatic = true
 let asking: Promise<void> | undefined
+/** A new request is needed, because something changed after the running request. */
+let again = false
 
 /** Reads the results now. Never rejects: see `checksError`. */
 export function readChecks(): Promise<void> {
-  asking ??= ask().finally(() => {
+  again = asking !== undefined
+  asking ??= askAll().finally(() => {
     asking = undefined
   })
   return asking
 }
 
+async function askAll(): Promise<void> {
+  do {
+    again = false
+    await ask()
+  } while (again)
+}
+
 async function ask(): Promise<void> {
-  const asker = me.peek()
+  const asker = me.peek()?.username
   // Requests that were running at a sign-out have no effect.
-  if (!asker) return
+  if (asker === undefined) return
   try {
-    const { checks: found } = await api('GET /api/updates/checks')
-    if (me.peek() !== asker) return
-    checks.value = found
+    const answer = await api('GET /api/updates/checks')
+    if (me.peek()?.username !== asker) return
+    checks.value = answer.checks
+    vulnerabilities.value = answer.vulnerabilities
+    isAutomatic = answer.automatic !== false
     if (!isChecking.value) checkUnderWay.value = undefined
     checksError.value = undefined
   } catch (error) {
-    if (me.peek() === asker) checksError.value = error
+    if (me.peek()?.username === asker) checksError.value = error
   }
 }
 
-/** Polls the results while a component is mounted and the page is visible, more often while a check runs. */
+const reader = computed(() => me.value?.username)
+effect(() => {
+  if (reader.value === undefined) return
+  return untracked(() =>
+    followChanges({
+      path: '/ws/checks',
+      changed: () => void readChecks(),
+      hasFailed: () => checksError.peek() !== undefined,
+    }),
+  )
+})
+
+/** Reads the results again when a page opens whose last reading failed. Otherwise they are always up to date. */
 export function useChecks(): void {
   useEffect(() => {
-    viewers += 1
-    if (viewers === 1) void poll()
-    const shown = () => {
-      if (!document.hidden) void readChecks()
-    }
-    document.addEventListener('visibilitychange', shown)
-    return () => {
-      viewers -= 1
-      if (viewers === 0) clearTimeout(timer)
-      document.removeEventListener('visibilitychange', shown)
-    }
+    if (checksError.peek() !== undefined) void readChecks()
   }, [])
-}
-
-async function poll(): Promise<void> {
-  clearTimeout(timer)
-  if (!document.hidden) await readChecks()
-  clearTimeout(timer)
-  if (viewers > 0) timer = setTimeout(() => void poll(), isChecking.peek() ? CHECKING_MS : POLL_MS)
 }
 
 /** Starts a check of one target or all of them, and resolves once it has started. */
 export async function startCheck(target: string): Promise<void> {
   checkUnderWay.value = (await api('POST /api/updates/checks', { body: { target } })).job_id
   await readChecks()
-  if (viewers > 0) void poll()
-}
-
-/** Starts a repair, in which dpkg finishes its work; returns the id of the job. */
-export async function startRepair(target: string): Promise<string> {
-  return (await api('POST /api/updates/remedies', { body: { target, action: 'repair_dpkg' } })).job_id
 }
 
 /** The time of the last automatic check by target, in ms since 1970. */
 const tried = new Map<string, number>()
 
-/** Checks the targets that were never checked, changed since, or have old results, in one job if there are several. Never rejects. */
+/**
+ * Checks the targets that were never checked, changed since, or have old results, in one job if there are several. Starts nothing where
+ * automatic checks are off. Never rejects.
+ */
 export async function checkWhatIsDue(): Promise<void> {
   await readChecks()
   // An automatic check of an unreachable host would only replace known results.
-  if (hostAway.peek()) return
+  if (hostAway.peek() || !isAutomatic) return
   const now = Date.now()
   const due = (checks.peek() ?? [])
     .filter((check) => isDue(check, now))
@@ -102,9 +111,10 @@ export async function checkWhatIsDue(): Promise<void> {
 }
 
 onSignOut(() => {
-  clearTimeout(timer)
   tried.clear()
   checks.value = undefined
+  vulnerabilities.value = undefined
+  isAutomatic = true
   checksError.value = undefined
   checkUnderWay.value = undefined
 })

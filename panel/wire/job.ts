@@ -55,10 +55,10 @@ export function followJob(id: string): FollowedJob {
   const error = signal<unknown>()
   const omitted = signal(0)
   const outcome = computed(() => {
-    const { status = 'running', exit_code: exitCode, error_code: errorCode, containers } = record.value ?? {}
+    const { status = 'running', exit_code: exitCode, error_code: errorCode, containers, warnings } = record.value ?? {}
     const unchecked = record.value?.unchecked?.length ?? 0
     const { skipped, errors } = reading.value
-    return outcomeOf({ status, exitCode, errorCode, containers, unchecked, errors: errors + skipped.length })
+    return outcomeOf({ status, exitCode, errorCode, containers, warnings, unchecked, errors: errors + skipped.length })
   })
   let going = new AbortController()
   let at = 0

@@ -28,8 +28,9 @@ export const running = computed(() => {
 })
 
 /** The outcome of a job as far as it is known. */
-export function outcomeOfJob({ status, target, exit_code: exitCode, error_code: errorCode, containers }: Job): Outcome {
-  const outcome = outcomeOf({ status, exitCode, errorCode, containers })
+export function outcomeOfJob(job: Job): Outcome {
+  const { status, target, exit_code: exitCode, error_code: errorCode, containers, warnings } = job
+  const outcome = outcomeOf({ status, exitCode, errorCode, containers, warnings })
   // Earlier versions of the service stored no results by container.
   return outcome === 'done' && target === 'all' && !containers ? 'unknown' : outcome
 }
@@ -39,7 +40,7 @@ export function mayCancel(startedBy: string): boolean {
   return isAdmin.value || startedBy === me.value?.username
 }
 
-/** The user who started a job, unless it is the signed-in user. */
+/** The user who started a job, unless it is the signed-in user; empty for a job that started by itself. */
 export function otherPerson({ started_by_name }: Pick<Job, 'started_by_name'>): string | undefined {
   return started_by_name === me.value?.username ? undefined : started_by_name
 }
@@ -121,6 +122,7 @@ export async function startUpgrade(target: string): Promise<string> {
     error_code: null,
     started_by_name: me.value?.username ?? '',
     containers: null,
+    warnings: [],
   }
   known.value = [begun, ...(known.value ?? [])]
   void readJobs()

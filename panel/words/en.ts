@@ -3,6 +3,7 @@ import { audit } from './en/audit.ts'
 import { containers } from './en/containers.ts'
 import { dashboard } from './en/dashboard.ts'
 import { errors } from './en/errors.ts'
+import { findings } from './en/findings.ts'
 import { job } from './en/job.ts'
 import { keys } from './en/keys.ts'
 import { logs } from './en/logs.ts'
@@ -35,6 +36,7 @@ export const en: Words = {
   audit,
   containers,
   dashboard,
+  findings,
   job,
   keys,
   logs,

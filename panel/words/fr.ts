@@ -3,6 +3,7 @@ import { audit } from './fr/audit.ts'
 import { containers } from './fr/containers.ts'
 import { dashboard } from './fr/dashboard.ts'
 import { errors } from './fr/errors.ts'
+import { findings } from './fr/findings.ts'
 import { job } from './fr/job.ts'
 import { keys } from './fr/keys.ts'
 import { logs } from './fr/logs.ts'
@@ -22,6 +23,7 @@ export const fr = {
   audit,
   containers,
   dashboard,
+  findings,
   job,
   keys,
   logs,

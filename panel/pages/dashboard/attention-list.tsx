@@ -1,11 +1,11 @@
 import { attentionOf } from '../../nouns/attention.ts'
-import { oldestOf } from '../../nouns/checked.ts'
+import { isUncertain, oldestOf } from '../../nouns/checked.ts'
 import { isHostKeyChanged } from '../../nouns/failure.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { checks, checksError, checkWhatIsDue, isChecking, useChecks } from '../../wire/checks.ts'
+import { checks, checksError, checkWhatIsDue, isChecking } from '../../wire/checks.ts'
 import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
 import { hostAway, readHost } from '../../wire/host.ts'
 import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
@@ -26,7 +26,6 @@ export function AttentionList() {
     await checkWhatIsDue()
     return found
   })
-  useChecks()
   const modules = useLoad(async (signal) => {
     if (!isAdmin.value) return []
     const found = await api('GET /api/repair/modules', { signal })
@@ -51,9 +50,8 @@ export function AttentionList() {
   const failures = [host, targets, modules].map(({ error }) => error.value)
   failures.push(jobsError.value, containersError.value, checksError.value)
   // A target that was never checked, or changed since its last check, is not known to be up to date.
-  const knowsAll =
-    failures.every((each) => each === undefined) &&
-    found.every(({ state }) => !/^(unknown|attention|blocked)$/.test(state))
+  const hasFailed = failures.some((each) => each !== undefined)
+  const knowsAll = !hasFailed && !found.some(isUncertain)
   const checksFirst = isChecking.value && !items.some(({ kind }) => kind === 'packages')
   return (
     <section class="attention" aria-label={say.attention}>
@@ -83,7 +81,7 @@ export function AttentionList() {
           {items.length === 0 && !isChecking.value && (
             <li>
               <Status is={knowsAll ? 'ok' : 'unknown'} hidden />
-              {knowsAll ? <Ago at={oldest()} say={say.nothing} /> : say.notAll}
+              {knowsAll ? <Ago at={oldest()} say={say.nothing} /> : hasFailed ? say.notAll : say.notChecked}
             </li>
           )}
         </ul>

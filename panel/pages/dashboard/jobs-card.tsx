@@ -32,10 +32,10 @@ export function JobsCard() {
                 <a class="grow cut" href={`/updates/${job_id}`} title={name}>
                   {name}
                 </a>
-                <span aria-hidden="true">{states[outcome]}</span>
+                <span aria-hidden="true">{outcome === 'warned' ? states.warnedBriefly : states[outcome]}</span>
                 <span class="dim">
                   <Ago at={started_at} />
-                  {by !== undefined && ` · ${by}`}
+                  {by !== undefined && ` · ${by || states.automatic}`}
                 </span>
               </li>
             )

@@ -18,8 +18,7 @@ export function History() {
   const all = jobs.value
   const shown = showsAll.value ? all : all?.slice(0, FIRST)
   return (
-    <section class="history">
-      <h2>{say.history}</h2>
+    <section class="history" aria-label={say.history}>
       <Problem error={jobsError.value} retry={readJobs} />
       {!all && jobsError.value === undefined && <Placeholder rows={4} />}
       {all?.length === 0 && <p class="empty">{say.noHistory}</p>}

@@ -1,8 +1,14 @@
 import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { bytes } from '../../nouns/format.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useLoad } from '../../wire/load.ts'
-import { type Package, readPackages } from '../../wire/packages.ts'
-import { words } from '../../words/words.ts'
+import type { Package } from '../../wire/packages.ts'
+import { loadPackages } from '../../wire/remedies.ts'
+import { language, words } from '../../words/words.ts'
+import { Changelog } from './changelog.tsx'
+import { Versions, Vulnerabilities } from './package-parts.tsx'
+import { SecurityTag } from './security-tag.tsx'
 
 /** The list is short enough without a filter up to this number. */
 const FILTER_THRESHOLD = 12
@@ -14,23 +20,38 @@ interface PackageTableProps {
   label: string
 }
 
-/** The available updates with the installed and the new version. */
+/** The packages of a target by what an upgrade does with them, each with its versions, vulnerabilities and changelog. */
 export function PackageTable({ target, at, label }: PackageTableProps) {
-  const load = useLoad((signal) => readPackages(target, signal), [target, at])
-  return <Loaded of={load}>{(packages) => <Table packages={packages} label={label} />}</Loaded>
+  const load = useLoad((signal) => loadPackages(target, signal), [target, at])
+  return <Loaded of={load}>{(packages) => <Groups target={target} packages={packages} label={label} />}</Loaded>
 }
 
-function Table({ packages, label }: { packages: readonly Package[]; label: string }) {
+const KINDS = ['planned', 'removal', 'held', 'phased', 'waiting'] as const
+
+function kindOf({ status, reason }: Package): (typeof KINDS)[number] {
+  if (status === 'kept_back') return reason === 'kept_back_remove' ? 'removal' : 'waiting'
+  return status
+}
+
+interface GroupsProps {
+  target: string
+  packages: readonly Package[]
+  label: string
+}
+
+function Groups({ target, packages, label }: GroupsProps) {
   const say = words().updates
   const filter = useSignal('')
   const wanted = filter.value.trim().toLowerCase()
-  const shown = packages.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const shown = packages.filter(
+    ({ name, cves }) => name.toLowerCase().includes(wanted) || cves.some(({ id }) => id.toLowerCase().includes(wanted)),
+  )
   return (
-    <>
+    <section class="packages" aria-label={label}>
       {packages.length > FILTER_THRESHOLD && (
         <input
           type="search"
-          class="filter"
+          class="filter-packages"
           aria-label={say.filter}
           placeholder={say.filter}
           value={filter.value}
@@ -39,29 +60,62 @@ function Table({ packages, label }: { packages: readonly Package[]; label: strin
           }}
         />
       )}
-      {shown.length === 0 && <p class="dim">{say.noMatch}</p>}
-      {shown.length > 0 && (
-        <table aria-label={label}>
-          <thead class="unseen">
-            <tr>
-              <th scope="col">{say.name}</th>
-              <th scope="col">{say.installed}</th>
-              <th scope="col">{say.available}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ name, arch, from, to, status }) => (
-              <tr key={`${name}:${arch}`}>
-                <th scope="row">
-                  {name} {status !== 'planned' && <span class="dim">{say.packageStates[status]}</span>}
-                </th>
-                <td class="dim mono">{from}</td>
-                <td class="mono">{to}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      {packages.length > 0 && shown.length === 0 && <p class="dim">{say.noMatch}</p>}
+      {KINDS.map((kind) => {
+        const own = shown.filter((one) => kindOf(one) === kind)
+        if (own.length === 0) return null
+        return (
+          <section key={kind} class={kind === 'removal' ? 'removals' : undefined}>
+            <h3>
+              {say.kinds[kind]} <span class="dim num">{own.length}</span>
+            </h3>
+            <p class="dim small">{say.kindReasons[kind]}</p>
+            <ul class="names">
+              {own.map((one) => (
+                <PackageRow key={`${one.name}:${one.arch} ${one.action}`} target={target} of={one} />
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+    </section>
+  )
+}
+
+function PackageRow({ target, of: one }: { target: string; of: Package }) {
+  const { updates: say, shell } = words()
+  const isOpen = useSignal(false)
+  const showsAll = useSignal(false)
+  const id = useId()
+  const { name, arch, action, to, size, security, cves } = one
+  const exploited = cves.some((cve) => cve.known_exploited) ? 1 : 0
+  return (
+    <li class={action === 'remove' ? 'is-removed' : undefined}>
+      <span class="pn" title={`${name}:${arch}`}>
+        {name}
+      </span>
+      <Versions of={one} />
+      {action !== 'upgrade' && <span class={action === 'install' ? 'tag' : 'tag err'}>{say.actions[action]}</span>}
+      <SecurityTag count={security ? 1 : 0} exploited={exploited} word />
+      <span class="size dim num">{size === null ? '' : bytes(size, shell.units.bytes, language())}</span>
+      {to !== null && (
+        <button
+          type="button"
+          class="button plain small"
+          aria-expanded={isOpen.value}
+          aria-controls={id}
+          aria-label={say.changelogOf(name)}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          {say.changelog}
+        </button>
       )}
-    </>
+      <Vulnerabilities cves={cves} all={showsAll.value} showAll={() => (showsAll.value = true)} />
+      {isOpen.value && to !== null && (
+        <div class="changelog" id={id}>
+          <Changelog target={target} package={name} from={one.from} to={to} />
+        </div>
+      )}
+    </li>
   )
 }

@@ -1,200 +1,184 @@
-import { useSignal } from '@preact/signals'
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { type Check, canBeRepaired, isUnanswered, shownOf, updatesIn } from '../../nouns/checked.ts'
+import { type Check, isUnanswered, shownOf, updatesIn } from '../../nouns/checked.ts'
+import { bytes } from '../../nouns/format.ts'
+import { actionOf, firstFinding, isUpgradable, type RowAction } from '../../nouns/target-list.ts'
 import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Status } from '../../parts/status.tsx'
-import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { running } from '../../wire/jobs.ts'
+import type { Job } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
-import { words } from '../../words/words.ts'
+import { language, words } from '../../words/words.ts'
+import { ListsAge } from './age.tsx'
+import type { Deeds } from './deeds.ts'
+import { FindingList } from './finding-list.tsx'
 import { PackageTable } from './package-table.tsx'
+import { SecurityTag } from './security-tag.tsx'
 
 interface TargetRowProps {
   check: Check
-  /** The reason why nothing can start now. */
-  blocked: string | undefined
-  onUpgrade(): void
-  onRepair(): void
-  onCheck(): void
-  /** Shows the output of the upgrade or repair that runs on this target. */
-  onShow(job: string): void
+  name: string
+  /** The upgrade or repair that runs on it. */
+  job: Job | undefined
+  isOpen: boolean
+  onToggle(): void
+  deeds: Deeds
 }
 
-/** A target: its state, its updates, and the buttons for both. */
-const DAY_MS = 24 * 60 * 60_000
-
-export function TargetRow({ check, blocked, onUpgrade, onRepair, onCheck, onShow }: TargetRowProps) {
+/** A target in one line, and everything about it once it is opened. */
+export function TargetRow({ check, name, job, isOpen, onToggle, deeds }: TargetRowProps) {
   const { updates: say, shell } = words()
-  const isOpen = useSignal(false)
   const id = useId()
-  const { target, findings, last_upgrade: last } = check
-  const vmid = target === 'host' ? undefined : target.slice('lxc:'.length)
-  const name = target === 'host' ? targetName('host') : check.name
-  const job = running.value.find(
-    (each) => each.kind !== 'check' && (each.target === target || (each.target === 'all' && target !== 'host')),
-  )
-  const count = updatesIn(check)
-  const shown = shownOf(check)
-  const isSilent = isUnanswered(check)
-  /** Shown beside a worse state: that state comes from an older check. */
-  const isSilentToo = isSilent && shown.kind === 'err' && !check.checking
-  const kind = shown.kind !== 'off' && job ? 'run' : shown.kind
-  const opens = check.counts.upgrade + check.counts.install + check.counts.kept_back + check.counts.held > 0
-  const row = useRef<HTMLLIElement>(null)
+  const row = useRef<HTMLTableRowElement>(null)
   useKeptFocus(row)
-
-  function sentence(): ComponentChildren {
-    // An upgrade of all containers processes them one at a time.
-    if (kind === 'run' && job?.kind === 'remedy') return say.repairing
-    if (kind === 'run') return job?.target === 'all' ? say.runningWithAll : say.running
-    if (check.checking && kind === 'unknown') return say.checking
-    if (shown.text === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
-    if (shown.text === 'changed') return <Ago at={check.changed_at} say={say.changed} />
-    if (shown.text === 'unanswered') return <Ago at={check.checked_at} say={say.unanswered} />
-    if (shown.text === 'never') return isSilent ? say.neverAnswered : say.unknown
-    if (shown.text === 'ready') return say.packages(count)
-    return say.states[shown.text]
-  }
-
-  /** One button with a changing label, so that it keeps the focus after a press. */
-  function buttonOf(): RowButton | undefined {
-    if (kind === 'run' && job)
-      return { word: say.show, label: say.showOf(name), starts: false, act: () => onShow(job.job_id) }
-    if (shown.text === 'failed' || (shown.text === 'unfinished' && check.checked_at !== null))
-      return { word: shell.retry, label: say.upgradeOf(name), starts: true, act: onUpgrade }
-    if (isSilent || /^(changed|attention|blocked)$/.test(shown.text)) {
-      const word = check.checking ? say.checking : say.check
-      return { word, label: say.againOf(name), starts: true, act: onCheck, blocked: check.checking ? word : undefined }
-    }
-    if (count > 0 && kind !== 'off' && shown.text !== 'blocked')
-      return { word: say.upgrade, label: say.upgradeOf(name), starts: true, act: onUpgrade }
-    return undefined
-  }
-  const button = buttonOf()
-  const repairs = kind !== 'run' && isAdmin.value && canBeRepaired(check)
-  // The age of the lists already covers old or missing lists, but not those whose refresh failed today.
-  const isOfToday = check.lists_at !== null && Date.now() - Date.parse(check.lists_at) < DAY_MS
-  const told = findings.filter(
-    ({ code, repository }) => (code !== 'lists_stale' || repository !== null || isOfToday) && say.findings[code],
-  )
-  const isOld = findings.some(({ code, repository }) => code === 'lists_stale' && repository === null)
-  return (
-    <li class={check.checking ? 'checking' : undefined} ref={row} tabIndex={-1}>
-      <Status is={kind} hidden />
-      <div class="grow">
-        {opens ? (
-          <button
-            type="button"
-            class="opener"
-            aria-expanded={isOpen.value}
-            aria-controls={id}
-            onClick={() => (isOpen.value = !isOpen.value)}
-          >
-            <span class="cut" title={name}>
-              {name}
-            </span>
-            {vmid !== undefined && <span class="dim num">{vmid}</span>}
-            <Icon of={ChevronRight} />
-          </button>
-        ) : (
-          <span class="opener">
-            <span class="cut" title={name}>
-              {name}
-            </span>
-            {vmid !== undefined && <span class="dim num">{vmid}</span>}
-          </span>
-        )}
-        <p class={kind === 'err' ? 'err-text' : 'dim'}>
-          <span>{sentence()}</span>
-          {isSilent && shown.kind !== 'err' && kind !== 'run' && <SeeCheck id={check.job_id} />}
-        </p>
-        {isSilentToo && (
-          <p class="warn-text">
-            {check.checked_at === null ? say.neverAnswered : <Ago at={check.checked_at} say={say.unanswered} />}
-            {kind !== 'run' && <SeeCheck id={check.job_id} />}
-          </p>
-        )}
-        {told.map(({ code, repository, packages }) => (
-          <p key={`${code} ${repository}`} class="warn-text">
-            {say.findings[code]?.(repository?.replace(/^https?:\/\//, '') ?? null, packages)}
-          </p>
-        ))}
-        <p class={isOld ? 'warn-text' : 'dim'}>
-          {kind !== 'run' && shown.text !== 'ready' && count > 0 && <span>{say.packages(count)} · </span>}
-          {check.manager === 'apt' && kind !== 'off' && <Lists at={check.lists_at} />}
-        </p>
-      </div>
-      {(repairs || button) && (
-        <div class="does">
-          {repairs && <Does word={say.repair} label={say.repairOf(name)} blocked={blocked} act={onRepair} />}
-          {button && (
-            <Does
-              word={button.word}
-              label={button.label}
-              blocked={button.starts ? (blocked ?? button.blocked) : undefined}
-              act={button.act}
-            />
-          )}
-        </div>
-      )}
-      {isOpen.value && opens && (
-        <div class="packages" id={id}>
-          <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} />
-        </div>
-      )}
-    </li>
-  )
-}
-
-/** Links to the check that the target did not answer. */
-function SeeCheck({ id }: { id: string | null }) {
-  if (id === null) return null
+  const { target, state, counts, download_bytes: size } = check
+  const isStopped = state === 'stopped'
+  const isRunning = job !== undefined && !isStopped
+  const shown = shownOf(check)
+  const count = isStopped ? 0 : updatesIn(check)
+  const finding = isRunning ? runningText(job) : findingText(check)
+  const title = typeof finding === 'string' ? finding : undefined
+  const action = actionOf(check, { isRunning, isAdmin: isAdmin.value })
+  const isIdle = !isRunning && /^(ok|off)$/.test(shown.kind)
   return (
     <>
-      {' · '}
-      <a href={`/updates/${id}`}>{words().updates.seeCheck}</a>
+      <tr class={isIdle ? 'row idle' : isRunning ? 'row running' : 'row'} ref={row} tabIndex={-1}>
+        <td class="c-state">
+          {isRunning ? (
+            <Status is="run">{say.words.running}</Status>
+          ) : (
+            <Status is={shown.kind}>{say.words[shown.word]}</Status>
+          )}
+        </td>
+        <td class="c-name">
+          <span class="namecell">
+            <button type="button" class="opener" aria-expanded={isOpen} aria-controls={id} onClick={onToggle}>
+              <Icon of={ChevronRight} />
+              <span class="cut-two" title={name}>
+                {name}
+              </span>
+            </button>
+            {target !== 'host' && <span class="id num">{target.slice('lxc:'.length)}</span>}
+          </span>
+        </td>
+        <td class="c-find">
+          {finding !== undefined ? (
+            <span class="cut" title={title}>
+              {finding}
+            </span>
+          ) : (
+            <span class="zero">—</span>
+          )}
+        </td>
+        <td class="c-up end">
+          {count > 0 ? (
+            <>
+              {count}
+              <span class="narrow"> {say.countWord(count)}</span>
+            </>
+          ) : (
+            <span class="zero">{shown.word === 'upToDate' ? 0 : '—'}</span>
+          )}
+        </td>
+        <td class="c-sec">
+          {isStopped || counts.security + check.exploited === 0 ? (
+            <span class="zero">—</span>
+          ) : (
+            <SecurityTag count={counts.security} exploited={check.exploited} />
+          )}
+        </td>
+        <td class="c-size end">
+          {size !== null && count > 0 ? bytes(size, shell.units.bytes, language()) : <span class="zero">—</span>}
+        </td>
+        <td class="c-age end">
+          <ListsAge check={check} />
+        </td>
+        <td class="c-act end">
+          {action && <RowButton check={check} name={name} action={action} job={job} deeds={deeds} />}
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="detail" id={id}>
+          <td colSpan={6}>
+            <div class="sheet">
+              <FindingList check={check} deeds={deeds} />
+              {isUpgradable(check) && !isRunning && action !== 'review' && (
+                <p>
+                  <RowButton check={check} name={name} action="review" job={job} deeds={deeds} />
+                </p>
+              )}
+              {hasPackages(check) && (
+                <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} />
+              )}
+              {!hasPackages(check) && check.findings.length === 0 && <p class="dim">{say.nothingKnown}</p>}
+            </div>
+          </td>
+          <td class="c-size" />
+          <td class="c-age" />
+        </tr>
+      )}
     </>
   )
 }
 
-interface RowButton {
-  word: string
-  label: string
-  /** Whether it starts something on the host. */
-  starts: boolean
-  /** The reason why it is disabled now. */
-  blocked?: string | undefined
-  act(): void
+function hasPackages({ counts }: Check): boolean {
+  return counts.upgrade + counts.install + counts.remove + counts.held + counts.phased + counts.kept_back > 0
 }
 
-/** The age of the package lists behind the result. */
-function Lists({ at }: { at: string | null }) {
-  const say = words().updates
-  return at === null ? <span>{say.listsMissing}</span> : <Ago at={at} say={say.lists} />
+/** An upgrade of all containers processes them one at a time. */
+function runningText({ kind, target }: Job): string {
+  const { updates: say } = words()
+  if (kind === 'remedy') return say.repairing
+  return target === 'all' ? say.runningWithAll : say.running
 }
 
-interface DoesProps {
-  word: string
-  label: string
-  blocked: string | undefined
-  act(): void
+/** The few words about the worst that is known; undefined when there is nothing to say. */
+function findingText(check: Check): ComponentChildren {
+  const { updates: say, findings: short } = words()
+  const { state, checking, checked_at, changed_at, last_upgrade: last } = check
+  if (shownOf(check).word === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
+  if (state === 'unknown' && checking) return say.checking
+  if (state === 'unknown' && changed_at !== null) return <Ago at={changed_at} say={say.changed} />
+  if (isUnanswered(check)) return say.neverAnswered
+  const finding = firstFinding(check)
+  if (finding)
+    return short.short[finding.code](finding.packages.length, finding.repository?.replace(/^\w+:\/\//, '') ?? null)
+  if (state === 'stopped') return short.short.container_stopped(0, null)
+  if (last?.outcome === 'warned' && checked_at !== null && last.finished_at >= checked_at)
+    return <Ago at={last.finished_at} say={say.warned} />
+  return checking ? say.checking : undefined
 }
 
-function Does({ word, label, blocked, act }: DoesProps) {
+interface RowButtonProps {
+  check: Check
+  name: string
+  action: RowAction
+  job: Job | undefined
+  deeds: Deeds
+}
+
+/** One button with a changing label, so that it keeps the focus after a press. */
+function RowButton({ check, name, action, job, deeds }: RowButtonProps) {
+  const { updates: say } = words()
+  const isChecking = action === 'check' && check.checking
+  const blocked = action === 'show' ? undefined : (deeds.blocked ?? (isChecking ? say.checking : undefined))
+  const press = () => {
+    if (blocked !== undefined) return
+    if (action !== 'show') deeds.does(check, action)
+    else if (job) deeds.show(job.job_id)
+  }
   return (
     <button
       type="button"
       class="button small"
-      aria-label={label}
+      aria-label={say.actionOf[action](name)}
       aria-disabled={blocked !== undefined}
       title={blocked}
-      onClick={() => blocked === undefined && act()}
+      onClick={press}
     >
-      {word}
+      {say.action[action]}
     </button>
   )
 }

@@ -22,6 +22,8 @@ export const errors: typeof fr = {
   host_check_failed: 'The host cannot be used. Fix the problem below, then try again.',
   host_helper_lacks:
     'On the host, the service account only has the rights of ops-panel-host, which does not allow this. Give it sudo, or do it on the host.',
+  host_helper_old:
+    'The program ops-panel-host on the host is too old. Replace it with the one of this service: “ops-panel host helper” says how.',
   host_key_changed:
     'The SSH host key has changed. Do not enter your password again, and tell an administrator. They must compare the new key and accept it on the server with “ops-panel settings set ssh_host_key”.',
   host_key_required: 'To change the host, you must accept its key. Read and compare it, then try again.',
@@ -82,6 +84,8 @@ export const errors: typeof fr = {
   setup_token_wrong:
     'This is not the setup token. The service shows it at startup and keeps it in its data folder (setup-token).',
   sockets_missing: 'This hosting does not support WebSockets, so it has no terminal.',
+  changelog_missing: 'This version of the package has no changelog.',
+  changelog_unavailable: 'The changelog could not be read. Check the repositories of the target, then try again.',
   check_missing: 'This target was never checked. Check it, then try again.',
   remedy_unknown: 'This target has nothing left to repair this way. Check it again.',
   ssh_failed: 'The SSH connection to the host failed. Check that the host answers, then try again.',

@@ -20,7 +20,10 @@ export const shell: typeof fr = {
   aged: (ago: string) => `Data received ${ago}.`,
   away: 'The service does not answer. Retrying every two seconds; nothing is lost.',
   back: 'The service answers again.',
-  packagesWaiting: (count: number) => (count === 1 ? '1 update' : `${count} updates`),
+  need: (count: number, isBroken: boolean) =>
+    count === 1
+      ? `1 target needs you${isBroken ? ', failed or blocked' : ''}`
+      : `${count} targets need you${isBroken ? ', at least one of them failed or blocked' : ''}`,
   jobsRunning: (count: number) => (count === 1 ? '1 job running' : `${count} jobs running`),
   typeToConfirm: (name: string) => `Type “${name}” to confirm.`,
   ownPassword: 'Your password',
@@ -39,6 +42,9 @@ export const shell: typeof fr = {
     run: 'Running',
     off: 'Stopped',
     unknown: 'Unknown',
+    ready: 'Ready',
+    stale: 'Out of date',
+    info: 'Note',
   },
   units: { bytes: ['B', 'KiB', 'MiB', 'GiB', 'TiB'], days: 'd', hours: 'h', minutes: 'min', seconds: 's' },
 }

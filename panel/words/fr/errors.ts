@@ -15,6 +15,7 @@ export type ErrorCode =
   | ClientCode
   | JobCode
   | 'host_helper_lacks'
+  | 'host_helper_old'
   | 'method_not_allowed'
   | 'sockets_missing'
   | 'terminals_busy'
@@ -44,6 +45,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_helper_lacks:
     'Sur l’hôte, le compte de service n’a que les droits d’ops-panel-host, qui ne permet pas cette action. Donnez-lui sudo, ou faites-la sur l’hôte.',
+  host_helper_old:
+    'Le programme ops-panel-host de l’hôte est trop ancien. Remplacez-le par celui de ce service\u00a0: «\u00a0ops-panel host helper\u00a0» dit comment.',
   host_key_changed:
     'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, avec «\u00a0ops-panel settings set ssh_host_key\u00a0».',
   host_key_required: 'Pour changer d’hôte, il faut accepter sa clé. Lisez-la et comparez-la, puis réessayez.',
@@ -112,6 +115,9 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   setup_token_wrong:
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage du service et enregistré dans son dossier de données (setup-token).',
   sockets_missing: 'Cet hébergement ne permet pas les WebSockets\u00a0: le terminal n’y est pas disponible.',
+  changelog_missing: 'Cette version du paquet n’a pas de journal des modifications.',
+  changelog_unavailable:
+    'Le journal des modifications n’a pas pu être lu. Vérifiez les dépôts de la cible, puis réessayez.',
   check_missing: 'Cette cible n’a jamais été vérifiée. Vérifiez-la, puis réessayez.',
   remedy_unknown: 'Il n’y a plus rien à réparer ainsi sur cette cible. Vérifiez-la à nouveau.',
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',

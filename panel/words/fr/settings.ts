@@ -43,6 +43,15 @@ export const settings = {
   hypervisor_token_hint: 'utilisateur@royaume!nom=uuid.',
   hypervisor_fingerprint: 'Empreinte du certificat',
   hypervisor_fingerprint_hint: 'SHA-256 (AA:BB:…). Laissez vide si une autorité reconnue a signé le certificat.',
+  checks: 'Vérifications',
+  checksNote: 'Une vérification lit les dépôts et cherche les mises à jour de chaque cible, sans rien y installer.',
+  checks_automatic: 'Vérifier automatiquement',
+  checks_automatic_hint: 'Chaque cible toutes les six heures environ, et après chaque changement.',
+  on: 'Oui',
+  off: 'Non',
+  checks_parallel: 'Conteneurs vérifiés en même temps',
+  checks_parallel_hint: 'De 1 à 16\u00a0: moins pour ménager l’hôte, plus pour finir plus tôt.',
+  checksSaved: 'Réglages enregistrés.',
   shortcuts: 'Raccourcis',
   shortcutsNote: 'Affichés sur le tableau de bord de tout le monde.',
   label: 'Nom',
@@ -58,6 +67,7 @@ export const settings = {
   hrefWrong:
     'Saisissez une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul /, sans identifiants.',
   wrong: {
+    checks_parallel: 'Saisissez un nombre de 1 à 16.',
     ssh_host: 'Saisissez hôte, hôte:port ou [adresse IPv6]:port.',
     ssh_username: 'Saisissez un nom d’utilisateur, sans espace au début ni à la fin.',
     ssh_password: 'Ce mot de passe est trop long, ou contient un caractère interdit.',

@@ -18,7 +18,10 @@ export const shell = {
   aged: (ago: string) => `Données reçues ${ago}.`,
   away: 'Le service ne répond pas. Nouvel essai toutes les deux secondes\u202f; rien n’est perdu.',
   back: 'Le service répond à nouveau.',
-  packagesWaiting: (count: number) => (count === 1 ? '1 paquet en attente' : `${count} paquets en attente`),
+  need: (count: number, isBroken: boolean) =>
+    count === 1
+      ? `1 cible à traiter${isBroken ? ', en échec ou bloquée' : ''}`
+      : `${count} cibles à traiter${isBroken ? ', dont au moins une en échec ou bloquée' : ''}`,
   jobsRunning: (count: number) => (count === 1 ? '1 tâche en cours' : `${count} tâches en cours`),
   typeToConfirm: (name: string) => `Saisissez «\u00a0${name}\u00a0» pour confirmer.`,
   ownPassword: 'Votre mot de passe',
@@ -37,6 +40,9 @@ export const shell = {
     run: 'En cours',
     off: 'Arrêté',
     unknown: 'Inconnu',
+    ready: 'Prêt',
+    stale: 'Périmé',
+    info: 'Remarque',
   },
   units: { bytes: ['o', 'Kio', 'Mio', 'Gio', 'Tio'], days: 'j', hours: 'h', minutes: 'min', seconds: 's' },
 }

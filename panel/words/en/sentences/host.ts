@@ -3,6 +3,7 @@ import type { Pair } from '../../../nouns/from-service.ts'
 /** Sentences about the connection to the host, the checks of the setup page and the hypervisor. */
 export const hostSentences: readonly Pair[] = [
   // The host
+  ['noyau {} installé, {} en service', 'kernel {} installed, {} running'],
   ['Erreur SSH : {}', 'SSH error: {}'],
   ['pas de réponse de {}:{} en {} s', 'no answer from {}:{} within {} s'],
   ['la connexion a été perdue', 'the connection was lost'],
@@ -194,4 +195,13 @@ export const hostSentences: readonly Pair[] = [
     '{}, mais le jeton ne peut ni les démarrer ni les arrêter (VM.PowerMgmt).',
     '{}, but the token may neither start nor stop them (VM.PowerMgmt).',
   ],
+
+  // Lists of vulnerabilities
+  ['{} a répondu HTTP {}.', '{} answered HTTP {}.'],
+  ['La liste de {} dépasse {} Mio.', 'The list from {} exceeds {} MiB.'],
+  ['{} n’a pas répondu à temps.', '{} did not answer in time.'],
+  ['{} ne répond pas ({}).', '{} does not answer ({}).'],
+  ['{} redirige vers une adresse refusée.', '{} redirects to an address that is not allowed.'],
+  ['{} redirige sans fin d’une adresse à une autre.', '{} redirects endlessly from one address to another.'],
+  ['La réponse de {} n’est pas la liste attendue.', 'The answer from {} is not the expected list.'],
 ]

@@ -51,6 +51,19 @@ export const jobSentences: readonly Pair[] = [
   ['L’état de dpkg n’a pas pu être lu ({}).', 'The state of dpkg could not be read ({}).'],
   ['dpkg n’a rien laissé d’inachevé.', 'dpkg left nothing unfinished.'],
   ['dpkg n’a pas fini : {}.', 'dpkg did not finish: {}.'],
+  // Warnings of an upgrade
+  [
+    'Le dépôt {} n’a pas pu être actualisé : ce qu’il propose de nouveau n’a pas été installé.',
+    'Repository {} could not be refreshed: its newest updates were not installed.',
+  ],
+  [
+    'Des dépôts n’ont pas pu être actualisés : ce qu’ils proposent de nouveau n’a pas été installé.',
+    'Some repositories could not be refreshed: their newest updates were not installed.',
+  ],
+  [
+    'LXC {} : des dépôts n’ont pas pu être actualisés, et ce qu’ils proposent de nouveau n’a pas été installé.',
+    'LXC {}: some repositories could not be refreshed, and their newest updates were not installed.',
+  ],
   ['hôte', 'host'],
   ['{} et {} autres', '{} and {} more'],
   ['{} et 1 autre', '{} and 1 more'],

@@ -1,0 +1,40 @@
+import { Loaded } from '../../parts/loaded.tsx'
+import { useLoad } from '../../wire/load.ts'
+import { api } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+
+interface ChangelogProps {
+  target: string
+  package: string
+  from: string | null
+  to: string
+}
+
+/** The changes between the installed and the offered version, read from the target when it is shown. */
+export function Changelog({ target, package: name, from, to }: ChangelogProps) {
+  const say = words().updates
+  const load = useLoad((signal) =>
+    api('GET /api/updates/changelog', { query: { target, package: name, from: from ?? '', to }, signal }),
+  )
+  return (
+    <Loaded of={load} rows={1}>
+      {({ entries, source }) => (
+        <>
+          {entries.length === 0 && <p class="dim">{say.noChanges}</p>}
+          {entries.map(({ version, urgency, date, text }) => (
+            <article key={version}>
+              <p>
+                <b class="mono">{version}</b>{' '}
+                <span class="dim">
+                  {[urgency !== null && (say.urgencies[urgency] ?? urgency), date].filter(Boolean).join(' · ')}
+                </span>
+              </p>
+              <pre>{text}</pre>
+            </article>
+          ))}
+          {source === 'package' && <p class="dim small">{say.fromPackage}</p>}
+        </>
+      )}
+    </Loaded>
+  )
+}

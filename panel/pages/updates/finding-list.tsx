@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact'
+import type { Check, Finding } from '../../nouns/checked.ts'
+import { worstFirst } from '../../nouns/target-list.ts'
+import { Status } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
+import { Ago } from '../../parts/time.tsx'
+import { fromService, words } from '../../words/words.ts'
+import { type Deeds, mayRemedy } from './deeds.ts'
+import { FindingText } from './finding-text.tsx'
+
+/** All that is known about a target besides its packages: findings with their remedies, the last upgrade, reboot and services. */
+export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
+  const { updates: say } = words()
+  const { findings, reboot, services, last_upgrade: last, job_id, state, checked_at, changed_at } = check
+  // The lines below name the reasons and the services.
+  const isToldBelow = ({ code }: Finding) =>
+    (code === 'reboot_required' && reboot.required === true) || (code === 'services_outdated' && services.length > 0)
+  const isSilent = state === 'unknown' && changed_at === null && (checked_at !== null || job_id !== null)
+  return (
+    <ul class="findings">
+      {last && (last.outcome === 'failed' || last.outcome === 'warned') && (
+        <Told is={last.outcome === 'failed' ? 'err' : 'warn'} to={last.job_id} link={say.seeOutput}>
+          <Ago at={last.finished_at} say={last.outcome === 'failed' ? say.failed : say.warned} />
+          {last.exit_code !== null && last.exit_code !== 0 && ` (${words().job.exitCode(last.exit_code)})`}
+        </Told>
+      )}
+      {isSilent && (
+        <Told is="unknown" to={job_id} link={say.seeCheck}>
+          {checked_at === null ? say.neverAnswered : <Ago at={checked_at} say={say.unanswered} />}
+        </Told>
+      )}
+      {changed_at !== null && (
+        <Told is="unknown">
+          <Ago at={changed_at} say={say.changed} />
+        </Told>
+      )}
+      {worstFirst(findings.filter((each) => !isToldBelow(each))).map((finding) => (
+        <li key={`${finding.code} ${finding.repository} ${finding.message}`}>
+          <FindingText finding={finding} />
+          <RemedyButton check={check} finding={finding} deeds={deeds} />
+        </li>
+      ))}
+      {reboot.required === true && <Told is="info">{say.reboot(reboot.reasons.map(fromService).join(', '))}</Told>}
+      {services.length > 0 && <Told is="info">{say.services(services.map(({ name }) => name).join(', '))}</Told>}
+    </ul>
+  )
+}
+
+interface ToldProps {
+  is: 'err' | 'warn' | 'unknown' | 'info'
+  /** The job that the sentence is about. */
+  to?: string | null
+  link?: string
+  children: ComponentChildren
+}
+
+function Told({ is, to = null, link, children }: ToldProps) {
+  return (
+    <li>
+      <Status is={is} hidden />
+      <p class="grow">{children}</p>
+      {to !== null && (
+        <a class="button small" href={`/updates/${to}`}>
+          {link}
+        </a>
+      )}
+    </li>
+  )
+}
+
+function RemedyButton({ check, finding, deeds }: { check: Check; finding: Finding; deeds: Deeds }) {
+  const say = words().findings
+  const { remedy } = finding
+  if (!remedy || !mayRemedy(finding)) return null
+  const word = say.remedy(remedy)
+  const label = say.remedyOf(word, check.target === 'host' ? targetName('host') : check.name)
+  if (remedy.action === 'open_terminal' || remedy.action === 'review_conffile')
+    return (
+      <a class="button small" href={`/terminal?target=${check.target}`} aria-label={label}>
+        {word}
+      </a>
+    )
+  const isChecking = remedy.action === 'retry_check' && check.checking
+  const blocked = deeds.blocked ?? (isChecking ? words().updates.checking : undefined)
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-label={label}
+      aria-disabled={blocked !== undefined}
+      title={blocked}
+      onClick={() => blocked === undefined && deeds.remedy(check, finding)}
+    >
+      {word}
+    </button>
+  )
+}

@@ -1,0 +1,81 @@
+import type { Check } from '../../nouns/checked.ts'
+import { targetName } from '../../parts/target-name.ts'
+import { words } from '../../words/words.ts'
+import { type Deeds, mayRemedy } from './deeds.ts'
+
+/** The finding about held packages of each target that has some. */
+export function heldIn(checks: readonly Check[]) {
+  return checks.flatMap((check) =>
+    check.findings.flatMap((finding) => (finding.code === 'held' ? [{ check, finding }] : [])),
+  )
+}
+
+/** The held packages of all targets, to be released one by one or all of a target at once. */
+export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: Deeds }) {
+  const { updates: say } = words()
+  const held = heldIn(checks)
+  if (held.length === 0) return <p class="empty">{say.noneHeld}</p>
+  return (
+    <div class="held">
+      {held.map(({ check, finding }) => {
+        const name = check.target === 'host' ? targetName('host') : check.name
+        const may = mayRemedy(finding)
+        return (
+          <section key={check.target} aria-label={say.heldOn(name)}>
+            <div class="held-bar">
+              <h2 class="cut" title={name}>
+                {name}
+              </h2>
+              <span class="dim num">{finding.packages.length}</span>
+              {may && finding.packages.length > 1 && (
+                <Release
+                  word={say.releaseAll}
+                  label={say.releaseAllOf(name)}
+                  blocked={deeds.blocked}
+                  act={() => deeds.remedy(check, finding)}
+                />
+              )}
+            </div>
+            <ul class="list">
+              {finding.packages.map((one) => (
+                <li key={one}>
+                  <span class="grow anywhere">{one}</span>
+                  {may && (
+                    <Release
+                      word={say.release}
+                      label={say.releaseOf(one, name)}
+                      blocked={deeds.blocked}
+                      act={() => deeds.remedy(check, finding, [one])}
+                    />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+interface ReleaseProps {
+  word: string
+  label: string
+  blocked: string | undefined
+  act(): void
+}
+
+function Release({ word, label, blocked, act }: ReleaseProps) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-label={label}
+      aria-disabled={blocked !== undefined}
+      title={blocked}
+      onClick={() => blocked === undefined && act()}
+    >
+      {word}
+    </button>
+  )
+}

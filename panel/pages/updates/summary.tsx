@@ -1,0 +1,85 @@
+import type { Check } from '../../nouns/checked.ts'
+import { needsIn } from '../../nouns/needs.ts'
+import { isUpgradable } from '../../nouns/target-list.ts'
+import { Ago } from '../../parts/time.tsx'
+import { checks, checkUnderWay, isChecking, vulnerabilities } from '../../wire/checks.ts'
+import { running } from '../../wire/jobs.ts'
+import { words } from '../../words/words.ts'
+
+/** The heading: how many targets can be upgraded, or else need somebody. All is up to date only where the service says so of each. */
+export function titleOf(known: readonly Check[] | undefined): string {
+  const say = words().updates
+  if (!known || known.every(({ checked_at }) => checked_at === null)) return say.title
+  const ready = known.filter(isUpgradable).length
+  if (ready > 0) return say.canUpgrade(ready)
+  const need = needsIn(known).count
+  if (need > 0) return say.needAttention(need)
+  const there = known.filter(({ state }) => state !== 'stopped' && state !== 'unsupported')
+  return there.length > 0 && there.every(({ state }) => state === 'up_to_date') ? say.allUpToDate : say.nothingToDo
+}
+
+/** Security updates, the age of the package lists, and the age of the data about vulnerabilities. */
+export function Summary() {
+  const known = checks.value ?? []
+  return (
+    <>
+      {isChecking.value && <Checking />}
+      {known.some(({ checked_at }) => checked_at !== null) && (
+        <>
+          <span>{securitySaid(known)}</span> <Lists known={known} /> <Data />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Links to the running check, which everybody may watch. */
+function Checking() {
+  const say = words().updates
+  const job = running.value.find(({ kind }) => kind === 'check')?.job_id ?? checkUnderWay.value
+  return (
+    <>
+      <span role="status">{say.checking}</span>{' '}
+      {job !== undefined && (
+        <>
+          <a href={`/updates/${job}`}>{say.seeCheck}</a>{' '}
+        </>
+      )}
+    </>
+  )
+}
+
+function securitySaid(known: readonly Check[]): string {
+  const say = words().updates
+  const there = known.filter(({ state }) => state !== 'stopped')
+  const sum = (of: (check: Check) => number) => there.reduce((total, check) => total + of(check), 0)
+  return say.securitySum(
+    sum(({ counts }) => counts.security),
+    sum(({ exploited }) => exploited),
+  )
+}
+
+/** The age of the oldest lists that are fresh, and the number of targets whose lists are not. */
+function Lists({ known }: { known: readonly Check[] }) {
+  const say = words().updates
+  const asked = known.filter(({ state, manager }) => state !== 'stopped' && manager === 'apt')
+  const isOld = ({ lists_at, state, findings }: Check) =>
+    lists_at === null || state === 'unknown' || findings.some(({ code }) => /^(lists_stale|repository_)/.test(code))
+  const old = asked.filter(isOld).length
+  const ages = asked.flatMap((check) => (isOld(check) || check.lists_at === null ? [] : [Date.parse(check.lists_at)]))
+  if (asked.length === 0) return null
+  return ages.length === 0 ? (
+    <span>{say.noLists}</span>
+  ) : (
+    <Ago at={Math.min(...ages)} say={(ago) => say.listsAge(ago, old)} />
+  )
+}
+
+function Data() {
+  const say = words().updates
+  const data = vulnerabilities.value
+  if (!data) return null
+  const { cve } = data
+  if (!cve) return <span>{say.noCves}</span>
+  return cve.at === null ? <span>{say.cvesMissing}</span> : <Ago at={cve.at} say={say.cvesAge} />
+}

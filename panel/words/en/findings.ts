@@ -1,0 +1,144 @@
+import type { findings as fr } from '../fr/findings.ts'
+
+type Sentences = Record<keyof typeof fr.short, (told: Told) => string>
+interface Told {
+  repository: string
+  names: string
+  message: string
+}
+
+const many = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
+const at = (repository: string | null) => (repository === null ? '' : `: ${repository}`)
+
+/** The words of apt behind the French sentence. */
+const cause = (message: string) => {
+  const said = /^Le dépôt .{0,400}?\s: (.{1,400})$/.exec(message)?.[1]
+  return said === undefined ? '' : ` apt says: ${said}`
+}
+const files = (message: string) =>
+  /^Vous avez modifié (.{1,2000}?)\s: /.exec(message)?.[1]?.replace(/ et (\d+) autres$/, ' and $1 more')
+const spaces = (message: string) =>
+  /^La place manque sur (\S+)\s: la mise à jour demande ([\d,.]+\s[MG]o), il reste ([\d,.]+\s[MG]o)/.exec(message)
+const left = (message: string) => /plus de place sur (\S+)\s: ([\d,.]+\s[MG]o)/.exec(message)
+const ENDING = /^(.{1,200}) ne (recevra|reçoit) plus de corrections de sécurité \S+ le (\d{4}-\d\d-\d\d)/
+const size = (text = '') => text.replace(',', '.').replace('Mo', 'MB').replace('Go', 'GB')
+
+function staleLists(file: string, message: string): string {
+  const said = /\s: (.{1,400})$/.exec(message)?.[1]
+  if (message.startsWith('Le compte de service')) return `The service account cannot read ${file}.`
+  if (message.startsWith('apt ne peut pas')) return `apt cannot read its configuration: ${said ?? '?'}`
+  if (message.startsWith('Aucune liste')) return 'No package list could be read.'
+  if (message.includes('n’ont pas pu')) return `The package lists could not be refreshed${said ? `: ${said}` : '.'}`
+  return 'The package lists are missing or more than a day old.'
+}
+
+const SENTENCES: Sentences = {
+  repository_unreachable: ({ repository, message }) => `Repository ${repository} did not answer.${cause(message)}`,
+  repository_changed: ({ repository, message }) =>
+    `Repository ${repository} changed its name or release. Accept it if you expected that.${cause(message)}`,
+  repository_unsigned: ({ repository, message }) =>
+    `The signature of repository ${repository} is not recognized. Install its key, or remove the repository.${cause(message)}`,
+  repository_expired: ({ repository, message }) =>
+    `The lists or the key of repository ${repository} have expired.${cause(message)}`,
+  lists_stale: ({ repository, message }) => staleLists(repository, message),
+  held: () => 'Held packages: no upgrade changes them until they are released.',
+  phased: () => 'These updates are being phased in: their turn comes by itself.',
+  kept_back_install: () => 'Some updates also install new packages.',
+  kept_back_remove: () => 'Some updates can only be installed by removing other packages.',
+  kept_back_dependencies: () => 'Some packages wait for dependencies that the repositories do not offer.',
+  dpkg_interrupted: () => 'dpkg did not finish; the next upgrade repairs first.',
+  dependencies_broken: () => 'Dependencies are not satisfied, so apt refuses every upgrade.',
+  disk_low: ({ message }) => {
+    const [, place, needed, free] = spaces(message) ?? []
+    if (place !== undefined)
+      return `Not enough space on ${place}: the upgrade needs ${size(needed)}, ${size(free)} are free.`
+    const [, where, remains] = left(message) ?? []
+    if (where !== undefined) return `Almost no space is left on ${where}: ${size(remains)} after the upgrade.`
+    return 'There is not enough space on the disk for this upgrade.'
+  },
+  conffile_changed: ({ message, names }) =>
+    `You changed ${files(message) ?? (names ? `configuration files of ${names}` : 'configuration files')}: your version is kept, and the new one is put beside it (.dpkg-dist).`,
+  manager_locked: () => 'apt or dpkg is already running. Check again when it has finished.',
+  container_locked: () => 'The hypervisor has locked the container. Check again when it has finished.',
+  container_stopped: () => 'The container is stopped, and a check does not start it.',
+  container_template: () => 'This container is a template: it does not start and is not checked.',
+  manager_missing: () => 'No known package manager.',
+  network_missing: () => 'No repository answered: the network seems to be missing.',
+  root_read_only: ({ message }) => {
+    const places = /^(\/.{0,300}) en lecture seule/.exec(message)?.[1]
+    return places === undefined
+      ? 'The file system is read-only: nothing can be installed.'
+      : `Read-only: ${places}. Nothing can be installed.`
+  },
+  protection_unavailable: () => 'No snapshot can be taken before the upgrade.',
+  self_impact: () => 'The upgrade affects this service itself.',
+  reboot_required: () => 'A restart is required.',
+  services_outdated: () => 'Services still use files that an upgrade has replaced.',
+  end_of_life: ({ message }) => {
+    const [, name = 'This distribution', when, date] = ENDING.exec(message) ?? []
+    if (date === undefined) return 'This distribution no longer receives security fixes.'
+    return when === 'recevra'
+      ? `${name} receives no more security fixes after ${date}.`
+      : `${name} has received no security fixes since ${date}.`
+  },
+  application_update: () => 'A newer version of the application is available.',
+}
+
+const some = (packages: readonly string[]) => {
+  const more = packages.length - 8
+  return packages.slice(0, 8).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+const remedies = {
+  retry_check: 'Check again',
+  allow_release_change: 'Accept the change',
+  repair_dpkg: 'Repair',
+  lift_hold: 'Release',
+  clean_cache: 'Clear the cache',
+  start_container: 'Start',
+  review_conffile: 'Review the file',
+  open_terminal: 'Open a terminal',
+}
+
+export const findings: typeof fr = {
+  short: {
+    repository_unreachable: (_, repository) => `No answer${at(repository)}`,
+    repository_changed: (_, repository) => `Repository changed${at(repository)}`,
+    repository_unsigned: (_, repository) => `Unknown signature${at(repository)}`,
+    repository_expired: (_, repository) => `Repository expired${at(repository)}`,
+    lists_stale: (_, repository) => (repository === null ? 'Lists over a day old' : `Unreadable${at(repository)}`),
+    held: (count) => many(count, 'package held', 'packages held'),
+    phased: (count) => (count === 0 ? 'Phased, comes later' : `${count} phased, comes later`),
+    kept_back_install: () => 'Installs new packages',
+    kept_back_remove: () => 'Removes packages',
+    kept_back_dependencies: (count) => many(count, 'package waiting', 'packages waiting'),
+    dpkg_interrupted: () => 'Interrupted dpkg run',
+    dependencies_broken: () => 'Broken dependencies',
+    disk_low: () => 'Not enough space',
+    conffile_changed: () => 'Configuration changed',
+    manager_locked: () => 'apt is already running',
+    container_locked: () => 'Container locked',
+    container_stopped: () => 'Not checked while stopped',
+    container_template: () => 'Template, not checked',
+    manager_missing: () => 'No known manager',
+    network_missing: () => 'No network',
+    root_read_only: () => 'Read-only file system',
+    protection_unavailable: () => 'No snapshot possible',
+    self_impact: () => 'Affects this service',
+    reboot_required: () => 'Restart required',
+    services_outdated: (count) =>
+      count === 0 ? 'Services to restart' : many(count, 'service to restart', 'services to restart'),
+    end_of_life: () => 'End of support',
+    application_update: () => 'Newer application',
+  },
+  sentence: ({ code, message, packages, repository }) =>
+    SENTENCES[code]({ repository: repository ?? '?', names: some(packages), message }),
+  remedies,
+  remedy: ({ action }) => remedies[action],
+  severities: { blocking: 'Blocking', warning: 'Warning', info: 'Note' },
+  named: some,
+  remedyOf: (remedy: string, target: string) => `${remedy}: ${target}`,
+  allowTitle: 'Accept the change of this repository?',
+  allowText: 'Its new lists will be used. Refuse if you did not expect this change.',
+  allow: 'Accept the change',
+}
