@@ -129,6 +129,22 @@ export const EXPLANATIONS = {
     means: 'The same with the memory that it shares with other processes.',
     limit: 'as above.',
   },
+  'a check of 20 containers / of one': {
+    means:
+      'A check of all targets of a host with 20 containers, where each command in a container takes 300 ms; the anchor is a check of one of them.',
+    limit: 'six containers at a time, as the setting is by default: four rounds.',
+  },
+  'the checks of 200 containers / bare node:http': {
+    means: 'Requests a second of the list of stored checks; the anchor only sends the answer.',
+    limit:
+      'the socket, to which both write 160 kB; the service keeps the last answer and only asks whether it is still true.',
+  },
+  'a check of 100000 packages: the longest delay of an answer, less that of an idle loop': {
+    means:
+      'The longest delay of `GET /api/health` while a check of all is read and stored, minus that of an idle process. One target prints 100,000 packages, which is refused, and one almost 10,000, each 4 MiB.',
+    limit:
+      'the packages of one target, whose details, JSON and storage follow one another without a turn of the event loop in between.',
+  },
   'memory at rest': { means: 'The resident memory of the bundle with a host in its settings.', limit: '' },
   'database: a job of 3000 bytes': { means: 'The growth of the database for a small upgrade.', limit: '' },
   'database: 1 MiB of output': {

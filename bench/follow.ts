@@ -31,8 +31,15 @@ export async function followNewJob(
   task: z.infer<typeof Task>,
   onOutput: (frame: Buffer) => void = () => {},
 ): Promise<Followed> {
-  const { url, token } = task
-  const job_id = await startJob(task)
+  return followJob(task, await startJob(task), onOutput)
+}
+
+/** Follows a job that runs to its final event; passes each frame of output to `onOutput`. */
+export async function followJob(
+  { url, token }: { url: string; token: string },
+  job_id: string,
+  onOutput: (frame: Buffer) => void = () => {},
+): Promise<Followed> {
   const followed = { size: 0, reconnects: -1 }
   let last = ''
   let code = TOO_SLOW

@@ -53,21 +53,23 @@ interface Answer {
 /** The headers that node:http adds by itself. */
 const AUTOMATIC = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
-async function read(url: string, token: string): Promise<Answer & { size: string | null }> {
+/** Reads an answer with its own headers and its size. */
+export async function read(url: string, token: string): Promise<Answer & { size: string | null }> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   const own = [...response.headers].filter(([name]) => !AUTOMATIC.includes(name))
   return { headers: Object.fromEntries(own), body: await response.json(), size: response.headers.get('content-length') }
 }
 
-function sameAnswer(ours: Answer & { size: string | null }, bare: Answer & { size: string | null }): void {
+/** Throws unless both answers are the same. */
+export function sameAnswer(ours: Answer & { size: string | null }, bare: Answer & { size: string | null }): void {
   if (JSON.stringify(ours) !== JSON.stringify(bare))
     throw new Error(`not the same answer: ${JSON.stringify([ours, bare])}`)
 }
 
 const run = promisify(execFile)
 
-/** Throws unless every answer was a success. */
-async function requestsPerSecond(url: string, tokenFile: string): Promise<number> {
+/** Loads an address for two seconds. Throws unless every answer was a success. */
+export async function requestsPerSecond(url: string, tokenFile: string): Promise<number> {
   const script = fileURLToPath(new URL('./wrk.lua', import.meta.url))
   const { stdout } = await run('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${SECONDS}s`, '-s', script, url], {
     env: { ...process.env, BENCH_TOKENS: tokenFile },

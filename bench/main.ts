@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { broadcast } from './broadcast.ts'
+import { checks } from './checks.ts'
 import { http } from './http.ts'
 import { idle } from './idle.ts'
 import { flood, job } from './job.ts'
@@ -12,7 +13,7 @@ import { start } from './start.ts'
 import { reached, table } from './table.ts'
 import { terminal } from './terminal.ts'
 
-const all = { login, http, job, flood, line, broadcast, terminal, start, paint, idle, size }
+const all = { login, http, job, flood, line, broadcast, terminal, start, paint, checks, idle, size }
 const { values, positionals: asked } = parseArgs({ allowPositionals: true, options: { markdown: { type: 'boolean' } } })
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { functions as all, sockets, tasks } from '../functions/index.ts'
+import { functions as all, jobKinds as allKinds, sockets, tasks } from '../functions/index.ts'
 import { defineFunction } from '../functions/services.ts'
 import { UPDATE_EVENT, upgradeJob } from '../functions/updates/upgrade.ts'
 import { defineJob } from '../jobs/jobs.ts'
@@ -60,4 +60,4 @@ const anyCommand = defineJob({
 
 export const functions = [...all, withoutQuery, startJob]
 export { sockets, tasks }
-export const jobKinds = [anyCommand]
+export const jobKinds = [...allKinds.filter(({ kind }) => kind !== anyCommand.kind), anyCommand]

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { openDatabase } from '../db/libsql/client.ts'
 import { migrate } from '../db/migrate.ts'
+import { writeSettings } from '../db/settings.ts'
 import { saveUser } from '../db/users.ts'
 import { createLog } from '../platform/log.ts'
 import { createSecrets } from '../platform/secrets.ts'
@@ -23,8 +24,17 @@ export interface Panel {
   stop(): Promise<void>
 }
 
-/** Starts the service on a fresh database, with the bench's host as its own. */
-export async function startPanel({ users = 1, admin = false } = {}): Promise<Panel> {
+/** The address of a host and the account of the service there. */
+export interface HostOfPanel {
+  address: string
+  username: string
+  password: string
+}
+
+const RIG_HOST: HostOfPanel = { address: `127.0.0.1:${SSH_PORT}`, ...ROOT }
+
+/** Starts the service on a fresh database, with the bench's host as its own unless another one is given. */
+export async function startPanel({ users = 1, admin = false, host = RIG_HOST } = {}): Promise<Panel> {
   const folder = await mkdtemp(join(tmpdir(), 'ops-panel-bench-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
@@ -41,9 +51,9 @@ export async function startPanel({ users = 1, admin = false } = {}): Promise<Pan
         PANEL_JWT_KEY: jwtKey,
         PANEL_TRUSTED_PROXIES: '127.0.0.0/8',
         PANEL_JOB_OUTPUT_MIB: '1024',
-        PANEL_SSH_HOST: `127.0.0.1:${SSH_PORT}`,
-        PANEL_SSH_USERNAME: ROOT.username,
-        PANEL_SSH_PASSWORD: ROOT.password,
+        PANEL_SSH_HOST: host.address,
+        PANEL_SSH_USERNAME: host.username,
+        PANEL_SSH_PASSWORD: host.password,
       },
     })
     const stop = async () => {
@@ -66,6 +76,8 @@ async function signIn(
   const db = await openDatabase(databaseUrl)
   try {
     await migrate(db, clock())
+    // A check that starts by itself would disturb a row.
+    await writeSettings(db, { checks_automatic: 'off' }, clock().toISOString())
     const sessions = await createSessions({
       db,
       secrets: createSecrets(secretKey),

@@ -1,5 +1,8 @@
-import { updateLines, upgradeLines } from './apt-output.ts'
+import { fixLines, isTooSmall, updateLines, upgradeLines } from './apt-output.ts'
+import type { Place } from './place.ts'
+import { planOf } from './plan.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
+import { faultsOf, suiteOf } from './repositories.ts'
 
 const UNSTABLE = '\nWARNING: apt does not have a stable CLI interface. Use with caution in scripts.\n\n'
 
@@ -12,32 +15,72 @@ export async function apt(args: readonly string[], process: Process): Promise<nu
   const [title, since] = french
     ? ['En train de lister…', 'pouvant être mis à jour depuis : ']
     : ['Listing...', 'upgradable from: ']
-  const packages = option === '--upgradable' ? process.place.upgradable : []
-  const lines = packages.map((one) => `${one.name}/${one.suite} ${one.version} ${one.arch} [${since}${one.old}]`)
+  const lines = option === '--upgradable' ? listed(process.place, since) : []
   await process.stdout(`${[title, ...lines].join('\n')}\n`)
   return 0
 }
 
-/** `apt-get update` and `apt-get full-upgrade`, with any options, as root. */
+/** The lines of `apt list --upgradable`, which also lists the packages that apt leaves alone. */
+export function listed(place: Place, since = 'upgradable from: '): string[] {
+  return place.upgradable.map(
+    ({ name, suite, version, arch, old }) => `${name}/${suiteOf(place, suite)} ${version} ${arch} [${since}${old}]`,
+  )
+}
+
+/** `apt-get update`, `full-upgrade`, `-f install` and `clean`, with any options, as root. */
 export async function aptGet(args: readonly string[], process: Process): Promise<number> {
   if (args[0] === '--version') {
     await process.stdout('apt 2.6.1 (amd64)\n')
     return 0
   }
   const operation = args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '-o')
+  const { place } = process
   if (operation === 'update') {
     if (process.user.uid !== 0) return lockDenied(process, '/var/lib/apt/lists/lock', 'directory /var/lib/apt/lists/')
-    await print(updateLines(process.place), process)
-    return 0
+    if (place.readOnly) return fail(process, LISTS_READ_ONLY, 100)
+    const isStrict = args.includes('APT::Update::Error-Mode=any')
+    await print(updateLines(place, isStrict), process)
+    return faultsOf(place).some(({ isPassing }) => isStrict || !isPassing) ? 100 : 0
   }
-  if (operation === 'full-upgrade' || operation === 'dist-upgrade') {
+  const work = OPERATIONS.get(operation ?? '')
+  if (work) {
     const frontend = '/var/lib/dpkg/lock-frontend'
     if (process.user.uid !== 0)
       return lockDenied(process, frontend, `the dpkg frontend lock (${frontend}), are you root?`)
-    return withLock(process, () => print(upgradeLines(process.place), process))
+    if (place.readOnly) return fail(process, DPKG_READ_ONLY, 100)
+    return withLock(process, () => work(process))
   }
   return fail(process, `E: Invalid operation ${operation ?? ''}\n`, 100)
 }
+
+const LISTS_READ_ONLY =
+  'E: List directory /var/lib/apt/lists/partial is missing. - Acquire (30: Read-only file system)\n'
+const DPKG_READ_ONLY = 'E: Could not open lock file /var/lib/dpkg/lock-frontend - open (30: Read-only file system)\n'
+
+async function upgrade(process: Process): Promise<number> {
+  const { place } = process
+  const isRefused = place.broken !== undefined || isTooSmall(place, planOf(place, 'full'))
+  await print(upgradeLines(place), process)
+  return isRefused ? 100 : 0
+}
+
+async function fix(process: Process): Promise<number> {
+  await print(fixLines(process.place), process)
+  return 0
+}
+
+async function clean({ place }: Process): Promise<number> {
+  if (place.disk) place.disk = { ...place.disk, free: place.disk.free + (place.cached ?? 0) }
+  place.cached = 0
+  return 0
+}
+
+const OPERATIONS: ReadonlyMap<string, (process: Process) => Promise<number>> = new Map([
+  ['full-upgrade', upgrade],
+  ['dist-upgrade', upgrade],
+  ['install', fix],
+  ['clean', clean],
+])
 
 /** Prints the output configured for upgrades instead of apt's, until it is complete or the program must end. */
 export async function printInstead(output: NonNullable<Machine['upgradeOutput']>, process: Process): Promise<number> {
@@ -68,7 +111,7 @@ function lockDenied(process: Process, file: string, what: string): Promise<numbe
 }
 
 /** Allows one upgrade at a time in each place; the second waits, as with DPkg::Lock::Timeout. */
-async function withLock({ place, stdout, signal }: Process, work: () => Promise<void>): Promise<number> {
+async function withLock({ place, stdout, signal }: Process, work: () => Promise<number>): Promise<number> {
   if (place.lock) {
     const held = 'Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 4711 (apt-get)'
     await stdout(`Waiting for cache lock: ${held}...\n`)
@@ -82,6 +125,5 @@ async function withLock({ place, stdout, signal }: Process, work: () => Promise<
     place.lock = undefined
   }
   place.lock = working.then(ended, ended)
-  await working
-  return 0
+  return working
 }

@@ -3,9 +3,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../serve/server.ts'
+import { fleet, fleetHost } from './fleet.ts'
 import { startDemoHost } from './host.ts'
 import { startDemoHypervisor } from './hypervisor.ts'
-import { manyContainers } from './place.ts'
 import { explainPreparation, prepare } from './prepare.ts'
 import { screen } from './screen.ts'
 
@@ -15,8 +15,8 @@ const SAME_SIGNAL_MS = 500
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))
 process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 
-const containers = manyContainers()
-const host = await startDemoHost({ containers })
+const containers = fleet()
+const host = await startDemoHost({ containers, host: fleetHost() })
 const hypervisor = await startDemoHypervisor(containers)
 const server = await startPanel().catch(async (error: unknown) => {
   hypervisor.close()

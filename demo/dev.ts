@@ -4,9 +4,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fleet, fleetHost } from './fleet.ts'
 import { startDemoHost } from './host.ts'
 import { startDemoHypervisor } from './hypervisor.ts'
-import { manyContainers } from './place.ts'
 import { explainPreparation, prepare } from './prepare.ts'
 
 /**
@@ -16,8 +16,8 @@ import { explainPreparation, prepare } from './prepare.ts'
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-dev-'))
 process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 
-const containers = manyContainers()
-const host = await startDemoHost({ containers })
+const containers = fleet()
+const host = await startDemoHost({ containers, host: fleetHost() })
 const hypervisor = await startDemoHypervisor(containers)
 const port = process.env.PANEL_PORT ?? '8080'
 const url = `http://127.0.0.1:${port}`

@@ -15,10 +15,14 @@ export interface DemoHostOptions {
   port?: number
   /** The time between two lines of an upgrade's output, in milliseconds. */
   lineMs?: number
+  /** The time that each `pct exec` takes before its command starts, in milliseconds: none by default. */
+  delayMs?: number
   /** The delay after a wrong password, in milliseconds. */
   wrongMs?: number
   /** The host name. */
   name?: string
+  /** Fields that replace those of the host. */
+  host?: Partial<Place>
   /** Replace the three default containers. */
   containers?: Place[]
   /** Accounts that are added to `demo`, `guest` and the service's `panel`, or replace them. */
@@ -30,7 +34,7 @@ export interface DemoHostOptions {
 }
 
 /** A running imitated host. Changes of its properties apply to later events. */
-export interface DemoHost extends Pick<Machine, 'lineMs' | 'upgradeOutput' | 'override'> {
+export interface DemoHost extends Pick<Machine, 'lineMs' | 'delayMs' | 'upgradeOutput' | 'override'> {
   readonly port: number
   /** The fingerprint in its pinned form: `ssh-ed25519 SHA256:…`. */
   readonly hostKey: string
@@ -76,10 +80,11 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
   const machine: Machine = {
     name: options.name ?? 'pve',
     users,
-    host: newHost(),
+    host: { ...newHost(), ...options.host },
     containers: options.containers ?? newContainers(),
     jobs: new Map(),
     lineMs: options.lineMs ?? LINE_MS,
+    delayMs: options.delayMs ?? 0,
     upgradeOutput: undefined,
     override: undefined,
   }
@@ -148,6 +153,12 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     },
     set lineMs(value) {
       machine.lineMs = value
+    },
+    get delayMs() {
+      return machine.delayMs
+    },
+    set delayMs(value) {
+      machine.delayMs = value
     },
     get upgradeOutput() {
       return machine.upgradeOutput

@@ -64,7 +64,7 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
     refuse(response, 501, `Method '${method} ${path}' not implemented`)
   }
 
-  const figures = ({ id, name, running }: Place, n: number) => {
+  const figures = ({ id, name, running, lockedFor, template }: Place, n: number) => {
     const { cpus, memory, disk, cpu, mem, used } = SIZES[n % SIZES.length] ?? Object(SIZES[0])
     const at = Date.now() / 1000
     // The sum of two waves with different periods looks like real load.
@@ -75,6 +75,8 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
       name,
       status: running ? 'running' : 'stopped',
       type: 'lxc',
+      ...(lockedFor !== undefined && { lock: lockedFor }),
+      ...(template && { template: 1 }),
       cpus,
       maxmem: memory,
       maxdisk: disk,
@@ -89,6 +91,7 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
     const place = containers.find((each) => each.id === id)
     if (!place || !ACTIONS.has(action))
       return refuse(response, 500, `Configuration file 'nodes/pve/lxc/${id}.conf' does not exist`)
+    if (place.lockedFor !== undefined) return refuse(response, 500, `CT is locked (${place.lockedFor})`)
     if ((action === 'start') === place.running)
       return refuse(response, 500, `CT ${id} ${place.running ? 'already' : 'not'} running`)
     const upid = `UPID:pve:0003E2F1:01C3A5B7:6745A0${String(tasks.size).padStart(2, '0')}:vz${action}:${id}:panel@pve!demo:`

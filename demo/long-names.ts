@@ -1,5 +1,6 @@
 import type { Account } from './account.ts'
-import { manyContainers, type Place, type Upgradable } from './place.ts'
+import type { Upgradable } from './packages.ts'
+import { manyContainers, type Place } from './place.ts'
 
 /** Names of the maximum length in Linux, DNS and Proxmox VE: 253 characters for a host, 63 for a container. */
 const HOST = `${'hypervisor-of-the-second-datacentre-in-the-north.'.repeat(5)}example.internal`.slice(0, 253)

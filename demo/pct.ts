@@ -1,11 +1,12 @@
 import { ROOT } from './account.ts'
-import type { Place } from './place.ts'
+import { BOOKWORM, type Place } from './place.ts'
 import { type Exit, fail, type Process, pause } from './process.ts'
 
 /** Runs a command line, given as words; the caller passes it in because it knows all programs. */
 export type Run = (words: readonly string[], process: Process) => Exit
 
 const USAGES = {
+  config: 'pct config <vmid> [OPTIONS]',
   exec: 'pct exec <vmid> [<extra-args>] [OPTIONS]',
   list: 'pct list',
   reboot: 'pct reboot <vmid> [OPTIONS]',
@@ -15,7 +16,7 @@ const USAGES = {
   stop: 'pct stop <vmid> [OPTIONS]',
 }
 type OnContainer = Exclude<keyof typeof USAGES, 'list'>
-const ON_CONTAINER: readonly OnContainer[] = ['exec', 'reboot', 'shutdown', 'start', 'status', 'stop']
+const ON_CONTAINER: readonly OnContainer[] = ['config', 'exec', 'reboot', 'shutdown', 'start', 'status', 'stop']
 
 /** The time a container takes to start or stop, in lines of an upgrade's output: two seconds. */
 const TAKES_LINES = 10
@@ -44,7 +45,9 @@ function misused(process: Process, why: string, name: keyof typeof USAGES): Prom
 }
 
 async function list({ stdout, machine }: Process): Promise<number> {
-  const rows = machine.containers.map(({ id, name, running }) => [id, running ? 'running' : 'stopped', '', name])
+  const rows = machine.containers.map(({ id, name, running, lockedFor = '' }) => {
+    return [id, running ? 'running' : 'stopped', lockedFor, name]
+  })
   const lines = [['VMID', 'Status', 'Lock', 'Name'], ...rows].map(([id = '', status = '', lock = '', name = '']) => {
     return `${id.padEnd(10)} ${status.padEnd(10)} ${lock.padEnd(12)} ${name.padEnd(20)}\n`
   })
@@ -52,9 +55,22 @@ async function list({ stdout, machine }: Process): Promise<number> {
   return 0
 }
 
+/** The lines of a container's configuration that tell what it is. */
+function configOf({ name, os = BOOKWORM, lockedFor, template }: Place): string {
+  const flags = [...(lockedFor === undefined ? [] : [`lock: ${lockedFor}`]), ...(template ? ['template: 1'] : [])]
+  const lines = ['arch: amd64', 'cores: 2', `hostname: ${name}`, 'memory: 2048', `ostype: ${os.id}`, ...flags]
+  return `${lines.sort().join('\n')}\n`
+}
+
 /** Starts or stops a container. */
-async function turn(name: Exclude<OnContainer, 'exec' | 'status'>, place: Place, process: Process): Promise<number> {
-  const { id, running } = place
+async function turn(
+  name: Exclude<OnContainer, 'config' | 'exec' | 'status'>,
+  place: Place,
+  process: Process,
+): Promise<number> {
+  const { id, running, lockedFor, template } = place
+  if (lockedFor !== undefined) return fail(process, `CT is locked (${lockedFor})\n`, 255)
+  if (template) return fail(process, "you can't start a CT if it's a template\n", 255)
   if (name === 'start' && running) return fail(process, `CT ${id} already running\n`, 255)
   if (name !== 'start' && !running) return fail(process, `CT ${id} not running\n`, 255)
   await pause(process.machine.lineMs * TAKES_LINES, process.signal)
@@ -85,6 +101,10 @@ async function onContainer(name: OnContainer, args: readonly string[], process: 
     await process.stdout(`status: ${place.running ? 'running' : 'stopped'}\n`)
     return 0
   }
+  if (name === 'config') {
+    await process.stdout(configOf(place))
+    return 0
+  }
   if (name !== 'exec') return turn(name, place, process)
   const command = rest[0] === '--' ? rest.slice(1) : rest
   const [program] = command
@@ -93,6 +113,7 @@ async function onContainer(name: OnContainer, args: readonly string[], process: 
   }
   if (!place.running) return fail(process, `container '${id}' not running!\n`, 255)
   if (program === undefined) return fail(process, 'missing command at /usr/share/perl5/PVE/CLI/pct.pm line 236.\n', 255)
+  await pause(process.machine.delayMs, process.signal)
   const code = await run(command, { ...process, place, user: ROOT })
   const missing = `lxc-attach: ${id}: ../src/lxc/attach.c: lxc_attach_run_command: 1841 No such file or directory`
   return code ?? fail(process, `${missing} - Failed to exec "${program}"\n`, 127)

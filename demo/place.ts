@@ -1,14 +1,42 @@
-/** A package that can be upgraded. */
-export interface Upgradable {
-  name: string
-  arch: 'amd64' | 'all'
-  /** The suite from which apt takes the new version. */
-  suite: 'stable' | 'stable-security'
-  old: string
+import {
+  BASE,
+  CURL,
+  KERNEL,
+  LIBCURL,
+  LIBSSL,
+  NGINX,
+  NGINX_COMMON,
+  OPENSSL,
+  type Offered,
+  POSTGRES,
+  SSH_SERVER,
+  TZDATA,
+  type Upgradable,
+} from './packages.ts'
+
+/** The fields of os-release(5). */
+export interface Distribution {
+  id: string
   version: string
-  /** Size of the archive in kB. */
-  size: number
+  codename: string
+  name: string
 }
+
+export const BOOKWORM: Distribution = {
+  id: 'debian',
+  version: '12',
+  codename: 'bookworm',
+  name: 'Debian GNU/Linux 12 (bookworm)',
+}
+/** Past its end of life. */
+export const BUSTER: Distribution = {
+  id: 'debian',
+  version: '10',
+  codename: 'buster',
+  name: 'Debian GNU/Linux 10 (buster)',
+}
+/** Without apt. */
+export const ALPINE: Distribution = { id: 'alpine', version: '3.22.1', codename: '', name: 'Alpine Linux v3.22' }
 
 /** A place where apt runs: the host or one of its containers. */
 export interface Place {
@@ -19,66 +47,63 @@ export interface Place {
   upgradable: Upgradable[]
   /** Settles when the upgrade that holds dpkg's lock has ended; undefined while the lock is free. */
   lock: Promise<void> | undefined
+  /** Debian 12 by default. */
+  os?: Distribution
   /** Packages that dpkg has not finished installing. */
   unfinished?: string[]
+  /** An installed package that lacks another one. */
+  broken?: { name: string; needs: Offered } | undefined
+  /** Held packages. */
+  held?: string[]
   /** A repository that does not answer. */
   silent?: string
+  /** A repository that calls itself otherwise than before, until that is accepted. */
+  changed?: string | undefined
+  /** A repository whose key is missing. */
+  unsigned?: string
+  /** A repository whose lists are no longer valid. */
+  expired?: string
+  readOnly?: boolean
+  /** Bytes of the only file system. By default there is plenty of room. */
+  disk?: { size: number; free: number }
+  /** Bytes of downloaded packages, which `apt-get clean` removes. */
+  cached?: number
+  /** Packages that ask for a restart of the host. */
+  reboot?: string[]
+  /** Services that still use replaced files. */
+  services?: { name: string; file: string }[]
+  /** The operation for which the hypervisor has locked the container, such as `backup`. */
+  lockedFor?: string
+  /** A template is never started. */
+  template?: boolean
 }
 
-const SECURITY = 'stable-security'
-const DEBIAN = 'stable'
+/** Whether apt is the package manager of a place. */
+export function hasApt({ os = BOOKWORM }: Place): boolean {
+  return os.id !== 'alpine'
+}
 
-const OPENSSL = entry('openssl', SECURITY, '3.0.15-1~deb12u1', '3.0.17-1~deb12u2', 1430)
-const LIBSSL = entry('libssl3', SECURITY, '3.0.15-1~deb12u1', '3.0.17-1~deb12u2', 2026)
-const TZDATA = entry('tzdata', DEBIAN, '2024a-0+deb12u1', '2025b-0+deb12u1', 299, 'all')
-const BASE = entry('base-files', DEBIAN, '12.4+deb12u8', '12.4+deb12u11', 70.6)
-const CURL = entry('curl', DEBIAN, '7.88.1-10+deb12u8', '7.88.1-10+deb12u12', 315)
-const LIBCURL = entry('libcurl4', DEBIAN, '7.88.1-10+deb12u8', '7.88.1-10+deb12u12', 391)
-
-const HOST = [
-  BASE,
-  CURL,
-  LIBCURL,
-  LIBSSL,
-  entry('linux-image-6.1.0-37-amd64', SECURITY, '6.1.137-1', '6.1.140-1', 69_100),
-  entry('openssh-server', DEBIAN, '1:9.2p1-2+deb12u3', '1:9.2p1-2+deb12u6', 456),
-  OPENSSL,
-  TZDATA,
-]
-
-const WEB = [
-  LIBSSL,
-  entry('nginx', DEBIAN, '1.22.1-9', '1.22.1-9+deb12u2', 527),
-  entry('nginx-common', DEBIAN, '1.22.1-9', '1.22.1-9+deb12u2', 113, 'all'),
-  OPENSSL,
-  TZDATA,
-]
-
-const DATABASE = [
-  entry('libpq5', SECURITY, '15.10-0+deb12u1', '15.13-0+deb12u1', 191),
-  LIBSSL,
-  entry('postgresql-15', SECURITY, '15.10-0+deb12u1', '15.13-0+deb12u1', 16_900),
-  entry('postgresql-client-15', SECURITY, '15.10-0+deb12u1', '15.13-0+deb12u1', 1730),
-  TZDATA,
-]
+const HOST = [BASE, CURL, LIBCURL, LIBSSL, KERNEL, SSH_SERVER, OPENSSL, TZDATA]
+const WEB = [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA]
+const [LIBPQ, ...DATABASES] = POSTGRES
+const DATABASE = [...(LIBPQ ? [LIBPQ] : []), LIBSSL, ...DATABASES, TZDATA]
 
 /** The host before any upgrade. */
 export function newHost(): Place {
   return { id: 'host', name: 'pve', running: true, upgradable: [...HOST], lock: undefined }
 }
 
+/** Makes a running container without upgrades; the given fields replace its own. */
+export function container(id: string, name: string, more: Partial<Place> = {}): Place {
+  return { id, name, running: true, upgradable: [], lock: undefined, ...more }
+}
+
 /** Its containers before any upgrade; the last one is stopped. */
 export function newContainers(): Place[] {
   return [
-    { id: '101', name: 'web', running: true, upgradable: [...WEB], lock: undefined },
-    { id: '102', name: 'db', running: true, upgradable: [...DATABASE], lock: undefined },
-    {
-      id: '103',
-      name: 'old-backup',
-      running: false,
-      upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL],
-      lock: undefined,
-    },
+    container('101', 'web', { upgradable: [...WEB] }),
+    container('102', 'db', { upgradable: [...DATABASE] }),
+    container('103', 'old-backup', { running: false, upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL] }),
   ]
 }
 
@@ -89,35 +114,10 @@ export function newContainers(): Place[] {
 export function manyContainers(): Place[] {
   return [
     ...newContainers(),
-    {
-      id: '104',
-      name: 'dns',
-      running: true,
-      upgradable: [BASE, TZDATA, LIBSSL],
-      lock: undefined,
-      silent: 'http://packages.example/dns',
-    },
-    { id: '105', name: 'mail', running: true, upgradable: [], lock: undefined },
-    {
-      id: '106',
-      name: 'git',
-      running: true,
-      upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL],
-      lock: undefined,
-      unfinished: ['git-lfs'],
-    },
-    { id: '107', name: 'wiki', running: true, upgradable: [CURL, LIBCURL, TZDATA], lock: undefined },
-    { id: '108', name: 'cache', running: true, upgradable: [BASE, LIBSSL], lock: undefined },
+    container('104', 'dns', { upgradable: [BASE, TZDATA, LIBSSL], silent: 'http://packages.example/dns' }),
+    container('105', 'mail'),
+    container('106', 'git', { upgradable: [CURL, LIBCURL, OPENSSL, LIBSSL], unfinished: ['git-lfs'] }),
+    container('107', 'wiki', { upgradable: [CURL, LIBCURL, TZDATA] }),
+    container('108', 'cache', { upgradable: [BASE, LIBSSL] }),
   ]
-}
-
-function entry(
-  name: string,
-  suite: Upgradable['suite'],
-  old: string,
-  version: string,
-  size: number,
-  arch: Upgradable['arch'] = 'amd64',
-): Upgradable {
-  return { name, arch, suite, old, version, size }
 }

@@ -34,6 +34,8 @@ export interface Machine {
   jobs: Jobs
   /** The time between two lines of an upgrade's output. */
   lineMs: number
+  /** The time that each `pct exec` takes before its command starts. */
+  delayMs: number
   /** The output of every upgrade instead of apt's own; the package lists stay unchanged. */
   upgradeOutput: ((place: string) => AsyncIterable<string | Uint8Array>) | undefined
   override: Override | undefined

@@ -1,6 +1,7 @@
 import type { User } from './account.ts'
 import { apt, aptGet } from './apt.ts'
 import { createPct, type Run } from './pct.ts'
+import { hasApt } from './place.ts'
 import { type Exit, fail, type Process, type Program } from './process.ts'
 import { createScripts } from './scripts.ts'
 import { stty } from './shell.ts'
@@ -49,6 +50,8 @@ export function createPrograms(): Run {
     ['stty', stty],
     ['/bin/sh', sh],
     ['env', env],
+  ])
+  const debian = new Map<string, Program>([
     ['apt', apt],
     // The imitation completes every command, so no run is ever interrupted.
     ['dpkg-query', async () => 0],
@@ -63,7 +66,7 @@ export function createPrograms(): Run {
   ])
 
   const find = (name: string, { place, user }: Process): Program | undefined => {
-    const own = place.id === 'host' ? onHost.get(name) : undefined
+    const own = (place.id === 'host' ? onHost.get(name) : undefined) ?? (hasApt(place) ? debian.get(name) : undefined)
     // Only root's search path contains /usr/sbin.
     return own ?? everywhere.get(name) ?? (name === 'pct' && place.id === 'host' && user.uid === 0 ? pct : undefined)
   }

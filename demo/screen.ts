@@ -4,7 +4,7 @@ export function screen({ url, sshPort }: { url: string; sshPort: number }): stri
   ops-panel : démonstration
   ─────────────────────────
   Hôte de démonstration : imitation, rien n’est exécuté sur cette machine.
-  Un hôte et huit conteneurs (de web à cache, l’un arrêté) vivent en mémoire ; tout s’oublie à l’arrêt.
+  Un hôte et vingt et un conteneurs, dans des états divers, vivent en mémoire ; tout s’oublie à l’arrêt.
 
   Adresse        ${url}
   Utilisateurs   demo / demo     (administrateur)

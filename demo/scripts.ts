@@ -3,24 +3,27 @@ import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
-import { REPAIR } from '../functions/checks/remedy-job.ts'
+import { ALLOW, CLEAN as CLEAN_CACHE, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
+import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
 import { RUN } from '../jobs/runner.ts'
 import { CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
 import type { User } from './account.ts'
-import { printInstead } from './apt.ts'
+import { createInspection } from './inspection.ts'
 import { Job } from './jobs.ts'
-import { createLooks } from './looks.ts'
+import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
 import { fail, type Process, type Program } from './process.ts'
+import { changelog, createRemedies } from './remedies.ts'
+import { createShell } from './sh.ts'
 import { interactiveShell } from './shell.ts'
 import { noStdin } from './stdin.ts'
+import { createUpgrade } from './upgrade.ts'
 
 /** The imitations of the scripts that the service sends, by their exact text. Any other text runs nothing. */
 export function createScripts(run: Run): ReadonlyMap<string, Program> {
-  const exitOf = async (words: readonly string[], process: Process): Promise<number> => {
-    return (await run(words, process)) ?? fail(process, `sh: 1: ${words[0] ?? ''}: not found\n`, 127)
-  }
+  const sh = createShell(run)
+  const { exitOf } = sh
 
   const identify: Program = async ([mark = ''], process) => {
     await process.stdout(`${mark}\0`)
@@ -53,6 +56,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   }
 
   const figures: Program = async (_args, process) => {
+    const { host } = process.machine
     await process.stdout(
       [
         FIGURES_MARK,
@@ -64,38 +68,11 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
         '8',
         '32779420 24118432',
         '98497780 41562348',
-        'no',
-        'no',
+        host.reboot ? 'yes' : 'no',
+        host.unfinished?.length ? 'yes' : 'no',
         'end\n',
       ].join('\n'),
     )
-    return 0
-  }
-
-  const steps: Program = async ([sudo = ''], process) => {
-    const { upgradeOutput } = process.machine
-    if (upgradeOutput) return printInstead(upgradeOutput, process)
-    const aptGet = [...wordsOf(sudo), 'apt-get']
-    // An unfinished dpkg run is completed first.
-    process.place.unfinished = []
-    return (await exitOf([...aptGet, 'update'], process)) || exitOf([...aptGet, '-y', 'full-upgrade'], process)
-  }
-
-  const upgrade: Program = async ([text = '', sudo = '', scope = '', ...ids], process) => {
-    const inside = (id: string) => {
-      const command = ['sh', '-c', text, 'ops-panel-apt', '']
-      return exitOf([...wordsOf(sudo), '/usr/sbin/pct', 'exec', id, '--', ...command], process)
-    }
-    if (scope === 'host') return exitOf(['sh', '-c', text, 'ops-panel-apt', sudo], process)
-    if (scope === 'container') return inside(ids[0] ?? '')
-    if (scope !== 'all') return 0
-    for (const id of ids) {
-      await process.stdout(`=== LXC ${id} ===\n`)
-      const runs = process.machine.containers.some((container) => container.id === id && container.running)
-      const code = await inside(id)
-      process.note?.(`${id} ${code === 0 ? 'done' : runs ? 'failed' : 'stopped'} ${code}`)
-      if (code !== 0) await process.stdout(`SKIP LXC ${id}\n`)
-    }
     return 0
   }
 
@@ -147,7 +124,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return interactiveShell(process, run)
   }
 
-  const { look, check, repair } = createLooks(run)
+  const { steps, upgrade } = createUpgrade(sh)
+  const { allow, unhold, clean: cleanCache, repair } = createRemedies(sh)
 
   return new Map<string, Program>([
     [IDENTIFY, identify],
@@ -158,8 +136,12 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
-    [INSPECTION, look],
-    [CHECK, check],
+    [CHANGELOG, changelog],
+    [INSPECTION, createInspection(sh)],
+    [CHECK, createCheck(sh)],
+    [ALLOW, allow],
+    [UNHOLD, unhold],
+    [CLEAN_CACHE, cleanCache],
     [REPAIR, repair],
     [START, start],
     [NOTING, ([_notes, ...words], process) => exitOf(words, process)],
@@ -187,8 +169,3 @@ function inspected({ name, uid, shell, expired, groups, sudo = 'none' }: User, b
 
 /** The exit code that a shell reports for a command ended by SIGTERM. */
 const TERMINATED = 143
-
-/** The value of the scripts' variable for `sudo -n`: no words, or two. */
-function wordsOf(text: string): string[] {
-  return text.split(' ').filter((word) => word !== '')
-}

@@ -1,0 +1,80 @@
+import {
+  BASE,
+  CONTAINERD,
+  CURL,
+  DOCKER,
+  GIT,
+  GLIBC,
+  KERNEL,
+  LIBCURL,
+  LIBSSL,
+  NGINX,
+  NGINX_COMMON,
+  OPENSSL,
+  POSTGRES,
+  SSH_SERVER,
+  TZDATA,
+  upgradable,
+} from './packages.ts'
+import { ALPINE, BUSTER, container, newHost, type Place } from './place.ts'
+
+const GIB = 2 ** 30
+const MIB = 2 ** 20
+/** DNS and Proxmox VE allow 63 characters. */
+const LONG_NAME = 'customer-portal-staging-eu-west-backend-worker-with-legacy-cron'
+
+const GRAFANA = upgradable('grafana', 'third', '12.2.0', '12.2.1', 204_000)
+const CHANGED_NGINX = { ...NGINX_COMMON, changedFile: '/etc/nginx/nginx.conf' }
+const PHASED = upgradable('prometheus', 'stable', '2.42.0+ds-5+b5', '2.42.0+ds-5+deb12u1', 47_300, { kept: 'phased' })
+const WAITING = upgradable('mongodb-org-server', 'third', '4.4.18', '7.0.14', 38_100, { kept: 'dependencies' })
+const WITH_PYTHON = upgradable('certbot', 'stable', '2.1.0-2', '2.1.0-4', 104, {
+  arch: 'all',
+  source: 'python-certbot',
+  brings: [{ name: 'python3-acme', arch: 'all', suite: 'stable', version: '2.1.0-1', size: 45.6 }],
+})
+
+/** The host of `fleet`: a newer kernel waits for a restart. */
+export function fleetHost(): Partial<Place> {
+  return {
+    upgradable: [...newHost().upgradable, ...GIT],
+    reboot: [KERNEL.name],
+    services: [{ name: 'pvedaemon', file: '/usr/lib/x86_64-linux-gnu/libssl.so.3' }],
+  }
+}
+
+/**
+ * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
+ * others are well.
+ */
+export function fleet(): Place[] {
+  return [
+    container('101', 'web', { upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA] }),
+    container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA] }),
+    container('103', 'old-backup', { running: false, upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL] }),
+    container('104', 'dns', { upgradable: [BASE, TZDATA, LIBSSL], silent: 'http://packages.example/dns' }),
+    container('105', 'mail', {
+      upgradable: [OPENSSL, LIBSSL, SSH_SERVER, ...GLIBC],
+      disk: { size: 8 * GIB, free: 3 * MIB },
+      cached: 412 * MIB,
+    }),
+    container('106', 'git', { upgradable: [...GIT, CONTAINERD, OPENSSL] }),
+    container('107', 'nextcloud', {
+      upgradable: [CURL, LIBCURL, LIBSSL],
+      changed: 'http://packages.example/nextcloud',
+    }),
+    container('108', 'jellyfin', { upgradable: [BASE], unsigned: 'http://packages.example/jellyfin' }),
+    container('109', 'homeassistant', { upgradable: [NGINX, CHANGED_NGINX, OPENSSL, LIBSSL] }),
+    container('110', 'grafana', { upgradable: [GRAFANA] }),
+    container('111', 'prometheus', { upgradable: [PHASED] }),
+    container('112', 'vaultwarden', { upgradable: [...DOCKER, WITH_PYTHON] }),
+    container('113', 'unifi-controller', { os: BUSTER, upgradable: [WAITING] }),
+    container('114', 'paperless-ngx', { expired: 'http://packages.example/paperless' }),
+    container('115', 'immich', { upgradable: [...DOCKER, ...POSTGRES], unfinished: ['docker-ce', 'containerd.io'] }),
+    container('116', 'adguard', { os: ALPINE }),
+    container('117', 'wireguard', { services: [{ name: 'ssh', file: '/usr/lib/x86_64-linux-gnu/libcrypto.so.3' }] }),
+    container('118', 'reverse-proxy'),
+    container('119', 'gitea-runner-01', { upgradable: [...GIT, TZDATA] }),
+    container('120', LONG_NAME, { upgradable: [...POSTGRES, OPENSSL], held: ['postgresql-15'] }),
+    container('900', 'debian-12-template', { running: false, template: true }),
+  ]
+}
