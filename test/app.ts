@@ -4,6 +4,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
+import { createCheckChanges } from '../functions/checks/changes.ts'
 import * as manifest from '../functions/index.ts'
 import { createSetupToken } from '../functions/install/setup-token.ts'
 import { AUDIT_ACTIONS, createSettings, ERRORS, type Services } from '../functions/services.ts'
@@ -117,6 +118,7 @@ export async function testApp(
     host,
     hub,
     jobs,
+    checkChanges: createCheckChanges({ db, hub, log }),
     deployer: noDeployer(),
     modules: await startModules({
       db,

@@ -35,6 +35,7 @@ test('a new job runs with its recorder as follower, without output and without a
     finished_at: null,
     started_by: 1,
     parts: null,
+    warnings: [],
   })
   expect(await findJob(db, 'other')).toBeUndefined()
 })

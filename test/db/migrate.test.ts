@@ -22,7 +22,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 12
+const LATEST = 16
 
 const ALL = [
   'audit',
@@ -34,7 +34,9 @@ const ALL = [
   'jobs',
   'modules',
   'rate_hits',
+  'revisions',
   'schema_version',
+  'security_data',
   'sessions',
   'settings',
   'signing_keys',

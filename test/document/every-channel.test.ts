@@ -12,6 +12,7 @@ const TEST_MS = 60_000 + 2_000 * runs
 
 /** A message that each channel must send, because a document that forbids every message would pass otherwise. */
 const EXPECTED_MESSAGES: Readonly<Record<string, string>> = {
+  '/ws/checks': 'checks_changed',
   '/ws/deployments/{id}': 'deployment',
   '/ws/terminal': 'output',
   '/ws/updates/{jobId}': 'update_done',

@@ -6,6 +6,9 @@ import { narrowAccount } from './narrow.ts'
 import { type Account, inside, PASSWORDS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
+/** An update of the rig drives another package out. */
+const REMOVAL = expect.objectContaining({ code: 'kept_back_remove', packages: ['rig-web'] })
+
 describe.each<[Account, string]>([
   ['alice', 'sudo for anything, with its password'],
   ['ops', 'sudo without a password, only for apt, apt-get and pct'],
@@ -41,7 +44,7 @@ describe.each<[Account, string]>([
       .object({ checks: z.array(z.looseObject({})) })
       .parse((await bob.get('/api/updates/checks')).body)
     expect(checks).toMatchObject([
-      ...['host', 'lxc:101', 'lxc:102'].map((target) => ({ target, state: 'ready', findings: [] })),
+      ...['host', 'lxc:101', 'lxc:102'].map((target) => ({ target, state: 'ready', findings: [REMOVAL] })),
       { target: 'lxc:103', state: 'stopped' },
     ])
     expect(checks[0]?.lists_at).toEqual(expect.any(String))
@@ -58,7 +61,8 @@ describe.each<[Account, string]>([
     await expect.poll(detail, { timeout: 30_000 }).toMatchObject({ status: 'success', exit_code: 0 })
 
     const unread = { code: 'lists_stale', repository: '/etc/apt/sources.list.d/private.list' }
-    const expected = account === 'ops' ? { state: 'attention', findings: [unread] } : { state: 'ready', findings: [] }
+    const expected =
+      account === 'ops' ? { state: 'attention', findings: [unread, REMOVAL] } : { state: 'ready', findings: [REMOVAL] }
     expect((await bob.get('/api/updates/checks/host')).body).toMatchObject(expected)
     await inside('host', 'rm /etc/apt/sources.list.d/private.list')
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { turnChecksOff } from '../checks-off.ts'
 import { freePort } from '../free-port.ts'
 import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
@@ -48,6 +49,8 @@ interface Options {
   port?: number
   /** A running service whose data it shares, and which must be the last to stop. */
   beside?: Service
+  /** Whether it checks targets by itself. */
+  automatic?: boolean
   /** Runs it in its own pid namespace, so that no other service sees whether it runs. Only `kill` ends it. */
   apart?: boolean
   env?: Record<string, string>
@@ -59,6 +62,7 @@ export async function startService({
   folder: kept,
   port: known,
   beside,
+  automatic = false,
   apart = false,
   env = {},
 }: Options = {}): Promise<Service> {
@@ -97,6 +101,8 @@ export async function startService({
     }
     await pause(50)
   }
+  const database = env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`
+  if (!automatic && !beside && as !== null) await turnChecksOff(database, env.PANEL_DATABASE_TOKEN)
   return {
     url,
     folder,
@@ -118,7 +124,7 @@ export async function startService({
     },
     freeze: (on) => void child.kill(on ? 'SIGSTOP' : 'SIGCONT'),
     pid: child.pid ?? 0,
-    database: env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`,
+    database,
   }
 }
 

@@ -345,8 +345,9 @@ describe('a service that is killed while settings are written', () => {
       service = await start()
       alice = caller(service, alice.token, alice.cookie)
       const stored = await storedSettings(folder)
-      const { ssh_host, ssh_host_key, ...set } = stored
+      const { ssh_host, ssh_host_key, checks_automatic, ...set } = stored
       expect(sets).toContainEqual(set)
+      expect(checks_automatic).toBe('off')
       expect({ ssh_host, ssh_host_key }).toEqual({ ssh_host: SSH_HOST, ssh_host_key: await hostKey() })
       const { ssh_password, hypervisor_token, ...plain } = stored
       expect(await alice.get('/api/settings')).toMatchObject({

@@ -152,7 +152,7 @@ describe('the check', () => {
     await sudoRule(rule)
     const after = await checked(bob)
     expect(after.checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
-    expect(after.checks[2]?.[2]).toBe('bob n’a par sudo que les droits qu’ops-panel-host lui donne (version 1).')
+    expect(after.checks[2]?.[2]).toBe('bob n’a par sudo que les droits qu’ops-panel-host lui donne (version 2).')
   })
 
   test('reports a helper that is older, changed or not owned by root, with the remedy', async () => {
@@ -162,7 +162,7 @@ describe('the check', () => {
     await installHelper('s/^VERSION=.*/VERSION=0/')
     expect(await told()).toEqual([
       false,
-      expect.stringMatching(/\(version 0\)\. Il faut la version 1 : « ops-panel host helper » dit comment/),
+      expect.stringMatching(/\(version 0\)\. Il faut la version 2 : « ops-panel host helper » dit comment/),
     ])
     await installHelper('$ s/$/# changed/')
     expect(await told()).toEqual([true, expect.stringContaining('Il diffère de celui de ce service')])
@@ -422,5 +422,7 @@ async function shown() {
     hypervisor_token_set: true,
     hypervisor_fingerprint: '',
     dashboard_shortcuts: '[]',
+    checks_automatic: 'on',
+    checks_parallel: '6',
   }
 }

@@ -131,7 +131,7 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
   await page.waitForTimeout(LIVED_MS)
   for (const { page: name, path } of ROUTES) {
     if (name === 'setup' || name === 'signIn' || (asked.length > 0 && !asked.includes(name))) continue
-    if (name === 'job') await go('/updates')
+    if (name === 'job') await go('/updates?tab=runs')
     if (name === 'job') {
       await page.locator('.history tbody a').first().click()
       await page.waitForTimeout(SETTLED_MS)

@@ -94,6 +94,8 @@ test.each([
     'https://a.example,http://b.example:8080',
     { origins: new Set(['https://a.example', 'http://b.example:8080']) },
   ],
+  ['PANEL_CVE_URL', 'https://mirror.example/debsecan', { cveUrl: 'https://mirror.example/debsecan' }],
+  ['PANEL_KEV_URL', 'http://mirror.example/kev.json', { kevUrl: 'http://mirror.example/kev.json' }],
   ['PANEL_MODULES_DIR', '/srv/modules', { modulesDir: '/srv/modules' }],
   ['PANEL_DEPLOYER', 'process', { deployer: 'process' }],
   ['PANEL_DEPLOYER', 'docker', { deployer: 'docker' }],
@@ -154,6 +156,9 @@ test.each([
   ['PANEL_FORGE_URL', 'https://bob:secret@forge.example', 'PANEL_FORGE_TOKEN'],
   ['PANEL_FORGE_ORG', 'a/b', 'organisation'],
   ['PANEL_FORGE_TOKEN', 'to ken', 'sans espace'],
+  ['PANEL_CVE_URL', 'file:///srv/debsecan', 'http: ou https:'],
+  ['PANEL_CVE_URL', 'https://bob:secret@mirror.example', 'sans identifiants'],
+  ['PANEL_KEV_URL', 'mirror.example', 'http: ou https:'],
   ['PANEL_DEPLOYER', 'kubernetes', 'docker, process ou none'],
   ['PANEL_LOG_LEVEL', 'loud', 'info'],
 ])('%s may not be %j: the message names it and the expected value', (name, value, expected) => {

@@ -255,6 +255,7 @@ const parameter = (name: string): fc.Arbitrary<string> => {
 const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
+  'GET /api/updates/changelog': ['?target=lxc:101&package=curl&from=1&to=2', '?target=host&package=tzdata&from=&to=2'],
   'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy'],
   'GET /api/updates/jobs': ['?since=x'],
   'GET /api/updates/jobs/:id': ['?output=none'],

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { findJob } from '../../db/jobs.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
+import { writeSettings } from '../../db/settings.ts'
 import type { DemoHost } from '../../demo/host.ts'
 import { functions, jobKinds, sockets, tasks } from '../../functions/index.ts'
 import { ASSET_FILES } from '../../platform/asset-files.ts'
@@ -178,6 +179,7 @@ test('the schedule takes over a job without a follower, and completes it', async
   const output = controlledOutput(demo)
   const client = wandering(ways.fetch)
   await client.signIn()
+  await writeSettings(db, { checks_automatic: 'off' }, new Date().toISOString())
   const id = await client.start('lxc:101')
   output.print('fini\n')
   output.end()

@@ -23,6 +23,8 @@ test('the first settings are stored, shown without secrets, and announced once',
     hypervisor_url: '',
     hypervisor_token_set: true,
     hypervisor_fingerprint: '',
+    checks_automatic: 'on',
+    checks_parallel: '6',
     dashboard_shortcuts: '[]',
   })
   expect(announced).toEqual([['hypervisor_token', ...Object.keys(FIRST).sort()]])

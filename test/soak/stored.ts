@@ -66,11 +66,14 @@ export interface Records {
   signIns: Map<string, number>
 }
 
-/** Reads the database from its file. */
+/** Reads the upgrades, and whatever still runs, from the file of the database. */
 export async function readRecords(databaseUrl: string): Promise<Records> {
   const client = createClient({ url: databaseUrl, timeout: 5_000 })
   try {
-    const { rows } = await client.execute('SELECT id, status, error, error_code, started_at, finished_at FROM jobs')
+    // The service also checks targets by itself; of those jobs, only one that does not end is of interest.
+    const { rows } = await client.execute(
+      `SELECT id, status, error, error_code, started_at, finished_at FROM jobs WHERE kind = 'upgrade' OR status = 'running'`,
+    )
     const counted = await client.execute(
       `SELECT username, count(*) AS count FROM audit WHERE action = 'login_success' GROUP BY username`,
     )

@@ -40,7 +40,7 @@ test('id, username and flag come from the token, the rest from the storage', asy
   const app = await testApp([me])
   const token = await app.tokenFor('admin')
   await app.db.run(`UPDATE users SET username = 'renamed', is_admin = 0, lang = 'en', theme = 'light',
-    sidebar_position = 'right', last_login_at = '2026-01-02 03:04:05'`)
+    sidebar_position = 'right', last_login_at = '2026-01-02 03:04:05' WHERE id > 0`)
 
   expect(await answered(await app.request('GET', PATH, bearing(token)), 200)).toEqual({
     id: 1,

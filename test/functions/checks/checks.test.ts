@@ -358,16 +358,56 @@ test('after an upgrade nothing is known until the next look; a failed look does 
   const at = new Date(NOW.getTime() + 60_000).toISOString()
   const failed = { outcome: 'failed', exit_code: 100, finished_at: at }
   expect(await one('host')).toMatchObject({ state: 'unknown', changed_at: at, last_upgrade: failed })
-  host.looks = { host: look() }
   app.advance(60_000)
   await lookAt('host')
   expect(await one('host')).toMatchObject({ state: 'attention', changed_at: null, last_upgrade: failed, findings: [] })
   host.code = 0
   app.advance(60_000)
   await upgrade('host')
+  host.looks = { host: look() }
   app.advance(60_000)
   await lookAt('host')
   expect(await one('host')).toMatchObject({ state: 'up_to_date', last_upgrade: { outcome: 'done' } })
+})
+
+test('a repair after a failed upgrade ends the attention, even where packages still wait', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look({ planned: PLANNED }) } })
+  host.code = 100
+  const failed = await upgrade('host')
+  app.advance(60_000)
+  await app.db.run(
+    `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, finished_at, exit_code, launched, started_by)
+     SELECT 'repair', 'remedy', '{}', '', target, 'success', ?1, ?1, 0, 1, started_by FROM jobs WHERE id = ?2`,
+    [new Date(NOW.getTime() + 60_000).toISOString(), String(failed.job_id)],
+  )
+  app.advance(60_000)
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state: 'ready', last_upgrade: { outcome: 'failed' } })
+})
+
+test('the end of an upgrade that a fast clock has dated does not count once the clock is corrected', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
+  app.advance(365 * DAY)
+  host.code = 100
+  await upgrade('host')
+  app.advance(-365 * DAY)
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state: 'up_to_date', changed_at: null })
+})
+
+test('a later check that finds nothing left to upgrade ends the attention for a failed upgrade, which stays told', async () => {
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
+  host.code = 100
+  await upgrade('host')
+  app.advance(60_000)
+
+  await lookAt('host')
+
+  expect(await one('host')).toMatchObject({ state: 'up_to_date', last_upgrade: { outcome: 'failed', exit_code: 100 } })
 })
 
 test.each(['check', 'planned', 'upgradable'])(
@@ -406,7 +446,8 @@ test('the stored report of a target is limited to what a page requests', async (
 })
 
 test('the noted result of each container counts after an upgrade of all; a skipped one keeps its own', async () => {
-  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
+  const looks = { host: look(), 'lxc:101': look({ planned: PLANNED }) }
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks })
   host.code = 100
   const own = await upgrade('lxc:101')
   host.code = 0
@@ -431,7 +472,7 @@ test('the noted result of each container counts after an upgrade of all; a skipp
     last_upgrade: { job_id: own.job_id, outcome: 'failed', exit_code: 100 },
   })
   await note('done', 0)
-  expect(await one('lxc:101')).toMatchObject({ state: 'up_to_date', last_upgrade: { job_id: all, outcome: 'done' } })
+  expect(await one('lxc:101')).toMatchObject({ state: 'ready', last_upgrade: { job_id: all, outcome: 'done' } })
 })
 
 /** Three running containers that are up to date, and the result of later upgrades of all of them. */
@@ -514,7 +555,7 @@ test('an upgrade of all that never began does not hide the changes of the previo
 })
 
 test('an upgrade that was cancelled before it began hides no failure', async () => {
-  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look() } })
+  const { app, host, one, look: lookAt, upgrade } = await checkApp({ looks: { host: look({ planned: PLANNED }) } })
   host.code = 100
   await upgrade('host')
   app.advance(60_000)

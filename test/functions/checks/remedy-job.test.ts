@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { REPAIR } from '../../../functions/checks/remedy-job.ts'
+import { REPAIR } from '../../../functions/checks/remedy-scripts.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 
 /** Runs the repair in this machine's shell, with programs that exit as `ends` says for their arguments. */

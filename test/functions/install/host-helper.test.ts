@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { HELPER_VERSION, HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from '../../../functions/install/host-helper.ts'
+import { HELPER_VERSION } from '../../../functions/elevation/installed-helper.ts'
+import { HOST_HELPER_PROGRAM, HOST_HELPER_SHA256 } from '../../../functions/install/host-helper.ts'
 import { testApp } from '../../app.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { typeCommand } from '../console.ts'
@@ -21,8 +22,8 @@ test('the program is readable shell, and its first line fits the limit of older 
 
 test('another text of the program has another version, because hosts have the former one installed', () => {
   expect([HELPER_VERSION, HOST_HELPER_SHA256]).toEqual([
-    1,
-    '07145da0c0266ff062f7ba0265f345c11fe3df14218552754f6a5a81d8b213d3',
+    2,
+    '2fb46461180f59a97f077c56fcb52df696ee981185e89a30a4d78161516f1ec3',
   ])
 })
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import * as z from 'zod'
 import type { Output } from '../../../ssh/channel.ts'
 import type { Command } from '../../../ssh/command.ts'
+import { HELPER_VERSION } from '../../../functions/elevation/installed-helper.ts'
 import { CLEAN, FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
 import type { testApp } from '../../app.ts'
 
@@ -10,6 +11,7 @@ export function jobHost({ text = '', code = 0, list = {} }: { text?: string; cod
   return {
     exec(command: Command): Partial<Output> {
       if (command[1] === 'list') return list
+      if (command[1] === 'version') return { stdout: `${HELPER_VERSION}\n` }
       if (command[2] !== FOLLOW) return {}
       return { stdout: `${OUTPUT_MARK}\n${text}`, stderr: `ops-panel exit ${code} ${Buffer.byteLength(text)}\n` }
     },

@@ -36,6 +36,7 @@ test('a running job has its output so far, no end, and an unknown exit code', as
     error_code: null,
     started_by_name: 'bob',
     containers: null,
+    warnings: [],
     output_size: 11,
   })
   expect(await audited(db)).toEqual([])
@@ -55,6 +56,7 @@ test.each([0, 100])('a job whose command exited with %i reports that code', asyn
     error_code: null,
     started_by_name: 'bob',
     containers: null,
+    warnings: [],
     output_size: 11,
   })
 })
@@ -69,6 +71,7 @@ test('the output of a failed job is exactly its error; the size is that of the c
     error_code: 'ssh_failed',
     started_by_name: 'bob',
     containers: null,
+    warnings: [],
     output_size: 11,
   })
 })
@@ -97,6 +100,7 @@ test('?output=none omits only the output; any other value is refused by name', a
     error_code: null,
     started_by_name: 'bob',
     containers: null,
+    warnings: [],
     output_size: 11,
   })
   const { details } = await refused(await read('?output=some'), 400, 'invalid_request')

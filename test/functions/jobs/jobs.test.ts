@@ -52,6 +52,7 @@ test('each job is listed with its result and its user, without its output', asyn
           { vmid: 101, name: 'web', state: 'done', exit_code: 0 },
           { vmid: 103, name: 'old', state: 'stopped', exit_code: 255 },
         ],
+        warnings: [],
       },
       {
         job_id: 'one',
@@ -63,6 +64,7 @@ test('each job is listed with its result and its user, without its output', asyn
         error_code: 'job_killed',
         started_by_name: 'bob',
         containers: null,
+        warnings: [],
       },
     ],
   })
@@ -100,6 +102,7 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
     error_code: null,
     started_by_name: 'alice',
     containers: null,
+    warnings: [],
   })
   // Seeing another user's job gives no right to cancel it.
   await refused(await request('POST', '/api/updates/jobs/repair/cancel', { as: 'user' }), 403, 'forbidden')

@@ -14,7 +14,7 @@ import { answering, OPERATOR, typeCommand } from '../console.ts'
 
 const TOKEN = 'root@pam!panel=01234567-89ab-cdef-0123-456789abcdef'
 const NAMES =
-  'ssh_host, ssh_username, ssh_password, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, dashboard_shortcuts'
+  'ssh_host, ssh_username, ssh_password, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, checks_automatic, checks_parallel, dashboard_shortcuts'
 
 async function start() {
   const app = await testApp([settingsPage])
@@ -36,6 +36,8 @@ test('settings get shows every setting, and of a secret only whether it is set',
       'hypervisor_url=',
       'hypervisor_token=(absent)',
       'hypervisor_fingerprint=',
+      'checks_automatic=on',
+      'checks_parallel=6',
       'dashboard_shortcuts=[]',
     ].join('\n'),
   )
@@ -48,6 +50,7 @@ test.each([
   ['ssh_host_key', ''],
   ['ssh_password', '(défini)'],
   ['hypervisor_token', '(absent)'],
+  ['checks_parallel', '6'],
   ['dashboard_shortcuts', '[]'],
 ])('settings get %s shows only that setting', async (name, value) => {
   const { type } = await start()
@@ -166,6 +169,8 @@ test.each([
   ['ssh_host_key', 'SHA256:short'],
   ['hypervisor_url', 'https://root:secret@pve.test'],
   ['hypervisor_fingerprint', 'AA:BB'],
+  ['checks_automatic', 'yes'],
+  ['checks_parallel', '17'],
   ['dashboard_shortcuts', '{'],
   ['ssh_username', 'a\0b'],
 ])('%s refuses %j in French, and nothing changes', async (name, value) => {

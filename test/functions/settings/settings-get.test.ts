@@ -11,6 +11,8 @@ test('an administrator sees the settings, and of each secret only whether it is 
   const shown = {
     hypervisor_url: 'https://pve.test:8006',
     hypervisor_fingerprint: 'AB',
+    checks_automatic: 'off',
+    checks_parallel: '16',
     dashboard_shortcuts: '[{"label":"a","href":"/a"}]',
     ssh_host_key: 'ssh-ed25519 SHA256:x',
   }
@@ -33,7 +35,7 @@ test('an administrator sees the settings, and of each secret only whether it is 
   expect(app.ran).toEqual([])
 })
 
-test('initially all settings are empty, and the shortcuts are an empty list', async () => {
+test('initially all settings are empty, the shortcuts are an empty list, and six targets are checked at a time', async () => {
   const app = await testApp([settings], { ssh: { host: '' } })
 
   expect(await answered(await app.request('GET', PATH, { as: 'admin' }), 200)).toEqual({
@@ -44,6 +46,8 @@ test('initially all settings are empty, and the shortcuts are an empty list', as
     hypervisor_url: '',
     hypervisor_token_set: false,
     hypervisor_fingerprint: '',
+    checks_automatic: 'on',
+    checks_parallel: '6',
     dashboard_shortcuts: '[]',
   })
 })

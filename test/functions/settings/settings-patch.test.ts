@@ -52,6 +52,8 @@ const ACCEPTED = {
   ssh_host_key: [KEY, `ssh-ed25519 ${KEY}`, `ecdsa-sha2-nistp256 ${KEY}`, `sk-ssh-ed25519@openssh.com ${KEY}`],
   hypervisor_url: ['', 'https://pve.example:8006', 'https://[2001:db8::1]:8006', 'https://192.0.2.1'],
   hypervisor_fingerprint: ['', FINGERPRINT],
+  checks_automatic: ['on', 'off'],
+  checks_parallel: ['1', '6', '9', '10', '16'],
   dashboard_shortcuts: [
     shortcuts(),
     shortcuts({ label: 'Conteneurs', href: '/hypervisor' }),
@@ -117,6 +119,8 @@ const REFUSED: Record<string, unknown[]> = {
     null,
   ],
   hypervisor_token: ['secret', `${TOKEN}0`, TOKEN.slice(0, -1), `a b@pve!${TOKEN}`, `PVEAPIToken=${TOKEN}`, ' ', null],
+  checks_automatic: ['', 'ON', 'true', true, null],
+  checks_parallel: ['', '0', '17', '20', '01', '1 ', '1.5', '-1', 6, null],
   hypervisor_fingerprint: [FINGERPRINT.slice(3), `${FINGERPRINT}:00`, FINGERPRINT.replaceAll(':', ''), 'x', '\0', null],
   dashboard_shortcuts: [
     '',

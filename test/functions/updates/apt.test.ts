@@ -75,7 +75,7 @@ function shell(text: string, ...args: string[]) {
 
 const OPTIONS =
   '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 ' +
-  '-o Dpkg::Use-Pty=0 -o APT::Color=0'
+  '-o Dpkg::Use-Pty=0 -o APT::Color=0 -o APT::Update::Error-Mode=any'
 
 test('the two steps are update, and full-upgrade without a question', () => {
   expect(shell(STEPS, 'echo')).toEqual({

@@ -70,9 +70,11 @@ async function world(locale: string) {
   const panel = createPanel({ url: service.url, WebSocket: false })
   await panel.signIn(LONG_USER, 'demo')
   await panel.api('POST /api/registry/modules/{id}/install', { params: { id: MODULE } })
-  const { job_id: job } = await panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } })
   const statusOf = async (id: string) => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status
+  const { job_id: job } = await panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } })
   await expect.poll(() => statusOf(job)).toBe('success')
+  const { job_id: check } = await panel.api('POST /api/updates/checks', { body: { target: 'all' } })
+  await expect.poll(() => statusOf(check)).toBe('success')
   const page = await openPage(service.url, { locale, userAgent: DEVICE, reducedMotion: 'reduce', expected: EXPECTED })
   return { demo, service, panel, page, job }
 }
@@ -115,9 +117,12 @@ test.each(LANGUAGES)('%s: no page is clipped or blocked at any width', { timeout
   await page.locator('.cards tbody tr').first().waitFor()
   await look(page, '/', found)
   await goTo(page, '/updates')
-  await page.locator('button.opener').first().click()
-  await page.locator('.history td').first().waitFor()
+  await page.locator('tr.row:has(.c-sec .tag) .opener').first().click()
+  await page.locator('.names > li').first().waitFor()
   await look(page, '/updates', found)
+  await page.getByRole('tab').nth(1).click()
+  await page.locator('.history td').first().waitFor()
+  await look(page, '/updates, the runs', found)
   await page.route('**/api/settings/logs', (route) => route.fulfill({ json: { lines: [LOG_LINE] } }))
   for (const [path, selector] of Object.entries(LOADED_SELECTORS)) {
     await goTo(page, path.replace(':job', job))
@@ -176,6 +181,7 @@ test.each(LANGUAGES)(
     demo.lineMs = 60_000
     const { job_id: job } = await panel.api('POST /api/updates/run', { body: { target: 'lxc:102' } })
     await goTo(page, '/updates')
+    await page.locator('tr.running .c-act button').click()
     await page.locator('.output .line').first().waitFor()
     await look(page, 'an upgrade under way, among others', found)
     demo.override = ([name, , text]) => (name === 'sh' && text === CHECK ? new Promise(() => {}) : undefined)
@@ -183,6 +189,13 @@ test.each(LANGUAGES)(
     await page.locator('.choice button').nth(1).click()
     await page.locator('.outputs > .cut').waitFor()
     await look(page, 'a check under way, beside an upgrade', found)
+    await page
+      .getByRole('button', { name: /^(Examiner la mise|Review the)/ })
+      .first()
+      .click()
+    await page.locator('dialog .review').waitFor()
+    await look(page, 'the review of an upgrade', found)
+    await closed()
     await page.locator('.head .primary').click()
     await page.locator('dialog.question').waitFor()
     await look(page, 'a question about all upgrades', found)

@@ -2,10 +2,11 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { DemoHost } from '../../../demo/host.ts'
 import { CHECK } from '../../../functions/checks/check-script.ts'
-import { REPAIR } from '../../../functions/checks/remedy-job.ts'
+import { REPAIR } from '../../../functions/checks/remedy-scripts.ts'
 import { manyContainers } from '../../../demo/place.ts'
 import { signedIn } from '../../client/signed-in.ts'
 import { follow, openPage, signIn } from '../browser.ts'
+import { checkingByItself } from './update-states.ts'
 
 const LONG = 90_000
 const WAIT = { timeout: 20_000, interval: 20 }
@@ -16,6 +17,7 @@ const NAMES = { host: 'Hôte', 'lxc:101': 'web', 'lxc:102': 'db' }
 /** The service, with an upgrade that lasts until the test ends it, and the pages of two users. */
 async function two(path: string) {
   const world = await signedIn()
+  await checkingByItself(world.panel)
   const one = await openPage(`${world.proxy.url}${path}`)
   await signIn(one, 'guest')
   const other = await openPage(`${world.proxy.url}/updates`)
@@ -43,7 +45,7 @@ async function seenAfter(page: Page, selector: string, text: string, begin: () =
 }
 
 test.each([
-  ['the updates page', '/updates', '.history tbody tr'],
+  ['the updates page', '/updates?tab=runs', '.history tbody tr'],
   ['the dashboard', '/', '.list a[href^="/updates/"]'],
 ])(
   'on %s another user’s job appears within two seconds, with its owner',
@@ -76,10 +78,12 @@ test('an upgrade started in one browser is followed in another browser and in an
   const { printed, one, other } = await two('/updates')
   const tab = await other.context().newPage()
   await tab.goto(other.url())
-  await tab.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
-  await other.getByRole('button', { name: 'Mettre à jour web' }).click(WAIT)
+  await tab.locator('.targets tr.row').first().waitFor(WAIT)
+  await other.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
+  await other.locator('dialog').getByRole('button', { name: 'Mettre à jour' }).click(WAIT)
   printed.print('for everybody\n')
 
+  for (const page of [one, tab]) await page.getByRole('button', { name: 'Voir la sortie de web' }).click(WAIT)
   for (const page of [one, tab]) await page.getByText('for everybody').first().waitFor(WAIT)
   // The owner of the job can cancel it on every page, other users only as administrators.
   await tab.locator('.output').getByRole('button', { name: 'Annuler' }).waitFor(WAIT)
@@ -92,7 +96,7 @@ test('an upgrade started in one browser is followed in another browser and in an
 })
 
 test('a hidden page sends no requests, and updates as soon as it is visible', { timeout: LONG }, async () => {
-  const { panel, printed, proxy, one } = await two('/updates')
+  const { panel, printed, proxy, one } = await two('/updates?tab=runs')
   await one.getByText('Aucune mise à jour pour l’instant.').waitFor(WAIT)
   const asked: string[] = []
   one.on('request', (request) => {
@@ -136,7 +140,7 @@ async function checkedOnce() {
   await signIn(other)
   const tab = await other.context().newPage()
   await tab.goto(other.url())
-  for (const page of [one, tab]) await page.getByText(/^Lancez une mise à jour pour voir sa sortie ici/).waitFor(WAIT)
+  for (const page of [one, tab]) await page.locator('.targets tr.row').first().waitFor(WAIT)
   return { ...world, one, other, tab }
 }
 
@@ -150,20 +154,23 @@ function lasting(demo: DemoHost): void {
 }
 
 test.each([
-  ['check', 'Tout vérifier', 'Vérification', 'Vérification · Hôte et conteneurs'],
-  ['repair', 'Réparer les paquets de git', 'Réparation', 'Réparation · git'],
+  ['check', 'Tout vérifier', 'Voir cette vérification', 'Vérification', 'Vérification · Hôte et conteneurs'],
+  ['repair', 'Réparer les paquets de git', 'Voir la sortie de git', 'Réparation', 'Réparation · git'],
 ])(
   'a running %s appears for other users and in other tabs with its owner, who can cancel it there',
   {
     timeout: LONG,
   },
-  async (_, button, kind, name) => {
+  async (_, button, shows, kind, name) => {
     const { one, other, tab } = await checkedOnce()
 
     await other.getByRole('button', { name: button, exact: true }).click(WAIT)
 
-    for (const page of [one, tab]) await page.locator('.output').getByText('for everybody').waitFor(WAIT)
-    await one.getByText(`${kind} · lancée par demo`).waitFor(WAIT)
+    for (const page of [one, tab]) {
+      await page.getByRole(/^Voir cette/.test(shows) ? 'link' : 'button', { name: shows }).click(WAIT)
+      await page.locator('.output').getByText('for everybody').waitFor(WAIT)
+    }
+    await one.getByText('lancée par demo').waitFor(WAIT)
     expect(await one.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
     // A repair does not read package lists.
     const reads = await one.locator('.output').getByText('Lecture des listes de paquets').count()
@@ -192,15 +199,21 @@ test('a cancelled check does not start again in another browser', {
   timeout: LONG,
 }, async () => {
   const { demo, panel, proxy } = await signedIn()
+  await checkingByItself(panel)
   lasting(demo)
   const { job_id: id } = await panel.api('POST /api/updates/checks', { body: { target: 'all' } })
   const one = await openPage(`${proxy.url}/updates`)
   await signIn(one, 'guest')
-  await one.locator('.output').getByText('for everybody').waitFor(WAIT)
+  await one.getByRole('status').getByText('Vérification…').waitFor(WAIT)
+  // A page starts due checks once it has loaded.
+  await one.waitForLoadState('networkidle')
   const sent = proxy.lines.length
 
   await panel.api('POST /api/updates/jobs/{id}/cancel', { params: { id } })
-  await one.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+  await one
+    .getByRole('status')
+    .getByText('Vérification…')
+    .waitFor({ ...WAIT, state: 'detached' })
   const polls = () => proxy.lines.filter((line) => line.startsWith('GET /api/updates/jobs?since=')).length
   const before = polls()
   await expect.poll(polls, WAIT).toBeGreaterThan(before + 2)

@@ -124,6 +124,26 @@ test('a rejected value shows an error at its field, which has the focus, and not
   expect(await read()).toEqual(before)
 })
 
+test('automatic checks and the number of checks at a time are chosen here, and a wrong number shows an error', async () => {
+  const { page, section, bodies, read } = await opened(/status of 400/)
+  const checks = section('Vérifications')
+  await checks.getByLabel('Conteneurs vérifiés en même temps').fill('17')
+  await checks.getByRole('button', { name: 'Enregistrer' }).click()
+  await checks.getByText('Saisissez un nombre de 1 à 16.').waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('checks_parallel')
+  expect(await read()).toMatchObject({ checks_automatic: 'off', checks_parallel: '6' })
+
+  await checks.getByLabel('Conteneurs vérifiés en même temps').fill('16')
+  await checks.getByRole('group', { name: 'Vérifier automatiquement' }).getByText('Oui').click()
+  await page.getByText('Modifications non enregistrées').waitFor()
+  await checks.getByRole('button', { name: 'Enregistrer' }).click()
+
+  await page.getByText('Réglages enregistrés.').waitFor()
+  expect(await read()).toMatchObject({ checks_automatic: 'on', checks_parallel: '16' })
+  expect(bodies.at(-1)).toEqual({ checks_automatic: 'on', checks_parallel: '16' })
+  await expect.poll(() => page.getByText('Modifications non enregistrées').count()).toBe(0)
+})
+
 test('leaving a page with unsaved changes asks first', async () => {
   const { page, section } = await opened()
   await section('Hôte').getByLabel('Adresse').fill('elsewhere.example')

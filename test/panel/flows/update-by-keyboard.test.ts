@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { signedIn } from '../../client/signed-in.ts'
 import { focused, openPage, signIn, tabTo } from '../browser.ts'
+import { checkingByItself } from './update-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000 }
 
 test('the keyboard alone leads from sign-in over an upgrade to the history', { timeout: LONG }, async () => {
   const { printed, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   const page = await openPage(`${proxy.url}/updates`)
   await page.locator('input[name=username]').waitFor()
   const press = (key: string) => page.keyboard.press(key)
@@ -20,13 +22,13 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await tabTo(page, 'Hôte')
   await press('Enter')
   await page.getByText('1:9.2p1-2+deb12u6').waitFor(WAIT)
-  await tabTo(page, 'Mettre à jour Hôte')
+  await tabTo(page, 'Examiner la mise à jour de Hôte')
   await press('Enter')
   // All containers depend on the host, so its upgrade needs a confirmation, and Enter means no.
   await page.locator('dialog').getByText('apt met à jour tous ses paquets (8 paquets)').waitFor(WAIT)
   await expect.poll(() => focused(page), WAIT).toBe('Annuler')
   await press('Enter')
-  await expect.poll(() => focused(page), WAIT).toBe('Mettre à jour Hôte')
+  await expect.poll(() => focused(page), WAIT).toBe('Examiner la mise à jour de Hôte')
   expect(await panel.api('GET /api/updates/history')).toBeNull()
   await press('Enter')
   await tabTo(page, 'Mettre à jour l’hôte')
@@ -82,6 +84,10 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   // The focused button has disappeared with its job.
   await expect.poll(() => focused(page), WAIT).toBe('Sortie')
 
+  // The history is the next tab of the page, an arrow key away.
+  await tabTo(page, 'Cibles 4', 'Shift+Tab')
+  await press('ArrowRight')
+  await expect.poll(() => focused(page), WAIT).toBe('Exécutions 1')
   await tabTo(page, 'Voir la mise à jour de Hôte')
   await press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Mise à jour' }).waitFor(WAIT)
@@ -93,12 +99,13 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
 
 test('upgrading all targets names them in a confirmation', { timeout: LONG }, async () => {
   const { demo, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   demo.upgradeOutput = undefined
   // Both upgrades must run until the page has shown them.
   demo.lineMs = 1_000
   const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
-  await page.getByText('18 paquets sur 3 cibles').waitFor(WAIT)
+  await page.getByRole('heading', { name: '3 cibles peuvent être mises à jour' }).waitFor(WAIT)
 
   await page.getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
   await expect.poll(() => focused(page), WAIT).toBe('Annuler')
@@ -117,6 +124,7 @@ test('upgrading all targets names them in a confirmation', { timeout: LONG }, as
   demo.lineMs = 0
   const started = async () => (await panel.api('GET /api/updates/history'))?.map(({ target }) => target).sort()
   await expect.poll(started, WAIT).toEqual(['host', 'lxc:101', 'lxc:102'])
+  await page.getByRole('tab', { name: 'Exécutions' }).click()
   await expect
     .poll(async () => (await page.locator('.history .status').allTextContents()).sort(), WAIT)
     .toEqual(['Terminé', 'Terminé', 'Terminé'])
@@ -126,6 +134,7 @@ test('a non-zero exit code shows in the job’s record, on its page and in the h
   timeout: LONG,
 }, async () => {
   const { demo, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   demo.upgradeOutput = undefined
   demo.override = (words, { stdout }) => {
     if (words[0] !== 'apt-get' || !words.includes('full-upgrade')) return undefined
@@ -143,12 +152,14 @@ test('a non-zero exit code shows in the job’s record, on its page and in the h
     exit_code: 100,
   })
   await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
+  await page.getByRole('tab', { name: 'Exécutions' }).click()
   await expect.poll(() => page.locator('.history .status').allTextContents(), WAIT).toEqual(['Échec'])
+  await page.getByRole('tab', { name: 'Cibles' }).click()
   // The row is not green either, and the user can retry from there.
-  const row = page.locator('.targets > li').filter({ hasText: 'Hôte' })
+  const row = page.locator('.targets tr.row').filter({ hasText: 'Hôte' })
   await row.getByText(/^La dernière mise à jour a échoué/).waitFor(WAIT)
   demo.override = undefined
-  await row.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await row.getByRole('button', { name: 'Réessayer la mise à jour de Hôte' }).click()
   await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
   await row.getByText('À jour', { exact: true }).waitFor(WAIT)
 })
@@ -157,7 +168,8 @@ test('a skipped container and a cancelled job are shown as such', {
   timeout: LONG,
 }, async () => {
   const { demo, printed, proxy, panel } = await signedIn()
-  const page = await openPage(`${proxy.url}/updates`)
+  await checkingByItself(panel)
+  const page = await openPage(`${proxy.url}/updates?tab=runs`)
   const print = demo.upgradeOutput
   demo.upgradeOutput = undefined
   demo.override = (words, { place, stdout }) => {
@@ -179,21 +191,23 @@ test('a skipped container and a cancelled job are shown as such', {
 
   demo.upgradeOutput = print
   printed.print('Reading package lists...\n')
-  await page.getByRole('button', { name: 'Mettre à jour Hôte' }).click()
+  await page.getByRole('button', { name: 'Examiner la mise à jour de Hôte' }).click()
   await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
   await page.getByText('Reading package lists...').first().waitFor(WAIT)
   await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
   await page.locator('dialog').getByRole('button', { name: 'Annuler la mise à jour' }).click()
+  await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
+  await page.getByRole('tab', { name: 'Exécutions' }).click()
   await expect
     .poll(() => page.locator('.history .status').allTextContents(), WAIT)
     .toEqual(['Annulé', 'Terminé avec des erreurs'])
-  await page.locator('.output').getByText('Annulé', { exact: true }).waitFor(WAIT)
 })
 
-test('on a phone, starting a container’s upgrade scrolls to its output without a question', {
+test('on a phone, starting a container’s upgrade scrolls to its output', {
   timeout: LONG,
 }, async () => {
-  const { printed, proxy } = await signedIn()
+  const { printed, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   const page = await openPage(`${proxy.url}/updates`, {
     viewport: { width: 390, height: 700 },
     reducedMotion: 'reduce',
@@ -201,7 +215,8 @@ test('on a phone, starting a container’s upgrade scrolls to its output without
   await signIn(page)
   const log = page.getByRole('region', { name: 'Journal' })
 
-  await page.getByRole('button', { name: 'Mettre à jour web' }).click(WAIT)
+  await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
+  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour' }).click(WAIT)
 
   await expect.poll(() => log.evaluate((element) => element === document.activeElement), WAIT).toBe(true)
   expect(await page.locator('dialog').count()).toBe(0)
@@ -217,23 +232,24 @@ test('on a phone, starting a container’s upgrade scrolls to its output without
 test('a target that cannot be checked says so, links to the reason, and can be checked again', {
   timeout: LONG,
 }, async () => {
-  const { demo, proxy } = await signedIn()
+  const { demo, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   demo.override = (words, { place, stderr }) => {
     if (words[0] !== 'sh' || place.id !== '101') return undefined
     return stderr('sh: 0: cannot fork\n').then(() => 2)
   }
   const page = await openPage(`${proxy.url}/updates`)
   await signIn(page)
-  const row = page.locator('.targets > li').filter({ hasText: 'web' })
+  const row = page.locator('.targets tr.row').filter({ hasText: 'web' })
   await row.getByText('Pas de réponse à la dernière vérification').waitFor(WAIT)
-  expect(await row.getByRole('link', { name: 'Voir cette vérification' }).getAttribute('href')).toMatch(
-    /^\/updates\/\d/,
-  )
+  await row.getByRole('button', { name: 'web', exact: true }).click()
+  const link = page.locator('.targets tr.detail').getByRole('link', { name: 'Voir cette vérification' })
+  expect(await link.getAttribute('href')).toMatch(/^\/updates\/\d/)
   // The page shows the packages of the other targets all the same.
-  await page.getByText('13 paquets sur 2 cibles').waitFor(WAIT)
+  await page.getByRole('heading', { name: '2 cibles peuvent être mises à jour' }).waitFor(WAIT)
 
   demo.override = undefined
   await row.getByRole('button', { name: 'Revérifier web' }).press('Enter')
   await row.getByText('5 paquets').waitFor(WAIT)
-  await expect.poll(() => focused(page), WAIT).toBe('Mettre à jour web')
+  await expect.poll(() => focused(page), WAIT).toBe('Examiner la mise à jour de web')
 })

@@ -10,6 +10,7 @@ import { rounds, seedOf } from '../../rounds.ts'
 import { issue, startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 import { rowCount, shownLines } from './shown-output.ts'
+import { checkingByItself } from './update-states.ts'
 
 /** Reconnecting takes its time, up to fifteen seconds a turn. */
 const LONG = 120_000
@@ -305,10 +306,12 @@ test('a check names the targets that were not checked, and their number', {
 test('after an upgrade failed because the host is gone, no other action is offered', {
   timeout: LONG,
 }, async () => {
-  const { demo, proxy } = await signedIn()
+  const { demo, proxy, panel } = await signedIn()
+  await checkingByItself(panel)
   const page = await openPage(`${proxy.url}/updates`, { expected: CUT })
   await signIn(page)
-  const upgrade = page.getByRole('button', { name: 'Mettre à jour web' })
+  await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
+  const upgrade = page.locator('dialog').getByRole('button', { name: 'Mettre à jour' })
   await upgrade.waitFor(WAIT)
   await demo.close()
 

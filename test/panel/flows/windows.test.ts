@@ -107,7 +107,7 @@ test('requests made before a sign-out have no effect after it', async () => {
   await signIn(page, 'guest')
   await page.getByRole('link', { name: 'Mises à jour' }).first().click()
   await page.getByText('La base de données du panneau ne répond pas').first().waitFor(WAIT)
-  expect(await page.locator('.targets > li').count()).toBe(0)
+  expect(await page.locator('.targets tr.row').count()).toBe(0)
 })
 
 test('sign-in works without browser storage', async () => {

@@ -139,6 +139,32 @@ test.each([
   [{ status: 'success', exitCode: 0, containers: [CONTAINER], errors: 1 }, 'done'],
   [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'stopped' }] }, 'done'],
   [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'failed' }] }, 'flawed'],
+  [{ status: 'success', exitCode: 0, containers: [CONTAINER, { ...CONTAINER, state: 'warned' }] }, 'warned'],
+  [
+    {
+      status: 'success',
+      exitCode: 0,
+      containers: [
+        { ...CONTAINER, state: 'warned' },
+        { ...CONTAINER, state: 'failed' },
+      ],
+    },
+    'flawed',
+  ],
+  [
+    {
+      status: 'success',
+      exitCode: 0,
+      containers: [
+        { ...CONTAINER, state: 'warned' },
+        { ...CONTAINER, state: 'waiting' },
+      ],
+    },
+    'unknown',
+  ],
+  [{ status: 'success', exitCode: 0, warnings: ['Le dépôt x n’a pas pu être actualisé.'], errors: 1 }, 'warned'],
+  [{ status: 'success', exitCode: 100, warnings: ['Le dépôt x n’a pas pu être actualisé.'] }, 'failed'],
+  [{ status: 'success', exitCode: 0, warnings: [] }, 'done'],
   [{ status: 'success', exitCode: 0, containers: [] }, 'done'],
   [{ status: 'error' }, 'failed'],
   [{ status: 'error', errorCode: 'host_rebooted', containers: [CONTAINER] }, 'failed'],

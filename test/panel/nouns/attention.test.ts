@@ -15,7 +15,7 @@ const known = {
   checks: [],
   modules: [],
 }
-const job = (target: string, outcome: 'done' | 'failed' | 'flawed' | 'running', n = 0) => ({
+const job = (target: string, outcome: 'done' | 'warned' | 'failed' | 'flawed' | 'running', n = 0) => ({
   job_id: `${target}-${n}`,
   target,
   started_at: '2026-03-01T12:00:00.000Z',
@@ -39,6 +39,7 @@ test('urgent problems come first', () => {
       check('lxc:101', { findings: ['repository_unreachable'] }),
       check('lxc:102', { waits: 3, findings: ['dpkg_interrupted'] }),
       check('lxc:103', { state: 'unknown' }),
+      check('lxc:104', { waits: 1, exploited: 1 }),
     ],
     modules: ['Bonjour'],
   })
@@ -46,19 +47,20 @@ test('urgent problems come first', () => {
   expect(found.map(({ kind, level }) => `${level} ${kind}`)).toEqual([
     'err hostKey',
     'err dpkg',
-    'err unfinished',
-    'err disk',
     'err job',
+    'err unfinished',
     'err module',
+    'err disk',
+    'warn exploited',
     'warn job',
-    'warn stopped',
-    'warn disk',
-    'warn reboot',
     'warn lists',
+    'warn disk',
+    'warn stopped',
+    'warn reboot',
     'warn unchecked',
     'warn packages',
   ])
-  expect(found.at(-1)).toEqual({ kind: 'packages', level: 'warn', count: 5, targets: 2 })
+  expect(found.at(-1)).toEqual({ kind: 'packages', level: 'warn', count: 6, targets: 3, security: 0 })
 })
 
 test('a later upgrade of the same target clears a failure', () => {
@@ -79,11 +81,13 @@ test('an upgrade of all clears a container’s failure, and upgrades of each fai
   const both = [{ ...job('all', 'flawed', 2), started_at: '2026-03-01T12:01:30.000Z' }, job('lxc:101', 'failed', 1)]
 
   expect(told(both, [check('lxc:101', { last_upgrade: ended('all-2', 'done', 2) })])).toEqual(['job'])
-  expect(told(both, [check('lxc:101', { last_upgrade: ended('lxc:101-1', 'failed', 1) })])).toEqual(['job', 'job'])
+  const own = { state: 'attention', last_upgrade: ended('lxc:101-1', 'failed', 1) } as const
+  expect(told(both, [check('lxc:101', own)])).toEqual(['job', 'job'])
 
   const all = [job('all', 'flawed', 1)]
   const web = check('lxc:101', { last_upgrade: ended('all-1', 'done', 1) })
-  expect(told(all, [web, check('lxc:102', { last_upgrade: ended('all-1', 'failed', 1) })])).toEqual(['job'])
+  const failed = check('lxc:102', { state: 'attention', last_upgrade: ended('all-1', 'failed', 1) })
+  expect(told(all, [web, failed])).toEqual(['job'])
   expect(told(all, [web, check('lxc:102', { last_upgrade: ended('lxc:102-2', 'done', 2) })])).toEqual([])
   // Where nothing came after it, or that is not read yet, it stays.
   expect(
@@ -104,13 +108,14 @@ test('a container without apt reports no failure, because a retry would not help
   expect(attentionOf({ ...known, checks: [check('lxc:101', { state: 'unsupported', last_upgrade })] })).toEqual([])
 })
 
-test('a failed upgrade stays listed until a later one, whatever the length of the history', () => {
+test('a failed upgrade stays listed until a later one or until a check proves the target well, whatever the length of the history', () => {
   const failed = { job_id: 'old', outcome: 'failed', exit_code: 100, finished_at: '2026-01-01T00:00:00.000Z' } as const
-  const checks = [check('lxc:101', { last_upgrade: failed })]
+  const checks = [check('lxc:101', { state: 'attention', last_upgrade: failed })]
 
   expect(attentionOf({ ...known, checks })).toEqual([
-    { kind: 'job', level: 'err', target: 'lxc:101', job: 'old', at: failed.finished_at },
+    { kind: 'job', level: 'err', outcome: 'failed', target: 'lxc:101', job: 'old', at: failed.finished_at },
   ])
+  expect(attentionOf({ ...known, checks: [check('lxc:101', { last_upgrade: failed })] })).toEqual([])
   expect(attentionOf({ ...known, checks, jobs: [job('lxc:101', 'running')] })).toEqual([])
 })
 
@@ -118,7 +123,9 @@ test('unfinished packages on the host are listed once', () => {
   const checks = [check('host', { findings: ['dpkg_interrupted'] })]
   const host = { ...well, dpkg_broken: true }
 
-  expect(attentionOf({ ...known, host, checks })).toEqual([{ kind: 'unfinished', level: 'err', target: 'host' }])
+  expect(attentionOf({ ...known, host, checks })).toEqual([
+    { kind: 'unfinished', level: 'err', target: 'host', repairable: true },
+  ])
 })
 
 test('a disk whose size is unknown is not full', () => {
@@ -159,11 +166,12 @@ test('a container’s own last upgrade counts, whichever job it was part of', ()
 
   // It failed there, and the next one left it out.
   const jobs = [job('all', 'done', 3), job('all', 'flawed', 2), job('lxc:101', 'done')]
-  expect(attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs })).toMatchObject([
+  const stillFails = [check('lxc:101', { state: 'attention', ...last('all-2', 'failed') })]
+  expect(attentionOf({ ...known, checks: stillFails, jobs })).toMatchObject([
     { kind: 'job', level: 'err', target: 'lxc:101', job: 'all-2' },
   ])
   // A failure of the upgrade of all containers is not reported again for each container.
-  expect(
-    attentionOf({ ...known, checks: [check('lxc:101', last('all-2', 'failed'))], jobs: jobs.slice(1) }),
-  ).toMatchObject([{ kind: 'job', level: 'warn', target: 'all', job: 'all-2' }])
+  expect(attentionOf({ ...known, checks: stillFails, jobs: jobs.slice(1) })).toMatchObject([
+    { kind: 'job', level: 'warn', target: 'all', job: 'all-2' },
+  ])
 })

@@ -9,6 +9,7 @@ import {
   notUpgradable,
   oldestOf,
   shownOf,
+  updatesIn,
 } from '../../../panel/nouns/checked.ts'
 import { outcomeOf } from '../../../panel/nouns/outcome.ts'
 import { AT, check } from './checks.ts'
@@ -19,20 +20,21 @@ const HOUR = 3_600_000
 
 test.each([
   ['in order', check('host'), 'ok', 'upToDate'],
-  ['with packages', check('host', { waits: 3 }), 'warn', 'ready'],
-  ['never looked at', check('host', { state: 'unknown', checked_at: null }), 'unknown', 'never'],
-  ['that did not answer', check('host', { state: 'unknown', waits: 3 }), 'unknown', 'unanswered'],
-  ['upgraded since', check('host', { state: 'unknown', changed_at: AT }), 'unknown', 'changed'],
-  ['whose lists are old', check('host', { findings: ['lists_stale'] }), 'warn', 'attention'],
-  ['whose last upgrade failed, though nothing waits', check('host', { last_upgrade: FAILED }), 'err', 'failed'],
+  ['with packages', check('host', { waits: 3 }), 'ready', 'ready'],
+  ['never looked at', check('host', { state: 'unknown', checked_at: null }), 'unknown', 'unknown'],
+  ['upgraded since', check('host', { state: 'unknown', changed_at: AT }), 'unknown', 'unknown'],
+  ['whose lists are old', check('host', { findings: ['lists_stale'] }), 'stale', 'stale'],
+  ['whose repository is away', check('host', { findings: ['repository_unreachable'] }), 'warn', 'attention'],
+  ['with a warning and old lists', check('host', { findings: ['lists_stale', 'disk_low'] }), 'warn', 'attention'],
+  ['whose last upgrade failed', check('host', { state: 'attention', last_upgrade: FAILED }), 'err', 'failed'],
   [
     'whose upgrade failed and that was not looked at since',
     check('host', { state: 'unknown', changed_at: AT, last_upgrade: FAILED }),
     'err',
     'failed',
   ],
-  ['with an unfinished dpkg', check('host', { findings: ['dpkg_interrupted'] }), 'err', 'unfinished'],
-  ['that is blocked', check('host', { state: 'blocked' }), 'err', 'blocked'],
+  ['that a later check has found in order', check('host', { last_upgrade: FAILED }), 'ok', 'upToDate'],
+  ['that is blocked', check('host', { state: 'blocked', last_upgrade: FAILED }), 'err', 'blocked'],
   ['that is stopped', check('lxc:103', { state: 'stopped' }), 'off', 'stopped'],
   ['without a manager that is known', check('lxc:103', { state: 'unsupported' }), 'off', 'unsupported'],
   [
@@ -41,8 +43,17 @@ test.each([
     'off',
     'unsupported',
   ],
-] as const)('the status shows a target %s', (_, target, kind, text) => {
-  expect(shownOf(target)).toEqual({ kind, text })
+] as const)('the status shows a target %s', (_, target, kind, word) => {
+  expect(shownOf(target)).toEqual({ kind, word })
+})
+
+test('only an upgrade behind a removal counts among the packages that are kept back', () => {
+  const counts = { upgrade: 3, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 2 }
+  const removal = { ...check('host', { findings: ['kept_back_remove'] }), counts }
+
+  expect(updatesIn({ ...check('host'), counts })).toBe(3)
+  expect(updatesIn(removal)).toBe(5)
+  expect(updatesIn({ ...removal, findings: removal.findings.map((one) => ({ ...one, packages: ['a'] })) })).toBe(4)
 })
 
 test('a target that did not answer is marked so beside a worse state', () => {

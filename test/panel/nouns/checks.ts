@@ -1,7 +1,12 @@
 import type { Check, Finding } from '../../../panel/nouns/checked.ts'
 
 interface Of
-  extends Partial<Pick<Check, 'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'last_upgrade'>> {
+  extends Partial<
+    Pick<
+      Check,
+      'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'last_upgrade' | 'exploited' | 'job_id'
+    >
+  > {
   waits?: number
   findings?: readonly Finding['code'][]
 }
@@ -20,6 +25,7 @@ export function check(target: string, { waits = 0, findings = [], ...rest }: Of 
     lists_at: AT,
     job_id: null,
     counts: { upgrade: waits, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
+    exploited: 0,
     download_bytes: null,
     disk_bytes: null,
     findings: findings.map((code) => ({

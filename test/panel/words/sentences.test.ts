@@ -17,8 +17,8 @@ const NOT_SHOWN = [
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
   /^functions\/(auth|dashboard|repair)\/.*\.(post|put|patch|delete)\.ts$/,
   /^functions\/hypervisor\/(action\.post|api-tasks)\.ts$/,
-  /^functions\/checks\/(check(-report|-script)?|finding|remedy-job|(checks|remedies)\.post)\.ts$/,
-  /^functions\/updates\/(upgrade|run\.post|targets\.get)\.ts$/,
+  /^functions\/(checks\/(check(-report|-script)?|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
+  /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/host-helper)\.ts$/,
   /^functions\/auth\/host-account\.ts$/,
   /^functions\/install\/install\.post\.ts$/,
@@ -29,7 +29,7 @@ const NOT_SHOWN = [
   /^serve\/(function-instance|installed|main|server|service-manager|workers)\.ts$/,
   /^ssh\/(command|identity-script)\.ts$/,
   /^jobs\/(runner|script)\.ts$/,
-  /^(settings|ssh|functions\/hypervisor)\/settings\.ts$/,
+  /^(settings|ssh|functions\/(hypervisor|checks))\/settings\.ts$/,
   /^functions\/dashboard\/shortcuts\.ts$/,
 ]
 /** Names and parts of sentences that stand in none by themselves. */
