@@ -1,0 +1,160 @@
+import { PAUSE } from '../updates/apt.ts'
+import { REFRESH } from '../updates/refresh-script.ts'
+
+/*
+ * The shell side of remedies: POSIX scripts that run on the host or inside a container. `<sudo>` is empty or `sudo -n`,
+ * where the sudo rule names apt-get alone. The host helper contains these texts: any change of them, even of a comment,
+ * needs a new `HELPER_VERSION`.
+ */
+
+/**
+ * `REPAIR <sudo> <package>…`, on the host or inside a container: completes an interrupted dpkg operation, then has apt
+ * fix unmet dependencies without removing packages. Where that is impossible, apt may remove the named packages, which
+ * the check has found broken, and no others. Where the sudo rule names apt-get alone, dpkg runs as its hook, as for an
+ * upgrade (`STEPS` of apt.ts). Exits with 0 when nothing is left unfinished.
+ */
+export const REPAIR = `
+sudo=$1
+shift
+broken=$(printf '%s\\n' "$@")
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
+unset TMPDIR TEMPDIR TMP TEMP
+repair='dpkg --force-confdef --force-confold --configure -a'
+set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
+  -o Dpkg::Use-Pty=0 -o APT::Color=0
+if [ -z "$sudo" ]; then
+  $repair </dev/null
+else
+  $sudo apt-get "$@" -o "APT::Update::Pre-Invoke::=DEBIAN_FRONTEND=noninteractive $repair || true" update </dev/null
+fi
+$sudo apt-get -y "$@" --no-remove -f install </dev/null
+checked() { apt-get -o Debug::NoLocking=1 -qq check </dev/null >/dev/null 2>&1; }
+if [ -n "$broken" ] && ! checked; then
+  removed=$(apt-get -o Debug::NoLocking=1 -s -f install </dev/null 2>/dev/null | sed -n 's/^Remv \\([^ ]*\\) .*/\\1/p')
+  others=$(printf '%s\\n' "$removed" | grep -vxF -e "$broken")
+  if [ -n "$removed" ] && [ -z "$others" ]; then
+    $sudo apt-get -y "$@" -f install </dev/null
+  elif [ -n "$others" ]; then
+    echo "apt would also remove these packages, so nothing was removed: $(echo $others)"
+  fi
+fi
+# How things are now counts, not how each step went.
+code=0
+audit=$(dpkg --audit 2>/dev/null) || code=1
+[ -z "$audit" ] || code=1
+[ -z "$(ls /var/lib/dpkg/updates 2>/dev/null)" ] || code=1
+checked || code=1
+if [ "$code" = 0 ]; then echo 'Nothing is left unfinished.'; else echo 'Something is still unfinished.'; fi
+exit "$code"
+`
+
+const QUIETLY = `
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH="$PATH:/usr/sbin:/sbin"
+unset TMPDIR TEMPDIR TMP TEMP`
+
+/**
+ * `ALLOW <sudo> <repository>…`: accepts that these repositories, each as `<base> <suite>` or `<base>`, call themselves
+ * otherwise than before. apt can only accept the changes of all repositories together, so an ordinary refresh first
+ * finds those that have changed; one that is not approved ends the script with 3, and nothing is accepted. Exits with 0
+ * when no repository is refused for a change any more, also when another one cannot be refreshed.
+ */
+export const ALLOW = `
+sudo=$1
+shift
+approved=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}${REFRESH}
+lists=/var/lib/apt/lists/lock
+read_lists() {
+  waited=0
+  pause "$lists"
+  until refresh $sudo apt-get "$@" -o APT::Update::Error-Mode=any -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \\
+    -o Acquire::https::Timeout=20 -o APT::Color=0 update; do
+    locked "$lists" && [ "$waited" -lt 120 ] || break
+    pause "$lists"
+  done
+  case $code:$failed in
+    0:* | 100:?*) ;;
+    *) exit "$code" ;;
+  esac
+}
+foreign() {
+  printf '%s\\n' "$1" | while IFS= read -r name; do
+    [ -z "$name" ] || printf '%s\\n' "$approved" | grep -qxF -e "$name" || printf '%s\\n' "$name"
+  done
+}
+read_lists
+if [ -z "$changed" ]; then
+  echo 'No repository is refused for a change of its name or release.'
+  exit 0
+fi
+others=$(foreign "$changed")
+if [ -n "$others" ]; then
+  printf 'These repositories have changed too, and nobody has accepted that:\\n%s\\nNothing was accepted.\\n' "$others"
+  exit 3
+fi
+read_lists --allow-releaseinfo-change
+others=$(foreign "$accepted")
+if [ -n "$others" ]; then
+  printf 'apt has accepted the changes of these repositories too, which came in the meantime:\\n%s\\n' "$others"
+  exit 3
+fi
+if [ -n "$changed" ]; then
+  printf 'Still refused:\\n%s\\n' "$changed"
+  exit 100
+fi
+echo 'The change was accepted.'
+[ -z "$failed" ] || printf 'Other repositories could not be refreshed: %s\\n' "$failed"
+`
+
+/**
+ * `UNHOLD <sudo> <package>…`: lifts the hold of these packages, each as `name`, for every architecture, or `name:arch`.
+ * Where the sudo rule names apt-get alone, a hook of a refresh without sources lifts it; the hook ends that refresh, so
+ * that no list changes. Exits with 0 when none of the packages is held any more. Only names that apt-mark itself lists
+ * and that match the pattern of package names get into the text of the hook.
+ */
+export const UNHOLD = `
+sudo=$1
+shift
+asked=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}
+held() {
+  apt-mark showhold 2>/dev/null | grep -a -x -e '[a-z0-9][a-z0-9+.-]*' -e '[a-z0-9][a-z0-9+.-]*:[a-z0-9][a-z0-9-]*' |
+    while IFS= read -r name; do
+      printf '%s\\n' "$asked" | grep -qxF -e "$name" -e "\${name%:*}" && printf '%s ' "$name"
+    done
+}
+names=$(held)
+if [ -z "$names" ]; then
+  echo 'None of these packages is held.'
+  exit 0
+fi
+waited=0
+pause /var/lib/dpkg/lock-frontend
+if [ -z "$sudo" ]; then
+  apt-mark unhold $names </dev/null
+else
+  $sudo apt-get -o Debug::NoLocking=1 -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=/dev/null \\
+    -o APT::Get::List-Cleanup=0 -o "APT::Update::Pre-Invoke::=apt-mark unhold $names 2>&1; exit 1" update \\
+    </dev/null 2>&1 | grep -a -v -e '^E: Problem executing scripts' -e '^E: Sub-process returned' -e '^Reading package lists'
+fi
+left=$(held)
+[ -n "$left" ] || exit 0
+printf 'Still held: %s\\n' "$left"
+exit 1
+`
+
+/** `CLEAN <sudo>`: removes the package files that apt has downloaded, and says how much is free before and after. */
+export const CLEAN = `
+sudo=$1${QUIETLY}${PAUSE}
+archives=/var/cache/apt/archives/
+eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
+free() {
+  kib=$(df -Pk "$archives" | { read -r heads && read -r device size used left rest && echo "$left"; })
+  echo "Free space $1: $((kib / 1024)).$((kib % 1024 * 10 / 1024)) MiB"
+}
+free before
+waited=0
+pause "\${archives%/}/lock"
+code=0
+$sudo apt-get clean </dev/null || code=$?
+free after
+exit "$code"
+`

@@ -1,0 +1,148 @@
+import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
+import type { Summary } from './check.ts'
+
+/** Bytes of the planned upgrade: `download` from the network, `disk` more on the disk afterwards (negative: less). */
+export interface Sizes {
+  download: number | null
+  disk: number | null
+}
+
+/** Parses `download 4802` and apt's `After this operation, 12.3 kB of additional disk space will be used.` */
+export function sizesOf(lines: readonly string[]): Sizes {
+  const sizes: Sizes = { download: null, disk: null }
+  for (const line of lines) {
+    const download = /^download (\d{1,15})$/.exec(line)?.[1]
+    if (download !== undefined) sizes.download = Number(download)
+    const [, amount = '', unit = '', end] =
+      /^After this operation, ([\d.,]{1,20}) (\w?B) .*(used|freed)/.exec(line) ?? []
+    const bytes = Math.round(Number(amount.replaceAll(',', '')) * 1000 ** ' kMGT'.indexOf(unit[0] ?? ''))
+    if (end !== undefined && unit !== 'B' && Number.isSafeInteger(bytes)) sizes.disk = end === 'freed' ? -bytes : bytes
+    if (end !== undefined && unit === 'B') sizes.disk = Number(amount) * (end === 'freed' ? -1 : 1)
+  }
+  return sizes
+}
+
+/** An upgrade that leaves less than this on a file system is told. */
+const LITTLE = 100 * 1024 * 1024
+
+interface Space {
+  name: string
+  free: number
+  id: string
+}
+
+/**
+ * Compares the free space with the needs of the planned upgrade. Lines: `<folder> <free blocks> <block size> <blocks>
+ * <file system id>`, where the folder of downloads is named `archives`, and `cached <bytes>` that `apt-get clean`
+ * frees.
+ */
+export function diskFindings(lines: readonly string[], sizes: Sizes, hasKernel: boolean): Finding[] {
+  const spaces = new Map<string, Space>()
+  let cached = 0
+  for (const line of lines.slice(0, 20)) {
+    const [name = '', blocks, size, , id = ''] = line.split(' ')
+    if (name === 'cached') cached = Number(blocks) || 0
+    else if (Number(size) > 0) spaces.set(name, { name, free: Number(blocks) * Number(size), id })
+  }
+  const downloads = spaces.get('archives')
+  const system = spaces.get('/usr') ?? spaces.get('/')
+  const need = new Map<string, number>()
+  const add = (space: Space | undefined, bytes: number | null) => {
+    if (space && bytes !== null && bytes > 0) need.set(space.id, (need.get(space.id) ?? 0) + bytes)
+  }
+  add(downloads, sizes.download)
+  add(system, sizes.disk)
+  const told = new Set<string>()
+  return [...spaces.values()].flatMap((space) => {
+    const isFirst = !told.has(space.id)
+    told.add(space.id)
+    // Downloads are removed again, so only a lack counts there; and /boot matters when a kernel arrives.
+    const isOnlyCache = space === downloads
+    if (!isFirst || (space.name === '/boot' && !hasKernel)) return []
+    const needed = need.get(space.id) ?? 0
+    const name = isOnlyCache ? '/var/cache/apt/archives' : space.name
+    const cleans = downloads?.id === space.id && cached > 0
+    if (needed > space.free) {
+      const lack = `La place manque sur ${name} : la mise à jour demande ${megabytes(needed)}, il reste ${megabytes(space.free)}.`
+      const remedy = cleans && space.free + cached >= needed ? REMEDIES.CLEAN : REMEDIES.TERMINAL
+      return [findingOf('disk_low', { message: lack, remedy })]
+    }
+    const left = space.free - needed
+    if (isOnlyCache || left >= LITTLE) return []
+    const message = `Il ne reste presque plus de place sur ${name} : ${megabytes(left)} après la mise à jour.`
+    return [
+      findingOf('disk_low', { severity: 'warning', message, remedy: cleans ? REMEDIES.CLEAN : REMEDIES.TERMINAL }),
+    ]
+  })
+}
+
+function megabytes(bytes: number): string {
+  const [amount, unit] = bytes >= 1e9 ? [bytes / 1e9, 'Go'] : [bytes / 1e6, 'Mo']
+  return `${amount.toLocaleString('fr', { maximumFractionDigits: 1 })} ${unit}`
+}
+
+/** Recognises a read-only root in lines `<mount point> rw|ro`, of which the last one of a mount point is in force. */
+export function mountFindings(lines: readonly string[]): Finding[] {
+  const modes = new Map(
+    lines.slice(0, 50).map((line) => [(line.split(' ')[0] ?? '').slice(0, 100), line.split(' ')[1]]),
+  )
+  const locked = [...modes].flatMap(([place, mode]) => (mode === 'ro' ? [place] : []))
+  if (locked.length === 0) return []
+  const message = `${locked.join(', ')} en lecture seule : rien ne peut être installé.`
+  return [findingOf('root_read_only', { message })]
+}
+
+/** Files that a message names. */
+const NAMED = 5
+
+/** Names the changed configuration files of planned packages; lines `<package> <file>`. */
+export function conffileFindings(lines: readonly string[]): Finding[] {
+  const files = lines.slice(0, 100).map((line) => line.slice(line.indexOf(' ') + 1, 300))
+  const packages = [...new Set(lines.slice(0, 100).map((line) => line.split(' ')[0] ?? ''))]
+  if (files.length === 0) return []
+  const more = files.length > NAMED ? ` et ${files.length - NAMED} autres` : ''
+  const named = `${files.slice(0, NAMED).join(', ')}${more}`
+  const message = `Vous avez modifié ${named} : votre version est gardée ; si la nouvelle diffère, elle est posée à côté (.dpkg-dist).`
+  return [findingOf('conffile_changed', { packages, message })]
+}
+
+/**
+ * Returns whether the host must be restarted: a package asked for it, or a newer kernel of the running flavour is
+ * installed. A container has no kernel of its own.
+ */
+export function rebootOf(
+  asked: readonly string[] | undefined,
+  kernels: readonly string[],
+  place: 'host' | 'container',
+): Summary['reboot'] {
+  if (place === 'container') return { required: null, reasons: [] }
+  const [running = '', ...installed] = kernels
+  const newer = installed.filter((one) => flavourOf(one) === flavourOf(running) && compareKernels(one, running) > 0)
+  const newest = newer.sort(compareKernels).at(-1)
+  const reasons = asked?.slice(0, 100).map((line) => line.slice(0, 200)) ?? []
+  if (newest !== undefined && installed.includes(running))
+    reasons.push(`noyau ${newest.slice(0, 100)} installé, ${running.slice(0, 100)} en service`)
+  return { required: asked !== undefined || reasons.length > 0, reasons }
+}
+
+/** Returns `pve` of `6.8.12-13-pve`, `cloud-amd64` of `6.12.48+deb13-cloud-amd64`. */
+const flavourOf = (release: string) =>
+  release
+    .split('-')
+    .slice(1)
+    .filter((word) => /^[a-z]/.test(word) && !/^bpo/.test(word))
+    .join('-')
+
+function compareKernels(one: string, other: string): number {
+  const [left, right] = [one, other].map((text) => text.split(/[^\d]+/).map(Number))
+  for (const [at, value] of (left ?? []).entries()) if (value !== (right?.[at] ?? 0)) return value - (right?.[at] ?? 0)
+  return 0
+}
+
+/** Returns the programs that use replaced files; lines `<unit or program> <file>`. */
+export function servicesOf(lines: readonly string[]): Summary['services'] {
+  return lines.slice(0, 100).flatMap((line) => {
+    const [name = '', file = ''] = line.split(' ')
+    return name === '' ? [] : [{ name: name.slice(0, 100), reason: file.slice(0, 200) }]
+  })
+}

@@ -1,0 +1,131 @@
+import * as z from 'zod'
+
+/** Every code of a finding. */
+export const FindingCode = z.enum([
+  'repository_unreachable',
+  'repository_changed',
+  'repository_unsigned',
+  'repository_expired',
+  'lists_stale',
+  'held',
+  'phased',
+  'kept_back_install',
+  'kept_back_remove',
+  'kept_back_dependencies',
+  'dpkg_interrupted',
+  'dependencies_broken',
+  'disk_low',
+  'conffile_changed',
+  'manager_locked',
+  'container_locked',
+  'container_stopped',
+  'container_template',
+  'manager_missing',
+  'network_missing',
+  'root_read_only',
+  'protection_unavailable',
+  'self_impact',
+  'reboot_required',
+  'services_outdated',
+  'end_of_life',
+  'application_update',
+])
+
+export const RemedyAction = z.enum([
+  'retry_check',
+  'allow_release_change',
+  'repair_dpkg',
+  'lift_hold',
+  'clean_cache',
+  'start_container',
+  'review_conffile',
+  'open_terminal',
+])
+
+/** An obstacle or a remark about a target, with the repair that applies. */
+export const Finding = z.object({
+  code: FindingCode,
+  severity: z.enum(['info', 'warning', 'blocking']),
+  message: z.string(),
+  packages: z.array(z.string()),
+  repository: z.string().nullable(),
+  remedy: z.object({ action: RemedyAction, label: z.string() }).nullable(),
+})
+export type Finding = z.infer<typeof Finding>
+
+const RETRY = { action: 'retry_check', label: 'Revérifier' } as const
+const REPAIR = { action: 'repair_dpkg', label: 'Réparer' } as const
+const ALLOW = { action: 'allow_release_change', label: 'Accepter le changement' } as const
+const LIFT = { action: 'lift_hold', label: 'Libérer' } as const
+const CLEAN = { action: 'clean_cache', label: 'Vider le cache' } as const
+const START = { action: 'start_container', label: 'Démarrer' } as const
+const REVIEW = { action: 'review_conffile', label: 'Examiner le fichier' } as const
+const TERMINAL = { action: 'open_terminal', label: 'Ouvrir un terminal' } as const
+
+/** Severity, message and remedy of the codes that checks report. */
+const FINDINGS = {
+  repository_unreachable: ['warning', 'Un dépôt n’a pas répondu : ses listes ne sont pas à jour.', RETRY],
+  repository_changed: [
+    'warning',
+    'Un dépôt a changé de nom ou de version. Acceptez le changement si vous l’attendiez.',
+    ALLOW,
+  ],
+  repository_unsigned: [
+    'warning',
+    'La signature d’un dépôt n’est pas reconnue. Installez sa clé, ou retirez le dépôt.',
+    TERMINAL,
+  ],
+  repository_expired: ['warning', 'Les listes d’un dépôt ne sont plus valables : le miroir est en retard.', RETRY],
+  lists_stale: ['warning', 'Les listes de paquets manquent ou ont plus d’un jour.', RETRY],
+  held: ['info', 'Des paquets sont figés : aucune mise à jour ne les change tant qu’ils ne sont pas libérés.', LIFT],
+  phased: ['info', 'Des paquets sont en diffusion progressive : leur tour viendra sans rien faire.', null],
+  kept_back_install: ['info', 'Des mises à jour installent aussi de nouveaux paquets.', null],
+  kept_back_remove: ['info', 'Des mises à jour ne passent qu’en supprimant d’autres paquets.', null],
+  kept_back_dependencies: ['info', 'Des paquets attendent des dépendances que les dépôts n’offrent pas.', null],
+  dpkg_interrupted: ['warning', 'dpkg n’a pas fini : la prochaine mise à jour répare d’abord.', REPAIR],
+  dependencies_broken: ['blocking', 'Des dépendances ne sont pas satisfaites : apt refuse toute mise à jour.', REPAIR],
+  disk_low: ['blocking', 'La place manque sur le disque pour cette mise à jour.', TERMINAL],
+  conffile_changed: [
+    'warning',
+    'Vous avez modifié des fichiers de configuration que la mise à jour remplacerait : les vôtres sont gardés.',
+    REVIEW,
+  ],
+  manager_locked: ['warning', 'apt ou dpkg est déjà en cours d’exécution. Revérifiez quand il aura fini.', RETRY],
+  container_locked: ['warning', 'L’hyperviseur a verrouillé le conteneur. Revérifiez quand il aura fini.', RETRY],
+  container_stopped: ['info', 'Le conteneur est arrêté : il n’est pas démarré pour être vérifié.', START],
+  container_template: ['info', 'Ce conteneur est un modèle : il ne démarre pas et n’est pas vérifié.', null],
+  manager_missing: ['info', 'Aucun gestionnaire de paquets connu.', null],
+  network_missing: ['warning', 'Aucun dépôt n’a répondu : le réseau semble manquer.', RETRY],
+  root_read_only: ['blocking', 'Le système de fichiers est en lecture seule : rien ne peut être installé.', TERMINAL],
+  reboot_required: ['info', 'Un redémarrage est requis.', null],
+  services_outdated: ['info', 'Des services utilisent encore des fichiers remplacés par une mise à jour.', null],
+  end_of_life: ['warning', 'Cette distribution ne reçoit plus de corrections de sécurité.', null],
+} as const satisfies Partial<Record<Finding['code'], readonly [Finding['severity'], string, Finding['remedy']]>>
+
+/** Remedies that a finding may have instead of that of its code. */
+export const REMEDIES = { CLEAN, TERMINAL } as const
+
+type ReportedCode = keyof typeof FINDINGS
+
+/** Package names in one finding. */
+const MAX_NAMES = 100
+/** Cuts a name that a target reports: every page loads the findings of all targets. */
+const short = (name: string) => name.slice(0, 200)
+
+/** Returns a finding; the given fields replace those of its code. */
+export function findingOf(
+  code: ReportedCode,
+  { packages = [], repository = null, ...own }: Partial<Omit<Finding, 'code'>> = {},
+): Finding {
+  const [severity, message, remedy] = FINDINGS[code]
+  const named = packages.slice(0, MAX_NAMES).map(short)
+  return {
+    code,
+    severity,
+    message,
+    remedy,
+    ...own,
+    packages: named,
+    repository: repository?.slice(0, 300) ?? null,
+  }
+}
