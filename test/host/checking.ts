@@ -61,3 +61,16 @@ export function checkingAs(caller: Caller) {
     },
   }
 }
+
+/**
+ * Turns automatic checks off, as an administrator, and waits until none runs: `keepHostFile` without a database needs
+ * a job that is the only one on the host.
+ */
+export async function endAutomaticChecks(admin: Caller): Promise<void> {
+  const { status } = await admin.patch('/api/settings', { checks_automatic: 'off' })
+  expect(status).toBe(200)
+  const Checks = z.object({ checks: z.array(z.looseObject({ checking: z.boolean() })) })
+  const running = async () =>
+    Checks.parse((await admin.get('/api/updates/checks')).body).checks.some((one) => one.checking)
+  await expect.poll(running, { timeout: 60_000 }).toBe(false)
+}

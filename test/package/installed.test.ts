@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { endAutomaticChecks } from '../host/checking.ts'
 import { packages, signIn } from '../host/client.ts'
 import { alike, hashes, jobDetail, keepHostFile, steps, upTo } from '../host/copies.ts'
 import { runJob, startJob } from '../host/job.ts'
@@ -83,6 +84,7 @@ test('an upgrade while a job runs loses no output, and keeps the administratorâ€
   await inside('102', 'touch /etc/rig/hold')
   const settings = await host.sh(`cat ${SETTINGS}`)
   const former = await startByUnit(host)
+  await endAutomaticChecks(await signIn(former, 'alice'))
   const bob = await signIn(former, 'bob')
   const id = await startJob(bob, 'lxc:102')
   const kept = await keepHostFile(id)

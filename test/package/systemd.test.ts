@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { endAutomaticChecks } from '../host/checking.ts'
 import { signIn } from '../host/client.ts'
 import { alike, hashes, jobDetail, keepHostFile, steps, upTo } from '../host/copies.ts'
 import { startJob } from '../host/job.ts'
@@ -56,6 +57,7 @@ test('an installed service runs, reports that it is ready, and is enabled for th
 test('an upgrade while a job runs restarts the service and loses no output of the job', async () => {
   await replacePostinst('102', slowPostinst({ lines: LINES, seconds: 0.05, bytes: NO_TEXT }))
   await inside('102', 'touch /etc/rig/hold')
+  await endAutomaticChecks(await signIn({ url }, 'alice'))
   const bob = await signIn({ url }, 'bob')
   const id = await startJob(bob, 'lxc:102')
   const kept = await keepHostFile(id)
