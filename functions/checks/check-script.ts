@@ -1,6 +1,6 @@
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
-import { LOCKED } from '../updates/apt.ts'
+import { LOCKED } from '../updates/lock-script.ts'
 
 /*
  * The shell side of a check and the format of its output. An inspection prints sections: a word at the beginning of a

@@ -1,4 +1,4 @@
-import { PAUSE } from '../updates/apt.ts'
+import { PAUSE } from '../updates/lock-script.ts'
 import { REFRESH } from '../updates/refresh-script.ts'
 
 /*
@@ -62,26 +62,16 @@ export const ALLOW = `
 sudo=$1
 shift
 approved=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}${REFRESH}
-lists=/var/lib/apt/lists/lock
-read_lists() {
-  waited=0
-  pause "$lists"
-  until refresh $sudo apt-get "$@" -o APT::Update::Error-Mode=any -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \\
-    -o Acquire::https::Timeout=20 -o APT::Color=0 update; do
-    locked "$lists" && [ "$waited" -lt 120 ] || break
-    pause "$lists"
-  done
-  case $code:$failed in
-    0:* | 100:?*) ;;
-    *) exit "$code" ;;
-  esac
+refresh_all() {
+  read_lists $sudo apt-get "$@" -o APT::Update::Error-Mode=any -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \\
+    -o Acquire::https::Timeout=20 -o APT::Color=0 update
 }
 foreign() {
   printf '%s\\n' "$1" | while IFS= read -r name; do
     [ -z "$name" ] || printf '%s\\n' "$approved" | grep -qxF -e "$name" || printf '%s\\n' "$name"
   done
 }
-read_lists
+refresh_all
 if [ -z "$changed" ]; then
   echo 'No repository is refused for a change of its name or release.'
   exit 0
@@ -91,7 +81,7 @@ if [ -n "$others" ]; then
   printf 'These repositories have changed too, and nobody has accepted that:\\n%s\\nNothing was accepted.\\n' "$others"
   exit 3
 fi
-read_lists --allow-releaseinfo-change
+refresh_all --allow-releaseinfo-change
 others=$(foreign "$accepted")
 if [ -n "$others" ]; then
   printf 'apt has accepted the changes of these repositories too, which came in the meantime:\\n%s\\n' "$others"

@@ -1,4 +1,5 @@
 import { type Command, type Elevation, HOST_HELPER, quote, readLines, script } from '../../ssh/ssh.ts'
+import { PAUSE } from './lock-script.ts'
 import { REFRESH, relay } from './refresh-script.ts'
 
 /** Lists available upgrades, in English whatever the language of the host or container. */
@@ -46,36 +47,6 @@ function withoutEnd(text: string): string {
   return text.slice(0, end)
 }
 
-/**
- * A shell test: another process holds the lock of that file. /proc/locks identifies files by a number that is not
- * unique across file systems, so anybody could hold a lock with the same number. The test therefore requires that the
- * holder has this very file open or, where that cannot be read, is root.
- */
-export const LOCKED = `
-locked() {
-  inode=$(stat -c %i "$1" 2>/dev/null) || return 1
-  for holder in $(sed -n "s/.* \\([0-9][0-9]*\\) [^ ]*:$inode [^ ]* [^ ]*$/\\1/p" /proc/locks); do
-    for open in "/proc/$holder/fd"/*; do
-      [ "$open" -ef "$1" ] && return 0
-    done
-    [ "$(id -u)" = 0 ] || ! grep -q '^Uid:[^0-9]*0[^0-9]' "/proc/$holder/status" 2>/dev/null || return 0
-  done
-  return 1
-}`
-
-/**
- * A shell function: `pause <file>` waits until no other process holds the lock of that file, until `$waited`, which the
- * caller sets to 0, is 120 seconds.
- */
-export const PAUSE = `${LOCKED}
-pause() {
-  while locked "$1" && [ "$waited" -lt 120 ]; do
-    [ "$waited" -gt 0 ] || echo 'Waiting for another apt-get or dpkg to finish...'
-    waited=$((waited + 1))
-    sleep 1
-  done
-}`
-
 /** The beginning of the line that `STEPS` prints between its two steps when it could not refresh every repository. */
 export const PARTLY_REFRESHED = 'Not every repository could be refreshed: '
 /** The exit code of `STEPS` after an upgrade without the newest lists of every repository: EX_TEMPFAIL, not apt's. */
@@ -96,7 +67,7 @@ sudo=$1
 unset TMPDIR TEMPDIR TMP TEMP
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
 waited=0${PAUSE}${REFRESH}
-lists=/var/lib/apt/lists/lock frontend=/var/lib/dpkg/lock-frontend
+frontend=/var/lib/dpkg/lock-frontend
 interrupted() {
   set -- /var/lib/dpkg/updates/[0-9]*
   [ -e "$1" ] || [ -n "$(dpkg --audit 2>/dev/null)" ]
@@ -110,16 +81,7 @@ fi
 set -- -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120 \\
   -o Dpkg::Use-Pty=0 -o APT::Color=0 -o APT::Update::Error-Mode=any
 [ -z "$hook" ] || set -- "$@" -o "APT::Update::Pre-Invoke::=$hook"
-waited=0
-pause "$lists"
-until refresh $sudo apt-get "$@" update; do
-  locked "$lists" && [ "$waited" -lt 120 ] || break
-  pause "$lists"
-done
-case $code:$failed in
-  0:* | 100:?*) ;;
-  *) exit "$code" ;;
-esac
+read_lists $sudo apt-get "$@" update
 [ -z "$failed" ] || printf '%s\\n' "${PARTLY_REFRESHED}$failed"
 $sudo apt-get -y "$@" full-upgrade </dev/null || exit
 [ -n "$failed" ] || exit 0

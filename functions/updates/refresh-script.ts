@@ -97,10 +97,11 @@ syswrite $told, join("\\n", join(", ", @failed), @changed) . "\\n";`,
 })
 
 /**
- * A shell function: `refresh <command> <argument>…` runs `apt-get … update` live and returns its exit code, which
- * `$code` has too. `$failed` names the repositories that could not be refreshed, and is empty when there are none;
- * `$changed` has a line for each that apt refuses because it calls itself otherwise than before, `$accepted` one for
- * each whose change apt has accepted.
+ * Shell functions, which need `PAUSE`. `read_lists <command> <argument>…` runs `apt-get … update` live, once no other
+ * process holds the lock of the lists, or 120 seconds have passed. It ends the script with the command's code where the
+ * refresh has failed as a whole, and returns otherwise. `$failed` then names the repositories that could not be
+ * refreshed, and is empty when there are none; `$changed` has a line for each that apt refuses because it calls itself
+ * otherwise than before, `$accepted` one for each whose change apt has accepted.
  */
 export const REFRESH = `
 refresh() {
@@ -109,4 +110,16 @@ refresh() {
   changed=$(printf '%s\\n' "$told" | sed -n '2,$s/^E //p')
   accepted=$(printf '%s\\n' "$told" | sed -n '2,$s/^N //p')
   return "$code"
+}
+read_lists() {
+  waited=0 lists=/var/lib/apt/lists/lock
+  pause "$lists"
+  until refresh "$@"; do
+    locked "$lists" && [ "$waited" -lt 120 ] || break
+    pause "$lists"
+  done
+  case $code:$failed in
+    0:* | 100:?*) ;;
+    *) exit "$code" ;;
+  esac
 }`

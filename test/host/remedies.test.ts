@@ -80,20 +80,7 @@ describe.each<[Account]>([['alice'], ['ops'], ['narrow']])('with the service acc
       expect(['ready', 'up_to_date']).toContain(after.state)
     })
 
-    test('the changelog of an offered version is read, from the repository or from the package', async () => {
-      await rig('publish', place, 'rig-fail', '3.0', 'security', 'cve=CVE-2026-0001')
-      await rig('refresh', place)
-
-      const { status, body } = await caller.get(
-        `/api/updates/changelog?target=${target}&package=rig-fail&from=2.0&to=3.0`,
-      )
-
-      expect({ status, body }).toMatchObject({
-        status: 200,
-        body: { package: 'rig-fail', entries: [expect.objectContaining({ version: '3.0', urgency: 'high' })] },
-      })
-      expect(JSON.stringify(body)).toContain('CVE-2026-0001')
-    })
+    readsChangelog(() => caller, place, target)
   })
 
   test('start_container starts a stopped container, and a check of it follows', async () => {
@@ -116,3 +103,33 @@ describe.each<[Account]>([['alice'], ['ops'], ['narrow']])('with the service acc
     expect(after).toMatchObject({ state: 'attention', last_upgrade: { outcome: 'warned' } })
   })
 })
+
+describe('with the service account root', () => {
+  let caller: Caller
+  beforeAll(async () => {
+    await rig('reset')
+    const service = await startService({ as: 'root' })
+    caller = await signIn(service, 'alice')
+    return () => service.stop()
+  })
+
+  readsChangelog(() => caller, 'host', 'host')
+  readsChangelog(() => caller, '101', 'lxc:101')
+})
+
+function readsChangelog(caller: () => Caller, place: string, target: string): void {
+  test(`the changelog of a version offered to ${target} is read, from the repository or from the package`, async () => {
+    await rig('publish', place, 'rig-fail', '3.0', 'security', 'cve=CVE-2026-0001')
+    await rig('refresh', place)
+
+    const { status, body } = await caller().get(
+      `/api/updates/changelog?target=${target}&package=rig-fail&from=2.0&to=3.0`,
+    )
+
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { package: 'rig-fail', entries: [expect.objectContaining({ version: '3.0', urgency: 'high' })] },
+    })
+    expect(JSON.stringify(body)).toContain('CVE-2026-0001')
+  })
+}

@@ -3,6 +3,7 @@ import { access, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
+import { HELPER_VERSION } from '../../functions/elevation/installed-helper.ts'
 import { freePort } from '../free-port.ts'
 import { canary, password, search } from '../property/canaries.ts'
 import { type Answer, ask, login, packages, refresh, signedIn } from './client.ts'
@@ -152,7 +153,9 @@ describe('the check', () => {
     await sudoRule(rule)
     const after = await checked(bob)
     expect(after.checks.map(([, ok]) => ok)).toEqual([true, true, true, true, true])
-    expect(after.checks[2]?.[2]).toBe('bob n’a par sudo que les droits qu’ops-panel-host lui donne (version 2).')
+    expect(after.checks[2]?.[2]).toBe(
+      `bob n’a par sudo que les droits qu’ops-panel-host lui donne (version ${HELPER_VERSION}).`,
+    )
   })
 
   test('reports a helper that is older, changed or not owned by root, with the remedy', async () => {
@@ -162,7 +165,9 @@ describe('the check', () => {
     await installHelper('s/^VERSION=.*/VERSION=0/')
     expect(await told()).toEqual([
       false,
-      expect.stringMatching(/\(version 0\)\. Il faut la version 2 : « ops-panel host helper » dit comment/),
+      expect.stringContaining(
+        `(version 0). Il faut la version ${HELPER_VERSION} : « ops-panel host helper » dit comment`,
+      ),
     ])
     await installHelper('$ s/$/# changed/')
     expect(await told()).toEqual([true, expect.stringContaining('Il diffère de celui de ce service')])
