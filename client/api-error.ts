@@ -1,5 +1,7 @@
 import type { Code, Operation } from './operation.ts'
-import type { Detail } from './operations.ts'
+import type { Detail, Operations } from './operations.ts'
+
+type Finding = Operations['GET /api/updates/checks']['answer']['checks'][number]['findings'][number]
 
 export interface Failure<code extends string = string> {
   /** HTTP status; 0 when there was no answer. */
@@ -9,6 +11,8 @@ export interface Failure<code extends string = string> {
   message: string
   /** The rejected fields of a request. */
   details?: Detail[]
+  /** The findings that stand in the way of a plan of an upgrade. */
+  findings?: Finding[] | undefined
   /** The id of the request in the service's log. */
   requestId?: string | undefined
   /** The number of seconds after which a retry makes sense. */
@@ -24,15 +28,18 @@ export class ApiError<code extends string = string> extends Error implements Fai
   status: number
   code: code
   details: Detail[]
+  findings: Finding[]
   requestId: string | undefined
   retryAfter: number | undefined
 
-  constructor(operation: string, { message, status, code, details = [], requestId, retryAfter, cause }: Failure<code>) {
+  constructor(operation: string, failure: Failure<code>) {
+    const { message, status, code, details = [], findings = [], requestId, retryAfter, cause } = failure
     super(message, { cause })
     this.operation = operation
     this.status = status
     this.code = code
     this.details = details
+    this.findings = findings
     this.requestId = requestId
     this.retryAfter = retryAfter
   }

@@ -53,6 +53,12 @@ export type Module = {
 /** The id of a module. */
 export type ModuleId = string
 
+/** Names a plan. */
+export type PlanId = string
+
+/** Names a run: several plans that were started together. */
+export type RunId = string
+
 /** Names a session. */
 export type SessionId = number
 
@@ -710,7 +716,7 @@ export interface Operations {
         changed_at: string | null
         last_upgrade: {
           job_id: JobId
-          outcome: 'done' | 'warned' | 'failed' | 'cancelled'
+          outcome: 'done' | 'warned' | 'failed' | 'cancelled' | 'plan_changed'
           exit_code: number | null
           finished_at: string
         } | null
@@ -823,7 +829,7 @@ export interface Operations {
       changed_at: string | null
       last_upgrade: {
         job_id: JobId
-        outcome: 'done' | 'warned' | 'failed' | 'cancelled'
+        outcome: 'done' | 'warned' | 'failed' | 'cancelled' | 'plan_changed'
         exit_code: number | null
         finished_at: string
       } | null
@@ -857,6 +863,24 @@ export interface Operations {
     }> | null
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
+  /** Hold packages, or lift their hold */
+  'PUT /api/updates/holds': {
+    body: { target: Target; packages: Array<string>; held: boolean }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** The newest jobs, for polling */
   'GET /api/updates/jobs': {
     query?: {
@@ -875,6 +899,9 @@ export interface Operations {
         started_by_name: string
         containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
         warnings: Array<string>
+        run_id: RunId | null
+        plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
+        plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
         kind?: 'upgrade' | 'check' | 'remedy'
       }> | null
     }
@@ -896,6 +923,9 @@ export interface Operations {
       started_by_name: string
       containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
       warnings: Array<string>
+      run_id: RunId | null
+      plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
+      plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
       kind?: 'upgrade' | 'check' | 'remedy' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
@@ -930,6 +960,205 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** Make a plan of an upgrade */
+  'POST /api/updates/plans': {
+    body: {
+      target: Target
+      only?: 'all' | 'security'
+      packages?: Array<string>
+      exclude?: Array<string>
+      allow_remove?: boolean
+    }
+    answer: {
+      id: PlanId
+      target: Target
+      hash: string
+      made_at: string
+      made_by: string
+      expires_at: string
+      only: 'all' | 'security'
+      actions: Array<{
+        name: string
+        arch: string
+        from: string | null
+        to: string | null
+        action: 'upgrade' | 'install' | 'remove' | 'downgrade'
+        origin: string | null
+        security: boolean
+        size: number | null
+        source: string | null
+        cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
+        status: 'planned' | 'held' | 'phased' | 'kept_back'
+        reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
+      }>
+      counts: {
+        upgrade: number
+        security: number
+        install: number
+        remove: number
+        held: number
+        phased: number
+        kept_back: number
+      }
+      download_bytes: number | null
+      disk_bytes: number | null
+      findings: Array<{
+        code:
+          | 'repository_unreachable'
+          | 'repository_changed'
+          | 'repository_unsigned'
+          | 'repository_expired'
+          | 'lists_stale'
+          | 'held'
+          | 'phased'
+          | 'kept_back_install'
+          | 'kept_back_remove'
+          | 'kept_back_dependencies'
+          | 'dpkg_interrupted'
+          | 'dependencies_broken'
+          | 'disk_low'
+          | 'conffile_changed'
+          | 'manager_locked'
+          | 'container_locked'
+          | 'container_stopped'
+          | 'container_template'
+          | 'manager_missing'
+          | 'network_missing'
+          | 'root_read_only'
+          | 'protection_unavailable'
+          | 'self_impact'
+          | 'reboot_required'
+          | 'services_outdated'
+          | 'end_of_life'
+          | 'application_update'
+        severity: 'info' | 'warning' | 'blocking'
+        message: string
+        packages: Array<string>
+        repository: string | null
+        remedy: {
+          action:
+            | 'retry_check'
+            | 'allow_release_change'
+            | 'repair_dpkg'
+            | 'lift_hold'
+            | 'clean_cache'
+            | 'start_container'
+            | 'review_conffile'
+            | 'open_terminal'
+          label: string
+        } | null
+      }>
+      protection: null
+      state: 'current' | 'used' | 'expired'
+      job_id: JobId | null
+    }
+    code:
+      | 'account_kept_out'
+      | 'body_too_large'
+      | 'host_answer_too_long'
+      | 'host_helper_old'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'plan_empty'
+      | 'plan_impossible'
+      | 'plans_busy'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** A plan */
+  'GET /api/updates/plans/{id}': {
+    params: { id: PlanId }
+    answer: {
+      id: PlanId
+      target: Target
+      hash: string
+      made_at: string
+      made_by: string
+      expires_at: string
+      only: 'all' | 'security'
+      actions: Array<{
+        name: string
+        arch: string
+        from: string | null
+        to: string | null
+        action: 'upgrade' | 'install' | 'remove' | 'downgrade'
+        origin: string | null
+        security: boolean
+        size: number | null
+        source: string | null
+        cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
+        status: 'planned' | 'held' | 'phased' | 'kept_back'
+        reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
+      }>
+      counts: {
+        upgrade: number
+        security: number
+        install: number
+        remove: number
+        held: number
+        phased: number
+        kept_back: number
+      }
+      download_bytes: number | null
+      disk_bytes: number | null
+      findings: Array<{
+        code:
+          | 'repository_unreachable'
+          | 'repository_changed'
+          | 'repository_unsigned'
+          | 'repository_expired'
+          | 'lists_stale'
+          | 'held'
+          | 'phased'
+          | 'kept_back_install'
+          | 'kept_back_remove'
+          | 'kept_back_dependencies'
+          | 'dpkg_interrupted'
+          | 'dependencies_broken'
+          | 'disk_low'
+          | 'conffile_changed'
+          | 'manager_locked'
+          | 'container_locked'
+          | 'container_stopped'
+          | 'container_template'
+          | 'manager_missing'
+          | 'network_missing'
+          | 'root_read_only'
+          | 'protection_unavailable'
+          | 'self_impact'
+          | 'reboot_required'
+          | 'services_outdated'
+          | 'end_of_life'
+          | 'application_update'
+        severity: 'info' | 'warning' | 'blocking'
+        message: string
+        packages: Array<string>
+        repository: string | null
+        remedy: {
+          action:
+            | 'retry_check'
+            | 'allow_release_change'
+            | 'repair_dpkg'
+            | 'lift_hold'
+            | 'clean_cache'
+            | 'start_container'
+            | 'review_conffile'
+            | 'open_terminal'
+          label: string
+        } | null
+      }>
+      protection: null
+      state: 'current' | 'used' | 'expired'
+      job_id: JobId | null
+    }
+    code: 'plan_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** Apply the remedy of a finding */
   'POST /api/updates/remedies': {
     body: {
@@ -956,12 +1185,16 @@ export interface Operations {
   }
   /** Start an upgrade */
   'POST /api/updates/run': {
-    body: { target: Target }
+    body: { target: Target; plan?: PlanId }
     answer: { job_id: JobId; message: string }
     code:
       | 'account_kept_out'
       | 'body_too_large'
       | 'invalid_json'
+      | 'plan_expired'
+      | 'plan_missing'
+      | 'plan_of_another_target'
+      | 'plan_used'
       | 'profile_missing'
       | 'queue_full'
       | 'rate_limited'
@@ -971,6 +1204,59 @@ export interface Operations {
       | 'target_missing'
       | 'unauthenticated'
       | AnyCode
+  }
+  /** Run several plans */
+  'POST /api/updates/runs': {
+    body: { plans: Array<PlanId> }
+    answer: { run_id: RunId; jobs: Array<{ target: Target; job_id: JobId }>; message: string }
+    code:
+      | 'account_kept_out'
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'plan_expired'
+      | 'plan_missing'
+      | 'plan_used'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_repeated'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** A run of several plans */
+  'GET /api/updates/runs/{id}': {
+    params: { id: RunId }
+    answer: {
+      id: RunId
+      started_at: string
+      started_by_name: string
+      jobs: Array<{
+        job_id: JobId
+        target: string
+        status: 'running' | 'success' | 'error'
+        started_at: string
+        finished_at?: string
+        exit_code: number | null
+        error_code: string | null
+        started_by_name: string
+        containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+        warnings: Array<string>
+        run_id: RunId | null
+        plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
+        plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
+        kind?: 'upgrade' | 'check' | 'remedy'
+      }>
+    }
+    code: 'rate_limited' | 'run_missing' | 'unauthenticated' | AnyCode
+  }
+  /** The targets with a package */
+  'GET /api/updates/search': {
+    query: { q: string }
+    answer: { targets: Array<Target> }
+    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** The targets of upgrades */
   'GET /api/updates/targets': {

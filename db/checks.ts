@@ -2,6 +2,7 @@
  * The stored findings of checks, one row per target, so that the panel can show them without asking the host and each
  * container again.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { type Followed, JobPart } from './jobs.ts'
 import type { Database, Statement } from './libsql/database.ts'
@@ -53,7 +54,8 @@ const CHECKS = `
 SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
   nullif(max(coalesce(c.started_at, ''), coalesce((
-    SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND (kind IN ('upgrade', 'remedy')
+    SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND error_code IS NOT 'plan_changed'
+      AND (kind IN ('upgrade', 'remedy')
       OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), '')), '') AS touched_at,
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
@@ -108,6 +110,36 @@ const Packages = z.object({ packages: z.string().nullable() })
 export async function readCheckedPackages(db: Database, target: string): Promise<string | undefined> {
   const [row] = await db.query(Packages, 'SELECT packages FROM checks WHERE target = ?', [target])
   return row?.packages ?? undefined
+}
+
+const Name = z.object({ target: z.string() })
+
+/** The targets whose package lists are searched by one statement. */
+const SEARCHED = 10
+
+/**
+ * The targets whose package list, as JSON, contains a text anywhere, the host first. Compares ASCII letters whatever
+ * their case.
+ */
+export async function targetsNaming(db: Database, text: string): Promise<string[]> {
+  const known = await db.query(
+    Name,
+    'SELECT target FROM checks WHERE packages IS NOT NULL ORDER BY vmid IS NOT NULL, vmid',
+  )
+  const written = JSON.stringify(text).slice(1, -1)
+  const found = new Set<string>()
+  for (let from = 0; from < known.length; from += SEARCHED) {
+    const some = JSON.stringify(known.slice(from, from + SEARCHED).map(({ target }) => target))
+    const rows = await db.query(
+      Name,
+      `SELECT target FROM checks WHERE target IN (SELECT value FROM json_each(?))
+         AND instr(lower(packages), lower(?)) > 0`,
+      [some, written],
+    )
+    for (const { target } of rows) found.add(target)
+    await nextTurn()
+  }
+  return known.flatMap(({ target }) => (found.has(target) ? [target] : []))
 }
 
 const Running = z.object({ id: z.string() })

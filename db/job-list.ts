@@ -24,7 +24,17 @@ const Listed = JobRow.pick({
   finished_at: true,
   parts: true,
   warnings: true,
+  run_id: true,
+  plan_id: true,
+  plan_difference: true,
 }).extend({ started_by_name: z.string() })
+
+/** The number of differences from its plan that a list shows of a job. */
+const DIFFERENCES = 20
+const LISTED = `jobs.id, kind, target, status, error_code, exit_code, jobs.started_at, finished_at, parts, warnings, run_id,
+  plan_id, iif(plan_difference IS NULL, NULL, (SELECT json_group_array(json(value))
+    FROM (SELECT value FROM json_each(plan_difference) LIMIT ${DIFFERENCES}))) AS plan_difference,
+  username AS started_by_name`
 
 /** A job as lists show it, with the name of the user who started it. */
 export type ListedJob = z.infer<typeof Listed>
@@ -43,14 +53,21 @@ export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<
     `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
   return db.query(
     Listed,
-    `SELECT jobs.id, kind, target, status, error_code, exit_code, started_at, finished_at, parts, warnings,
-       username AS started_by_name
-     FROM jobs JOIN users ON users.id = started_by
+    `SELECT ${LISTED} FROM jobs JOIN users ON users.id = started_by
      WHERE jobs.id IN (
        ${kinds.map((each) => `${newest(each)} UNION `).join('')}
        SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
      ORDER BY started_at DESC, jobs.rowid DESC`,
     [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],
+  )
+}
+
+/** The jobs of a run, in the order in which they were asked for. */
+export function jobsOfRun(db: Database, run: string): Promise<ListedJob[]> {
+  return db.query(
+    Listed,
+    `SELECT ${LISTED} FROM jobs JOIN users ON users.id = started_by WHERE run_id = ? ORDER BY jobs.rowid`,
+    [run],
   )
 }
 

@@ -4,7 +4,6 @@
  */
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'
-import { NOW_MS } from './job-leases.ts'
 import type { Database, Statement } from './libsql/database.ts'
 import { StoredText, storedText } from './libsql/text.ts'
 
@@ -47,6 +46,9 @@ export const JobRow = z.object({
     .string()
     .nullable()
     .transform((text) => (text === null ? [] : z.array(z.string()).parse(JSON.parse(text)))),
+  run_id: z.string().nullable(),
+  plan_id: z.string().nullable(),
+  plan_difference: z.string().nullable(),
 })
 /**
  * A job as stored.
@@ -59,121 +61,32 @@ export const JobRow = z.object({
  * - `epoch`: counts the followers, from 1. Only the follower of the current epoch may write.
  * - `parts`: the parts of a started job that has several.
  * - `warnings`: French sentences that an ended job has beside its result.
+ * - `run_id`: the run that started the job with others; `plan_id`: the plan that it carries out, removed or not.
+ * - `plan_difference`: what differed from the plan, as JSON, which may be long.
  */
 export type JobRow = z.infer<typeof JobRow>
-
-export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
-  folder?: string
-}
 
 /** A job as its follower in one epoch knows it: the key of all conditional writes. */
 export type Followed = Pick<JobRow, 'id' | 'epoch'>
 
-/** The most jobs of a kind that may run or wait: of one user for one target, of one user, and of all users. */
-export interface JobBounds {
-  ofTarget: number
-  ofUser: number
-  ofAll: number
-}
-
 /** The SQL condition that two queues conflict: they are equal, or one is `a/*` and the other is `a/…`. */
-const conflict = (one: string, other: string): string =>
+export const conflict = (one: string, other: string): string =>
   `${one} <> '' AND (${one} = ${other} OR ${covers(one, other)} OR ${covers(other, one)})`
 const covers = (all: string, one: string): string =>
   `(${all} LIKE '%/*' AND substr(${one}, 1, length(${all}) - 1) = substr(${all}, 1, length(${all}) - 1))`
-
-/**
- * The number of latest jobs whose turns count, beside those of running jobs. Older turns are lower than all current
- * ones.
- */
-const SEARCHED = 500
-
-/**
- * The turn of a new job. Each job of a user has the turn after the user's previous one, and a user who is new to a
- * queue starts at its current turn. The users' jobs therefore alternate, however many jobs one of them has queued.
- */
-const TURN = `
-  WITH near AS (
-    SELECT turn, begun, status, started_by FROM jobs
-    WHERE (status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED})
-      AND ${conflict('queue', ':queue')}
-  )
-  SELECT max(
-    coalesce((SELECT max(turn) FROM near WHERE begun = 1), 0),
-    coalesce((SELECT max(turn) + 1 FROM near WHERE started_by = :user AND (begun = 1 OR status = 'running')), 0)
-  )`
-
-/** The jobs that each bound counts. Jobs of one queue have the same target, however it is spelt. */
-const OF_KIND = `FROM jobs WHERE status = 'running' AND kind = :kind`
-const OF_USER = `${OF_KIND} AND started_by = :user`
-const OF_TARGET = `${OF_USER} AND queue = :queue AND (queue <> '' OR target = :target)`
-
-/** The bounds allow no further job. */
-export class QueueFull extends Error {
-  override readonly name = 'QueueFull'
-}
-
-/**
- * Records a job with its first follower and lease, and executes the `INSERT … SELECT`s of `more`, in one transaction.
- * Rejects with QueueFull when the bounds allow no further job.
- */
-export async function addJob(
-  db: Database,
-  job: NewJob,
-  { owner, leaseMs }: { owner: string; leaseMs: number },
-  more: readonly Statement[] = [],
-  { ofTarget, ofUser, ofAll }: JobBounds = UNBOUNDED,
-): Promise<Followed> {
-  const given = {
-    id: job.id,
-    folder: job.folder ?? null,
-    kind: job.kind,
-    args: job.args,
-    queue: storedText(job.queue),
-    target: storedText(job.target),
-    at: job.started_at,
-    user: job.started_by,
-    owner,
-    leaseMs,
-    ofTarget,
-    ofUser,
-    ofAll,
-  }
-  const [added = 0] = await db.batch([
-    positional(
-      `INSERT INTO jobs (id, folder, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until, turn)
-       SELECT :id, :folder, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs, (${TURN})
-       WHERE (SELECT count(*) ${OF_TARGET}) < :ofTarget AND (SELECT count(*) ${OF_USER}) < :ofUser
-         AND (SELECT count(*) ${OF_KIND}) < :ofAll`,
-      given,
-    ),
-    ...more.map(({ sql, args = [] }) => ({
-      sql: `${sql} WHERE EXISTS (SELECT 1 FROM jobs WHERE id = ?)`,
-      args: [...args, job.id],
-    })),
-  ])
-  if (added === 0) throw new QueueFull(`no more jobs of kind ${job.kind}`)
-  return { id: job.id, epoch: 1 }
-}
-
-const UNBOUNDED: JobBounds = { ofTarget: 2 ** 31, ofUser: 2 ** 31, ofAll: 2 ** 31 }
-
-/** Turns a statement with named arguments into one with positional arguments. */
-function positional(sql: string, given: Record<string, string | number | Buffer | null>): Statement {
-  const args: (string | number | Buffer | null)[] = []
-  const text = sql.replace(/:(\w+)/g, (_, name: string) => {
-    args.push(given[name] ?? null)
-    return '?'
-  })
-  return { sql: text, args }
-}
 
 export async function findJob(db: Database, id: string): Promise<JobRow | undefined> {
   const [job] = await db.query(JobRow, 'SELECT * FROM jobs WHERE id = ?', [id])
   return job
 }
 
-const Queued = z.object({ id: z.string(), queue: StoredText, target: StoredText, begun: z.number().transform(Boolean) })
+const Queued = z.object({
+  id: z.string(),
+  queue: StoredText,
+  target: StoredText,
+  begun: z.number().transform(Boolean),
+  run_id: z.string().nullable(),
+})
 
 /** A running job with its queue; `begun` is true once the job has had its turn. */
 export type QueuedJob = z.infer<typeof Queued>
@@ -182,16 +95,21 @@ export type QueuedJob = z.infer<typeof Queued>
 export function queuedJobs(db: Database): Promise<QueuedJob[]> {
   return db.query(
     Queued,
-    `SELECT id, queue, target, begun FROM jobs WHERE status = 'running' ORDER BY begun DESC, turn, rowid`,
+    `SELECT id, queue, target, begun, run_id FROM jobs WHERE status = 'running' ORDER BY begun DESC, turn, rowid`,
   )
 }
 
-/** Records that a running job has its turn. False while a conflicting job has one. */
+/** The number of jobs of one run that work at a time. */
+export const AT_ONCE_OF_RUN = 4
+
+/** Records that a running job has its turn. False while a conflicting job, or enough jobs of the same run, have one. */
 export async function takeTurn(db: Database, id: string): Promise<boolean> {
   const changed = await db.run(
     `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
        SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
-         AND ${conflict('other.queue', 'jobs.queue')})`,
+         AND ${conflict('other.queue', 'jobs.queue')})
+       AND (run_id IS NULL OR (SELECT count(*) FROM jobs AS mate WHERE mate.run_id = jobs.run_id AND mate.begun = 1
+         AND mate.status = 'running' AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUN})`,
     [id],
   )
   return changed > 0
@@ -267,6 +185,14 @@ export function noteWarnings({ id, epoch }: Followed, warnings: readonly string[
   return {
     sql: `UPDATE jobs SET warnings = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
     args: [JSON.stringify(warnings), id, epoch],
+  }
+}
+
+/** Makes the statement that stores how a job found its plan changed, as one of the statements of its end. */
+export function notePlanDifference({ id, epoch }: Followed, difference: string): Statement {
+  return {
+    sql: `UPDATE jobs SET plan_difference = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
+    args: [difference, id, epoch],
   }
 }
 

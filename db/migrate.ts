@@ -22,6 +22,7 @@ import { sql as securityData } from './migrations/0013-security-data.ts'
 import { sql as jobWarnings } from './migrations/0014-job-warnings.ts'
 import { sql as automaticChecks } from './migrations/0015-automatic-checks.ts'
 import { sql as containerFlags } from './migrations/0016-container-flags.ts'
+import { sql as plans } from './migrations/0017-plans.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly string[] = [
   jobWarnings,
   automaticChecks,
   containerFlags,
+  plans,
 ]
 
 const Version = z.object({ version: z.number() })

@@ -30,6 +30,7 @@ import startChecks from './checks/checks.post.ts'
 import checkChanges from './checks/checks.ws.ts'
 import remedies from './checks/remedies.post.ts'
 import { remedyJob } from './checks/remedy-job.ts'
+import searchChecks from './checks/search.get.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
 import asyncApi from './documents/asyncapi.get.ts'
@@ -69,6 +70,9 @@ import modulesRemove from './modules/modules-remove.command.ts'
 import modules from './modules/modules.get.ts'
 import panelFile from './panel/file.get.ts'
 import panelPage from './panel/page.get.ts'
+import holds from './plans/holds.put.ts'
+import plan from './plans/plan.get.ts'
+import makePlan from './plans/plans.post.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
 import installModule from './registry/install.post.ts'
@@ -77,6 +81,10 @@ import registry from './registry/modules.get.ts'
 import pruneDeployments from './registry/prune-deployments.task.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
+import runOfPlans from './runs/run.get.ts'
+import run from './runs/run.post.ts'
+import runPlans from './runs/runs.post.ts'
+import { upgradeJob } from './runs/upgrade-job.ts'
 import type { Services } from './services.ts'
 import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
@@ -89,9 +97,7 @@ import changeSettings from './settings/settings.patch.ts'
 import terminal from './terminal/terminal.ws.ts'
 import changelog from './updates/changelog.get.ts'
 import packages from './updates/packages.get.ts'
-import run from './updates/run.post.ts'
 import targets from './updates/targets.get.ts'
-import { upgradeJob } from './updates/upgrade.ts'
 import refreshData from './vulnerabilities/refresh-data.task.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
@@ -141,13 +147,19 @@ export const functions: readonly AnyFunction[] = [
   startChecks, //   POST   /api/updates/checks
   check, //         GET    /api/updates/checks/:target
   history, //       GET    /api/updates/history
+  holds, //         PUT    /api/updates/holds
   jobs, //          GET    /api/updates/jobs
   job, //           GET    /api/updates/jobs/:id
   cancel, //        POST   /api/updates/jobs/:id/cancel
   jobOutput, //     GET    /api/updates/jobs/:id/output
   packages, //      GET    /api/updates/packages
+  makePlan, //      POST   /api/updates/plans
+  plan, //          GET    /api/updates/plans/:id
   remedies, //      POST   /api/updates/remedies
   run, //           POST   /api/updates/run
+  runPlans, //      POST   /api/updates/runs
+  runOfPlans, //    GET    /api/updates/runs/:id
+  searchChecks, //  GET    /api/updates/search
   targets, //       GET    /api/updates/targets
   metrics, //       GET    /metrics
   panelFile, //     GET    /panel/:file

@@ -24,6 +24,7 @@ import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
 import type { SetupToken } from './install/setup-token.ts'
 import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { PLANS_ERRORS } from './plans/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
@@ -61,6 +62,7 @@ export const ERRORS = {
   ...SETTINGS_AREA_ERRORS,
   ...INSTALL_ERRORS,
   ...UPDATES_ERRORS,
+  ...PLANS_ERRORS,
   ...JOBS_AREA_ERRORS,
   ...CHECKS_ERRORS,
   ...HYPERVISOR_ERRORS,

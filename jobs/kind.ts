@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import type { JobBounds, JobPart, JobRow } from '../db/jobs.ts'
+import type { JobBounds } from '../db/job-start.ts'
+import type { JobPart, JobRow } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import type { Command, Host } from '../ssh/ssh.ts'
 
@@ -28,7 +29,13 @@ export interface JobKind<args = unknown> {
    * Returns statements that store a result read from the output, in one transaction with the end of the job. Another
    * instance may repeat them, so they must be idempotent, and change nothing while the job runs (see `db/checks.ts`).
    */
-  result?(args: args, ended: EndedJob): Promise<Statement[]>
+  result?(args: args, ended: EndedJob): Promise<Statement[] | JobResult>
+}
+
+/** The statements of a job's end, and the error that replaces the end of a command that ended by itself. */
+export interface JobResult {
+  statements: Statement[]
+  failure?: { message: string; code: string } | undefined
 }
 
 /** A job that is about to end. */
@@ -36,6 +43,8 @@ export interface EndedJob {
   db: Database
   /** The row before the end, with the parts as the command noted them. */
   row: JobRow
+  /** The exit code of its command; null where that is not known. */
+  code: number | null
   /** Whether a user cancelled the job. */
   cancelled: boolean
 }
@@ -48,7 +57,7 @@ export interface AnyJobKind {
   bounds?: JobBounds | undefined
   prepare(args: unknown, host: Host): Promise<Prepared>
   leftovers(args: unknown, host: Host): Promise<string[]>
-  result(args: unknown, ended: EndedJob): Promise<Statement[]>
+  result(args: unknown, ended: EndedJob): Promise<JobResult>
 }
 
 /** Declares a kind of job. Jobs are stored as `{kind, args}`, so that any instance can take one over. */
@@ -72,6 +81,9 @@ export function defineJob<args>({
       return 'command' in prepared ? prepared : { command: prepared }
     },
     leftovers: async (stored, host) => (await leftovers?.(args.parse(stored), host)) ?? [],
-    result: async (stored, ended) => (await result?.(args.parse(stored), ended)) ?? [],
+    async result(stored, ended) {
+      const found = (await result?.(args.parse(stored), ended)) ?? []
+      return Array.isArray(found) ? { statements: found } : found
+    },
   }
 }

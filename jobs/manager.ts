@@ -5,7 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
 import type { NewestOfKind } from '../db/job-list.ts'
-import { addJob, endJob, findJob, type JobRow, QueueFull, requestCancel } from '../db/jobs.ts'
+import { addJob, addRun, type NewJob, PlanNotCurrent, QueueFull } from '../db/job-start.ts'
+import { endJob, findJob, type Followed, type JobRow, requestCancel } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -27,6 +28,8 @@ export interface NewJobRequest {
   args: unknown
   target: string
   startedBy: number
+  /** The id of the plan that the job carries out. Its start uses the plan up, in one transaction. */
+  plan?: string
   /** Makes the audit entry of the start, which is stored in one transaction with the job. */
   announce?(id: string): Statement
 }
@@ -35,10 +38,12 @@ export interface Jobs {
   /** The names of the kinds that can be started. */
   kinds: readonly string[]
   /**
-   * Records a job, starts it in the background and returns its id; throws `queue_full`. On demand (`onDemand`), returns
-   * only when the host has started the job or the job waits for another one.
+   * Records a job, starts it in the background and returns its id; throws `queue_full`, and PlanNotCurrent. On demand
+   * (`onDemand`), returns only when the host has started the job or the job waits for another one.
    */
   start(job: NewJobRequest): Promise<string>
+  /** Starts all jobs of a run like `start`, of one kind and for one user, or none. Returns their ids in the same order. */
+  startRun(run: string, jobs: readonly NewJobRequest[]): Promise<string[]>
   /**
    * Cancels a running job, whichever instance follows it, and stores the audit entry. False when the job is not
    * running.
@@ -208,37 +213,57 @@ export function createJobs({
     for (const id of unknown.keys()) if (!orphans.some((orphan) => orphan.id === id)) unknown.delete(id)
   }
 
+  const newJob = (name: string, { args, target, startedBy, plan, announce }: NewJobRequest) => {
+    const now = clock()
+    const job: NewJob = {
+      id: newJobId(now),
+      folder: newJobFolder(),
+      kind: name,
+      args: JSON.stringify(args),
+      queue: kindOf(name).queue(args),
+      target,
+      started_at: timestamp(now),
+      started_by: startedBy,
+      ...(plan !== undefined && { plan_id: plan }),
+    }
+    return { job, more: announce ? [announce(job.id)] : [] }
+  }
+
+  /** Records jobs by `add` and follows them. */
+  const startRows = async (name: string, ids: readonly string[], add: () => Promise<Followed[]>): Promise<void> => {
+    try {
+      const added = await add()
+      list.changed()
+      for (const { id, epoch } of added) {
+        const found = await findJob(db, id)
+        // With a slow database the lease may have expired, and another instance may have taken the job over.
+        if (found?.epoch === epoch && !stopped) run(found)
+      }
+    } catch (error) {
+      if (error instanceof PlanNotCurrent) throw error
+      if (error instanceof QueueFull)
+        throw jobFailure('queue_full', { cause: error, retryAfter: FULL_SECONDS, values: { ...kindOf(name).bounds } })
+      for (const id of ids) failedStarts.add(id)
+      throw error
+    }
+    const startedOrWaiting = ids.flatMap((id) => runs.get(id)?.startedOrWaiting ?? [])
+    if (onDemand) await Promise.race([Promise.all(startedOrWaiting), pause(START_MS, undefined, { ref: false })])
+  }
+
   return {
     kinds: [...byName.keys()],
-    async start({ kind: name, args, target, startedBy, announce }) {
-      const kind = kindOf(name)
-      const now = clock()
-      const row = {
-        id: newJobId(now),
-        folder: newJobFolder(),
-        kind: name,
-        args: JSON.stringify(args),
-        queue: kind.queue(args),
-        target,
-      }
-      const started_at = timestamp(now)
-      const more = announce ? [announce(row.id)] : []
-      try {
-        const job = await addJob(db, { ...row, started_at, started_by: startedBy }, lease, more, kind.bounds)
-        list.changed()
-        const found = await findJob(db, row.id)
-        // With a slow database the lease may have expired, and another instance may have taken the job over.
-        if (found?.epoch === job.epoch && !stopped) run(found)
-      } catch (error) {
-        if (error instanceof QueueFull)
-          throw jobFailure('queue_full', { cause: error, retryAfter: FULL_SECONDS, values: { ...kind.bounds } })
-        failedStarts.add(row.id)
-        throw error
-      }
-      const startedOrWaiting = runs.get(row.id)?.startedOrWaiting
-      if (onDemand && startedOrWaiting)
-        await Promise.race([startedOrWaiting, pause(START_MS, undefined, { ref: false })])
-      return row.id
+    async start(request) {
+      const { job, more } = newJob(request.kind, request)
+      const add = async () => [await addJob(db, job, lease, more, kindOf(request.kind).bounds)]
+      await startRows(request.kind, [job.id], add)
+      return job.id
+    },
+    async startRun(id, requests) {
+      const kind = requests[0]?.kind ?? ''
+      const jobs = requests.map((request) => newJob(kind, request))
+      const ids = jobs.map(({ job }) => job.id)
+      await startRows(kind, ids, () => addRun(db, { id, jobs }, lease, kindOf(kind).bounds))
+      return ids
     },
     async cancel(id, username, announce) {
       if (!(await requestCancel(db, id, username, announce))) return false

@@ -2,7 +2,7 @@
  * The queue of jobs. Without it, two jobs could change one container at the same time, and one user's jobs could hold
  * up everybody else's.
  */
-import { type QueuedJob, queuedJobs, takeTurn } from '../db/jobs.ts'
+import { AT_ONCE_OF_RUN, type QueuedJob, queuedJobs, takeTurn } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 import { LeaseLost } from './output.ts'
@@ -33,8 +33,8 @@ interface Waiting {
 }
 
 /**
- * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. One query
- * serves all waiting jobs.
+ * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. Of the jobs of one run,
+ * a few work at a time. One query serves all waiting jobs.
  */
 export function createJobQueue(db: Database, log: Log): JobQueue {
   const waiting = new Set<Waiting>()
@@ -123,12 +123,19 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
   }
 }
 
-/** The jobs ahead of a job that conflict with it; undefined when the job is not in the list. */
+/**
+ * The jobs ahead of a job that conflict with it, or else those of its run that it has to wait for; undefined when the
+ * job is not in the list.
+ */
 function jobsAhead(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
   const at = jobs.findIndex((job) => job.id === id)
   const own = jobs[at]
   if (!own || own.begun) return own && []
-  return jobs.slice(0, at).filter((job) => conflict(job.queue, own.queue))
+  const ahead = jobs.slice(0, at)
+  const conflicting = ahead.filter((job) => conflict(job.queue, own.queue))
+  if (own.run_id === null || conflicting.length > 0) return conflicting
+  const mates = ahead.filter(({ run_id }) => run_id === own.run_id)
+  return mates.length < AT_ONCE_OF_RUN ? [] : mates
 }
 
 function conflict(one: string, other: string): boolean {

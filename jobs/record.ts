@@ -1,7 +1,8 @@
 import { endJob, findJob, type Followed, type JobEnd, type JobPart, type JobRow, markLaunched } from '../db/jobs.ts'
-import type { Database, Statement } from '../db/libsql/database.ts'
+import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
+import type { EndedJob, JobResult } from './kind.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 
 /**
@@ -15,9 +16,9 @@ export interface JobRecord {
   /** Records that the host has the job, and its parts unless they are recorded already. */
   launched(parts?: readonly JobPart[]): Promise<void>
   /**
-   * Records the end, with the states of the parts that the command noted and with the statements of `result`. A job
-   * that a user has cancelled, at any instance, ends as cancelled, with the lines of `leftovers` at the end of its
-   * output. Returns the row after the end.
+   * Records the end, with the states of the parts that the command noted and with the statements of `result`, whose
+   * failure makes the end of a command an error. A job that a user has cancelled, at any instance, ends as cancelled,
+   * with the lines of `leftovers` at the end of its output. Returns the row after the end.
    */
   end(end: JobEnd, of: JobEndings): Promise<JobRow>
 }
@@ -26,7 +27,7 @@ export interface JobRecord {
 export interface JobEndings {
   notes: readonly string[]
   leftovers(): Promise<string[]>
-  result(row: JobRow, cancelled: boolean): Promise<Statement[]>
+  result(ended: Omit<EndedJob, 'db'>): Promise<JobResult>
 }
 
 const NEWLINE = 10
@@ -59,6 +60,13 @@ export function createJobRecord(
       await output.flush()
     })
 
+  /** Appends the last line of the output, after other lines, unless a previous follower stored it and then died. */
+  const appendOnce = async (text: string, before = async (): Promise<string[]> => []) => {
+    const bytes = Buffer.from(text)
+    const isStored = epoch > 1 && bytes.equals(await stored(async () => lastBytes(await read(), bytes.length)))
+    if (!isStored) await appendText([...(await before()), text].join('\n'))
+  }
+
   return {
     current: () => stored(read),
     appendText,
@@ -70,22 +78,23 @@ export function createJobRecord(
       const planned = notes.length > 0 ? (await stored(read)).parts : null
       const parts = planned && { parts: notedParts(planned, notes) }
       const end = { ...ofCommand, ...parts }
-      const stating = async (isCancelled: boolean) => result({ ...(await read()), ...parts }, isCancelled)
-      const ended = await stored(async () => endJob(db, job, end, { now, more: await stating(false) }))
+      const stating = async (cancelled: boolean) =>
+        result({ row: { ...(await read()), ...parts }, code: end.exit_code, cancelled })
+      const { statements, failure } = await stored(() => stating(false))
+      const failed = end.status === 'success' ? failure : undefined
+      const replaced = failed && ({ status: 'error', error: failed.message, error_code: failed.code } as const)
+      if (failed) await appendOnce(failed.message)
+      const ended = await stored(() => endJob(db, job, { ...end, ...replaced }, { now, more: statements }))
       if (ended) return stored(read)
-      const at = await stored(read)
-      const { cancelled_by: username, launched } = at
+      const { cancelled_by: username, launched } = await stored(read)
       if (username === null) throw new LeaseLost(`job ${id} has ended elsewhere`)
       const error = `Annulé par ${username}`
-      // A previous follower may have stored the text and died before it recorded the end.
-      const text = Buffer.from(error)
-      const isStored = epoch > 1 && text.equals(await stored(() => lastBytes(at, text.length)))
-      if (!isStored) {
-        const lines = [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])]
-        await appendText([...lines, error].join('\n'))
-      }
+      await appendOnce(error, async () => [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])])
       const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...parts } as const
-      await stored(async () => endJob(db, job, cancelled, { now, cancelledBy: username, more: await stating(true) }))
+      await stored(async () => {
+        const { statements } = await stating(true)
+        return endJob(db, job, cancelled, { now, cancelledBy: username, more: statements })
+      })
       return stored(read)
     },
   }

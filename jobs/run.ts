@@ -3,7 +3,7 @@
  * instance could continue a job that another one has started.
  */
 import type { JobEnd, JobRow } from '../db/jobs.ts'
-import { type Database, type Statement, StorageError } from '../db/libsql/database.ts'
+import { type Database, StorageError } from '../db/libsql/database.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { type Failure, translate } from '../runtime/errors.ts'
@@ -11,7 +11,7 @@ import type { Host } from '../ssh/ssh.ts'
 import { jobFailure } from './codes.ts'
 import { followOutput, JobLost, type JobOutcome } from './follow.ts'
 import { createHostJob, StartNotAttempted, StartFailed } from './host-job.ts'
-import type { AnyJobKind } from './kind.ts'
+import type { AnyJobKind, EndedJob, JobResult } from './kind.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 import { createJobProgress } from './progress.ts'
 import type { JobQueue } from './queue.ts'
@@ -82,14 +82,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   const name = row.folder ?? id
   const args: unknown = JSON.parse(row.args)
   const hostJob = createHostJob({ host, ...persisting }, kind, { id, name, args, mostOutput })
-  const result = async (ended: JobRow, isCancelled: boolean): Promise<Statement[]> => {
+  const result = async (ended: Omit<EndedJob, 'db'>): Promise<JobResult> => {
     try {
-      return await kind.result(args, { db: services.db, row: ended, cancelled: isCancelled })
+      return await kind.result(args, { ...ended, db: services.db })
     } catch (error) {
       if (error instanceof StorageError) throw error
       // The job has ended whether its result can be read or not.
       log.error({ job: id, err: error }, 'the result of a job could not be read')
-      return []
+      return { statements: [] }
     }
   }
 

@@ -7,10 +7,11 @@ const MAX = 4 * 1024 * 1024
 /** Bytes of one read. */
 const PIECE = 256 * 1024
 
-type Job = Pick<JobRow, 'id' | 'error' | 'error_code' | 'output_size' | 'output_from'>
+type Job = Pick<JobRow, 'id' | 'error' | 'error_code' | 'exit_code' | 'output_size' | 'output_from'>
 
 /**
- * The output of a job for its record: the error of a failed job, else its text, or the end of a long text.
+ * The output of a job for its record: the error of a job whose command has not ended by itself, else its text, or the
+ * end of a long text.
  */
 export async function jobText(db: Database, job: Job): Promise<string> {
   let text = ''
@@ -21,10 +22,10 @@ export async function jobText(db: Database, job: Job): Promise<string> {
 /** Yields the text of `jobText` in pieces. */
 export async function* jobPieces(
   db: Database,
-  { id, error, error_code, output_size, output_from }: Job,
+  { id, error, error_code, exit_code, output_size, output_from }: Job,
 ): AsyncGenerator<string> {
-  // The output of a cancelled job ends with the error.
-  if (error !== null && error_code !== 'cancelled') return yield error
+  // The output of a cancelled job, and of one whose command has ended, ends with the error.
+  if (error !== null && error_code !== 'cancelled' && exit_code === null) return yield error
   const from = Math.max(output_from, output_size - MAX)
   let at = from
   while (at < output_size) {

@@ -48,7 +48,10 @@ function errors(fn: AnyFunction, table: ErrorTable): ZodOpenApiResponsesObject {
 
 function refusal(codes: string[], table: ErrorTable) {
   const saysWhen = (code: string) => entryOf(table, code)[2]?.retryAfter === true
-  const schema = z.object({ error: z.string(), code: z.enum(codes), details: z.array(Detail).optional() })
+  const more = Object.assign({}, ...codes.map((code) => entryOf(table, code)[2]?.more ?? {}))
+  const schema = z
+    .object({ error: z.string(), code: z.enum(codes), details: z.array(Detail).optional() })
+    .extend(z.object(more).partial().shape)
   return {
     description: codes.map((code) => `\`${code}\`: ${entryOf(table, code)[1].replace(/\{\w+\}/g, '…')}`).join('\n\n'),
     headers: {

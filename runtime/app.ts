@@ -177,7 +177,7 @@ function pipeline(
       if (result instanceof CachedJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
         const body = bodyOf(result, (err) => services.log.error({ id, function: bucket, err }, 'an answer broke off'))
-        return answer(body, 200, id, headers)
+        return answer(body, typeof success === 'number' ? success : 200, id, headers)
       }
       if (result instanceof AssetAnswer) {
         const asked = { acceptEncoding: header('accept-encoding'), ifNoneMatch: header('if-none-match') }

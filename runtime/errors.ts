@@ -3,6 +3,7 @@
  * unexpected error goes to the log and never to the client.
  */
 
+import type * as z from 'zod'
 import { StorageError } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 
@@ -12,6 +13,8 @@ interface Traits {
   retryAfter?: true
   /** A token in the request is invalid or expired. The refusal counts against the limit on refused tokens. */
   badToken?: true
+  /** Further fields of the response, which `FailureOptions` set. */
+  more?: Readonly<Record<string, z.ZodType>>
 }
 
 /** The HTTP status, the French sentence and further properties of an error code. */
@@ -63,6 +66,8 @@ export interface FailureOptions {
   /** Values for the placeholders in the sentence. */
   values?: Record<string, string | number>
   details?: Detail[]
+  /** The further fields of the response that the code declares. */
+  more?: Readonly<Record<string, unknown>>
   /** Logged, never sent. */
   cause?: unknown
   /** Seconds until a retry makes sense: the `Retry-After` header. */
@@ -75,12 +80,13 @@ export class Failure extends Error {
   readonly code: string
   readonly status: number
   readonly details: Detail[] | undefined
+  readonly more: Readonly<Record<string, unknown>> | undefined
   readonly retryAfter: number | undefined
   /** Whether the token that came with the request is to blame. */
   readonly badToken: boolean
 
   constructor(code: string, [status, text, traits]: ErrorEntry, options: FailureOptions = {}) {
-    const { values = {}, details, cause, retryAfter } = options
+    const { values = {}, details, more, cause, retryAfter } = options
     super(
       text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')),
       { cause },
@@ -88,6 +94,7 @@ export class Failure extends Error {
     this.code = code
     this.status = status
     this.details = details
+    this.more = more
     this.retryAfter = retryAfter
     this.badToken = traits?.badToken ?? false
   }
@@ -111,8 +118,8 @@ export function failureIn(table: ErrorTable, code: string, options?: FailureOpti
 }
 
 /** The JSON body of an error response. */
-export function errorBody({ code, message, details }: Failure): string {
-  return JSON.stringify({ error: message, code, ...(details && { details }) })
+export function errorBody({ code, message, details, more }: Failure): string {
+  return JSON.stringify({ error: message, code, ...(details && { details }), ...more })
 }
 
 /**

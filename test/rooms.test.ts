@@ -301,7 +301,7 @@ test.each([
   ['functions/index.ts', `import login from './auth/login.post.ts'`],
   ['serve/server.ts', `import { functions } from '../functions/index.ts'\nconst clock = () => new Date()`],
   ['serve/fetch.ts', `import { functions } from '../functions/index.ts'`],
-  ['jobs/manager.ts', `import { addJob } from '../db/jobs.ts'\nimport { z } from 'zod'`],
+  ['jobs/manager.ts', `import { addJob } from '../db/job-start.ts'\nimport { z } from 'zod'`],
   ['jobs/run.ts', `import type { Host } from '../ssh/ssh.ts'\nimport { createQueue } from './queue.ts'`],
   ['jobs/manager.ts', 'const at = new Date(seconds * 1000)\nconst began = performance.now()'],
   ['jobs/manager.ts', '// Date.now() and process.env are not for here\n/* import x from "../functions/index.ts" */'],

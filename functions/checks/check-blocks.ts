@@ -76,6 +76,32 @@ export async function inSlices<item>(items: Iterable<item>, visit: (one: item) =
 }
 
 /** Removes control and format characters: a target must not move the reader's cursor or reverse the text. */
-function withoutControls(text: string): string {
+export function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trimEnd()
+}
+
+/** Splits the output into words at the beginning of a line, and the indented lines below each word. */
+export async function partsOf(
+  lines: readonly string[],
+): Promise<{ words: Map<string, string>; sections: Map<string, string[]> }> {
+  const words = new Map<string, string>()
+  const sections = new Map<string, string[]>()
+  let current: string[] | undefined
+  await inSlices(lines, (line) => {
+    if (line.startsWith(' ')) {
+      if (line.trim() !== '') current?.push(line.slice(1))
+    } else if (line !== '') {
+      const space = line.indexOf(' ')
+      const word = space < 0 ? line : line.slice(0, space)
+      words.set(word, space < 0 ? '' : line.slice(space + 1))
+      current = []
+      sections.set(word, current)
+    }
+  })
+  return { words, sections }
+}
+
+/** Returns the exit code that the last line of a section tells, `code 0`; NaN without one. */
+export function codeOf(lines: readonly string[]): number {
+  return Number(/^code (\d+)$/.exec(lines.at(-1) ?? '')?.[1] ?? Number.NaN)
 }

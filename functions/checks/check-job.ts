@@ -110,24 +110,25 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
   }
   await nextTurn()
   const list = containers ? saveContainers(containers, at, row) : []
-  // A cancelled check may not have reached the targets without a report.
-  const missing = cancelled ? [] : (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
+  const missing = (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
+  // A cancelled check may not have reached them: that says nothing against their former results.
+  const silent = cancelled ? [] : missing
   return [
     ...list,
     ...templates,
     ...findings,
-    ...missing.map((name) => markUnanswered(row, name)),
+    ...silent.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),
   ]
 }
 
-/** The part that records a target that did not respond. */
+/** The part that records a target without a new result. */
 function unansweredPart(target: string): JobPart {
   return { id: target, name: '', state: UNANSWERED, code: null }
 }
 
 /**
- * Returns the targets that a check covers. For `all`, these are the running containers, or the ones known to run when
+ * Returns the targets that a check covers: not a stopped container, but one that is not listed. For `all`, these are the running containers, or the ones known to run when
  * the host cannot list them.
  */
 async function coveredTargets(
@@ -136,7 +137,8 @@ async function coveredTargets(
   containers: { vmid: number; status: string }[] | undefined,
 ) {
   const running = containers?.filter(({ status }) => status === 'running').map(({ vmid }) => `lxc:${vmid}`)
-  if (target !== 'all') return target === 'host' || !running || running.includes(target) ? [target] : []
+  const isStopped = containers?.some(({ vmid, status }) => `lxc:${vmid}` === target && status !== 'running')
+  if (target !== 'all') return isStopped ? [] : [target]
   const isKnown = ({ vmid, status }: CheckRow) => vmid !== null && status === 'running'
   const known = running ?? (await readChecks(db)).filter(isKnown).map((each) => each.target)
   return ['host', ...known]

@@ -1,7 +1,7 @@
 import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
 import { isLockRefused, isOffline, repositoryFindings } from '../findings/repository-findings.ts'
 import { type PackageUpdate, Summary } from './check.ts'
-import { inSlices } from './check-blocks.ts'
+import { codeOf, partsOf } from './check-blocks.ts'
 import { endOfLifeOf } from './end-of-life.ts'
 import { countsOf, packagesOf, type ReportedPackages } from './package-report.ts'
 import { conffileFindings, diskFindings, mountFindings, rebootOf, servicesOf, sizesOf } from './system-findings.ts'
@@ -107,31 +107,6 @@ const EMPTY = {
   services: [],
 }
 
-/** Splits the output into words at the beginning of a line, and the indented lines below each word. */
-async function partsOf(
-  lines: readonly string[],
-): Promise<{ words: Map<string, string>; sections: Map<string, string[]> }> {
-  const words = new Map<string, string>()
-  const sections = new Map<string, string[]>()
-  let current: string[] | undefined
-  await inSlices(lines, (line) => {
-    if (line.startsWith(' ')) {
-      if (line.trim() !== '') current?.push(line.slice(1))
-    } else if (line !== '') {
-      const space = line.indexOf(' ')
-      const word = space < 0 ? line : line.slice(0, space)
-      words.set(word, space < 0 ? '' : line.slice(space + 1))
-      current = []
-      sections.set(word, current)
-    }
-  })
-  return { words, sections }
-}
-
-function codeOf(lines: readonly string[]): number {
-  return Number(/^code (\d+)$/.exec(lines.at(-1) ?? '')?.[1] ?? Number.NaN)
-}
-
 function osOf(lines: readonly string[]): Summary['os'] {
   const value = (key: string) => {
     const line = lines.find((each) => each.startsWith(`${key}=`))
@@ -167,7 +142,8 @@ function unreadFindings(lines: readonly string[]): Finding[] {
   )
 }
 
-function dpkgFindings(hasJournal: boolean, unfinished: readonly string[]): Finding[] {
+/** Returns the finding of an interrupted dpkg; lines `<status> <flags> <package>`. */
+export function dpkgFindings(hasJournal: boolean, unfinished: readonly string[]): Finding[] {
   const packages = unfinished.flatMap((line) => line.split(' ')[2] ?? [])
   return hasJournal || packages.length > 0 ? [findingOf('dpkg_interrupted', { packages })] : []
 }
@@ -231,7 +207,7 @@ function packageFindings(packages: readonly PackageUpdate[], held: readonly stri
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?$/
 
 /** apt refuses an upgrade by itself while a preference asks for an older version of an installed package. */
-function downgradeFindings(packages: readonly PackageUpdate[]): Finding[] {
+export function downgradeFindings(packages: readonly PackageUpdate[]): Finding[] {
   const older = packages.filter(({ action }) => action === 'downgrade').map(({ name }) => name)
   if (older.length === 0) return []
   const message = `Une préférence d’apt impose une version plus ancienne de ${named(older)} : apt refuse toute mise à jour.`
@@ -240,6 +216,6 @@ function downgradeFindings(packages: readonly PackageUpdate[]): Finding[] {
 }
 
 /** Whether a planned package is a kernel, which needs room on /boot. */
-function isKernel({ name, status }: PackageUpdate): boolean {
+export function isKernel({ name, status }: PackageUpdate): boolean {
   return status === 'planned' && /^(linux-image|proxmox-kernel|pve-kernel)-/.test(name)
 }

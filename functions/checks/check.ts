@@ -261,10 +261,10 @@ function laterOf(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other > one) ? other : one
 }
 
-/** The state of a target that did not respond to a check. */
+/** The state of a target of which a check brought no new result. */
 export const UNANSWERED = 'unanswered'
 
-/** Returns the targets that did not respond to a check. */
+/** Returns the targets that did not respond to a check, or that it did not reach before it was cancelled. */
 export function uncheckedIn({ parts }: Pick<JobRow, 'parts'>): string[] {
   return parts?.flatMap(({ id, state }) => (state === UNANSWERED ? [id] : [])) ?? []
 }

@@ -2,10 +2,13 @@ import * as z from 'zod'
 import type { CheckRow, UpgradeOfAll } from '../../db/checks.ts'
 import { JobId } from '../../jobs/jobs.ts'
 
-/** The last upgrade of a target. `warned`: it upgraded, but some package lists could not be refreshed. */
+/**
+ * The last upgrade of a target. `warned`: it upgraded, but some package lists could not be refreshed. `plan_changed`: it
+ * would have done something else than its plan, and changed nothing.
+ */
 export const LastUpgrade = z.object({
   job_id: JobId,
-  outcome: z.enum(['done', 'warned', 'failed', 'cancelled']),
+  outcome: z.enum(['done', 'warned', 'failed', 'cancelled', 'plan_changed']),
   exit_code: z.int().nullable(),
   finished_at: z.string(),
 })
@@ -51,7 +54,7 @@ export function lastUpgradeOf(row: CheckRow, reachedBy: readonly UpgradeOfAll[])
   return { job_id: own_id, finished_at: own_at, exit_code: own_code, outcome }
 }
 
-function outcomeOf(status: string | null, code: number | null, error: string | null): 'done' | 'failed' | 'cancelled' {
-  if (error === 'cancelled') return 'cancelled'
+function outcomeOf(status: string | null, code: number | null, error: string | null): LastUpgrade['outcome'] {
+  if (error === 'cancelled' || error === 'plan_changed') return error
   return status === 'error' || (code ?? 0) !== 0 ? 'failed' : 'done'
 }

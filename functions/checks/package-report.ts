@@ -75,7 +75,7 @@ const LISTS = ['fix', 'minimal', 'planned', 'full', 'phased', 'held', 'upgradabl
 const keyOf = ({ name, arch }: Pick<PackageUpdate, 'name' | 'arch'>) => `${name}:${arch}`
 
 /** Cuts a text that a target reports: no real name, version or list of origins is longer. */
-const short = (text: string) => text.slice(0, 256)
+export const short = (text: string) => text.slice(0, 256)
 
 /** The fields that the list of offered packages or the CVE data fill. */
 const NO_DETAILS = { size: null, source: null, cves: [], reason: null }
@@ -84,8 +84,8 @@ const NO_DETAILS = { size: null, source: null, cves: [], reason: null }
  * Parses `Inst beta [1.0] (1:2.0~rc1 Rig:12/stable-updates, Debian-Security:12/x [all]) [dep]` and `Remv delta [1.0]`
  * of `apt-get -s`. A new package has no `[1.0]`.
  */
-function simulatedOf(line: string): PackageUpdate | undefined {
-  const match = /^(Inst|Remv) (\S+)(?: \[([^\]]*)\])?(?: \((\S+) ([^[)]*)\[([^\]]*)\])?/.exec(line)
+export function simulatedOf(line: string): PackageUpdate | undefined {
+  const match = /^(Inst|Remv) (\S+)(?: \[([^\]]*)\])?(?: \((\S+) ([\s\S]*)\[([a-z0-9-]+)\]\))?/.exec(line)
   if (!match) return undefined
   const [, word, full = '', from, to, origins = '', arch] = match
   const [name = full, foreign] = full.split(':')

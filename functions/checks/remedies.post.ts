@@ -70,6 +70,11 @@ export default defineFunction({
     const isStopped = check?.state === 'stopped'
     if (action === undefined || reported.length === 0 || isStopped !== (action === 'start_container'))
       throw fail('remedy_unknown')
+    // Only these actions can be limited, so a limit of any other one is not what it would do.
+    const isUnlimited =
+      (packages === undefined || action === 'lift_hold') &&
+      (repository === undefined || action === 'allow_release_change')
+    if (!isUnlimited) throw fail('remedy_unknown')
 
     const started = {
       target,

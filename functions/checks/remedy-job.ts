@@ -8,19 +8,18 @@ import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished, sudoFor } from '../updates/apt.ts'
 import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
-import { ALLOW, CLEAN, REPAIR, UNHOLD } from './remedy-scripts.ts'
+import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from './remedy-scripts.ts'
 
-/** The remedies that run as a job of their own. */
-const JobAction = RemedyAction.extract([
-  'repair_dpkg',
-  'allow_release_change',
-  'lift_hold',
-  'clean_cache',
-  'start_container',
+/** The remedies that run as a job of their own, and the holds that a person sets or lifts without a finding. */
+const JobAction = z.enum([
+  ...RemedyAction.extract(['repair_dpkg', 'allow_release_change', 'lift_hold', 'clean_cache', 'start_container'])
+    .options,
+  'hold',
+  'unhold',
 ])
 type JobAction = z.infer<typeof JobAction>
 
-/** The arguments are the approved repositories, or the packages whose hold is lifted. */
+/** The arguments are the approved repositories, or the packages whose hold is set or lifted. */
 const Args = z.object({ target: z.string(), action: JobAction, args: z.array(z.string()).default([]) })
 
 /** The verb of the host helper and the script of each remedy that runs in its target. */
@@ -29,6 +28,8 @@ const SCRIPTS: Record<Exclude<JobAction, 'start_container'>, { verb: string; tex
   allow_release_change: { verb: 'allow', text: ALLOW },
   lift_hold: { verb: 'unhold', text: UNHOLD },
   clean_cache: { verb: 'clean', text: CLEAN },
+  hold: { verb: 'hold', text: HOLD },
+  unhold: { verb: 'unhold', text: UNHOLD },
 }
 
 /** The job that applies the remedy of a finding. */

@@ -96,6 +96,40 @@ echo 'The change was accepted.'
 `
 
 /**
+ * `$names` becomes the packages of which `$marked` tells whether they need the mark of `apt-mark <how>`; the last line
+ * names those that still need it afterwards.
+ */
+const mark = (how: 'hold' | 'unhold', left: string) => `
+names=$(wanted)
+waited=0
+[ -z "$names" ] || pause /var/lib/dpkg/lock-frontend
+if [ -z "$names" ]; then
+  :
+elif [ -z "$sudo" ]; then
+  apt-mark ${how} $names </dev/null
+else
+  $sudo apt-get -o Debug::NoLocking=1 -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=/dev/null \\
+    -o APT::Get::List-Cleanup=0 -o "APT::Update::Pre-Invoke::=apt-mark ${how} $names 2>&1; exit 1" update \\
+    </dev/null 2>&1 | grep -a -v -e '^E: Problem executing scripts' -e '^E: Sub-process returned' -e '^Reading package lists'
+fi
+left=$(wanted)
+[ -z "$left" ] || printf '${left}: %s\\n' "$left"
+[ -z "$left" ]
+`
+
+/** Reads lines `name` or `name:arch` and passes on those that were asked for, as `name` or as `name:arch`. */
+const ASKED = `
+native=$(dpkg --print-architecture 2>/dev/null)
+asked_of() {
+  { printf '%s\\n' "$asked" | sed 's/^/? /'; cat; } | awk -v native="$native" '
+    $1 == "?" { want[$2] = 1; next }
+    $0 !~ /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9][a-z0-9-]*)?$/ { next }
+    { bare = $0; sub(/:.*/, "", bare) }
+    ($0 in want) || (bare in want) || (bare == $0 && ((bare ":" native) in want || (bare ":all") in want))'
+}
+held() { apt-mark showhold 2>/dev/null </dev/null; }`
+
+/**
  * `UNHOLD <sudo> <package>…`: lifts the hold of these packages, each as `name`, for every architecture, or `name:arch`.
  * Where the sudo rule names apt-get alone, a hook of a refresh without sources lifts it; the hook ends that refresh, so
  * that no list changes. Exits with 0 when none of the packages is held any more. Only names that apt-mark itself lists
@@ -104,31 +138,32 @@ echo 'The change was accepted.'
 export const UNHOLD = `
 sudo=$1
 shift
-asked=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}
-held() {
-  apt-mark showhold 2>/dev/null | grep -a -x -e '[a-z0-9][a-z0-9+.-]*' -e '[a-z0-9][a-z0-9+.-]*:[a-z0-9][a-z0-9-]*' |
-    while IFS= read -r name; do
-      printf '%s\\n' "$asked" | grep -qxF -e "$name" -e "\${name%:*}" && printf '%s ' "$name"
-    done
+asked=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}${ASKED}
+wanted() { held | asked_of | tr '\\n' ' '; }
+[ -n "$(wanted)" ] || echo 'None of these packages is held.'${mark('unhold', 'Still held')}`
+
+/**
+ * `HOLD <sudo> <package>…`: holds these packages, as `UNHOLD` lifts it. A package that is not installed is named, and
+ * not held. Exits with 0 when all of them are installed and held. Only names that dpkg itself lists get into the hook.
+ */
+export const HOLD = `
+sudo=$1
+shift
+asked=$(printf '%s\\n' "$@")${QUIETLY}${PAUSE}${ASKED}
+installed=$(dpkg-query -W -f '\${db:Status-Status} \${binary:Package}\\n' 2>/dev/null | sed -n 's/^installed //p' | asked_of)
+wanted() {
+  # apt-mark names the native architecture nowhere, dpkg names it for some packages.
+  { held | sed 's/^/? /'; printf '%s\\n' "$installed"; } | sed "s/:$native$//" |
+    awk '$1 == "?" { held[$2] = 1; next } $0 != "" && !($0 in held)' | tr '\\n' ' '
 }
-names=$(held)
-if [ -z "$names" ]; then
-  echo 'None of these packages is held.'
-  exit 0
-fi
-waited=0
-pause /var/lib/dpkg/lock-frontend
-if [ -z "$sudo" ]; then
-  apt-mark unhold $names </dev/null
-else
-  $sudo apt-get -o Debug::NoLocking=1 -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=/dev/null \\
-    -o APT::Get::List-Cleanup=0 -o "APT::Update::Pre-Invoke::=apt-mark unhold $names 2>&1; exit 1" update \\
-    </dev/null 2>&1 | grep -a -v -e '^E: Problem executing scripts' -e '^E: Sub-process returned' -e '^Reading package lists'
-fi
-left=$(held)
-[ -n "$left" ] || exit 0
-printf 'Still held: %s\\n' "$left"
-exit 1
+missing=$(for each; do
+  printf '%s\\n' "$installed" | awk -v name="$each" -v native="$native" '
+    { bare = $0; sub(/:.*/, "", bare) }
+    $0 == name || bare == name || name == bare ":" native || name == bare ":all" { found = 1 }
+    END { exit !found }' || printf '%s ' "$each"
+done)
+[ -z "$missing" ] || printf 'Not installed: %s\\n' "$missing"
+[ -n "$(wanted)" ] || [ -z "$installed" ] || echo 'These packages are held already.'${mark('hold', 'Not held')}[ -z "$left$missing" ]
 `
 
 /** `CLEAN <sudo>`: removes the package files that apt has downloaded, and says how much is free before and after. */

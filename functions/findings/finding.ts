@@ -97,6 +97,11 @@ const FINDINGS = {
   manager_missing: ['info', 'Aucun gestionnaire de paquets connu.', null],
   network_missing: ['warning', 'Aucun dépôt n’a répondu : le réseau semble manquer.', RETRY],
   root_read_only: ['blocking', 'Le système de fichiers est en lecture seule : rien ne peut être installé.', TERMINAL],
+  self_impact: [
+    'warning',
+    'Cette mise à jour change ce dont le panneau dépend : il peut être injoignable un moment, la mise à jour continue.',
+    null,
+  ],
   reboot_required: ['info', 'Un redémarrage est requis.', null],
   services_outdated: ['info', 'Des services utilisent encore des fichiers remplacés par une mise à jour.', null],
   end_of_life: ['warning', 'Cette distribution ne reçoit plus de corrections de sécurité.', null],

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { INSPECTION } from '../checks/check-script.ts'
-import { ALLOW, CLEAN, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
+import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
 import { HELPER_VERSION } from '../elevation/installed-helper.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
+import { ARGUMENT_CHECKS } from './helper-arguments.ts'
+import { PLAN, PLANNED } from '../plans/plan-script.ts'
 import { CHANGELOG } from '../updates/changelog-script.ts'
 
 /** The folder, owned by root, with the records of the sessions that run under the helper. */
@@ -28,8 +30,11 @@ const refresh = quote(script(READ_LISTS, 'ops-panel-apt'))
 const repair = quote(script(REPAIR, 'ops-panel-repair', ''))
 const look = quote(script(INSPECTION, 'ops-panel-look', ''))
 const allow = quote(script(ALLOW, 'ops-panel-allow', ''))
+const hold = quote(script(HOLD, 'ops-panel-hold', ''))
 const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
 const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
+const plan = quote(script(PLAN, 'ops-panel-plan'))
+const planned = quote(script(PLANNED, 'ops-panel-planned', ''))
 const changelog = quote(script(CHANGELOG, 'ops-panel-changelog'))
 /** `FLAGS <id>`: of a container's configuration, only whether it is a template and what has locked it. */
 const FLAGS = `
@@ -57,7 +62,11 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host upgrade|refresh host|<id>                upgrade everything, read the lists
 #   ops-panel-host repair host|<id> <package>...            finish what dpkg has begun; may remove these broken packages
 #   ops-panel-host look host|<id>                           read the lists, and tell what can be upgraded and what stands in the way
+#   ops-panel-host plan host|<id> <selection>               tell which packages an upgrade would change
+#   ops-panel-host planned host|<id> <hash> <selection>     make exactly the changes with that hash, or none; <selection> is
+#                                                           all|security keep|remove every|these|without <package>...
 #   ops-panel-host allow host|<id> <repository>...          accept that these repositories call themselves otherwise
+#   ops-panel-host hold host|<id> <package>...              hold these packages, so that no upgrade changes them
 #   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
 #   ops-panel-host clean host|<id>                          remove the package files that apt has downloaded
 #   ops-panel-host flags <id>                               the lines template and lock of its configuration
@@ -84,28 +93,7 @@ case $caller in *[!0-9]*) refuse 'the caller is not known' ;; esac
 case $group in *[!0-9]*) refuse 'the caller is not known' ;; esac
 unset SUDO_UID SUDO_GID
 
-is_container() {
-  case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
-  [ "\${#1}" -ge 3 ] && [ "\${#1}" -le 9 ]
-}
-
-# is_text <longest> <text>: printable ASCII. The sets of characters below are those of LC_ALL=C.
-is_text() {
-  case $2 in '' | -* | *[!' '-~]*) return 1 ;; esac
-  [ "\${#2}" -le "$1" ]
-}
-
-is_package() {
-  case $1 in *:*:* | *:) return 1 ;; *:*) set -- "\${1%:*}" "\${1#*:}" ;; *) set -- "$1" '' ;; esac
-  case $1 in [!a-z0-9]* | *[!a-z0-9+.-]*) return 1 ;; esac
-  case $2 in -* | *[!a-z0-9-]*) return 1 ;; esac
-  [ "\${#1}" -ge 2 ] && [ "\${#1}" -le 200 ] && [ "\${#2}" -le 50 ]
-}
-
-is_version() {
-  case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~-]*) return 1 ;; esac
-  [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 250 ]
-}
+${ARGUMENT_CHECKS}
 
 # Looks at a process. Its name may hold anything, an end of line too; behind its last bracket there are numbers alone.
 look_at() {
@@ -237,7 +225,8 @@ case $verb:$# in
     [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
     ;;
   repair:[2-9] | repair:[1-9][0-9] | repair:[1-9][0-9][0-9] | \\
-    allow:[3-9] | allow:[1-4][0-9] | unhold:[3-9] | unhold:[1-9][0-9] | unhold:[1-9][0-9][0-9])
+    allow:[3-9] | allow:[1-4][0-9] | unhold:[3-9] | unhold:[1-9][0-9] | unhold:[1-9][0-9][0-9] | \\
+    hold:[3-9] | hold:[1-9][0-9] | hold:[1-9][0-9][0-9])
     [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
     number=0
     for each; do
@@ -249,6 +238,16 @@ case $verb:$# in
         is_package "$each" || refuse 'this is not the name of a package'
       fi
     done
+    ;;
+  plan:[5-9] | plan:[1-9][0-9] | plan:[1-9][0-9][0-9])
+    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
+    (shift 2 && is_selection "$@") || refuse 'this is not a selection'
+    ;;
+  planned:[6-9] | planned:[1-9][0-9] | planned:[1-9][0-9][0-9])
+    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
+    case $3 in *[!0-9a-f]*) refuse 'this is not a hash' ;; esac
+    [ "\${#3}" = 64 ] || refuse 'this is not a hash'
+    (shift 3 && is_selection "$@") || refuse 'this is not a selection'
     ;;
   flags:2) is_container "$2" || refuse 'this is not the number of a container' ;;
   changelog:4)
@@ -274,11 +273,14 @@ case $verb in
   flags) work apart timeout -k 5 55 ${flags} "$place" ;;
   packages) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
   unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
+  plan) work apart timeout -k 5 115 $inside ${plan} "$@" ;;
+  planned) work together $inside ${planned} "$@" ;;
   changelog) work apart timeout -k 5 60 $inside ${changelog} "$@" ;;
   upgrade) work together $inside ${upgrade} ;;
   refresh) work together $inside ${refresh} ;;
   repair) work together $inside ${repair} "$@" ;;
   allow) work together $inside ${allow} "$@" ;;
+  hold) work together $inside ${hold} "$@" ;;
   unhold) work together $inside ${unhold} "$@" ;;
   clean) work together $inside ${clean} ;;
   look) work together timeout -k 5 115 $inside ${look} ;;

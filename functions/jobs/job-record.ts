@@ -1,8 +1,12 @@
 import * as z from 'zod'
+import type { ListedJob } from '../../db/job-list.ts'
 import { findJob, type JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { Vmid } from '../hypervisor/container.ts'
+import { PlanId } from '../plans/plan.ts'
+import { PlanDifference } from '../plans/plan-difference.ts'
+import { RunId } from '../plans/run.ts'
 
 /** A job as the history returns it. */
 export const JobRecord = z.object({
@@ -39,6 +43,12 @@ export const JobResult = z.object({
     description:
       'Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job.',
   }),
+  run_id: RunId.nullable(),
+  plan_id: PlanId.nullable(),
+  plan_difference: z.array(PlanDifference).nullable().meta({
+    description:
+      'For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job.',
+  }),
 })
 
 /**
@@ -50,14 +60,20 @@ export function jobResult({
   error_code,
   parts,
   warnings,
-}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts' | 'warnings'>): Omit<
+  run_id,
+  plan_id,
+  plan_difference,
+}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts' | 'warnings' | 'run_id' | 'plan_id' | 'plan_difference'>): Omit<
   z.infer<typeof JobResult>,
   'started_by_name'
 > {
   // The host wrote the recorded parts; an invalid part is skipped, and the others are returned.
   const containers = parts?.flatMap((part) => Part.safeParse(part).data ?? []) ?? null
-  return { exit_code, error_code, containers, warnings }
+  const differences = plan_difference === null ? null : Differences.parse(JSON.parse(plan_difference))
+  return { exit_code, error_code, containers, warnings, run_id, plan_id, plan_difference: differences }
 }
+
+const Differences = z.array(PlanDifference)
 
 const Part = z
   .object({ id: z.coerce.number(), name: z.string(), state: ContainerResult.shape.state, code: z.int().nullable() })
@@ -79,6 +95,9 @@ export const EXAMPLE_RESULT = {
   started_by_name: 'alice',
   containers: null,
   warnings: [],
+  run_id: null,
+  plan_id: null,
+  plan_difference: null,
 } as const satisfies z.infer<typeof JobResult>
 
 /** Returns the record of a job without its output. */
@@ -100,6 +119,17 @@ export type UpdateKind = z.infer<typeof UpdateKind>
 export function updateKindOf({ kind }: Pick<JobRow, 'kind'>): { kind?: UpdateKind } {
   const known = UpdateKind.exclude(['upgrade']).safeParse(kind)
   return known.success ? { kind: known.data } : {}
+}
+
+/** A job as lists show it, without its output. */
+export const ListedRecord = JobRecord.omit({ output: true }).extend({
+  ...JobResult.shape,
+  kind: UpdateKind.optional(),
+})
+
+/** Returns the record of a listed job. */
+export function listedRecord(job: ListedJob): z.infer<typeof ListedRecord> {
+  return { ...jobRecord(job), ...updateKindOf(job), ...jobResult(job), started_by_name: job.started_by_name }
 }
 
 export interface UpdateJob extends JobRow {

@@ -1,15 +1,6 @@
 import * as z from 'zod'
 import { defineFunction } from '../services.ts'
-import {
-  EXAMPLE_JOB,
-  EXAMPLE_RESULT,
-  JobRecord,
-  jobRecord,
-  JobResult,
-  jobResult,
-  UpdateKind,
-  updateKindOf,
-} from './job-record.ts'
+import { EXAMPLE_JOB, EXAMPLE_RESULT, ListedRecord, listedRecord, UpdateKind } from './job-record.ts'
 
 /** As many upgrades as the history has, and the checks and repairs that ended last. */
 const NEWEST = UpdateKind.options.map((kind) =>
@@ -36,9 +27,7 @@ export default defineFunction({
   request: { query: z.object({ since: Version.optional() }) },
   response: z.object({
     version: z.string(),
-    jobs: z
-      .array(JobRecord.omit({ output: true }).extend({ ...JobResult.shape, kind: UpdateKind.optional() }))
-      .nullable(),
+    jobs: z.array(ListedRecord).nullable(),
   }),
   example: {
     query: { since: '1833.0' },
@@ -49,14 +38,6 @@ export default defineFunction({
     await jobs.upToDate()
     const { version, jobs: newest } = await jobs.newest(NEWEST)
     if (version === since) return { version, jobs: null }
-    return {
-      version,
-      jobs: newest.map((job) => ({
-        ...jobRecord(job),
-        ...updateKindOf(job),
-        ...jobResult(job),
-        started_by_name: job.started_by_name,
-      })),
-    }
+    return { version, jobs: newest.map(listedRecord) }
   },
 })

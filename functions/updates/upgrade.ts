@@ -1,47 +1,36 @@
-import * as z from 'zod'
 import type { JobPart } from '../../db/jobs.ts'
-import { defineJob, waitingParts } from '../../jobs/jobs.ts'
+import { type Prepared, waitingParts } from '../../jobs/jobs.ts'
 import { AnswerTooLong, type Command, type Host, type RunOptions } from '../../ssh/ssh.ts'
 import { inContainer, listContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
-import { warningStatements } from './upgrade-warnings.ts'
 
 /** First word of an upgrade's topic and of its events. */
 export const UPDATE_EVENT = 'update'
 
-/** The job that upgrades one target. */
-export const upgradeJob = defineJob({
-  kind: 'upgrade',
-  event: UPDATE_EVENT,
-  args: z.object({ target: z.string() }),
-  queue: ({ target }) => queueOf(target),
-  bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
+/** Returns the command of an upgrade without a plan, with its parts where it has several. Throws `target_invalid`. */
+export async function upgradeOf(text: string, host: Host): Promise<Prepared> {
+  const { scope, parts } = await coverage(text, host)
+  const command = upgrade(scope, sudoFor(await elevationOf(host)))
+  return { command, ...(parts && { parts }) }
+}
 
-  async command({ target }, host) {
-    const { scope, parts } = await coverage(target, host)
-    const command = upgrade(scope, sudoFor(await elevationOf(host)))
-    return { command, ...(parts && { parts }) }
-  },
-
-  async leftovers({ target }, host) {
-    const places = placesOf(await whatRuns(target, host))
-    const found: string[] = []
-    const unread: string[] = []
-    for (const { name, command, options } of places) {
-      const packages = await unfinished(command, host, options)
-      if (!packages) unread.push(name)
-      else if (packages.length > 0)
-        found.push(`dpkg a été interrompu (${name}) : ${named(packages)}. La prochaine mise à jour répare d’abord.`)
-    }
-    if (unread.length > 0) found.push(`L’état de dpkg n’a pas pu être lu (${named(unread)}).`)
-    return found.length > 0 ? found : ['dpkg n’a rien laissé d’inachevé.']
-  },
-
-  result: (_, ended) => warningStatements(ended),
-})
+/** Returns French lines that say what a cancelled upgrade has left unfinished. */
+export async function leftoversOf(text: string, host: Host): Promise<string[]> {
+  const places = placesOf(await whatRuns(text, host))
+  const found: string[] = []
+  const unread: string[] = []
+  for (const { name, command, options } of places) {
+    const packages = await unfinished(command, host, options)
+    if (!packages) unread.push(name)
+    else if (packages.length > 0)
+      found.push(`dpkg a été interrompu (${name}) : ${named(packages)}. La prochaine mise à jour répare d’abord.`)
+  }
+  if (unread.length > 0) found.push(`L’état de dpkg n’a pas pu être lu (${named(unread)}).`)
+  return found.length > 0 ? found : ['dpkg n’a rien laissé d’inachevé.']
+}
 
 /**
  * Returns the queue of a target. Jobs of one queue run one after another. `lxc/*` shares with every container's queue;

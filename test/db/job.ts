@@ -1,4 +1,5 @@
-import { addJob, type Followed, type NewJob } from '../../db/jobs.ts'
+import { addJob, type NewJob } from '../../db/job-start.ts'
+import type { Followed } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { encodeChunk, insertOutput, type OutputChunk, updateSize } from '../../db/output.ts'
 import { saveUser } from '../../db/users.ts'

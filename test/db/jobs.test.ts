@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { countJobs, latestJobs } from '../../db/job-list.ts'
-import { addJob, endJob, findJob, markLaunched, queuedJobs, requestCancel, takeTurn } from '../../db/jobs.ts'
+import { addJob } from '../../db/job-start.ts'
+import { endJob, findJob, markLaunched, queuedJobs, requestCancel, takeTurn } from '../../db/jobs.ts'
 import { NOW, openMigrated } from './database.ts'
 import { LEASE, recordJob } from './job.ts'
 
@@ -36,6 +37,9 @@ test('a new job runs with its recorder as follower, without output and without a
     started_by: 1,
     parts: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
   })
   expect(await findJob(db, 'other')).toBeUndefined()
 })
@@ -99,8 +103,8 @@ test('running jobs are listed in order of arrival, whatever the clocks say, with
   await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: LATER })
 
   expect(await queuedJobs(db)).toEqual([
-    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false },
-    { id: 'a', queue: 'host', target: 'host', begun: false },
+    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false, run_id: null },
+    { id: 'a', queue: 'host', target: 'host', begun: false, run_id: null },
   ])
 })
 

@@ -22,7 +22,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 16
+const LATEST = 17
 
 const ALL = [
   'audit',
@@ -33,8 +33,10 @@ const ALL = [
   'job_output',
   'jobs',
   'modules',
+  'plans',
   'rate_hits',
   'revisions',
+  'runs',
   'schema_version',
   'security_data',
   'sessions',

@@ -10,8 +10,9 @@ export async function startServedWorld(options: { installed?: boolean; running?:
   const given = givenOf(world)
   const driver = createDriver(world, openapi, {
     given,
-    // Only the request that starts a deployment returns its id, and deployments in this world fail.
-    seeds: { DeploymentId: world.deployments },
+    // Only the request that starts a deployment returns its id, and deployments in this world fail. A plan in an answer
+    // is often used up.
+    seeds: { DeploymentId: world.deployments, PlanId: world.known.plan },
     // Only the host knows which containers are valid targets.
     stateCodes: ['target_invalid'],
   })

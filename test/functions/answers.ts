@@ -9,6 +9,7 @@ const ErrorBody = z.strictObject({
   error: z.string().min(1),
   code: z.string(),
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
+  findings: z.array(z.looseObject({ code: z.string() })).optional(),
 })
 
 /** Checks that an answer is this refusal, in the format of every refusal, and returns its body. */

@@ -11,7 +11,7 @@ const kind: AnyJobKind = {
   queue: () => '',
   prepare: async () => ({ command: ['true'] }),
   leftovers: async () => [],
-  result: async () => [],
+  result: async () => ({ statements: [] }),
 }
 
 let now = 0

@@ -20,6 +20,8 @@ export const KNOWN = [
   'password',
   'module',
   'task',
+  'plan',
+  'run',
   'panel',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
@@ -154,6 +156,11 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/updates/remedies': one(['host', 'lxc:101']).map(
     (target) => `{"target":"${target}","action":"repair_dpkg"}`,
   ),
+  'PUT /api/updates/holds': one(['true', 'false']).map(
+    (held) => `{"target":"lxc:101","packages":["curl"],"held":${held}}`,
+  ),
+  'POST /api/updates/plans': one(['{"target":"host"}', '{"target":"lxc:101","only":"security","exclude":["curl"]}']),
+  'POST /api/updates/runs': known('plan').map((id) => `{"plans":["${id}"]}`),
   'POST /api/updates/run': one(['host', 'lxc:101', 'lxc:999', 'nonsense', 'all']).map(
     (target) => `{"target":"${target}"}`,
   ),
@@ -226,6 +233,8 @@ const part = fc.oneof(
   often(fc.integer({ min: 1, max: 300 }).map(String), 12),
   often(known('job'), 2),
   often(known('module'), 2),
+  often(known('plan'), 2),
+  often(known('run'), 2),
   often(one(ODD_PARTS), 5),
   often(encoded, 4),
   often(line(20), 1),
@@ -261,6 +270,7 @@ const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/updates/jobs/:id': ['?output=none'],
   'GET /api/updates/jobs/:id/output': ['?offset=0', '?offset=7', '?offset=1000000'],
   'GET /api/updates/packages': ['?target=host', '?target=lxc:101', '?target=lxc%3A102', '?target=lxc:999'],
+  'GET /api/updates/search': ['?q=curl', '?q=CVE-2026'],
 }
 
 const query = (fn: Target) => {

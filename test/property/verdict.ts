@@ -6,6 +6,7 @@ const ErrorBody = z.strictObject({
   error: z.string().min(1),
   code: z.string(),
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
+  findings: z.array(z.looseObject({ code: z.string() })).optional(),
 })
 
 const statuses = new Map<string, number>(Object.entries(ERRORS).map(([code, [status]]) => [code, status]))

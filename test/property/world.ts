@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { addDeployment, endDeployment } from '../../db/deployments.ts'
-import { addJob, endJob } from '../../db/jobs.ts'
+import { addJob, addRun } from '../../db/job-start.ts'
+import { endJob } from '../../db/jobs.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { saveModule } from '../../db/modules.ts'
+import { addPlan } from '../../db/plans.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
@@ -122,7 +124,7 @@ function openConnections(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 }
 
-type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task', string[]>
+type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run', string[]>
 
 async function populate(
   folder: string,
@@ -136,7 +138,7 @@ async function populate(
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const known: Populated = { user: [], admin: [], refresh: [], job: [], task: [] }
+  const known: Populated = { user: [], admin: [], refresh: [], job: [], task: [], plan: [], run: [] }
   const ids: number[] = []
   for (const [as, count] of [
     ['user', 2],
@@ -174,6 +176,7 @@ async function populate(
   await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
   known.task.push(task.id)
   await populateChecks(db, now)
+  await populatePlans(db, known, now)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
@@ -201,6 +204,34 @@ async function populateChecks(db: Database, now: string): Promise<void> {
       [target, vmid, now, now, summary],
     )
   }
+}
+
+/** Stores plans of containers, and an ended run of one more. */
+async function populatePlans(db: Database, known: Populated, now: string): Promise<void> {
+  const expires_at = timestamp(new Date(Date.parse(now) + 3_600_000))
+  const selection = JSON.stringify({ only: 'all', packages: null, exclude: [], allow_remove: false })
+  for (let n = 0; n < 12; n += 1) {
+    const id = n.toString(16).padStart(24, 'a')
+    const plan = {
+      id,
+      target: `lxc:${101 + n}`,
+      hash: '0'.repeat(64),
+      made_at: now,
+      made_by: 'user-0',
+      expires_at,
+      selection,
+    }
+    await addPlan(db, { ...plan, actions: '[]', findings: '[]', download_bytes: null, disk_bytes: null, job_id: null })
+    known.plan.push(id)
+  }
+  const run = 'b'.repeat(24)
+  const own = { id: '1700000000-ccccccc0', kind: 'upgrade', args: '{"target":"lxc:101"}', queue: '', target: 'lxc:101' }
+  const plan_id = known.plan.at(-1) ?? ''
+  const job = { ...own, started_at: now, started_by: 1, plan_id }
+  const [followed] = await addRun(db, { id: run, jobs: [{ job, more: [] }] }, { owner: 'nobody', leaseMs: 0 })
+  const end = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
+  if (followed) await endJob(db, followed, end, { now })
+  known.run.push(run)
 }
 
 /** Stores a module with that id, and an ended deployment. */

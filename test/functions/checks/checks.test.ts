@@ -7,7 +7,7 @@ import startChecks from '../../../functions/checks/checks.post.ts'
 import history from '../../../functions/jobs/history.get.ts'
 import job from '../../../functions/jobs/job.get.ts'
 import remedies from '../../../functions/checks/remedies.post.ts'
-import run from '../../../functions/updates/run.post.ts'
+import run from '../../../functions/runs/run.post.ts'
 import targets from '../../../functions/updates/targets.get.ts'
 import { FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
 import { SshError } from '../../../ssh/connection.ts'
@@ -323,6 +323,35 @@ test('a finished check names the targets that did not answer, even after they an
   expect(await lookAt('all')).toMatchObject({ status: 'error', unchecked: ['host', 'lxc:101'] })
 })
 
+test('a check of a container that does not exist names it as not checked', async () => {
+  const { look: lookAt } = await checkApp({ looks: { host: look() } })
+
+  expect(await lookAt('lxc:999')).toMatchObject({ unchecked: ['lxc:999'] })
+  expect(await lookAt('lxc:102')).toMatchObject({ unchecked: [] })
+})
+
+test('a cancelled check names the targets that it has not reached, whose results stay', async () => {
+  const { app, host, all, look: lookAt, start, ended } = await checkApp({ looks: { host: look(), 'lxc:101': look() } })
+  await lookAt('all')
+  host.looks = { host: look() }
+  let cancel = () => {}
+  const cancelled = new Promise<void>((resolve) => {
+    cancel = resolve
+  })
+  const { stream } = app.services.host
+  app.services.host.stream = async (...asked) => {
+    await cancelled
+    return stream(...asked)
+  }
+
+  const id = await start('all')
+  await app.services.jobs.cancel(id, 'alice')
+  cancel()
+
+  expect(await ended(id)).toMatchObject({ status: 'error', error_code: 'cancelled', unchecked: ['lxc:101'] })
+  expect((await all()).map(({ state }) => state)).toEqual(['up_to_date', 'up_to_date', 'stopped'])
+})
+
 test('while the host is away, findings stay with their age, and count as not current', async () => {
   const {
     app,
@@ -600,6 +629,10 @@ test('only an administrator can start a repair, and only where a check found som
   await refused(await ask('admin', { target: 'host', action: 'clean_cache' }), 422, 'remedy_unknown')
   await refused(await ask('admin', { target: 'all', action: 'repair_dpkg' }), 400, 'target_invalid')
   await refused(await ask('admin', { target: 'host', action: 'rm' }), 400, 'invalid_request')
+  // Neither limits a repair, so the sender expects something else.
+  const limited = [{ packages: ['curl'] }, { repository: 'http://packages.example stable' }]
+  for (const limit of limited)
+    await refused(await ask('admin', { target: 'host', action: 'repair_dpkg', ...limit }), 422, 'remedy_unknown')
   const { job_id } = Started.parse(await answered(await ask('admin', { target: 'host', action: 'repair_dpkg' }), 202))
   expect(await ended(job_id)).toMatchObject({ kind: 'remedy', status: 'success' })
   expect((await audited(app.db)).map(({ action }) => action)).toEqual(['check_start', 'remedy_start'])
@@ -616,16 +649,19 @@ test('three repairs of a target may be queued, like upgrades', async () => {
   await refused(await ask(), 429, 'queue_full')
 })
 
-test.each(['', 'nowhere', 'lxc:', 'LXC:101'])('%j is not a target of a check, and nothing runs', async (target) => {
-  const { app } = await checkApp({})
+test.each(['', 'nowhere', 'lxc:', 'LXC:101', 'lxc:1', 'lxc:101\n', 'lxc:101"; rm'])(
+  '%j is not a target of a check, and nothing runs',
+  async (target) => {
+    const { app } = await checkApp({})
 
-  await refused(
-    await app.request('POST', PATH, { as: 'user', body: { target } }),
-    400,
-    target === '' ? 'target_missing' : 'target_invalid',
-  )
-  expect(app.ran).toEqual([])
-})
+    await refused(
+      await app.request('POST', PATH, { as: 'user', body: { target } }),
+      400,
+      target === '' ? 'target_missing' : 'target_invalid',
+    )
+    expect(app.ran).toEqual([])
+  },
+)
 
 test('an unknown target has no check', async () => {
   const { app } = await checkApp({})

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ALLOW, CLEAN, UNHOLD } from '../../../functions/checks/remedy-scripts.ts'
+import { ALLOW, CLEAN, HOLD, UNHOLD } from '../../../functions/checks/remedy-scripts.ts'
 import { programs, shell } from '../programs.ts'
 
 const changed = (repository: string) =>
@@ -134,6 +134,71 @@ test('the result is about what is held afterwards', async () => {
     lines: ['unhold curl', 'Still held: curl '],
   })
   expect(await lifted({ held: [] }, 'curl')).toMatchObject({ status: 0, lines: ['None of these packages is held.'] })
+})
+
+/** Runs HOLD on a system with these installed packages, whose apt-mark names no native architecture. */
+async function heldWith({ installed, held = [], sudo = '', stuck = false }: Holding, ...asked: string[]) {
+  const { folder, env } = await programs({
+    dpkg: '[ "$1" = --print-architecture ] && echo amd64; exit 0',
+    'dpkg-query': 'cat "$FOLDER/installed"',
+    'apt-mark': `case $1 in
+        showhold) sed s/:amd64$// "$FOLDER/held" ;;
+        hold) shift; echo "hold $*"; ${stuck ? ':' : 'for name; do echo "$name" >>"$FOLDER/held"; done'} ;;
+      esac`,
+    'apt-get': `for each; do
+        case $each in APT::Update::Pre-Invoke::=*) sh -c "\${each#*::=}" ;; esac
+      done
+      echo "E: Problem executing scripts" >&2; exit 100`,
+  })
+  await writeFile(join(folder, 'installed'), installed.map((line) => `${line}\n`).join(''))
+  await writeFile(join(folder, 'held'), held.map((name) => `${name}\n`).join(''))
+  const { status, lines } = await shell(env, HOLD, sudo, ...asked)
+  return { status, lines }
+}
+
+interface Holding {
+  installed: string[]
+  held?: string[]
+  sudo?: string
+  stuck?: boolean
+}
+
+const INSTALLED = ['curl', 'libc6:amd64', 'libc6:i386', 'g++'].map((name) => `installed ${name}`)
+
+test.each(['', 'sudo -n'])(
+  'with sudo %j installed packages are held, for each architecture or for one',
+  async (sudo) => {
+    const installed = [...INSTALLED, 'config-files gone']
+    expect(await heldWith({ installed, sudo }, 'libc6', 'curl:amd64')).toEqual({
+      status: 0,
+      lines: ['hold curl libc6 libc6:i386'],
+    })
+    expect(await heldWith({ installed, sudo }, 'libc6:i386')).toEqual({ status: 0, lines: ['hold libc6:i386'] })
+    expect(await heldWith({ installed, sudo }, 'g++', 'gone', 'absent')).toEqual({
+      status: 1,
+      lines: ['Not installed: gone absent ', 'hold g++'],
+    })
+  },
+)
+
+test('what is held already is not held again, and what cannot be held is told', async () => {
+  expect(await heldWith({ installed: INSTALLED, held: ['libc6', 'curl'] }, 'libc6:amd64', 'curl')).toEqual({
+    status: 0,
+    lines: ['These packages are held already.'],
+  })
+  expect(await heldWith({ installed: INSTALLED, stuck: true }, 'curl')).toEqual({
+    status: 1,
+    lines: ['hold curl', 'Not held: curl '],
+  })
+})
+
+test('no name that dpkg gives becomes part of a command, nor one that the caller gives', async () => {
+  const hostile = ['curl;touch owned', '$(id)', '-x', `a'b`]
+  const installed = [...hostile.map((name) => `installed ${name}`), ...INSTALLED]
+
+  const { lines } = await heldWith({ installed, sudo: 'sudo -n' }, ...hostile, 'curl')
+
+  expect(lines.at(-1)).toBe('hold curl')
 })
 
 test('the cache is cleaned, and the free space before and after is told', async () => {

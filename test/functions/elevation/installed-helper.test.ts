@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { HELPER_VERSION } from '../../../functions/elevation/installed-helper.ts'
 import history from '../../../functions/jobs/history.get.ts'
-import run from '../../../functions/updates/run.post.ts'
+import run from '../../../functions/runs/run.post.ts'
 import type { Command } from '../../../ssh/command.ts'
 import { testApp } from '../../app.ts'
 import { jobHost, jobScripts, settled } from '../jobs/job-host.ts'

@@ -37,6 +37,9 @@ test('a running job has its output so far, no end, and an unknown exit code', as
     started_by_name: 'bob',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
     output_size: 11,
   })
   expect(await audited(db)).toEqual([])
@@ -57,6 +60,9 @@ test.each([0, 100])('a job whose command exited with %i reports that code', asyn
     started_by_name: 'bob',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
     output_size: 11,
   })
 })
@@ -72,6 +78,9 @@ test('the output of a failed job is exactly its error; the size is that of the c
     started_by_name: 'bob',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
     output_size: 11,
   })
 })
@@ -101,6 +110,9 @@ test('?output=none omits only the output; any other value is refused by name', a
     started_by_name: 'bob',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
     output_size: 11,
   })
   const { details } = await refused(await read('?output=some'), 400, 'invalid_request')

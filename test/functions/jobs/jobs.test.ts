@@ -5,7 +5,7 @@ import { type Database, StorageError } from '../../../db/libsql/database.ts'
 import { saveUser } from '../../../db/users.ts'
 import cancel from '../../../functions/jobs/cancel.post.ts'
 import jobs from '../../../functions/jobs/jobs.get.ts'
-import run from '../../../functions/updates/run.post.ts'
+import run from '../../../functions/runs/run.post.ts'
 import { createJobList } from '../../../jobs/list.ts'
 import { testApp } from '../../app.ts'
 import { openMigrated } from '../../db/database.ts'
@@ -53,6 +53,9 @@ test('each job is listed with its result and its user, without its output', asyn
           { vmid: 103, name: 'old', state: 'stopped', exit_code: 255 },
         ],
         warnings: [],
+        run_id: null,
+        plan_id: null,
+        plan_difference: null,
       },
       {
         job_id: 'one',
@@ -65,6 +68,9 @@ test('each job is listed with its result and its user, without its output', asyn
         started_by_name: 'bob',
         containers: null,
         warnings: [],
+        run_id: null,
+        plan_id: null,
+        plan_difference: null,
       },
     ],
   })
@@ -103,6 +109,9 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
     started_by_name: 'alice',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: null,
+    plan_difference: null,
   })
   // Seeing another user's job gives no right to cancel it.
   await refused(await request('POST', '/api/updates/jobs/repair/cancel', { as: 'user' }), 403, 'forbidden')

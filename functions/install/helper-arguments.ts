@@ -1,0 +1,44 @@
+/**
+ * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_text <longest>
+ * <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…` (`selectionWords` of plan-script.ts) and `is_version
+ * <version>`. A changed rule is another text of the helper, so it needs a new `HELPER_VERSION`.
+ */
+export const ARGUMENT_CHECKS = `is_container() {
+  case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
+  [ "\${#1}" -ge 3 ] && [ "\${#1}" -le 9 ]
+}
+
+# is_text <longest> <text>: printable ASCII. The sets of characters below are those of LC_ALL=C.
+is_text() {
+  case $2 in '' | -* | *[!' '-~]*) return 1 ;; esac
+  [ "\${#2}" -le "$1" ]
+}
+
+is_package() {
+  case $1 in *:*:* | *:) return 1 ;; *:*) set -- "\${1%:*}" "\${1#*:}" ;; *) set -- "$1" '' ;; esac
+  case $1 in [!a-z0-9]* | *[!a-z0-9+.-]*) return 1 ;; esac
+  case $2 in -* | *[!a-z0-9-]*) return 1 ;; esac
+  [ "\${#1}" -ge 2 ] && [ "\${#1}" -le 200 ] && [ "\${#2}" -le 50 ]
+}
+
+# is_selection all|security keep|remove every|these|without <package>...
+is_selection() {
+  [ "$#" -ge 3 ] || return 1
+  case $1 in all | security) ;; *) return 1 ;; esac
+  case $2 in keep | remove) ;; *) return 1 ;; esac
+  case $3 in
+    every)
+      [ "$#" = 3 ]
+      return
+      ;;
+    these | without) [ "$#" -gt 3 ] || return 1 ;;
+    *) return 1 ;;
+  esac
+  shift 3
+  for each; do is_package "$each" || return 1; done
+}
+
+is_version() {
+  case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~-]*) return 1 ;; esac
+  [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 250 ]
+}`

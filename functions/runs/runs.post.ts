@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { PlanNotCurrent } from '../../db/job-start.ts'
+import { findHostAccount } from '../../db/users.ts'
+import { JobId } from '../../jobs/jobs.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { Target } from '../hypervisor/target.ts'
+import { defineFunction } from '../services.ts'
+import { queueOf } from '../updates/upgrade.ts'
+import { PlanId } from '../plans/plan.ts'
+import { EXAMPLE_RUN, MOST_PLANS, newRunId, RunId } from '../plans/run.ts'
+import { plannedArgs, usablePlans } from '../plans/usable-plans.ts'
+import { upgradeJob } from './upgrade-job.ts'
+
+export default defineFunction({
+  method: 'POST',
+  path: '/api/updates/runs',
+  summary: 'Run several plans',
+  description:
+    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. A few of the jobs work at a time, and the others wait; a failed one does not stop them. For the bounds on jobs, a run counts once.',
+  auth: 'user',
+  rateLimit: WRITES,
+  audit: ['update_start'],
+  request: { body: z.object({ plans: z.array(PlanId).min(1).max(MOST_PLANS) }) },
+  status: 202,
+  response: z.object({
+    run_id: RunId,
+    jobs: z.array(z.object({ target: Target, job_id: JobId })),
+    message: z.string(),
+  }),
+  example: {
+    body: { plans: ['5f0c1e2d3b4a59687766554f'] },
+    response: {
+      run_id: EXAMPLE_RUN,
+      jobs: [{ target: 'lxc:101', job_id: '1772366400-k3x9q2pa' }],
+      message: 'Mise à jour lancée.',
+    },
+  },
+  errors: [
+    'ssh_incomplete',
+    'ssh_password_unreadable',
+    'profile_missing',
+    'account_kept_out',
+    'queue_full',
+    'plan_missing',
+    'plan_used',
+    'plan_expired',
+    'target_repeated',
+  ],
+
+  async handler({ body: { plans: ids } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
+    await settings.sshAccount()
+    // The token may outlive its user's record, and a job needs an owner.
+    const account = await findHostAccount(db, user.id)
+    if (!account) throw fail('profile_missing')
+    if (account.kept_out) throw fail('account_kept_out')
+    const plans = await usablePlans(db, ids, clock())
+    const places = plans.map(({ target }) => queueOf(target))
+    if (new Set(places).size < places.length) throw fail('target_repeated')
+
+    const run_id = newRunId()
+    const requests = plans.map((plan) => ({
+      kind: upgradeJob.kind,
+      args: plannedArgs(plan),
+      target: plan.target,
+      startedBy: user.id,
+      plan: plan.id,
+      announce: (id: string) =>
+        auditEntry('update_start', {
+          target: plan.target,
+          details: { job_id: id, run: run_id, plan: plan.id, hash: plan.hash },
+        }),
+    }))
+    const started = await jobs.startRun(run_id, requests).catch(async (error: unknown) => {
+      // Another request was faster.
+      if (error instanceof PlanNotCurrent) await usablePlans(db, ids, clock())
+      throw error
+    })
+    const message = plans.length > 1 ? `${plans.length} mises à jour lancées.` : 'Mise à jour lancée.'
+    return {
+      run_id,
+      jobs: plans.flatMap(({ target }, at) => (started[at] === undefined ? [] : [{ target, job_id: started[at] }])),
+      message,
+    }
+  },
+})
