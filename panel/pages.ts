@@ -11,18 +11,10 @@ import {
   Terminal,
 } from 'lucide'
 import type { ComponentType } from 'preact'
-import { AccountPage } from './pages/account.page.tsx'
-import { AuditPage } from './pages/audit.page.tsx'
-import { ContainersPage } from './pages/containers.page.tsx'
 import { DashboardPage } from './pages/dashboard.page.tsx'
 import { JobPage } from './pages/job.page.tsx'
-import { LogsPage } from './pages/logs.page.tsx'
-import { ModulesPage } from './pages/modules.page.tsx'
-import { SettingsPage } from './pages/settings.page.tsx'
-import { SetupPage } from './pages/setup.page.tsx'
 import { SignInPage } from './pages/sign-in.page.tsx'
-import { TerminalPage } from './pages/terminal.page.tsx'
-import { UpdatesPage } from './pages/updates.page.tsx'
+import { lazy } from './parts/lazy.tsx'
 import type { PageName } from './routes.ts'
 
 export interface Page {
@@ -31,18 +23,19 @@ export interface Page {
   icon?: IconNode
 }
 
-/** The component and icon of each page. */
+/** The component and icon of each page. All but the first ones are loaded when they are opened. */
 export const PAGES: Readonly<Record<PageName, Page>> = {
-  account: { Content: AccountPage, icon: CircleUser },
-  audit: { Content: AuditPage, icon: ScrollText },
-  containers: { Content: ContainersPage, icon: Boxes },
+  account: { Content: lazy(async () => (await import('./pages/account.page.tsx')).AccountPage), icon: CircleUser },
+  audit: { Content: lazy(async () => (await import('./pages/audit.page.tsx')).AuditPage), icon: ScrollText },
+  containers: { Content: lazy(async () => (await import('./pages/containers.page.tsx')).ContainersPage), icon: Boxes },
   dashboard: { Content: DashboardPage, icon: House },
   job: { Content: JobPage },
-  logs: { Content: LogsPage, icon: FileText },
-  modules: { Content: ModulesPage, icon: Puzzle },
-  settings: { Content: SettingsPage, icon: Settings },
-  setup: { Content: SetupPage },
+  logs: { Content: lazy(async () => (await import('./pages/logs.page.tsx')).LogsPage), icon: FileText },
+  modules: { Content: lazy(async () => (await import('./pages/modules.page.tsx')).ModulesPage), icon: Puzzle },
+  run: { Content: lazy(async () => (await import('./pages/run.page.tsx')).RunPage) },
+  settings: { Content: lazy(async () => (await import('./pages/settings.page.tsx')).SettingsPage), icon: Settings },
+  setup: { Content: lazy(async () => (await import('./pages/setup.page.tsx')).SetupPage) },
   signIn: { Content: SignInPage },
-  terminal: { Content: TerminalPage, icon: Terminal },
-  updates: { Content: UpdatesPage, icon: Package },
+  terminal: { Content: lazy(async () => (await import('./pages/terminal.page.tsx')).TerminalPage), icon: Terminal },
+  updates: { Content: lazy(async () => (await import('./pages/updates.page.tsx')).UpdatesPage), icon: Package },
 }

@@ -7,6 +7,7 @@ export const ROUTES = [
   { page: 'job', path: '/updates/:job' },
   { page: 'logs', path: '/logs' },
   { page: 'modules', path: '/modules' },
+  { page: 'run', path: '/runs/:run' },
   { page: 'settings', path: '/settings' },
   { page: 'setup', path: '/setup' },
   { page: 'signIn', path: '/sign-in' },

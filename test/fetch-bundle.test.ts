@@ -82,7 +82,10 @@ test.for(each)('%s, copied alone into an empty folder, serves on %s, and writes 
   expect(await ask({ path: '/api/health' })).toMatchObject({ status: 200, body: { status: 'ok' } })
   const page = z.object({ status: z.literal(200), body: z.string() }).parse(await ask({ path: '/updates' }))
   const [script = ''] = /\/panel\/main-\w+\.js/.exec(page.body) ?? []
-  expect(await ask({ path: script })).toMatchObject({ status: 200, body: expect.stringContaining('/api/auth/') })
+  expect(await ask({ path: script })).toMatchObject({
+    status: 200,
+    body: expect.stringContaining('/api/install/status'),
+  })
   expect((await client.signIn()).status).toBe(200)
   const poller = client.poller(await client.start('lxc:101'))
   while (!poller.ended()) await poller.poll()

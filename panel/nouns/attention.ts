@@ -1,34 +1,45 @@
-import { type Check, canBeRepaired, type Finding, isUnanswered, isUnfinished } from './checked.ts'
+import { type Check, canBeRepaired, type Finding, isUnanswered, isUnfinished, needsReboot } from './checked.ts'
+import { type Figures, fullDisks, hasFailed, hasWarned, needsOf } from './needs.ts'
 import type { Outcome } from './outcome.ts'
+import { type Totals, totalsOf } from './target-list.ts'
 import { newsOf, type UpgradeNews } from './upgrade-news.ts'
 
-/** A problem that needs an action. `targets` is never empty. */
+/** Findings because of which package lists are old: those that need a decision first. */
+const LISTS = [
+  'repository_changed',
+  'repository_unsigned',
+  'repository_unreachable',
+  'repository_expired',
+  'network_missing',
+  'manager_locked',
+  'lists_stale',
+] as const
+export type ListsCode = (typeof LISTS)[number]
+
+/** A problem that needs an action, or a remark (`ready`, `info`). `targets` is never empty. */
 export type Attention =
   | { kind: 'hostKey'; level: 'err' }
-  | { kind: 'dpkg'; level: 'err' }
+  | { kind: 'dpkg'; level: 'warn' }
   | ({ kind: 'job'; level: 'err' | 'warn' } & UpgradeNews)
-  | { kind: 'disk'; level: 'err' | 'warn'; name: string | undefined; vmid: number | undefined; used: number }
-  | { kind: 'space'; level: 'err' | 'warn'; target: string }
+  | { kind: 'disk'; level: 'err' | 'warn'; target: string; used: number | undefined }
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
   | { kind: 'reboot'; level: 'warn'; targets: string[] }
-  | { kind: 'unfinished'; level: 'err'; target: string; repairable: boolean }
+  | { kind: 'unfinished'; level: 'warn'; target: string; repairable: boolean }
   | { kind: 'dependencies'; level: 'err'; target: string; repairable: boolean }
   | { kind: 'readOnly'; level: 'err'; target: string }
   | { kind: 'blocked'; level: 'err'; targets: string[] }
   | { kind: 'exploited'; level: 'warn'; targets: string[] }
-  | { kind: 'lists'; level: 'warn'; targets: string[]; retry: boolean }
-  | { kind: 'locked'; level: 'warn'; targets: string[] }
-  | { kind: 'endOfLife'; level: 'warn'; targets: string[] }
-  | { kind: 'conffiles'; level: 'warn'; targets: string[] }
-  | { kind: 'services'; level: 'warn'; targets: string[] }
-  | { kind: 'unchecked'; level: 'warn'; targets: string[] }
-  | { kind: 'packages'; level: 'warn'; count: number; targets: number; security: number }
+  | { kind: 'lists'; level: 'warn'; code: ListsCode; targets: string[]; retry: boolean }
+  | { kind: 'locked' | 'endOfLife' | 'conffiles' | 'unchecked'; level: 'warn'; targets: string[] }
+  | { kind: 'other'; level: 'warn'; target: string }
+  | ({ kind: 'packages'; level: 'ready' } & Totals)
+  | { kind: 'services'; level: 'info'; targets: string[] }
 
-interface Known {
+interface Known extends Figures {
   /** The host presents a different key from the accepted one. */
   hasOtherKey: boolean
-  host?: { disk: number; maxdisk: number; reboot_required: boolean; dpkg_broken: boolean } | undefined
+  host?: (NonNullable<Figures['host']> & { dpkg_broken: boolean }) | undefined
   containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null }[]
   /** For stopped containers: the time at which they were last seen running. */
   stoppedSince: ReadonlyMap<number, number>
@@ -40,76 +51,91 @@ interface Known {
   modules: readonly string[]
 }
 
-const NEARLY_FULL = 0.9
 const FULL = 0.97
 
-/** Findings because of which package lists are old. */
-const LISTS = /^(repository_|lists_stale$|manager_locked$|network_missing$)/
 /** Blocking findings with an entry of their own. */
-const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_only', 'disk_low'])
+const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_only', 'disk_low', 'dpkg_interrupted'])
 
-/** Lists the known problems, the most urgent first, each once. Unknown facts produce no entry. */
+/** Lists the known problems, the most urgent first, each once, and then remarks. Unknown facts produce no entry. */
 export function attentionOf(known: Known): Attention[] {
   const { hasOtherKey, host, containers, stoppedSince, jobs, checks, modules } = known
-  // Nothing can be done about the packages of a container that is stopped, or has no apt.
-  const there = checks.filter(({ state }) => state !== 'stopped' && state !== 'unsupported')
+  const needing = checks.filter((check) => needsOf(check) !== undefined)
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
-  const unfinished = there.filter(isUnfinished)
-  if (host?.dpkg_broken && !unfinished.some(({ target }) => target === 'host'))
-    found.push({ kind: 'dpkg', level: 'err' })
+  const unfinished = needing.filter(isUnfinished)
   for (const news of newsOf(jobs, checks))
     found.push({ kind: 'job', level: news.outcome === 'failed' ? 'err' : 'warn', ...news })
+  if (host?.dpkg_broken && !unfinished.some(({ target }) => target === 'host'))
+    found.push({ kind: 'dpkg', level: 'warn' })
   for (const check of unfinished)
-    found.push({ kind: 'unfinished', level: 'err', target: check.target, repairable: canBeRepaired(check) })
-  found.push(...there.flatMap(obstaclesOf), ...grouped('blocked', there.filter(isBlockedOtherwise)))
+    found.push({ kind: 'unfinished', level: 'warn', target: check.target, repairable: canBeRepaired(check) })
+  found.push(...needing.flatMap(obstaclesOf), ...blockedOf(needing))
   found.push(
     ...grouped(
       'exploited',
-      there.filter(({ exploited }) => exploited > 0),
+      needing.filter(({ exploited }) => exploited > 0),
     ),
   )
   for (const name of modules) found.push({ kind: 'module', level: 'err', name })
-  found.push(...listsOf(there))
-  found.push(...disksOf(known))
+  found.push(...listsOf(needing), ...disksOf(known))
   for (const { vmid, name } of containers) {
     const at = stoppedSince.get(vmid)
     if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
   }
-  found.push(...grouped('endOfLife', withFinding(there, 'end_of_life')))
-  found.push(...rebootsOf(there, host))
-  found.push(...grouped('locked', withFinding(there, 'container_locked')))
-  found.push(...grouped('conffiles', withFinding(there, 'conffile_changed')))
-  found.push(...grouped('services', withFinding(there, 'services_outdated', 'info')))
-  found.push(
-    ...grouped(
-      'unchecked',
-      there.filter((check) => !check.checking && isUnanswered(check)),
-    ),
-  )
-  found.push(...packagesOf(there))
+  found.push(...grouped('endOfLife', withWarning(needing, 'end_of_life')))
+  found.push(...rebootsOf(needing, host))
+  found.push(...grouped('locked', withWarning(needing, 'container_locked')))
+  found.push(...grouped('conffiles', withWarning(needing, 'conffile_changed')))
+  found.push(...grouped('unchecked', needing.filter(isUnanswered)))
+  found.push(...othersOf(needing, found))
+  found.push(...packagesOf(checks), ...servicesOf(checks))
   return found.sort((a, b) => RANK[a.level] - RANK[b.level] || urgency(a) - urgency(b))
 }
 
-const RANK = { err: 0, warn: 1 } as const
+const RANK = { err: 0, warn: 1, ready: 2, info: 3 } as const
 
 /** An exploited vulnerability comes before every other warning. */
 function urgency({ kind }: Attention): number {
   return kind === 'exploited' ? 0 : 1
 }
 
-type Grouped = Extract<Attention['kind'], 'exploited' | 'locked' | 'endOfLife' | 'conffiles' | 'services' | 'unchecked'>
-
-function grouped(kind: Grouped | 'blocked', of: readonly Check[]): Attention[] {
-  const targets = of.map(({ target }) => target)
-  if (targets.length === 0) return []
-  return [kind === 'blocked' ? { kind, level: 'err', targets } : { kind, level: 'warn', targets }]
+/** The targets that an entry is about. */
+export function targetsIn(item: Attention): string[] {
+  if (item.kind === 'packages' || item.kind === 'module') return []
+  if (item.kind === 'stopped') return [`lxc:${item.vmid}`]
+  if (item.kind === 'dpkg') return ['host']
+  return 'targets' in item ? item.targets : 'target' in item ? [item.target] : []
 }
 
-/** A remark counts only where it is asked for: an end of life that is still ahead needs nobody yet. */
-function withFinding(checks: readonly Check[], code: Finding['code'], least: Finding['severity'] = 'warning'): Check[] {
-  return checks.filter(({ findings }) =>
-    findings.some((each) => each.code === code && (least === 'info' || each.severity !== 'info')),
-  )
+/** The part of an entry that stays the same while its figures change. */
+export function keyOf(item: Attention): string {
+  const about = item.kind === 'module' ? item.name : item.kind === 'job' ? item.job : targetsIn(item).join(' ')
+  return `${item.kind} ${item.kind === 'lists' ? item.code : ''} ${about}`
+}
+
+/** How many things need somebody: each target once, as the menu counts them, and each entry about something else. */
+export function thingsIn(items: readonly Attention[], checks: readonly Check[]): number {
+  const needing = checks.filter((check) => needsOf(check) !== undefined)
+  const targets = new Set(needing.map(({ target }) => target))
+  let others = 0
+  for (const item of items) {
+    if (item.level === 'info' || item.level === 'ready') continue
+    const isToldByTargets =
+      item.kind === 'job' && item.target === 'all' && needing.some((check) => check.last_upgrade?.job_id === item.job)
+    const about = targetsIn(item)
+    if (about.length === 0) others += 1
+    else if (!isToldByTargets) for (const target of about) targets.add(target)
+  }
+  return targets.size + others
+}
+
+function grouped(kind: 'exploited' | 'locked' | 'endOfLife' | 'conffiles' | 'unchecked', of: readonly Check[]) {
+  const targets = of.map(({ target }) => target)
+  return targets.length === 0 ? [] : [{ kind, level: 'warn', targets } as const]
+}
+
+/** A remark needs nobody: an end of life that is still ahead, for example. */
+function withWarning(checks: readonly Check[], code: Finding['code']): Check[] {
+  return checks.filter(({ findings }) => findings.some((each) => each.code === code && each.severity !== 'info'))
 }
 
 /** The obstacles of a target that have an action of their own. */
@@ -123,61 +149,78 @@ function obstaclesOf(check: Check): Attention[] {
   return found
 }
 
-/** Whether a target is blocked by something that no other entry tells. */
-function isBlockedOtherwise({ state, findings }: Check): boolean {
-  const blocking = findings.filter(({ severity }) => severity === 'blocking')
-  return state === 'blocked' && !blocking.some(({ code }) => TOLD_APART.has(code))
+/** The targets that are blocked by something that no other entry tells. */
+function blockedOf(checks: readonly Check[]): Attention[] {
+  const isToldApart = ({ severity, code }: Finding) => severity === 'blocking' && TOLD_APART.has(code)
+  const targets = checks
+    .filter(({ state, findings }) => state === 'blocked' && !findings.some(isToldApart))
+    .map(({ target }) => target)
+  return targets.length === 0 ? [] : [{ kind: 'blocked', level: 'err', targets }]
 }
 
-/** The targets with old lists, apart from those that a new check may help. */
+/** The targets with old lists, by the finding that tells most about the reason. */
 function listsOf(checks: readonly Check[]): Attention[] {
-  const about = checks.map(({ target, findings }) => ({ target, old: findings.filter(({ code }) => LISTS.test(code)) }))
-  const retried = (old: readonly Finding[]) => old.every(({ remedy }) => remedy?.action === 'retry_check')
-  return [false, true].flatMap((retry): Attention[] => {
-    const targets = about.filter(({ old }) => old.length > 0 && retried(old) === retry).map(({ target }) => target)
-    return targets.length > 0 ? [{ kind: 'lists', level: 'warn', targets, retry }] : []
+  const about = checks.flatMap(({ target, findings }) => {
+    const code = LISTS.find((each) => findings.some((one) => one.code === each && one.severity !== 'info'))
+    const finding = findings.find((one) => one.code === code)
+    return code && finding ? [{ target, code, retry: finding.remedy?.action === 'retry_check' }] : []
+  })
+  return LISTS.flatMap((code): Attention[] => {
+    const of = about.filter((each) => each.code === code)
+    const targets = of.map(({ target }) => target)
+    return of.length > 0 ? [{ kind: 'lists', level: 'warn', code, targets, retry: of.every((each) => each.retry) }] : []
   })
 }
 
-interface Disk {
-  name?: string
-  vmid?: number
-  disk: number | null
-  maxdisk: number | null
-}
-
-/** One entry for each full disk: its figure where it is known, else what the check of its target has found. */
-function disksOf({ host, containers, checks }: Known): Attention[] {
-  const low = new Map<string, 'err' | 'warn'>()
-  for (const { target, state, findings } of checks) {
-    const finding = findings.find(({ code }) => code === 'disk_low')
-    if (finding && state !== 'stopped') low.set(target, finding.severity === 'blocking' ? 'err' : 'warn')
-  }
-  const disks: Disk[] = host ? [host, ...containers] : [...containers]
-  const told = disks.flatMap(({ name, vmid, disk, maxdisk }): Attention[] => {
-    const used = disk !== null && maxdisk ? disk / maxdisk : 0
-    if (used < NEARLY_FULL) return []
-    const target = vmid === undefined ? 'host' : `lxc:${vmid}`
-    const level = used >= FULL || low.get(target) === 'err' ? 'err' : 'warn'
-    low.delete(target)
-    return [{ kind: 'disk', level, name, vmid, used }]
+/** One entry for each full disk. Its place and action come from the finding of a check, if there is one: figures arrive later. */
+function disksOf(known: Known): Attention[] {
+  const full = fullDisks(known)
+  const isLow = ({ code, severity }: Finding) => code === 'disk_low' && severity !== 'info'
+  const low = known.checks.flatMap(({ target, state, findings, used }): Attention[] => {
+    const finding = state === 'stopped' ? undefined : findings.find(isLow)
+    const level = finding?.severity === 'blocking' ? 'err' : 'warn'
+    return finding ? [{ kind: 'disk', level, target, used: full.get(target) ?? used }] : []
   })
-  return [...told, ...[...low].map(([target, level]): Attention => ({ kind: 'space', level, target }))]
+  const told = new Set(low.flatMap(targetsIn))
+  const stopped = new Set(known.checks.filter(({ state }) => state === 'stopped').map(({ target }) => target))
+  const seen = new Map(
+    known.checks.flatMap(({ target, used }) => (used === undefined ? [] : [[target, used] as const])),
+  )
+  const rest = [...new Map([...seen, ...full])].filter(([target]) => !told.has(target) && !stopped.has(target))
+  return [
+    ...low,
+    ...rest.map(([target, used]): Attention => ({ kind: 'disk', level: used >= FULL ? 'err' : 'warn', target, used })),
+  ]
 }
 
 /** The host tells itself that it has to restart; its check tells the same. */
 function rebootsOf(checks: readonly Check[], host: Known['host']): Attention[] {
-  const targets = new Set(withFinding(checks, 'reboot_required', 'info').map(({ target }) => target))
+  const targets = new Set(checks.filter(needsReboot).map(({ target }) => target))
   if (host?.reboot_required) targets.add('host')
   const others = [...targets].filter((target) => target !== 'host')
   const found: Attention[] = targets.has('host') ? [{ kind: 'reboot', level: 'warn', targets: ['host'] }] : []
   return others.length > 0 ? [...found, { kind: 'reboot', level: 'warn', targets: others }] : found
 }
 
+/** The targets that need somebody for a reason without an entry of its own. The newest job tells of an upgrade that failed. */
+function othersOf(needing: readonly Check[], found: readonly Attention[]): Attention[] {
+  const told = new Set(found.flatMap(targetsIn))
+  const isToldByJob = (check: Check) =>
+    (hasFailed(check) || hasWarned(check)) && check.findings.every(({ severity }) => severity === 'info')
+  return needing
+    .filter((check) => !told.has(check.target) && !isToldByJob(check))
+    .map(({ target }) => ({ kind: 'other', level: 'warn', target }))
+}
+
 function packagesOf(checks: readonly Check[]): Attention[] {
-  const waiting = checks.filter(({ counts }) => counts.upgrade > 0)
-  const sum = (of: (check: Check) => number) => waiting.reduce((total, check) => total + of(check), 0)
-  const count = sum(({ counts }) => counts.upgrade)
-  const security = sum(({ counts }) => counts.security)
-  return count > 0 ? [{ kind: 'packages', level: 'warn', count, targets: waiting.length, security }] : []
+  const totals = totalsOf(checks)
+  return totals.updates > 0 ? [{ kind: 'packages', level: 'ready', ...totals }] : []
+}
+
+function servicesOf(checks: readonly Check[]): Attention[] {
+  const told = checks.filter(
+    ({ state, findings }) => state !== 'stopped' && findings.some(({ code }) => code === 'services_outdated'),
+  )
+  const targets = told.map(({ target }) => target)
+  return targets.length > 0 ? [{ kind: 'services', level: 'info', targets }] : []
 }

@@ -1,11 +1,12 @@
 import type { Answer } from '../../client/index.ts'
 
-export type Check = Answer<'GET /api/updates/checks'>['checks'][number]
+/** The last result of a target. `used` is the share of its disk that is used, only where the disk is nearly full. */
+export type Check = Answer<'GET /api/updates/checks'>['checks'][number] & { used?: number | undefined }
 export type Finding = Check['findings'][number]
 
 /** How a row shows a target: its shape and its word. */
 export interface Shown {
-  kind: 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'off' | 'unknown'
+  kind: 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'off' | 'unknown' | 'barred'
   word: 'stopped' | 'unsupported' | 'unknown' | 'blocked' | 'failed' | 'stale' | 'attention' | 'ready' | 'upToDate'
 }
 
@@ -23,19 +24,23 @@ export function isUnfinished({ findings }: Check): boolean {
 /** Whether a running target must not be shown as healthy. */
 export function isBroken(check: Check): boolean {
   if (check.state === 'unsupported') return false
-  return check.last_upgrade?.outcome === 'failed' || isUnfinished(check) || check.state === 'blocked'
+  return check.last_upgrade?.outcome === 'failed' || check.state === 'blocked'
+}
+
+/** Whether a target has to be restarted for its updates to take effect. */
+export function needsReboot({ reboot, findings }: Check): boolean {
+  return reboot.required === true || findings.some(({ code }) => code === 'reboot_required')
+}
+
+/** Whether a target needs somebody although its packages are in order: a full disk, a restart, an exploited vulnerability. */
+export function isPressing(check: Check): boolean {
+  if (check.state === 'stopped') return false
+  return check.used !== undefined || needsReboot(check) || check.exploited > 0
 }
 
 /** Whether an upgrade can start: the target runs, uses apt, and has no blocking problem, as far as is known. */
 export function canBeUpgraded({ state }: Pick<Check, 'state'>): boolean {
   return state !== 'stopped' && state !== 'unsupported' && state !== 'blocked'
-}
-
-/** The containers that an upgrade of all tries although they cannot be upgraded. */
-export function notUpgradable(checks: readonly Check[]): string[] {
-  return checks
-    .filter((check) => check.target !== 'host' && check.state !== 'stopped' && !canBeUpgraded(check))
-    .map(({ name }) => name)
 }
 
 export function canBeRepaired({ state, findings }: Check): boolean {
@@ -53,14 +58,16 @@ export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): 
 }
 
 /** Shows the state that the service gives, with a more exact word for some reasons. Only `up_to_date` shows as ok. */
-export function shownOf({ state, findings, last_upgrade }: Check): Shown {
+export function shownOf(check: Check): Shown {
+  const { state, findings, last_upgrade } = check
   if (state === 'stopped') return { kind: 'off', word: 'stopped' }
   // An upgrade of all tries these containers too; their failure says nothing about them, and a retry does not help.
-  if (state === 'unsupported') return { kind: 'off', word: 'unsupported' }
+  if (state === 'unsupported') return { kind: 'barred', word: 'unsupported' }
   if (state === 'blocked') return { kind: 'err', word: 'blocked' }
   if (last_upgrade?.outcome === 'failed' && (state === 'attention' || state === 'unknown'))
     return { kind: 'err', word: 'failed' }
   if (state === 'unknown') return { kind: 'unknown', word: 'unknown' }
+  if (state !== 'attention' && isPressing(check)) return { kind: 'warn', word: 'attention' }
   if (state === 'ready') return { kind: 'ready', word: 'ready' }
   if (state === 'up_to_date') return { kind: 'ok', word: 'upToDate' }
   const warnings = findings.filter(({ severity }) => severity === 'warning')
@@ -94,29 +101,5 @@ export function oldestOf(checks: readonly Check[]): Ages {
   return {
     checked: oldest(seen.map((each) => each.checked_at)),
     lists: oldest(listed.map((each) => each.lists_at)),
-  }
-}
-
-/** A target that can be upgraded. */
-export interface Upgradable {
-  id: string
-  name: string
-  /** The number of available updates; undefined when unknown. */
-  packages: number | undefined
-}
-
-/** Up to this many containers are upgraded in parallel, each by its own job; more of them by the service's one job for all containers. */
-const MAX_PARALLEL = 4
-
-/** The jobs that install all available updates, and every target that they touch. */
-export function upgradeAll(targets: readonly Upgradable[]): { jobs: string[]; touched: Upgradable[] } {
-  const waiting = targets.filter(({ packages }) => packages !== 0)
-  const host = waiting.filter(({ id }) => id === 'host')
-  const containers = waiting.filter(({ id }) => id !== 'host')
-  if (containers.length <= MAX_PARALLEL) return { jobs: waiting.map(({ id }) => id), touched: waiting }
-  // The job for all containers includes those that are up to date; apt has nothing to do there.
-  return {
-    jobs: [...host.map(({ id }) => id), 'all'],
-    touched: [...host, ...targets.filter(({ id }) => id !== 'host')],
   }
 }

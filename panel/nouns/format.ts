@@ -30,6 +30,11 @@ export function full(at: number, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'medium' }).format(at)
 }
 
+/** The date: “22 septembre 2025”. */
+export function day(at: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(at)
+}
+
 /** The day and the time, with the year if it is not this year. */
 export function short(at: number, now: number, language: string): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear()

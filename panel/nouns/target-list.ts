@@ -1,4 +1,13 @@
-import { type Check, canBeRepaired, canBeUpgraded, type Finding, shownOf, updatesIn } from './checked.ts'
+import {
+  type Check,
+  canBeRepaired,
+  canBeUpgraded,
+  type Finding,
+  isPressing,
+  isUnfinished,
+  shownOf,
+  updatesIn,
+} from './checked.ts'
 import { needsOf } from './needs.ts'
 import { sorted } from './order.ts'
 
@@ -9,24 +18,49 @@ export type Sort = (typeof SORTS)[number]
 const GROUPS = ['need', 'run', 'unknown', 'ready', 'idle', 'stopped', 'unsupported'] as const
 export type Group = (typeof GROUPS)[number]
 
-/** The one action of a row. */
+/** An action that a row starts by itself. */
 export type RowAction = 'show' | 'retry' | 'repair' | 'check' | 'start' | 'review'
+/** The one verb of a row: `accept` and `clear` are the remedy of its first finding, `open` shows the details. */
+export type RowVerb = RowAction | 'accept' | 'clear' | 'terminal' | 'open'
 
-/** The parts of a package that a search compares. */
-interface Named {
-  name: string
-  cves: readonly { id: string }[]
+/** Whether an upgrade would install something. A target with unfinished packages has to be repaired first. */
+export function isUpgradable(check: Check): boolean {
+  return canBeUpgraded(check) && !isUnfinished(check) && (updatesIn(check) > 0 || check.counts.install > 0)
 }
 
-/** Whether an upgrade would install something. */
-export function isUpgradable(check: Check): boolean {
-  return canBeUpgraded(check) && (updatesIn(check) > 0 || check.counts.install > 0)
+/** The updates that can be installed: the sum of the column of updates, the targets that have some, and those that can be upgraded. */
+export interface Totals {
+  updates: number
+  targets: number
+  security: number
+  exploited: number
+  upgradable: number
+}
+
+/** Sums up what the known targets have to install; a stopped container does not count. */
+export function totalsOf(checks: readonly Check[]): Totals {
+  const there = checks.filter(({ state }) => state !== 'stopped' && state !== 'unsupported')
+  const sum = (of: (check: Check) => number) => there.reduce((total, check) => total + of(check), 0)
+  return {
+    updates: sum(updatesIn),
+    targets: there.filter((check) => updatesIn(check) > 0).length,
+    security: sum(({ counts }) => counts.security),
+    exploited: sum(({ exploited }) => exploited),
+    upgradable: there.filter(isUpgradable).length,
+  }
+}
+
+/** The targets whose upgrades can be reviewed together: no upgrade runs on them, and `busy` has the targets where one does. */
+export function reviewable(checks: readonly Check[], busy: ReadonlySet<string>): Check[] {
+  const isFree = ({ target }: Check) => !busy.has(target) && !(busy.has('all') && target !== 'host')
+  return checks.filter((check) => isUpgradable(check) && isFree(check))
 }
 
 export function groupOf(check: Check, isRunning: boolean): Group {
-  if (check.state === 'stopped' || check.state === 'unsupported') return check.state
-  if (isRunning) return 'run'
+  if (check.state === 'stopped') return 'stopped'
+  if (isRunning && check.state !== 'unsupported') return 'run'
   if (needsOf(check) !== undefined) return 'need'
+  if (check.state === 'unsupported') return 'unsupported'
   if (check.state === 'unknown') return 'unknown'
   return check.state === 'ready' ? 'ready' : 'idle'
 }
@@ -34,31 +68,51 @@ export function groupOf(check: Check, isRunning: boolean): Group {
 export function passes(check: Check, filter: Filter): boolean {
   if (filter === 'need') return needsOf(check) !== undefined
   if (filter === 'security') return check.counts.security > 0 && check.state !== 'stopped'
-  if (filter === 'ready' || filter === 'stopped') return check.state === filter
+  if (filter === 'ready') return check.state === 'ready' && needsOf(check) === undefined
+  if (filter === 'stopped') return check.state === 'stopped'
   return true
 }
 
 /** Findings that a new check may resolve, and that make the known results useless until then. */
 const CHECK_FIRST = /^(lists_stale|manager_locked|container_locked|network_missing)$/
+/** Findings that a new check may resolve, and that leave an upgrade possible. */
+const CHECK_LATER = /^repository_(unreachable|expired)$/
 
-/** The action that helps most now; undefined when none does. */
-export function actionOf(check: Check, { isRunning, isAdmin }: { isRunning: boolean; isAdmin: boolean }) {
+/** The verb that helps most now; undefined when none does. */
+export function actionOf(
+  check: Check,
+  { isRunning, isAdmin }: { isRunning: boolean; isAdmin: boolean },
+): RowVerb | undefined {
   return isRunning && check.state !== 'stopped' ? 'show' : helpOf(check, isAdmin)
 }
 
-function helpOf(check: Check, isAdmin: boolean): RowAction | undefined {
+function helpOf(check: Check, isAdmin: boolean): RowVerb | undefined {
   const { state, findings } = check
   if (state === 'stopped') {
     const starts = findings.some(({ remedy }) => remedy?.action === 'start_container')
     return starts && isAdmin ? 'start' : undefined
   }
-  if (state === 'unsupported') return undefined
-  if (canBeRepaired(check) && isAdmin) return 'repair'
+  const terminal = isAdmin ? 'terminal' : 'open'
+  if (state === 'unsupported') return isPressing(check) ? terminal : undefined
+  if (canBeRepaired(check)) return isAdmin ? 'repair' : 'open'
   if (shownOf(check).word === 'failed') return 'retry'
+  const first = firstFinding(check)
+  const remedy = first && first.severity !== 'info' && state !== 'unknown' ? remedyVerb(first, isAdmin) : undefined
+  if (remedy !== undefined) return remedy
   const isFirst = ({ severity, code }: Finding) => severity !== 'info' && CHECK_FIRST.test(code)
   if (state === 'unknown' || state === 'blocked' || findings.some(isFirst)) return 'check'
   if (isUpgradable(check)) return 'review'
-  return state === 'attention' ? 'check' : undefined
+  if (!first || first.severity === 'info')
+    return isPressing(check) ? terminal : state === 'attention' ? 'check' : undefined
+  return CHECK_LATER.test(first.code) || first.remedy?.action === 'retry_check' ? 'check' : 'open'
+}
+
+/** The remedy of a finding that neither a check nor the plan replaces. */
+function remedyVerb({ remedy }: Finding, isAdmin: boolean): RowVerb | undefined {
+  if (remedy?.action === 'allow_release_change') return isAdmin ? 'accept' : 'open'
+  if (remedy?.action === 'clean_cache') return isAdmin ? 'clear' : 'open'
+  if (remedy?.action === 'open_terminal') return isAdmin ? 'terminal' : 'open'
+  return undefined
 }
 
 const SEVERITIES = ['blocking', 'warning', 'info'] as const
@@ -73,21 +127,29 @@ export function firstFinding({ findings }: Check): Finding | undefined {
   return worstFirst(findings).find(({ code }) => code !== 'container_stopped')
 }
 
+/** How many packages or services the words about a finding count: those that come or go with it, if its upgrade changes others. */
+export function countIn({ counts, services }: Pick<Check, 'counts' | 'services'>, finding: Finding): number {
+  const { code, packages, message } = finding
+  if (code === 'kept_back_install') return counts.install
+  if (code === 'services_outdated') return services.length
+  if (code !== 'kept_back_remove') return packages.length
+  // The sentence alone has the packages that go.
+  const removed = /^Des mises à jour ne passent qu’en supprimant (.{1,3000}?)(?: et (\d{1,4}) autres)?\.$/.exec(message)
+  return removed ? (removed[1] ?? '').split(', ').length + Number(removed[2] ?? 0) : counts.remove
+}
+
 /** The row number of a target: its container id; the host comes first. */
 export function numberOf({ target }: Pick<Check, 'target'>): number {
   return target === 'host' ? 0 : Number(target.slice('lxc:'.length))
 }
 
-/** Whether the name, the number, or a known package or CVE contains the query. */
-export function isFound(check: Check, name: string, query: string, packages: readonly Named[] = []): boolean {
+/** Whether the name, the number, or a package of a finding contains the query; `found` has the service’s matches. */
+export function isFound(check: Check, name: string, query: string, found?: ReadonlySet<string>): boolean {
   const wanted = query.trim().toLowerCase()
   const has = (text: string) => text.toLowerCase().includes(wanted)
   if (wanted === '' || has(name)) return true
   if (check.target !== 'host' && String(numberOf(check)).startsWith(wanted)) return true
-  return (
-    check.findings.some((finding) => finding.packages.some(has)) ||
-    packages.some((one) => has(one.name) || one.cves.some(({ id }) => has(id)))
-  )
+  return found?.has(check.target) === true || check.findings.some((finding) => finding.packages.some(has))
 }
 
 /** Rows of one group in their order; without a group when the order ignores the groups. */

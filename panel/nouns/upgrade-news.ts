@@ -1,5 +1,5 @@
 import type { Check } from './checked.ts'
-import { hasFailed } from './needs.ts'
+import { hasFailed, hasWarned } from './needs.ts'
 import type { Outcome } from './outcome.ts'
 
 /** An upgrade that ended badly or with warnings, and that nothing has superseded since. */
@@ -40,16 +40,9 @@ function newsBefore(checks: readonly Check[], newest: readonly Job[]): UpgradeNe
   })
 }
 
-/**
- * Whether the last upgrade of a target needs nobody any more. A failure is over once a check shows the target well. The findings of a later
- * check take the place of warnings, which are about package lists.
- */
+/** Whether the last upgrade of a target needs nobody any more. */
 function isSettled(check: Check): boolean {
-  const { state, checked_at, last_upgrade: last } = check
-  if (last?.outcome === 'failed') return !hasFailed(check)
-  if (last?.outcome === 'warned')
-    return state !== 'unknown' && checked_at !== null && Date.parse(checked_at) > Date.parse(last.finished_at)
-  return true
+  return !hasFailed(check) && !hasWarned(check)
 }
 
 /**

@@ -33,7 +33,8 @@ export function AuditPage() {
   )
   useEffect(() => {
     // Loads container names; without them the entries show container numbers.
-    if (!targets.peek()) readTargets().catch(() => {})
+    // Before the host has listed its containers, the known list is the host alone.
+    if (!targets.peek()?.some(({ vmid }) => vmid !== undefined)) readTargets().catch(() => {})
   }, [])
   const next = older.value ? older.value.next : (load.data.value?.next ?? null)
   const more = useAct(async () => {

@@ -9,7 +9,7 @@ import { useContainers } from '../wire/containers.ts'
 import { type Arrangement, arrangement, readArrangement, storeArrangement } from '../wire/layout.ts'
 import { useLoad } from '../wire/load.ts'
 import { words } from '../words/words.ts'
-import { AttentionList } from './dashboard/attention-list.tsx'
+import { AttentionList, useAttention } from './dashboard/attention-list.tsx'
 import { CARDS, CardFrame, type CardId, HiddenCards } from './dashboard/card-frame.tsx'
 import { ContainersCard } from './dashboard/containers-card.tsx'
 import { HostCard } from './dashboard/host-card.tsx'
@@ -30,6 +30,7 @@ export function DashboardPage() {
   const edits = useSignal(false)
   const focused = useSignal<string>()
   useContainers()
+  const known = useAttention()
   const layout = useLoad(readArrangement)
   /** No card appears until the arrangement is known or could not be read, so that cards never jump. */
   const isArranged = arrangement.value !== undefined || layout.error.value !== undefined
@@ -69,7 +70,7 @@ export function DashboardPage() {
   }
   return (
     <>
-      <Heading title={say.title}>
+      <Heading title={known.title ?? say.title}>
         {edits.value && (
           <button type="button" class="button" onClick={() => change({ order: [], hidden: [] }, 'finish')}>
             {say.reset}
@@ -92,7 +93,7 @@ export function DashboardPage() {
       </Heading>
       <Problem error={store.error.value} />
       <Problem error={layout.error.value} retry={layout.reload} />
-      <AttentionList />
+      <AttentionList known={known} />
       {edits.value && (
         <HiddenCards
           hidden={CARDS.filter((id) => hidden.includes(id))}

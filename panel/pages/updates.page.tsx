@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { oldestOf } from '../nouns/checked.ts'
+import { reviewable } from '../nouns/target-list.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
@@ -8,18 +9,19 @@ import { Ago } from '../parts/time.tsx'
 import { route } from '../router.ts'
 import { checks, checksError, checkWhatIsDue, isChecking, readChecks, startCheck, useChecks } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
-import { jobs } from '../wire/jobs.ts'
+import { jobs, running } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
 import { useDeeds } from './updates/deeds.ts'
 import { HeldList, heldIn } from './updates/held-list.tsx'
 import { History } from './updates/history.tsx'
+import { byRun } from './updates/job-table.tsx'
 import { Outputs } from './updates/outputs.tsx'
+import { ReviewButton } from './updates/review-button.tsx'
 import { Summary, titleOf } from './updates/summary.tsx'
 import { TABS, type Tab, Tabs } from './updates/tabs.tsx'
 import { TargetList } from './updates/target-list.tsx'
-import { planOfAll, startAll } from './updates/upgrade-all.tsx'
 
 const HOST_MS = 30_000
 
@@ -55,10 +57,9 @@ export function UpdatesPage() {
   }
   const deeds = useDeeds(show)
   const known = checks.value ?? []
-  const all = useAct(async () => {
-    const first = await startAll(known)
-    if (first !== undefined) show(first)
-  })
+  const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
+  const all = reviewable(known, busy)
+  const urgent = all.filter(({ counts }) => counts.security > 0)
   const checkAll = useAct(() => startCheck('all'))
   return (
     <div class="updates-page">
@@ -66,13 +67,9 @@ export function UpdatesPage() {
         <Action act={checkAll} blocked={deeds.blocked}>
           {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
         </Action>
-        {planOfAll(known).jobs.length > 0 && (
-          <Action act={all} class="primary" blocked={deeds.blocked}>
-            {say.upgradeAll}
-          </Action>
-        )}
+        {urgent.length > 0 && <ReviewButton checks={urgent} only="security" blocked={deeds.blocked} />}
+        {all.length > 0 && <ReviewButton checks={all} only="all" blocked={deeds.blocked} />}
       </Heading>
-      <Problem error={all.error.value} />
       <Problem error={host.error.value} retry={host.reload} />
       {hostAway.value && (
         <p class="dim aged">
@@ -88,7 +85,7 @@ export function UpdatesPage() {
         choose={choose}
         counts={{
           targets: checks.value?.length,
-          runs: jobs.value?.length,
+          runs: jobs.value && byRun(jobs.value).length,
           held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
         }}
       />

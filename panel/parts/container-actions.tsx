@@ -4,10 +4,11 @@ import { checks } from '../wire/checks.ts'
 import { type Container, containersAway } from '../wire/containers.ts'
 import { hostAway } from '../wire/host.ts'
 import { isAdmin } from '../wire/panel.ts'
-import { type Action, act, asked, isUnderWay, upgrade } from '../wire/tasks.ts'
+import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
 import { confirm } from './dialog.tsx'
 import { Menu } from './menu.tsx'
+import { reviewPlan } from './plan/open.ts'
 
 type Named = Pick<Container, 'vmid' | 'name'>
 
@@ -98,8 +99,8 @@ function Item({ verb, blocked, act }: ItemProps) {
   )
 }
 
-/** Starts an upgrade and opens its output. */
-export async function upgradeHere(vmid: number): Promise<void> {
-  const job = await upgrade(vmid)
-  if (job) go(`/updates/${job}`)
+/** Shows what an upgrade changes, and then the output of what was started there. */
+async function upgradeHere(vmid: number): Promise<void> {
+  const job = await reviewPlan(`lxc:${vmid}`)
+  if (job !== undefined) go(`/updates/${job}`)
 }

@@ -1,9 +1,11 @@
 import { signal, useSignal } from '@preact/signals'
+import { X } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { onSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { Field } from './field.tsx'
+import { Icon } from './icon.tsx'
 
 interface DialogProps {
   title: string
@@ -142,5 +144,14 @@ function Confirm({ question: { title, text, verb, danger = false, keep, typed },
         </div>
       </form>
     </Dialog>
+  )
+}
+
+/** The cross in the corner of a sheet. */
+export function CloseButton({ close }: { close(): void }) {
+  return (
+    <button type="button" class="button plain small close" aria-label={words().shell.close} onClick={close}>
+      <Icon of={X} />
+    </button>
   )
 }

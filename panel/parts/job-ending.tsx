@@ -1,6 +1,7 @@
 import { type ContainerResult, type Outcome, resultsOf } from '../nouns/outcome.ts'
 import type { JobRecord } from '../wire/job.ts'
 import { fromService, words } from '../words/words.ts'
+import { PlanDifference } from './plan/difference.tsx'
 import { Status } from './status.tsx'
 import { targetName } from './target-name.ts'
 
@@ -19,6 +20,7 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   return (
     <>
       {outcome === 'failed' && record.error_code !== null && <Reason code={record.error_code} reason={reason} />}
+      {record.error_code === 'plan_changed' && <PlanDifference record={record} />}
       {warnings.length > 0 && (
         <ul class="job-results" aria-label={say.warnings}>
           {warnings.map((warning) => (

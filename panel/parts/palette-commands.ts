@@ -17,15 +17,15 @@ import { go, match as pageAt } from '../router.ts'
 import { startCheck } from '../wire/checks.ts'
 import { type Container, containers, containersAway } from '../wire/containers.ts'
 import { hostAway } from '../wire/host.ts'
-import { running, startUpgrade } from '../wire/jobs.ts'
+import { running } from '../wire/jobs.ts'
 import { canBeChecked, targets } from '../wire/packages.ts'
 import { places } from '../wire/palette.ts'
 import { isAdmin, signOut } from '../wire/panel.ts'
 import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
 import { confirmAction } from './container-actions.tsx'
-import { confirm } from './dialog.tsx'
 import { openKeyMap } from './key-map.tsx'
+import { reviewPlan } from './plan/open.ts'
 import { jobName, targetName } from './target-name.ts'
 
 export interface Command {
@@ -83,7 +83,7 @@ function onTargets(): Command[] {
   return alive.flatMap(({ id, vmid, upgradable }) => {
     const name = targetName(id)
     const about = { kind: 'target' as const, more: vmid === undefined ? '' : `${vmid}` }
-    const upgrade = { ...about, id: `upgrade:${id}`, title: say.upgrade(name), icon: Upload, run: upgrades(id, name) }
+    const upgrade = { ...about, id: `upgrade:${id}`, title: say.upgrade(name), icon: Upload, run: upgrades(id) }
     const terminal = { ...about, id: `terminal:${id}`, title: say.terminal(name), icon: SquareTerminal }
     return [
       ...(isAdmin.value ? [{ ...terminal, run: leads(`/terminal?target=${id}`) }] : []),
@@ -92,14 +92,14 @@ function onTargets(): Command[] {
   })
 }
 
-/** The palette asks first, because a few letters may match the wrong target. */
-function upgrades(target: string, name: string) {
+/** Shows the plan first, because a few letters may match the wrong target. */
+function upgrades(target: string) {
   return async (close: () => void) => {
-    const say = words().palette
-    const question = { title: say.upgradeQuestion(name), text: say.upgradeText, verb: say.upgradeVerb }
-    if (!(await confirm(question))) return
-    const job = await startUpgrade(target)
-    leads(`/updates/${job}`)(close)
+    close()
+    // The palette first gives the focus back, so that the sheet can return it there.
+    await new Promise((resolve) => setTimeout(resolve))
+    const job = await reviewPlan(target)
+    if (job !== undefined) go(`/updates/${job}`)
   }
 }
 

@@ -6,6 +6,7 @@ import { route, visits } from '../router.ts'
 import type { PageName } from '../routes.ts'
 import { needing } from '../wire/checks.ts'
 import { connected } from '../wire/connection.ts'
+import { readContainers } from '../wire/containers.ts'
 import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
 import { PALETTE_KEY, PALETTE_SHORTCUT } from '../wire/keyboard.ts'
@@ -15,9 +16,17 @@ import { Dialog, Questions } from './dialog.tsx'
 import { Heading } from './heading.tsx'
 import { Icon } from './icon.tsx'
 import { Keys } from './keys.tsx'
+import { lazy, preload } from './lazy.tsx'
 import { openPalette, Palette } from './palette.tsx'
+import { opened } from './plan/open.ts'
 import { Status } from './status.tsx'
 import { Toasts } from './toast.tsx'
+
+/** The first page has what it needs by then. */
+const PRELOAD_MS = 1_000
+
+/** Most visits open no plan. */
+const PlanSheet = lazy(async () => (await import('./plan/sheet.tsx')).PlanSheet)
 
 /** The pages in the bottom bar of a phone; the others are behind its “More” button. */
 const IN_BAR: ReadonlySet<PageName> = new Set(['dashboard', 'updates', 'containers', 'terminal'])
@@ -28,9 +37,15 @@ export function Shell() {
   const name = me.value?.username
   useEffect(() => {
     void readJobs()
+    // The menu counts full disks.
+    void readContainers()
     // Pages report this error themselves; here only the host name is missing.
     readHost().catch(() => {})
   }, [name])
+  useEffect(() => {
+    const timer = setTimeout(preload, PRELOAD_MS)
+    return () => clearTimeout(timer)
+  }, [])
   return (
     <div class="shell" data-side={me.value?.sidebar_position}>
       <a class="skip" href="#content">
@@ -42,6 +57,7 @@ export function Shell() {
         <Content />
       </main>
       <Toasts />
+      {opened.value && <PlanSheet />}
       <Questions />
       <Palette />
       <Keys />
@@ -109,8 +125,11 @@ function Sidebar() {
   useEffect(() => showMore(false), [visit])
   return (
     <nav class="side" aria-label={shell.navigation}>
-      <p class="host cut-two" title={hostname.value}>
-        {hostname.value ?? shell.product}
+      <p class="host">
+        {shell.product}
+        <small class="cut" title={hostname.value}>
+          {hostname.value ?? '\u00a0'}
+        </small>
       </p>
       <button type="button" class="find" onClick={openPalette} aria-keyshortcuts={PALETTE_SHORTCUT}>
         <Icon of={Search} />

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { words } from '../words/words.ts'
 
-export type StatusKind = 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'run' | 'off' | 'unknown' | 'info'
+export type StatusKind = 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'run' | 'off' | 'barred' | 'unknown' | 'info'
 
 /** Each status has its own shape, because many people cannot rely on colour. */
 const SHAPES = {
@@ -20,6 +20,12 @@ const SHAPES = {
   ),
   run: <path d="M14.5 8A6.5 6.5 0 1 1 8 1.5" />,
   off: <rect x="3" y="3" width="10" height="10" rx="1" />,
+  barred: (
+    <>
+      <circle cx="8" cy="8" r="6.5" />
+      <path d="m3.6 12.4 8.8-8.8" />
+    </>
+  ),
   unknown: <circle cx="8" cy="8" r="6.5" stroke-dasharray="3 2.4" />,
   ready: (
     <>

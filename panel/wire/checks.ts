@@ -2,20 +2,28 @@ import { computed, effect, signal, untracked } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { type Check, isDue } from '../nouns/checked.ts'
-import { needsIn } from '../nouns/needs.ts'
+import { needsIn, withFigures } from '../nouns/needs.ts'
 import { followChanges } from './changes.ts'
-import { hostAway } from './host.ts'
+import { containers } from './containers.ts'
+import { host, hostAway } from './host.ts'
 import { api, me, onSignOut } from './panel.ts'
 
 /** The pause before a failed automatic check is tried again. */
 const RETRY_MS = 10 * 60_000
 
-/** The last results of the host and its containers, also while the host is away; undefined until they are known. */
-export const checks = signal<readonly Check[]>()
+const results = signal<readonly Check[]>()
+/**
+ * The last results of the host and its containers, with their newest figures, also while the host is away; undefined until they are known.
+ */
+export const checks = computed<readonly Check[] | undefined>(
+  () => results.value && withFigures(results.value, { host: host.value, containers: containers.value ?? [] }),
+)
 /** The error of the last request; earlier results stay. */
 export const checksError = signal<unknown>()
 /** The age of the data about vulnerabilities; undefined until it is known. */
 export const vulnerabilities = signal<Answer<'GET /api/updates/checks'>['vulnerabilities']>()
+/** Whether checks start by themselves. */
+export const isAutomatic = signal(true)
 export const isChecking = computed(() => (checks.value ?? []).some(({ checking }) => checking))
 /** The check that was last started here, while it runs. */
 export const checkUnderWay = signal<string>()
@@ -24,8 +32,6 @@ export const waiting = computed(() => (checks.value ?? []).reduce((sum, { counts
 /** The targets that need somebody, for the menu. */
 export const needing = computed(() => needsIn(checks.value ?? []))
 
-/** Whether checks may start by themselves. */
-let isAutomatic = true
 let asking: Promise<void> | undefined
 /** A new request is needed, because something changed after the running request. */
 let again = false
@@ -53,9 +59,9 @@ async function ask(): Promise<void> {
   try {
     const answer = await api('GET /api/updates/checks')
     if (me.peek()?.username !== asker) return
-    checks.value = answer.checks
+    results.value = answer.checks
     vulnerabilities.value = answer.vulnerabilities
-    isAutomatic = answer.automatic !== false
+    isAutomatic.value = answer.automatic !== false
     if (!isChecking.value) checkUnderWay.value = undefined
     checksError.value = undefined
   } catch (error) {
@@ -98,7 +104,7 @@ const tried = new Map<string, number>()
 export async function checkWhatIsDue(): Promise<void> {
   await readChecks()
   // An automatic check of an unreachable host would only replace known results.
-  if (hostAway.peek() || !isAutomatic) return
+  if (hostAway.peek() || !isAutomatic.peek()) return
   const now = Date.now()
   const due = (checks.peek() ?? [])
     .filter((check) => isDue(check, now))
@@ -112,9 +118,9 @@ export async function checkWhatIsDue(): Promise<void> {
 
 onSignOut(() => {
   tried.clear()
-  checks.value = undefined
+  results.value = undefined
   vulnerabilities.value = undefined
-  isAutomatic = true
+  isAutomatic.value = true
   checksError.value = undefined
   checkUnderWay.value = undefined
 })

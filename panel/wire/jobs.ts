@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
+import type { Plan } from '../nouns/plan.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
 import { checkWhatIsDue, readChecks } from './checks.ts'
 import { reconnects } from './connection.ts'
@@ -110,9 +111,9 @@ function recheck(ran: readonly Job[], now: readonly Job[]): void {
   if (ended.some(({ error_code }) => error_code?.startsWith('ssh_'))) readHost().catch(() => {})
 }
 
-/** Starts an upgrade; returns its id. */
-export async function startUpgrade(target: string): Promise<string> {
-  const { job_id } = await api('POST /api/updates/run', { body: { target } })
+/** Starts an upgrade that does exactly what a plan says; returns its id. */
+export async function startPlan({ id: plan, target }: Pick<Plan, 'id' | 'target'>): Promise<string> {
+  const { job_id } = await api('POST /api/updates/run', { body: { target, plan } })
   const begun: Job = {
     job_id,
     target,
@@ -123,6 +124,9 @@ export async function startUpgrade(target: string): Promise<string> {
     started_by_name: me.value?.username ?? '',
     containers: null,
     warnings: [],
+    run_id: null,
+    plan_id: plan,
+    plan_difference: null,
   }
   known.value = [begun, ...(known.value ?? [])]
   void readJobs()

@@ -1,8 +1,8 @@
-import { computed } from '@preact/signals'
+import { computed, signal as value } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { canBeUpgraded } from '../nouns/checked.ts'
 import { checks, readChecks } from './checks.ts'
-import { api } from './panel.ts'
+import { api, onSignOut } from './panel.ts'
 
 export type Package = Answer<'GET /api/updates/checks/{target}'>['packages'][number]
 
@@ -43,3 +43,17 @@ export async function readTargets(signal?: AbortSignal): Promise<readonly Target
 export async function readPackages(target: string, signal?: AbortSignal): Promise<readonly Package[]> {
   return (await api('GET /api/updates/checks/{target}', { params: { target }, signal })).packages
 }
+
+/** The packages that were loaded, by target: a plan shows them until it is made. */
+export const knownPackages = value<ReadonlyMap<string, readonly Package[]>>(new Map())
+
+/** Reads the packages of a target, and keeps them. */
+export async function loadPackages(target: string, signal?: AbortSignal): Promise<readonly Package[]> {
+  const packages = await readPackages(target, signal)
+  knownPackages.value = new Map(knownPackages.peek()).set(target, packages)
+  return packages
+}
+
+onSignOut(() => {
+  knownPackages.value = new Map()
+})

@@ -2,7 +2,6 @@ import { effect, signal, untracked } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { isTransient } from '../nouns/failure.ts'
 import { readContainers } from './containers.ts'
-import { startUpgrade } from './jobs.ts'
 import { api, isAdmin, onSignOut } from './panel.ts'
 
 export type Action = 'start' | 'stop' | 'shutdown' | 'reboot'
@@ -10,7 +9,7 @@ type Task = Answer<'GET /api/hypervisor/tasks/{task}'>
 
 /** An action on a container and its progress. */
 export interface Asked {
-  action: Action | 'upgrade'
+  action: Action
   /** The id of its task; undefined until it starts. */
   id?: string
   /** The last known state; undefined until the first one. */
@@ -70,17 +69,6 @@ async function followTask(vmid: number, before: Asked, id: string): Promise<void
     await readContainers()
   } catch (error) {
     update({ error })
-  }
-}
-
-/** Starts an upgrade; returns its job id, or undefined when that failed: see `asked`. */
-export async function upgrade(vmid: number): Promise<string | undefined> {
-  dismissAction(vmid)
-  try {
-    return await startUpgrade(`lxc:${vmid}`)
-  } catch (error) {
-    put(vmid, { action: 'upgrade', error })
-    return undefined
   }
 }
 

@@ -14,6 +14,8 @@ import { formerSentences } from './en/sentences/former.ts'
 import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
 import { moduleSentences } from './en/sentences/modules.ts'
+import { plan } from './en/plan.ts'
+import { run } from './en/run.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
@@ -43,6 +45,8 @@ export const en: Words = {
   modules,
   output,
   palette,
+  plan,
+  run,
   settings,
   setup,
   signIn,

@@ -10,6 +10,8 @@ import { logs } from './fr/logs.ts'
 import { modules } from './fr/modules.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
+import { plan } from './fr/plan.ts'
+import { run } from './fr/run.ts'
 import { settings } from './fr/settings.ts'
 import { setup } from './fr/setup.ts'
 import { shell } from './fr/shell.ts'
@@ -30,6 +32,8 @@ export const fr = {
   modules,
   output,
   palette,
+  plan,
+  run,
   settings,
   setup,
   signIn,

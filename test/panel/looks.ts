@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { fleet, fleetHost } from '../../demo/fleet.ts'
 import { startDemoHost } from '../../demo/host.ts'
 import { startDemoHypervisor } from '../../demo/hypervisor.ts'
 import { longNames } from '../../demo/long-names.ts'
-import { manyContainers } from '../../demo/place.ts'
 import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
 import { startServer } from '../../serve/server.ts'
@@ -36,7 +36,7 @@ const SETTLED_MS = 1_500
 const folder = 'dist/pictures'
 mkdirSync(folder, { recursive: true })
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-looks-'))
-const names = options.long ? longNames() : { containers: manyContainers() }
+const names = options.long ? longNames() : { containers: fleet(), host: fleetHost() }
 const { containers } = names
 const host = await startDemoHost(names)
 const hypervisor = await startDemoHypervisor(containers)
@@ -131,9 +131,11 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
   await page.waitForTimeout(LIVED_MS)
   for (const { page: name, path } of ROUTES) {
     if (name === 'setup' || name === 'signIn' || (asked.length > 0 && !asked.includes(name))) continue
-    if (name === 'job') await go('/updates?tab=runs')
-    if (name === 'job') {
-      await page.locator('.history tbody a').first().click()
+    if (name === 'job' || name === 'run') await go('/updates?tab=runs')
+    const made = page.locator(`.history tbody a[href^="${name === 'run' ? '/runs/' : '/updates/'}"]`).first()
+    if (name === 'run' && (await made.count()) === 0) continue
+    if (name === 'job' || name === 'run') {
+      await made.click()
       await page.waitForTimeout(SETTLED_MS)
     } else await go(name === 'terminal' ? '/terminal?target=lxc:101' : path)
     for (const width of WIDTHS) {

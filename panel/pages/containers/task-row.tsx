@@ -1,5 +1,4 @@
 import { useRef } from 'preact/hooks'
-import { upgradeHere } from '../../parts/container-actions.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { type Asked, act, dismissAction, isUnderWay } from '../../wire/tasks.ts'
@@ -28,8 +27,8 @@ export function TaskRow({ vmid, name, asked, columns }: TaskRowProps) {
     <tr class="task" ref={row}>
       <td colSpan={columns}>
         <div class="task-head">
-          {error !== undefined || action === 'upgrade' ? (
-            <Problem error={error} retry={() => (action === 'upgrade' ? upgradeHere(vmid) : act(vmid, action))} />
+          {error !== undefined ? (
+            <Problem error={error} retry={() => act(vmid, action)} />
           ) : (
             <span role="status">
               <Status is={busy ? 'run' : isWell ? 'ok' : 'err'}>

@@ -1,13 +1,16 @@
-import { attentionOf } from '../../nouns/attention.ts'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { type Attention, attentionOf, keyOf, thingsIn } from '../../nouns/attention.ts'
 import { isUncertain, oldestOf } from '../../nouns/checked.ts'
 import { isHostKeyChanged } from '../../nouns/failure.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
+import { useSteady } from '../../parts/steady.ts'
 import { Ago } from '../../parts/time.tsx'
 import { checks, checksError, checkWhatIsDue, isChecking } from '../../wire/checks.ts'
 import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
-import { hostAway, readHost } from '../../wire/host.ts'
+import { hostAway, host as hostFigures, readHost } from '../../wire/host.ts'
 import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
 import { readTargets } from '../../wire/packages.ts'
@@ -16,9 +19,27 @@ import { words } from '../../words/words.ts'
 import { AttentionRow } from './attention-row.tsx'
 
 const HOST_MS = 30_000
+/** The list waits that long for all figures, so that its rows do not move when they arrive. */
+const PATIENCE_MS = 1_000
 
-/** Lists the problems with their actions, or says that there are none. */
-export function AttentionList() {
+/** All that needs somebody, with what is not known yet. */
+export interface Known {
+  items: readonly Attention[]
+  /** The answer to the question of the page; undefined until it is known. */
+  title: string | undefined
+  /** Whether nothing failed and every target is known. */
+  knowsAll: boolean
+  hasFailed: boolean
+  /** Something is still to be read. */
+  waits: boolean
+  hasOtherKey: boolean
+  host: Load<unknown>
+  targets: Load<unknown>
+  modules: Load<unknown>
+}
+
+/** Reads everything that may need somebody. */
+export function useAttention(): Known {
   const say = words().dashboard
   const host = useLoad(readHost, [], { everyMs: HOST_MS })
   const targets = useLoad(async (signal) => {
@@ -35,7 +56,7 @@ export function AttentionList() {
   const found = checks.value ?? []
   const items = attentionOf({
     hasOtherKey,
-    host: host.data.value,
+    host: hostFigures.value,
     containers: containers.value ?? [],
     stoppedSince: stoppedSince.value,
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
@@ -43,7 +64,8 @@ export function AttentionList() {
     modules: modules.data.value ?? [],
   })
   const waits =
-    [host, targets, modules].some(isWaiting) ||
+    (hostFigures.value === undefined && host.error.value === undefined) ||
+    [targets, modules].some(isWaiting) ||
     (checks.value === undefined && checksError.value === undefined) ||
     (jobs.value === undefined && jobsError.value === undefined) ||
     (containers.value === undefined && containersError.value === undefined)
@@ -52,10 +74,28 @@ export function AttentionList() {
   // A target that was never checked, or changed since its last check, is not known to be up to date.
   const hasFailed = failures.some((each) => each !== undefined)
   const knowsAll = !hasFailed && !found.some(isUncertain)
+  const things = thingsIn(items, found)
+  const title = things > 0 ? say.things(things) : knowsAll && !waits ? say.nothingNeedsYou : undefined
+  return { items, title, knowsAll, hasFailed, waits, hasOtherKey, host, targets, modules }
+}
+
+/** Lists the problems with their actions, or says that there are none. */
+export function AttentionList({ known }: { known: Known }) {
+  const say = words().dashboard
+  const { items, knowsAll, hasFailed, hasOtherKey, host, targets, modules } = known
+  const isPatient = useSignal(true)
+  useEffect(() => {
+    const timer = setTimeout(() => (isPatient.value = false), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const lacksFigures = [checks, jobs, containers, hostFigures].some((each) => each.value === undefined)
+  const waits = known.waits && (items.length === 0 || (lacksFigures && isPatient.value))
+  const byKey = new Map(items.map((item) => [keyOf(item), item]))
+  const { rows, hold } = useSteady([{ group: undefined, targets: waits ? [] : [...byKey.keys()] }], '')
+  const found = checks.value ?? []
   const checksFirst = isChecking.value && !items.some(({ kind }) => kind === 'packages')
   return (
     <section class="attention" aria-label={say.attention}>
-      <h2>{say.attention}</h2>
       {!hasOtherKey && <Problem error={host.error.value} retry={host.reload} />}
       {host.error.value === undefined && <Problem error={targets.error.value} retry={targets.reload} />}
       {hostAway.value && found.some(({ checked_at }) => checked_at !== null) && (
@@ -65,13 +105,16 @@ export function AttentionList() {
       )}
       <Problem error={checksError.value} />
       <Problem error={modules.error.value} retry={modules.reload} />
-      {waits && items.length === 0 ? (
+      {waits ? (
         <Placeholder rows={1} />
       ) : (
-        <ul class="list">
-          {items.map((item) => (
-            <AttentionRow key={JSON.stringify(item)} item={item} />
-          ))}
+        <ul class="list" {...hold}>
+          {rows
+            .flatMap((each) => each.targets)
+            .map((key) => {
+              const item = byKey.get(key)
+              return item && <AttentionRow key={key} item={item} />
+            })}
           {checksFirst && (
             <li class="dim">
               <Status is="run" hidden />

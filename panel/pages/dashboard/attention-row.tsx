@@ -1,16 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import type { Attention } from '../../nouns/attention.ts'
+import type { Finding } from '../../nouns/checked.ts'
 import { percent } from '../../nouns/format.ts'
+import { firstFinding } from '../../nouns/target-list.ts'
 import { Action, useAct } from '../../parts/action.tsx'
+import { reviewPlan } from '../../parts/plan/open.ts'
 import { Problem } from '../../parts/problem.tsx'
+import { mayRemedy, RemedyButton, useRemedies } from '../../parts/remedy.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { confirmUpgrade } from '../../parts/upgrade-question.ts'
 import { go } from '../../router.ts'
-import { startCheck } from '../../wire/checks.ts'
+import { checks, startCheck } from '../../wire/checks.ts'
 import { hostAway } from '../../wire/host.ts'
-import { startUpgrade } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { startRemedy } from '../../wire/remedies.ts'
 import { act } from '../../wire/tasks.ts'
@@ -37,38 +39,31 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
         action: isAdmin.value && <To href="/settings">{say.compareKey}</To>,
       }
     case 'dpkg':
-      return { sentence: say.dpkg, action: <Starts verb={say.repair} start={upgradeHost} /> }
+      return { sentence: say.dpkg, action: <Starts verb={say.repair} start={() => reviewPlan('host')} /> }
     case 'unfinished':
-      return {
-        sentence: say.unfinished(targetName(item.target)),
-        action: item.repairable ? repairOf(item.target) : <See />,
-      }
     case 'dependencies':
       return {
-        sentence: say.dependencies(targetName(item.target)),
-        action: item.repairable && repairOf(item.target),
+        sentence: say[item.kind](targetName(item.target)),
+        action: item.repairable ? repairOf(item.target) : <See />,
       }
     case 'readOnly':
       return { sentence: say.readOnly(namesOf([item.target])), action: terminalOf(item.target) }
     case 'blocked':
-      return { sentence: say.blocked(namesOf(item.targets)), action: <See /> }
     case 'exploited':
-      return { sentence: say.exploited(namesOf(item.targets)), action: <See /> }
+    case 'endOfLife':
+    case 'conffiles':
+    case 'services':
+      return { sentence: say[item.kind](namesOf(item.targets)), action: <See /> }
     case 'lists':
       return {
-        sentence: say.lists(namesOf(item.targets)),
-        action: item.retry ? <Recheck targets={item.targets} /> : <See />,
+        sentence: say.lists[item.code](namesOf(item.targets)),
+        action: item.retry ? <Recheck targets={item.targets} /> : <Remedy targets={item.targets} code={item.code} />,
       }
     case 'locked':
-      return { sentence: say.locked(namesOf(item.targets)), action: <Recheck targets={item.targets} /> }
-    case 'endOfLife':
-      return { sentence: say.endOfLife(namesOf(item.targets)), action: <See /> }
-    case 'conffiles':
-      return { sentence: say.conffiles(namesOf(item.targets)), action: <See /> }
-    case 'services':
-      return { sentence: say.services(namesOf(item.targets)), action: <See /> }
-    case 'space':
-      return { sentence: say.space(namesOf([item.target])), action: <See /> }
+    case 'unchecked':
+      return { sentence: say[item.kind](namesOf(item.targets)), action: <Recheck targets={item.targets} /> }
+    case 'other':
+      return { sentence: say.other(targetName(item.target), reasonOf(item.target)), action: <See /> }
     case 'job': {
       const of =
         item.target === 'host' || item.target === 'all'
@@ -81,11 +76,13 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
       )
       return { sentence, action: <To href={`/updates/${item.job}`}>{say.see}</To> }
     }
-    case 'disk':
+    case 'disk': {
+      const name = namesOf([item.target])
       return {
-        sentence: say.disk(item.name ?? say.theHost, percent(item.used, language())),
-        action: terminalOf(item.vmid ? `lxc:${item.vmid}` : 'host'),
+        sentence: item.used === undefined ? say.space(name) : say.disk(name, percent(item.used, language())),
+        action: <Remedy targets={[item.target]} code="disk_low" otherwise={terminalOf(item.target)} />,
       }
+    }
     case 'module':
       return { sentence: say.module(item.name), action: <To href="/modules">{say.see}</To> }
     case 'stopped': {
@@ -100,14 +97,43 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
       return item.targets[0] === 'host'
         ? { sentence: say.reboot, action: terminalOf('host') }
         : { sentence: say.rebootOf(namesOf(item.targets)), action: <See /> }
-    case 'unchecked':
-      return { sentence: say.unchecked(namesOf(item.targets)), action: <Recheck targets={item.targets} /> }
-    case 'packages':
+    case 'packages': {
+      const { updates, targets, security, upgradable } = item
+      const all = say.packages(say.packageCount(updates), say.targetCount(targets), security)
       return {
-        sentence: say.packages(say.packageCount(item.count), say.targetCount(item.targets), item.security),
+        sentence: upgradable === targets ? all : all + say.installable(upgradable),
         action: <To href="/updates">{hostAway.value ? say.see : say.update}</To>,
       }
+    }
   }
+}
+
+/** A few words about the first finding of a target. */
+function reasonOf(target: string): string {
+  const finding = checks.value?.filter((check) => check.target === target).map(firstFinding)[0]
+  const { findings, updates } = words()
+  return finding ? findings.short[finding.code](finding.packages.length, null) : updates.words.attention
+}
+
+interface RemedyProps {
+  targets: readonly string[]
+  code: Finding['code']
+  /** The action where no remedy can start here. */
+  otherwise?: ComponentChildren
+}
+
+/** The remedy of a finding where it is about one target; otherwise the way to the targets. */
+function Remedy({ targets, code, otherwise = <See /> }: RemedyProps) {
+  const remedies = useRemedies((job) => go(`/updates/${job}`))
+  const check = targets.length === 1 ? checks.value?.find(({ target }) => target === targets[0]) : undefined
+  const finding = check?.findings.find((each) => each.code === code)
+  if (!check || !finding || !mayRemedy(finding)) return otherwise
+  return (
+    <>
+      <RemedyButton check={check} finding={finding} by={remedies} />
+      <Problem error={remedies.error} />
+    </>
+  )
 }
 
 function To({ href, children }: { href: string; children: ComponentChildren }) {
@@ -166,10 +192,6 @@ function repairOf(target: string): ComponentChildren {
   const say = words().dashboard
   if (!isAdmin.value) return <See />
   return <Starts verb={say.repair} start={() => startRemedy({ target, action: 'repair_dpkg' })} />
-}
-
-async function upgradeHost(): Promise<string | undefined> {
-  return (await confirmUpgrade('host')) ? startUpgrade('host') : undefined
 }
 
 /** Starts a job and shows it; does nothing when the user declines. */

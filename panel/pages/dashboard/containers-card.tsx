@@ -1,5 +1,5 @@
 import { bytes, duration, percent } from '../../nouns/format.ts'
-import { ContainerStatus } from '../../parts/container-status.tsx'
+import { ContainerShown, ContainerStatus } from '../../parts/container-status.tsx'
 import { Aged, Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Spark } from '../../parts/spark.tsx'
@@ -79,7 +79,7 @@ function Row({ container, hasFigures }: { container: Container; hasFigures: bool
     <tr>
       <th scope="row">
         <span class="named-row">
-          {hasFigures && <ContainerStatus of={container} hidden />}
+          {hasFigures && <ContainerShown of={container} />}
           <span class="cut" title={name}>
             {name}
           </span>{' '}

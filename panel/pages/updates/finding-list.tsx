@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { Check, Finding } from '../../nouns/checked.ts'
+import { percent } from '../../nouns/format.ts'
 import { worstFirst } from '../../nouns/target-list.ts'
+import { FindingText } from '../../parts/finding-text.tsx'
+import { RemedyButton } from '../../parts/remedy.tsx'
 import { Status } from '../../parts/status.tsx'
-import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { fromService, words } from '../../words/words.ts'
-import { type Deeds, mayRemedy } from './deeds.ts'
-import { FindingText } from './finding-text.tsx'
+import { fromService, language, words } from '../../words/words.ts'
+import type { Deeds } from './deeds.ts'
 
 /** All that is known about a target besides its packages: findings with their remedies, the last upgrade, reboot and services. */
 export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
@@ -37,9 +38,12 @@ export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
       {worstFirst(findings.filter((each) => !isToldBelow(each))).map((finding) => (
         <li key={`${finding.code} ${finding.repository} ${finding.message}`}>
           <FindingText finding={finding} />
-          <RemedyButton check={check} finding={finding} deeds={deeds} />
+          <RemedyButton check={check} finding={finding} by={deeds} />
         </li>
       ))}
+      {check.used !== undefined && state !== 'stopped' && !findings.some(({ code }) => code === 'disk_low') && (
+        <Told is="warn">{say.diskFull(percent(check.used, language()))}.</Told>
+      )}
       {reboot.required === true && <Told is="info">{say.reboot(reboot.reasons.map(fromService).join(', '))}</Told>}
       {services.length > 0 && <Told is="info">{say.services(services.map(({ name }) => name).join(', '))}</Told>}
     </ul>
@@ -65,33 +69,5 @@ function Told({ is, to = null, link, children }: ToldProps) {
         </a>
       )}
     </li>
-  )
-}
-
-function RemedyButton({ check, finding, deeds }: { check: Check; finding: Finding; deeds: Deeds }) {
-  const say = words().findings
-  const { remedy } = finding
-  if (!remedy || !mayRemedy(finding)) return null
-  const word = say.remedy(remedy)
-  const label = say.remedyOf(word, check.target === 'host' ? targetName('host') : check.name)
-  if (remedy.action === 'open_terminal' || remedy.action === 'review_conffile')
-    return (
-      <a class="button small" href={`/terminal?target=${check.target}`} aria-label={label}>
-        {word}
-      </a>
-    )
-  const isChecking = remedy.action === 'retry_check' && check.checking
-  const blocked = deeds.blocked ?? (isChecking ? words().updates.checking : undefined)
-  return (
-    <button
-      type="button"
-      class="button small"
-      aria-label={label}
-      aria-disabled={blocked !== undefined}
-      title={blocked}
-      onClick={() => blocked === undefined && deeds.remedy(check, finding)}
-    >
-      {word}
-    </button>
   )
 }

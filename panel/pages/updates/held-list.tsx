@@ -1,7 +1,8 @@
 import type { Check } from '../../nouns/checked.ts'
 import { targetName } from '../../parts/target-name.ts'
+import { isAdmin } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import { type Deeds, mayRemedy } from './deeds.ts'
+import type { Deeds } from './deeds.ts'
 
 /** The finding about held packages of each target that has some. */
 export function heldIn(checks: readonly Check[]) {
@@ -19,7 +20,7 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
     <div class="held">
       {held.map(({ check, finding }) => {
         const name = check.target === 'host' ? targetName('host') : check.name
-        const may = mayRemedy(finding)
+        const may = isAdmin.value
         return (
           <section key={check.target} aria-label={say.heldOn(name)}>
             <div class="held-bar">
@@ -32,7 +33,7 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
                   word={say.releaseAll}
                   label={say.releaseAllOf(name)}
                   blocked={deeds.blocked}
-                  act={() => deeds.remedy(check, finding)}
+                  act={() => deeds.hold(check.target, finding.packages, false)}
                 />
               )}
             </div>
@@ -45,7 +46,7 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
                       word={say.release}
                       label={say.releaseOf(one, name)}
                       blocked={deeds.blocked}
-                      act={() => deeds.remedy(check, finding, [one])}
+                      act={() => deeds.hold(check.target, [one], false)}
                     />
                   )}
                 </li>

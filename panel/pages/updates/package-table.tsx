@@ -3,12 +3,13 @@ import { useId } from 'preact/hooks'
 import { bytes } from '../../nouns/format.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useLoad } from '../../wire/load.ts'
-import type { Package } from '../../wire/packages.ts'
-import { loadPackages } from '../../wire/remedies.ts'
+import { loadPackages, type Package } from '../../wire/packages.ts'
+import { isAdmin } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
-import { Changelog } from './changelog.tsx'
-import { Versions, Vulnerabilities } from './package-parts.tsx'
-import { SecurityTag } from './security-tag.tsx'
+import { Changelog } from '../../parts/changelog.tsx'
+import { Versions, Vulnerabilities } from '../../parts/package-parts.tsx'
+import { SecurityTag } from '../../parts/security-tag.tsx'
+import type { Deeds } from './deeds.ts'
 
 /** The list is short enough without a filter up to this number. */
 const FILTER_THRESHOLD = 12
@@ -18,12 +19,17 @@ interface PackageTableProps {
   /** The time of the check; a new check reloads the list. */
   at: string | null
   label: string
+  deeds: Deeds
 }
 
 /** The packages of a target by what an upgrade does with them, each with its versions, vulnerabilities and changelog. */
-export function PackageTable({ target, at, label }: PackageTableProps) {
+export function PackageTable({ target, at, label, deeds }: PackageTableProps) {
   const load = useLoad((signal) => loadPackages(target, signal), [target, at])
-  return <Loaded of={load}>{(packages) => <Groups target={target} packages={packages} label={label} />}</Loaded>
+  return (
+    <Loaded of={load}>
+      {(packages) => <Groups target={target} packages={packages} label={label} deeds={deeds} />}
+    </Loaded>
+  )
 }
 
 const KINDS = ['planned', 'removal', 'held', 'phased', 'waiting'] as const
@@ -37,9 +43,10 @@ interface GroupsProps {
   target: string
   packages: readonly Package[]
   label: string
+  deeds: Deeds
 }
 
-function Groups({ target, packages, label }: GroupsProps) {
+function Groups({ target, packages, label, deeds }: GroupsProps) {
   const say = words().updates
   const filter = useSignal('')
   const wanted = filter.value.trim().toLowerCase()
@@ -72,7 +79,7 @@ function Groups({ target, packages, label }: GroupsProps) {
             <p class="dim small">{say.kindReasons[kind]}</p>
             <ul class="names">
               {own.map((one) => (
-                <PackageRow key={`${one.name}:${one.arch} ${one.action}`} target={target} of={one} />
+                <PackageRow key={`${one.name}:${one.arch} ${one.action}`} target={target} of={one} deeds={deeds} />
               ))}
             </ul>
           </section>
@@ -82,12 +89,12 @@ function Groups({ target, packages, label }: GroupsProps) {
   )
 }
 
-function PackageRow({ target, of: one }: { target: string; of: Package }) {
+function PackageRow({ target, of: one, deeds }: { target: string; of: Package; deeds: Deeds }) {
   const { updates: say, shell } = words()
   const isOpen = useSignal(false)
   const showsAll = useSignal(false)
   const id = useId()
-  const { name, arch, action, to, size, security, cves } = one
+  const { name, arch, action, from, to, size, security, cves, status } = one
   const exploited = cves.some((cve) => cve.known_exploited) ? 1 : 0
   return (
     <li class={action === 'remove' ? 'is-removed' : undefined}>
@@ -98,6 +105,9 @@ function PackageRow({ target, of: one }: { target: string; of: Package }) {
       {action !== 'upgrade' && <span class={action === 'install' ? 'tag' : 'tag err'}>{say.actions[action]}</span>}
       <SecurityTag count={security ? 1 : 0} exploited={exploited} word />
       <span class="size dim num">{size === null ? '' : bytes(size, shell.units.bytes, language())}</span>
+      {isAdmin.value && from !== null && action !== 'remove' && (
+        <HoldButton target={target} name={name} isHeld={status === 'held'} deeds={deeds} />
+      )}
       {to !== null && (
         <button
           type="button"
@@ -113,9 +123,34 @@ function PackageRow({ target, of: one }: { target: string; of: Package }) {
       <Vulnerabilities cves={cves} all={showsAll.value} showAll={() => (showsAll.value = true)} />
       {isOpen.value && to !== null && (
         <div class="changelog" id={id}>
-          <Changelog target={target} package={name} from={one.from} to={to} />
+          <Changelog target={target} package={name} from={from} to={to} />
         </div>
       )}
     </li>
+  )
+}
+
+interface HoldButtonProps {
+  target: string
+  name: string
+  isHeld: boolean
+  deeds: Deeds
+}
+
+/** Holds an installed package at its version, or releases it. */
+function HoldButton({ target, name, isHeld, deeds }: HoldButtonProps) {
+  const { updates: say } = words()
+  const { blocked } = deeds
+  return (
+    <button
+      type="button"
+      class="button plain small"
+      aria-label={isHeld ? say.releasePackage(name) : say.holdOf(name)}
+      aria-disabled={blocked !== undefined}
+      title={blocked}
+      onClick={() => blocked === undefined && deeds.hold(target, [name], !isHeld)}
+    >
+      {isHeld ? say.release : say.hold}
+    </button>
   )
 }

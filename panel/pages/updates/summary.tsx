@@ -1,8 +1,8 @@
 import type { Check } from '../../nouns/checked.ts'
 import { needsIn } from '../../nouns/needs.ts'
-import { isUpgradable } from '../../nouns/target-list.ts'
+import { totalsOf } from '../../nouns/target-list.ts'
 import { Ago } from '../../parts/time.tsx'
-import { checks, checkUnderWay, isChecking, vulnerabilities } from '../../wire/checks.ts'
+import { checks, checkUnderWay, isAutomatic, isChecking, vulnerabilities } from '../../wire/checks.ts'
 import { running } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
@@ -10,7 +10,7 @@ import { words } from '../../words/words.ts'
 export function titleOf(known: readonly Check[] | undefined): string {
   const say = words().updates
   if (!known || known.every(({ checked_at }) => checked_at === null)) return say.title
-  const ready = known.filter(isUpgradable).length
+  const ready = totalsOf(known).upgradable
   if (ready > 0) return say.canUpgrade(ready)
   const need = needsIn(known).count
   if (need > 0) return say.needAttention(need)
@@ -18,7 +18,7 @@ export function titleOf(known: readonly Check[] | undefined): string {
   return there.length > 0 && there.every(({ state }) => state === 'up_to_date') ? say.allUpToDate : say.nothingToDo
 }
 
-/** Security updates, the age of the package lists, and the age of the data about vulnerabilities. */
+/** The number of updates, security updates, the age of the package lists and of the data about vulnerabilities, and whether checks start by themselves. */
 export function Summary() {
   const known = checks.value ?? []
   return (
@@ -26,9 +26,10 @@ export function Summary() {
       {isChecking.value && <Checking />}
       {known.some(({ checked_at }) => checked_at !== null) && (
         <>
-          <span>{securitySaid(known)}</span> <Lists known={known} /> <Data />
+          <span>{waitingSaid(known)}</span> <Lists known={known} /> <Data />{' '}
         </>
       )}
+      {!isAutomatic.value && <span class="dim">{words().updates.notAutomatic}</span>}
     </>
   )
 }
@@ -49,14 +50,11 @@ function Checking() {
   )
 }
 
-function securitySaid(known: readonly Check[]): string {
+function waitingSaid(known: readonly Check[]): string {
   const say = words().updates
-  const there = known.filter(({ state }) => state !== 'stopped')
-  const sum = (of: (check: Check) => number) => there.reduce((total, check) => total + of(check), 0)
-  return say.securitySum(
-    sum(({ counts }) => counts.security),
-    sum(({ exploited }) => exploited),
-  )
+  const { updates, targets, security, exploited } = totalsOf(known)
+  const all = updates > 0 ? `${say.totals(updates, targets)} ` : ''
+  return all + say.securitySum(security, exploited)
 }
 
 /** The age of the oldest lists that are fresh, and the number of targets whose lists are not. */

@@ -1,32 +1,59 @@
 import { useSignal } from '@preact/signals'
 import { Search } from 'lucide'
-import { useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Check } from '../../nouns/checked.ts'
-import { arrange, type Filter, FILTERS, isFound, passes, type Rows, type Sort, SORTS } from '../../nouns/target-list.ts'
+import {
+  arrange,
+  type Filter,
+  FILTERS,
+  isFound,
+  passes,
+  reviewable,
+  type Sort,
+  SORTS,
+} from '../../nouns/target-list.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useSteady } from '../../parts/steady.ts'
 import { targetName } from '../../parts/target-name.ts'
+import { readContainers } from '../../wire/containers.ts'
 import { type Job, running } from '../../wire/jobs.ts'
-import { knownPackages } from '../../wire/remedies.ts'
 import { words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
+import { LONGEST_QUERY, type PackageSearch, usePackageSearch } from './package-search.ts'
+import { Selection } from './selection.tsx'
 import { TargetRow } from './target-row.tsx'
 
 /** All targets with search, filter and order. */
 export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds: Deeds }) {
   const say = words().updates
+  // A full disk is something to see to as well.
+  useEffect(() => void readContainers(), [])
   const query = useSignal('')
   const filter = useSignal<Filter>('all')
   const sort = useSignal<Sort>('urgency')
   const open = useSignal<ReadonlySet<string>>(new Set())
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
   const nameOf = ({ target, name }: Check) => (target === 'host' ? targetName('host') : name || targetName(target))
   const jobOf = ({ target }: Check) => running.value.find((job) => isOn(job, target))
+  const search = usePackageSearch(query.value, checks.map(({ checked_at }) => checked_at).join())
   const shown = checks.filter(
-    (check) =>
-      passes(check, filter.value) && isFound(check, nameOf(check), query.value, knownPackages.value.get(check.target)),
+    (check) => passes(check, filter.value) && isFound(check, nameOf(check), query.value, search.found),
   )
   const busy = new Set(checks.filter((check) => jobOf(check)).map(({ target }) => target))
   const { rows, hold } = useSteady(arrange(shown, sort.value, busy), `${filter.value} ${sort.value} ${query.value}`)
   const byTarget = new Map(checks.map((check) => [check.target, check]))
+  const canPick = new Set(reviewable(checks, busy).map(({ target }) => target))
+  // A target that cannot be upgraded any more is not selected either.
+  const picked = checks.filter(({ target }) => canPick.has(target) && chosen.value.has(target))
+  const pick = (targets: readonly string[], isPicked: boolean) => {
+    const next = new Set(chosen.value)
+    for (const target of targets) {
+      if (isPicked) next.add(target)
+      else next.delete(target)
+    }
+    chosen.value = next
+  }
   const toggle = (target: string) => {
     const next = new Set(open.value)
     if (!next.delete(target)) next.add(target)
@@ -43,6 +70,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
             aria-label={say.search}
             placeholder={say.search}
             value={query.value}
+            maxLength={LONGEST_QUERY}
             onInput={({ currentTarget }) => {
               query.value = currentTarget.value
             }}
@@ -71,16 +99,21 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
           </select>
         </label>
       </div>
+      <Problem error={search.error} retry={search.retry} />
+      {search.state === 'failed' && <p class="dim">{say.notSearched}</p>}
       {rows.every(({ targets }) => targets.length === 0) ? (
-        <p class="empty">{say.noTarget}</p>
+        <p class="empty" role="status">
+          {emptyText(query.value, search.state)}
+        </p>
       ) : (
         <div class="targets" {...hold}>
           <table aria-label={say.targets}>
-            <Head />
+            <Head all={shown.filter(({ target }) => canPick.has(target))} picked={picked} pick={pick} />
             {rows.map(({ group, targets }) => (
               <tbody key={group ?? 'all'}>
                 {group && (
                   <tr class="group">
+                    <td class="c-check" />
                     <th colSpan={6} scope="rowgroup">
                       <b>{say.groups[group]}</b> <span class="num">{targets.length}</span>
                     </th>
@@ -99,6 +132,8 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
                         job={jobOf(check)}
                         isOpen={open.value.has(target)}
                         onToggle={() => toggle(target)}
+                        isPicked={picked.some((each) => each.target === target)}
+                        onPick={canPick.has(target) ? (isPicked) => pick([target], isPicked) : undefined}
                         deeds={deeds}
                       />
                     )
@@ -109,15 +144,52 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
           </table>
         </div>
       )}
+      {picked.length > 0 && (
+        <Selection picked={picked} blocked={deeds.blocked} clear={() => (chosen.value = new Set())} />
+      )}
     </section>
   )
 }
 
-function Head() {
-  const { columns } = words().updates
+/** The reason for an empty list: without the service’s answer, a package may still match. */
+function emptyText(query: string, state: PackageSearch['state']): string | undefined {
+  const say = words().updates
+  if (state === 'failed') return undefined
+  if (state === 'asking') return say.searching
+  return state === 'unasked' && query.trim() !== '' ? say.searchLonger : say.noTarget
+}
+
+interface HeadProps {
+  /** The shown targets that can be selected. */
+  all: readonly Check[]
+  picked: readonly Check[]
+  pick(targets: readonly string[], isPicked: boolean): void
+}
+
+function Head({ all, picked, pick }: HeadProps) {
+  const { columns, pickAll } = words().updates
+  const count = all.filter((check) => picked.includes(check)).length
   return (
     <thead>
       <tr>
+        <th class="c-check">
+          {all.length > 0 && (
+            <label>
+              <input
+                type="checkbox"
+                aria-label={pickAll}
+                checked={count === all.length}
+                indeterminate={count > 0 && count < all.length}
+                onChange={({ currentTarget }) =>
+                  pick(
+                    all.map(({ target }) => target),
+                    currentTarget.checked,
+                  )
+                }
+              />
+            </label>
+          )}
+        </th>
         <th class="c-state">{columns.state}</th>
         <th class="c-name">{columns.target}</th>
         <th class="c-find">{columns.finding}</th>
@@ -136,46 +208,4 @@ function Head() {
 /** Whether an upgrade or a repair runs on a target. */
 function isOn(job: Job, target: string): boolean {
   return job.kind !== 'check' && (job.target === target || (job.target === 'all' && target !== 'host'))
-}
-
-/**
- * Keeps the order of the rows while the pointer or the focus is among them, so that none moves from under it. A new `key` (filter, search
- * or sort) applies at once, and everything else when the pointer and the focus have left.
- */
-function useSteady(newest: Rows[], key: string) {
-  const isPointed = useSignal(false)
-  const isFocused = useSignal(false)
-  const kept = useRef({ key, rows: newest })
-  const isUsed = isPointed.value || isFocused.value
-  kept.current =
-    isUsed && kept.current.key === key ? { key, rows: steady(kept.current.rows, newest) } : { key, rows: newest }
-  const hold = {
-    onPointerEnter: ({ pointerType }: PointerEvent) => {
-      isPointed.value = pointerType === 'mouse'
-    },
-    onPointerLeave: () => {
-      isPointed.value = false
-    },
-    onFocusIn: () => {
-      isFocused.value = true
-    },
-    onFocusOut: ({ relatedTarget, currentTarget }: FocusEvent & { currentTarget: HTMLElement }) => {
-      isFocused.value = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-    },
-  }
-  return { rows: kept.current.rows, hold }
-}
-
-/** The rows in their earlier order, without those that are gone; new ones come last. */
-function steady(before: readonly Rows[], newest: readonly Rows[]): Rows[] {
-  const there = new Set(newest.flatMap(({ targets }) => targets))
-  const rows = before.map(({ group, targets }) => ({ group, targets: targets.filter((target) => there.has(target)) }))
-  const placed = new Set(rows.flatMap(({ targets }) => targets))
-  for (const { group, targets } of newest) {
-    const added = targets.filter((target) => !placed.has(target))
-    const own = rows.find((each) => each.group === group)
-    if (own) own.targets.push(...added)
-    else if (added.length > 0) rows.push({ group, targets: added })
-  }
-  return rows.filter(({ targets }) => targets.length > 0)
 }

@@ -1,9 +1,9 @@
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { type Check, isUnanswered, shownOf, updatesIn } from '../../nouns/checked.ts'
-import { bytes } from '../../nouns/format.ts'
-import { actionOf, firstFinding, isUpgradable, type RowAction } from '../../nouns/target-list.ts'
+import { type Check, type Finding, isUnanswered, needsReboot, shownOf, updatesIn } from '../../nouns/checked.ts'
+import { bytes, percent } from '../../nouns/format.ts'
+import { actionOf, countIn, firstFinding, isUpgradable, type RowVerb } from '../../nouns/target-list.ts'
 import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -15,7 +15,7 @@ import { ListsAge } from './age.tsx'
 import type { Deeds } from './deeds.ts'
 import { FindingList } from './finding-list.tsx'
 import { PackageTable } from './package-table.tsx'
-import { SecurityTag } from './security-tag.tsx'
+import { SecurityTag } from '../../parts/security-tag.tsx'
 
 interface TargetRowProps {
   check: Check
@@ -24,11 +24,14 @@ interface TargetRowProps {
   job: Job | undefined
   isOpen: boolean
   onToggle(): void
+  isPicked: boolean
+  /** Adds it to the selection or takes it out; undefined where it cannot be upgraded. */
+  onPick: ((isPicked: boolean) => void) | undefined
   deeds: Deeds
 }
 
 /** A target in one line, and everything about it once it is opened. */
-export function TargetRow({ check, name, job, isOpen, onToggle, deeds }: TargetRowProps) {
+export function TargetRow({ check, name, job, isOpen, onToggle, isPicked, onPick, deeds }: TargetRowProps) {
   const { updates: say, shell } = words()
   const id = useId()
   const row = useRef<HTMLTableRowElement>(null)
@@ -41,10 +44,26 @@ export function TargetRow({ check, name, job, isOpen, onToggle, deeds }: TargetR
   const finding = isRunning ? runningText(job) : findingText(check)
   const title = typeof finding === 'string' ? finding : undefined
   const action = actionOf(check, { isRunning, isAdmin: isAdmin.value })
-  const isIdle = !isRunning && /^(ok|off)$/.test(shown.kind)
+  const isIdle = !isRunning && /^(ok|off|barred)$/.test(shown.kind)
   return (
     <>
-      <tr class={isIdle ? 'row idle' : isRunning ? 'row running' : 'row'} ref={row} tabIndex={-1}>
+      <tr
+        class={`row${isIdle ? ' idle' : isRunning ? ' running' : ''}${isPicked ? ' picked' : ''}`}
+        ref={row}
+        tabIndex={-1}
+      >
+        <td class="c-check">
+          {onPick && (
+            <label>
+              <input
+                type="checkbox"
+                aria-label={say.pick(name)}
+                checked={isPicked}
+                onChange={({ currentTarget }) => onPick(currentTarget.checked)}
+              />
+            </label>
+          )}
+        </td>
         <td class="c-state">
           {isRunning ? (
             <Status is="run">{say.words.running}</Status>
@@ -96,7 +115,17 @@ export function TargetRow({ check, name, job, isOpen, onToggle, deeds }: TargetR
           <ListsAge check={check} />
         </td>
         <td class="c-act end">
-          {action && <RowButton check={check} name={name} action={action} job={job} deeds={deeds} />}
+          {action && (
+            <RowButton
+              check={check}
+              name={name}
+              action={action}
+              job={job}
+              deeds={deeds}
+              isOpen={isOpen}
+              toggle={onToggle}
+            />
+          )}
         </td>
       </tr>
       {isOpen && (
@@ -110,11 +139,12 @@ export function TargetRow({ check, name, job, isOpen, onToggle, deeds }: TargetR
                 </p>
               )}
               {hasPackages(check) && (
-                <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} />
+                <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} deeds={deeds} />
               )}
               {!hasPackages(check) && check.findings.length === 0 && <p class="dim">{say.nothingKnown}</p>}
             </div>
           </td>
+          <td class="c-check" />
           <td class="c-size" />
           <td class="c-age" />
         </tr>
@@ -143,31 +173,64 @@ function findingText(check: Check): ComponentChildren {
   if (state === 'unknown' && changed_at !== null) return <Ago at={changed_at} say={say.changed} />
   if (isUnanswered(check)) return say.neverAnswered
   const finding = firstFinding(check)
-  if (finding)
-    return short.short[finding.code](finding.packages.length, finding.repository?.replace(/^\w+:\/\//, '') ?? null)
-  if (state === 'stopped') return short.short.container_stopped(0, null)
+  const found = finding && short.short[finding.code](countIn(check, finding), placeOf(finding))
+  // These states take the word of the row, so the failure is told beside them.
+  if (last?.outcome === 'failed' && (state === 'blocked' || state === 'unsupported'))
+    return (
+      <>
+        {`${found ?? short.short.manager_missing(0, null)} · `}
+        <Ago at={last.finished_at} say={say.failed} />
+      </>
+    )
+  if (found !== undefined && finding?.severity !== 'info') return found
+  if (check.used !== undefined && state !== 'stopped') return say.diskFull(percent(check.used, language()))
+  if (state === 'stopped') return found ?? short.short.container_stopped(0, null)
+  if (state === 'unsupported') return short.short.manager_missing(0, null)
+  if (needsReboot(check)) return short.short.reboot_required(0, null)
+  if (check.exploited > 0) return say.exploitedOpen
+  if (found !== undefined) return found
   if (last?.outcome === 'warned' && checked_at !== null && last.finished_at >= checked_at)
     return <Ago at={last.finished_at} say={say.warned} />
   return checking ? say.checking : undefined
 }
 
+function placeOf({ repository }: Finding): string | null {
+  return repository?.replace(/^\w+:\/\//, '') ?? null
+}
+
 interface RowButtonProps {
   check: Check
   name: string
-  action: RowAction
+  action: RowVerb
   job: Job | undefined
   deeds: Deeds
+  isOpen?: boolean
+  toggle?(): void
 }
 
 /** One button with a changing label, so that it keeps the focus after a press. */
-function RowButton({ check, name, action, job, deeds }: RowButtonProps) {
+function RowButton({ check, name, action, job, deeds, isOpen, toggle }: RowButtonProps) {
   const { updates: say } = words()
   const isChecking = action === 'check' && check.checking
-  const blocked = action === 'show' ? undefined : (deeds.blocked ?? (isChecking ? say.checking : undefined))
+  const isHarmless = action === 'show' || action === 'open'
+  const blocked = isHarmless ? undefined : (deeds.blocked ?? (isChecking ? say.checking : undefined))
+  if (action === 'terminal')
+    return (
+      <a class="button small" href={`/terminal?target=${check.target}`} aria-label={say.actionOf.terminal(name)}>
+        {say.action.terminal}
+      </a>
+    )
   const press = () => {
     if (blocked !== undefined) return
-    if (action !== 'show') deeds.does(check, action)
-    else if (job) deeds.show(job.job_id)
+    if (action === 'open') toggle?.()
+    else if (action === 'show') {
+      if (job) deeds.show(job.job_id)
+    } else if (action === 'accept' || action === 'clear') remedyFirst()
+    else deeds.does(check, action)
+  }
+  const remedyFirst = () => {
+    const finding = firstFinding(check)
+    if (finding) deeds.remedy(check, finding)
   }
   return (
     <button
@@ -175,6 +238,7 @@ function RowButton({ check, name, action, job, deeds }: RowButtonProps) {
       class="button small"
       aria-label={say.actionOf[action](name)}
       aria-disabled={blocked !== undefined}
+      aria-expanded={action === 'open' ? isOpen : undefined}
       title={blocked}
       onClick={press}
     >

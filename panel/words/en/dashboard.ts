@@ -2,6 +2,8 @@ import type { dashboard as fr } from '../fr/dashboard.ts'
 
 export const dashboard: typeof fr = {
   title: 'Dashboard',
+  things: (count: number) => (count === 1 ? '1 thing needs you' : `${count} things need you`),
+  nothingNeedsYou: 'Nothing needs you',
   customize: 'Arrange',
   finish: 'Done',
   reset: 'Reset',
@@ -11,7 +13,7 @@ export const dashboard: typeof fr = {
   show: (card: string) => `Show ${card}`,
   hidden: 'Hidden',
   attention: 'Needs you',
-  nothing: (ago: string) => `Nothing needs you. Checked ${ago}.`,
+  nothing: (ago: string) => `Everything was checked ${ago}.`,
   checking: 'Checking for updates…',
   hostKey:
     'The host key has changed, so the panel no longer connects to the host. Unless the host was reinstalled, another machine is answering in its place.',
@@ -27,14 +29,23 @@ export const dashboard: typeof fr = {
   readOnly: (name: string) => `The file system of ${name} is read-only.`,
   blocked: (names: string) => `No upgrade is possible on ${names}.`,
   exploited: (names: string) => `A vulnerability that is being exploited is open on ${names}.`,
-  lists: (names: string) => `The package lists of ${names} are not up to date.`,
+  lists: {
+    repository_changed: (names: string) => `A repository has changed its name or release on ${names}.`,
+    repository_unsigned: (names: string) => `The signature of a repository is not recognized on ${names}.`,
+    repository_unreachable: (names: string) => `A repository did not answer on ${names}.`,
+    repository_expired: (names: string) => `The lists of a repository have expired on ${names}.`,
+    network_missing: (names: string) => `No repository answered on ${names}.`,
+    manager_locked: (names: string) => `apt is already running on ${names}.`,
+    lists_stale: (names: string) => `The package lists of ${names} are not up to date.`,
+  },
+  other: (name: string, reason: string) => `${name}: ${reason}`,
   space: (name: string) => `Little space is left on the disk of ${name}.`,
   endOfLife: (names: string) => `The distribution of ${names} no longer gets security fixes.`,
   locked: (names: string) => `The hypervisor has locked ${names}.`,
-  conffiles: (names: string) => `On ${names}, the upgrade would replace configuration files that you have changed.`,
+  conffiles: (names: string) => `You changed configuration files on ${names}: the upgrade keeps yours.`,
   services: (names: string) => `Services still use replaced files on ${names}.`,
   rebootOf: (names: string) => `Needs a restart: ${names}.`,
-  names: (names, more) => `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  names: (names, more) => new Intl.ListFormat('en-GB').format(more > 0 ? [...names, `${more} more`] : names),
   ofTarget: { host: 'of the host', all: 'of all containers', container: (name) => `of ${name}` },
   ended: {
     failed: (of) => `The last upgrade ${of} failed`,
@@ -48,6 +59,8 @@ export const dashboard: typeof fr = {
   reboot: 'The host needs a restart to apply its updates.',
   packages: (packages, targets, security) =>
     `${packages} on ${targets}${security > 0 ? `, ${security} of them security` : ''}`,
+  installable: (targets: number) =>
+    targets === 1 ? '; 1 target can be upgraded' : `; ${targets} targets can be upgraded`,
   packageCount: (count: number) => (count === 1 ? '1 update' : `${count} updates`),
   targetCount: (count: number) => (count === 1 ? '1 target' : `${count} targets`),
   unreachable: 'The host does not answer.',

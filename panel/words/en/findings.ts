@@ -97,7 +97,7 @@ const remedies = {
   clean_cache: 'Clear the cache',
   start_container: 'Start',
   review_conffile: 'Review the file',
-  open_terminal: 'Open a terminal',
+  open_terminal: 'Open terminal',
 }
 
 export const findings: typeof fr = {
@@ -109,18 +109,20 @@ export const findings: typeof fr = {
     lists_stale: (_, repository) => (repository === null ? 'Lists over a day old' : `Unreadable${at(repository)}`),
     held: (count) => many(count, 'package held', 'packages held'),
     phased: (count) => (count === 0 ? 'Phased, comes later' : `${count} phased, comes later`),
-    kept_back_install: () => 'Installs new packages',
-    kept_back_remove: () => 'Removes packages',
+    kept_back_install: (count) =>
+      count === 0 ? 'Installs new packages' : `Installs ${many(count, 'new package', 'new packages')}`,
+    kept_back_remove: (count) => (count === 0 ? 'Removes packages' : `Removes ${many(count, 'package', 'packages')}`),
     kept_back_dependencies: (count) => many(count, 'package waiting', 'packages waiting'),
     dpkg_interrupted: () => 'Interrupted dpkg run',
     dependencies_broken: () => 'Broken dependencies',
     disk_low: () => 'Not enough space',
-    conffile_changed: () => 'Configuration changed',
+    conffile_changed: (count) =>
+      count === 0 ? 'Configuration changed' : many(count, 'configuration changed', 'configurations changed'),
     manager_locked: () => 'apt is already running',
     container_locked: () => 'Container locked',
     container_stopped: () => 'Not checked while stopped',
     container_template: () => 'Template, not checked',
-    manager_missing: () => 'No known manager',
+    manager_missing: () => 'Package manager not supported',
     network_missing: () => 'No network',
     root_read_only: () => 'Read-only file system',
     protection_unavailable: () => 'No snapshot possible',

@@ -40,6 +40,7 @@ export const shell: typeof fr = {
     warn: 'Attention',
     err: 'Error',
     run: 'Running',
+    barred: 'Unsupported',
     off: 'Stopped',
     unknown: 'Unknown',
     ready: 'Ready',

@@ -1,5 +1,7 @@
 export const dashboard = {
   title: 'Tableau de bord',
+  things: (count: number) => (count === 1 ? '1 point à traiter' : `${count} points à traiter`),
+  nothingNeedsYou: 'Rien à signaler',
   customize: 'Personnaliser',
   finish: 'Terminer',
   reset: 'Réinitialiser',
@@ -9,7 +11,7 @@ export const dashboard = {
   show: (card: string) => `Afficher ${card}`,
   hidden: 'Masqués',
   attention: 'À traiter',
-  nothing: (ago: string) => `Rien à signaler. Vérifié ${ago}.`,
+  nothing: (ago: string) => `Tout a été vérifié ${ago}.`,
   checking: 'Vérification des paquets…',
   hostKey:
     'La clé de l’hôte a changé\u00a0: le panneau ne s’y connecte plus. Si l’hôte n’a pas été réinstallé, une autre machine répond à sa place.',
@@ -25,16 +27,25 @@ export const dashboard = {
   readOnly: (name: string) => `Le système de fichiers de ${name} est en lecture seule.`,
   blocked: (names: string) => `Aucune mise à jour n’est possible sur ${names}.`,
   exploited: (names: string) => `Une faille exploitée est ouverte sur ${names}.`,
-  lists: (names: string) => `Les listes de paquets de ${names} ne sont pas à jour.`,
+  lists: {
+    repository_changed: (names: string) => `Un dépôt a changé de nom ou de version sur ${names}.`,
+    repository_unsigned: (names: string) => `La signature d’un dépôt n’est pas reconnue sur ${names}.`,
+    repository_unreachable: (names: string) => `Un dépôt n’a pas répondu sur ${names}.`,
+    repository_expired: (names: string) => `Les listes d’un dépôt sont périmées sur ${names}.`,
+    network_missing: (names: string) => `Aucun dépôt n’a répondu sur ${names}.`,
+    manager_locked: (names: string) => `apt est déjà en cours sur ${names}.`,
+    lists_stale: (names: string) => `Les listes de paquets de ${names} ne sont pas à jour.`,
+  },
+  other: (name: string, reason: string) => `${name}\u00a0: ${reason}`,
   space: (name: string) => `Il reste peu de place sur le disque de ${name}.`,
   endOfLife: (names: string) => `La distribution de ${names} ne reçoit plus de corrections de sécurité.`,
   locked: (names: string) => `L’hyperviseur a verrouillé ${names}.`,
   conffiles: (names: string) =>
-    `Sur ${names}, la mise à jour remplacerait des fichiers de configuration que vous avez modifiés.`,
+    `Vous avez modifié des fichiers de configuration sur ${names}\u00a0: la mise à jour garde les vôtres.`,
   services: (names: string) => `Des services utilisent encore d’anciens fichiers sur ${names}.`,
   rebootOf: (names: string) => `Redémarrage requis\u00a0: ${names}.`,
   names: (names: readonly string[], more: number) =>
-    `${names.join(', ')}${more > 0 ? ` et ${more} ${more === 1 ? 'autre' : 'autres'}` : ''}`,
+    new Intl.ListFormat('fr').format(more > 0 ? [...names, `${more} ${more === 1 ? 'autre' : 'autres'}`] : names),
   ofTarget: { host: 'de l’hôte', all: 'de tous les conteneurs', container: (name: string) => `de ${name}` },
   ended: {
     failed: (of: string) => `La dernière mise à jour ${of} a échoué`,
@@ -48,6 +59,8 @@ export const dashboard = {
   reboot: 'L’hôte doit redémarrer pour que ses mises à jour prennent effet.',
   packages: (packages: string, targets: string, security: number) =>
     `${packages} en attente sur ${targets}${security > 0 ? `, dont ${security} de sécurité` : ''}`,
+  installable: (targets: number) =>
+    targets === 1 ? '\u202f; 1 cible peut être mise à jour' : `\u202f; ${targets} cibles peuvent être mises à jour`,
   packageCount: (count: number) => (count === 1 ? '1 paquet' : `${count} paquets`),
   targetCount: (count: number) => (count === 1 ? '1 cible' : `${count} cibles`),
   unreachable: 'L’hôte ne répond pas.',

@@ -8,6 +8,7 @@ type JobCode =
   | 'job_killed'
   | 'job_kind_missing'
   | 'job_not_started'
+  | 'plan_changed'
 
 /** The codes of operations, sockets and jobs. */
 export type ErrorCode =
@@ -96,6 +97,17 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   not_configured: 'Le service n’est pas configuré. Son journal indique quelle variable manque ou est incorrecte.',
   not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
+  plan_missing: 'Ce plan n’existe plus. Refaites-le.',
+  run_missing: 'Ce lancement n’existe pas, ou n’est plus conservé. Revenez à l’historique.',
+  plan_empty: 'Il n’y a rien à faire avec ce choix. Revérifiez la cible, ou changez de choix.',
+  plan_used: 'Ce plan a déjà été exécuté. Refaites-le pour voir ce qu’il reste à faire.',
+  plan_changed:
+    'apt allait faire autre chose que le plan\u00a0: rien n’a été changé. Comparez, puis faites un nouveau plan.',
+  plan_expired: 'Ce plan a plus d’une heure. Refaites-le\u00a0: il montrera ce qui a changé depuis.',
+  plan_of_another_target: 'Ce plan est celui d’une autre cible. Refaites-le.',
+  target_repeated: 'Plusieurs de ces plans sont pour la même cible. Retirez-en un, puis réessayez.',
+  plan_impossible: 'Cette mise à jour n’est pas possible tant que ce qui la bloque n’est pas réglé.',
+  plans_busy: 'Trop de plans sont en préparation. Patientez un instant, puis refaites celui-ci.',
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   profile_missing: 'Votre compte n’est plus connu du panneau. Reconnectez-vous.',
   proof_impossible:

@@ -38,6 +38,7 @@ export const shell = {
     warn: 'Attention',
     err: 'Erreur',
     run: 'En cours',
+    barred: 'Non géré',
     off: 'Arrêté',
     unknown: 'Inconnu',
     ready: 'Prêt',

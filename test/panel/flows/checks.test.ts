@@ -152,11 +152,17 @@ test('the list has the worst first, each with its one action', { timeout: LONG }
     .toEqual([
       'Erreur\nLe système de fichiers de lxc:104 est en lecture seule.\nOuvrir un terminal',
       'Attention\nUne faille exploitée est ouverte sur lxc:102.\nVoir',
-      'Attention\nLes listes de paquets de lxc:101 ne sont pas à jour.\nRevérifier',
+      'Attention\nUn dépôt n’a pas répondu sur lxc:101.\nRevérifier',
       'Attention\nL’hôte doit redémarrer pour que ses mises à jour prennent effet.\nOuvrir un terminal',
-      'Attention\nSur lxc:103, la mise à jour remplacerait des fichiers de configuration que vous avez modifiés.\nVoir',
-      'Attention\n5 paquets en attente sur 2 cibles, dont 1 de sécurité\nMettre à jour',
+      'Attention\nVous avez modifié des fichiers de configuration sur lxc:103\u00a0: la mise à jour garde les vôtres.\nVoir',
+      'Prêt\n5 paquets en attente sur 2 cibles, dont 1 de sécurité\nMettre à jour',
     ])
+  // The heading, the menu and the page of updates count alike.
+  await page.getByRole('heading', { name: '5 points à traiter' }).waitFor(WAIT)
+  await page
+    .locator('.side .need')
+    .getByText('5 cibles à traiter')
+    .waitFor({ ...WAIT, state: 'attached' })
   await attention(page).getByRole('button', { name: 'Revérifier' }).click()
   await expect.poll(() => asked.starts, WAIT).toBe(1)
 })

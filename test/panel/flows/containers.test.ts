@@ -3,11 +3,12 @@ import { expect, test } from 'vitest'
 import { signedIn } from '../../client/signed-in.ts'
 import { type TestHypervisor, testHypervisor } from '../../hypervisor.ts'
 import { focused, openPage, signIn } from '../browser.ts'
+import { planning } from './plan-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
 /** Chromium's own messages about error responses. */
-const REFUSED = /status of (403|409|502)/
+const REFUSED = /status of (403|404|409|502)/
 
 /** Opens the containers page as an administrator, with a hypervisor API. */
 async function shownContainers(change: (hypervisor: TestHypervisor) => void = () => {}) {
@@ -124,19 +125,23 @@ test('a refused action shows an error in its row and can be retried', { timeout:
   await page.getByText('Démarré', { exact: true }).waitFor(WAIT)
 })
 
-test('an upgrade that cannot start shows an error in the row of its container', { timeout: LONG }, async () => {
+test('an upgrade is seen before it starts, and says there why it cannot', { timeout: LONG }, async () => {
   const { page } = await shownContainers()
-  await page.route('**/api/updates/run', (route) =>
-    route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),
-  )
+  const { state, started } = await planning(page)
+  state.startRefusal = { status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }
 
   await page.getByRole('button', { name: 'Plus d’actions pour web' }).click()
   await page.getByRole('button', { name: 'Mettre à jour' }).click()
+  const start = page.locator('dialog.drawer .primary[aria-disabled=false]')
+  await start.click(WAIT)
 
-  expect(await page.getByRole('row').getByRole('alert').innerText()).toContain('La connexion SSH à l’hôte a échoué')
-  await page.unroute('**/api/updates/run')
-  await page.getByRole('row').getByRole('alert').getByRole('button', { name: 'Réessayer' }).click()
+  await page.locator('dialog').getByText('La connexion SSH à l’hôte a échoué').waitFor(WAIT)
+  expect(await page.locator('.chg').count()).toBe(3)
+  // The plan is still good.
+  state.startRefusal = undefined
+  await start.click(WAIT)
   await page.waitForURL(/\/updates\/\w+/, WAIT)
+  expect(started).toHaveLength(2)
 })
 
 test('with the host away, only actions of the hypervisor are offered', {
@@ -145,7 +150,7 @@ test('with the host away, only actions of the hypervisor are offered', {
   const { hypervisor, page } = await shownContainers()
   let started = 0
   page.on('request', (request) => {
-    if (request.url().endsWith('/api/updates/run')) started += 1
+    if (/\/api\/updates\/(run|plans)$/.test(request.url())) started += 1
   })
   await page.route('**/api/hypervisor/host', (route) =>
     route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),

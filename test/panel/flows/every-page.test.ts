@@ -24,9 +24,11 @@ const LOOKS = [
   ['en', 'light'],
 ].slice(0, isLong ? 4 : 1)
 
-/** The addresses of all pages; the job must exist. */
-function addresses(job: string): string[] {
-  return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ path }) => path.replace(':job', job))
+/** The addresses of all pages; the job and the run must exist. */
+function addresses({ job, run }: { job: string; run: string }): string[] {
+  return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ path }) =>
+    path.replace(':job', job).replace(':run', run),
+  )
 }
 
 /** A signed-in user of a panel whose host has run an upgrade. */
@@ -36,12 +38,14 @@ async function world(options: Parameters<typeof openPage>[1] = {}) {
   const service = await startService(demo)
   const page = await openPage(service.url, options)
   await signIn(page)
-  const answer = await service.request('POST', '/api/updates/run', { target: 'lxc:101' })
-  const { job_id: job } = await answer.json()
+  const { id: plan } = await (await service.request('POST', '/api/updates/plans', { target: 'lxc:101' })).json()
+  const answer = await service.request('POST', '/api/updates/runs', { plans: [plan] })
+  const { run_id: run, jobs } = await answer.json()
+  const job = jobs[0].job_id
   await expect
     .poll(async () => (await (await service.request('GET', `/api/updates/jobs/${job}`)).json()).status)
     .toBe('success')
-  return { page, demo, service, job: String(job) }
+  return { page, demo, service, made: { job: String(job), run: String(run) } }
 }
 
 /** Opens a page and waits until nothing is loading. */
@@ -61,7 +65,7 @@ test.each(LOOKS)(
   '%s, %s: every page at every width has no axe violation, no horizontal scroll and no small target',
   { timeout: LONG },
   async (lang, theme) => {
-    const { page, job } = await world({ reducedMotion: 'reduce' })
+    const { page, made } = await world({ reducedMotion: 'reduce' })
     await goTo(page, '/account')
     await page.locator(`label:has([value=${theme}])`).click()
     await page.locator(`label:has([value=${lang}])`).click()
@@ -72,7 +76,7 @@ test.each(LOOKS)(
     expect(await page.locator('html').getAttribute('lang')).toBe(lang)
 
     const found: string[] = []
-    for (const path of addresses(job)) {
+    for (const path of addresses(made)) {
       await goTo(page, path)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: TALL })
@@ -109,13 +113,13 @@ test('sign-in and setup have no axe violation, no horizontal scroll and no small
 
 test('touch targets on a phone are large enough', { timeout: LONG }, async () => {
   const touch = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } }
-  const { page, demo, service, job } = await world(touch)
+  const { page, demo, service, made } = await world(touch)
   const found: string[] = []
   controlledOutput(demo).print('begun\n')
   expect((await service.request('POST', '/api/updates/run', { target: 'lxc:101' })).status).toBe(202)
   await goTo(page, '/containers')
   await page.getByRole('row').getByRole('link', { name: 'Mise à jour' }).waitFor()
-  for (const path of addresses(job)) {
+  for (const path of addresses(made)) {
     await goTo(page, path)
     found.push(...(await smallTargets(page, 44)).map((finding) => `${path}: ${finding}`))
   }
@@ -141,7 +145,7 @@ test('users without administrator rights see no administrator actions', { timeou
 })
 
 test('no token is in storage or in an address', { timeout: LONG }, async () => {
-  const { page, job } = await world()
+  const { page, made } = await world()
   const asked: string[] = []
   const tokens = new Set<string>()
   page.on('request', (request) => asked.push(request.url()))
@@ -149,7 +153,7 @@ test('no token is in storage or in an address', { timeout: LONG }, async () => {
     if (response.url().endsWith('/api/auth/refresh')) tokens.add((await response.json()).access_token)
   })
   await page.reload()
-  for (const path of addresses(job)) {
+  for (const path of addresses(made)) {
     await goTo(page, path)
     expect(withToken(await readable(page), [...tokens]), path).toEqual([])
   }

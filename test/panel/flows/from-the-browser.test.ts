@@ -14,7 +14,7 @@ const FRENCH = { locale: 'fr-FR', colorScheme: 'dark' } as const
 function shown(page: Page) {
   return page.evaluate(() => {
     const { lang } = document.documentElement
-    return `${lang} ${getComputedStyle(document.documentElement).getPropertyValue('color-scheme')} ${document.querySelector('h1')?.textContent}`
+    return `${lang} ${getComputedStyle(document.documentElement).getPropertyValue('color-scheme')} ${document.querySelector('.side a[href="/"] .long')?.textContent}`
   })
 }
 

@@ -80,7 +80,7 @@ test('an upgrade started in one browser is followed in another browser and in an
   await tab.goto(other.url())
   await tab.locator('.targets tr.row').first().waitFor(WAIT)
   await other.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
-  await other.locator('dialog').getByRole('button', { name: 'Mettre à jour' }).click(WAIT)
+  await other.locator('dialog .primary[aria-disabled=false]').click(WAIT)
   printed.print('for everybody\n')
 
   for (const page of [one, tab]) await page.getByRole('button', { name: 'Voir la sortie de web' }).click(WAIT)

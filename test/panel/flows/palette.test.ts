@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { focused, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+import { planning } from './plan-states.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -67,27 +68,23 @@ test('a dangerous command asks first; no returns to the search, yes opens the pa
   await page.getByText(/^Redémarr(age…|é)$/).waitFor()
 })
 
-test('an upgrade asks first and opens its output', async () => {
-  const page = await opened()
-  await search(page, 'maj web')
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Mettre à jour', exact: true }).last().click()
-  await page.waitForURL('**/updates/*')
-})
-
-test('an error keeps the palette open and appears there', async () => {
+test('an upgrade shows its plan first and opens its output', async () => {
   const { service } = await started()
-  const page = await openPage(service.url, { expected: /status of 429/ })
+  const page = await openPage(service.url, { expected: /status of (404|429)/ })
   await signIn(page)
-  await page.route('**/api/updates/run', (route) =>
-    route.fulfill({ status: 429, json: { error: '', code: 'rate_limited' } }),
-  )
+  const plans = await planning(page)
+  plans.state.startRefusal = { status: 429, json: { error: '', code: 'rate_limited' } }
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').fill('Mettre à jour web')
   await page.getByRole('option', { name: 'Mettre à jour web' }).click()
-  await page.locator('dialog.question').getByRole('button', { name: 'Mettre à jour' }).click()
-
-  await page.locator('dialog.palette').getByText('Trop de requêtes').waitFor()
+  await page.locator('dialog.drawer').waitFor()
+  expect(await page.locator('dialog.palette').count()).toBe(0)
+  const start = page.locator('dialog.drawer .primary[aria-disabled=false]')
+  await start.click()
+  await page.locator('dialog.drawer').getByText('Trop de requêtes').waitFor()
+  plans.state.startRefusal = undefined
+  await start.click()
+  await page.waitForURL('**/updates/*')
 })
 
 test('arrows move the announced selection; Escape returns the focus', async () => {

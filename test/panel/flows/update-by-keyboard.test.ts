@@ -18,20 +18,30 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await press('Enter')
   await page.getByText('8 paquets', { exact: true }).waitFor(WAIT)
 
+  // A search in the packages of rows that were never opened.
+  const rows = () => page.locator('.targets tr.row .opener').allTextContents()
+  const all = await rows()
+  await press('/')
+  await page.keyboard.type('openssh-server')
+  await expect.poll(async () => (await rows()).includes('Hôte') && (await rows()).length < all.length, WAIT).toBe(true)
+  await press('Control+a')
+  await press('Delete')
+  await expect.poll(rows, WAIT).toEqual(all)
+
   // The packages are shown before the upgrade.
   await tabTo(page, 'Hôte')
   await press('Enter')
   await page.getByText('1:9.2p1-2+deb12u6').waitFor(WAIT)
   await tabTo(page, 'Examiner la mise à jour de Hôte')
   await press('Enter')
-  // All containers depend on the host, so its upgrade needs a confirmation, and Enter means no.
-  await page.locator('dialog').getByText('apt met à jour tous ses paquets (8 paquets)').waitFor(WAIT)
-  await expect.poll(() => focused(page), WAIT).toBe('Annuler')
-  await press('Enter')
+  // All containers depend on the host, which is said before it starts.
+  await page.locator('dialog').getByText('L’hôte lui-même').waitFor(WAIT)
+  await expect.poll(() => focused(page), WAIT).toBe('Installer exactement ceci')
+  await press('Escape')
   await expect.poll(() => focused(page), WAIT).toBe('Examiner la mise à jour de Hôte')
   expect(await panel.api('GET /api/updates/history')).toBeNull()
   await press('Enter')
-  await tabTo(page, 'Mettre à jour l’hôte')
+  await page.locator('dialog .primary[aria-disabled=false]').waitFor(WAIT)
   await press('Enter')
   await page.getByText('Mise à jour en cours', { exact: true }).waitFor(WAIT)
   // The output takes the focus, and the button that was pressed now leads to it.
@@ -97,7 +107,7 @@ test('the keyboard alone leads from sign-in over an upgrade to the history', { t
   await page.getByText('more 129', { exact: true }).waitFor(WAIT)
 })
 
-test('upgrading all targets names them in a confirmation', { timeout: LONG }, async () => {
+test('upgrading all targets shows a plan for each first', { timeout: LONG }, async () => {
   const { demo, proxy, panel } = await signedIn()
   await checkingByItself(panel)
   demo.upgradeOutput = undefined
@@ -107,27 +117,29 @@ test('upgrading all targets names them in a confirmation', { timeout: LONG }, as
   await signIn(page)
   await page.getByRole('heading', { name: '3 cibles peuvent être mises à jour' }).waitFor(WAIT)
 
-  await page.getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
-  await expect.poll(() => focused(page), WAIT).toBe('Annuler')
-  expect(await page.locator('dialog li').allTextContents()).toEqual([
-    'Hôte · 8 paquets',
-    'web · 5 paquets',
-    'db · 5 paquets',
-  ])
-  await page.keyboard.press('Enter')
-  await expect.poll(() => focused(page), WAIT).toBe('Tout mettre à jour')
+  await page.getByRole('button', { name: 'Tout examiner' }).press('Enter')
+  await expect.poll(() => focused(page), WAIT).toBe('Installer exactement cela')
+  // The host is the last one.
+  expect(await page.locator('dialog .many .named > .cut').allTextContents()).toEqual(['web', 'db', 'Hôte'])
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page), WAIT).toBe('Tout examiner')
   expect(await panel.api('GET /api/updates/history')).toBeNull()
 
   await page.keyboard.press('Enter')
-  await page.locator('dialog').getByRole('button', { name: 'Tout mettre à jour' }).press('Enter')
-  await page.getByRole('group', { name: 'Tâches en cours' }).waitFor(WAIT)
+  await page.locator('dialog .primary[aria-disabled=false]').waitFor(WAIT)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/runs\/[0-9a-f]+$/)
+  await page.getByText(/^0 sur 3 terminée/).waitFor(WAIT)
   demo.lineMs = 0
   const started = async () => (await panel.api('GET /api/updates/history'))?.map(({ target }) => target).sort()
   await expect.poll(started, WAIT).toEqual(['host', 'lxc:101', 'lxc:102'])
-  await page.getByRole('tab', { name: 'Exécutions' }).click()
   await expect
     .poll(async () => (await page.locator('.history .status').allTextContents()).sort(), WAIT)
     .toEqual(['Terminé', 'Terminé', 'Terminé'])
+  // The history tells them in one row.
+  await page.getByRole('link', { name: 'Toutes les mises à jour' }).click()
+  await page.getByRole('link', { name: 'Voir les mises à jour de web, db, Hôte' }).waitFor(WAIT)
+  expect(await page.locator('.history tbody tr').count()).toBe(1)
 })
 
 test('a non-zero exit code shows in the job’s record, on its page and in the history', {
@@ -160,7 +172,7 @@ test('a non-zero exit code shows in the job’s record, on its page and in the h
   await row.getByText(/^La dernière mise à jour a échoué/).waitFor(WAIT)
   demo.override = undefined
   await row.getByRole('button', { name: 'Réessayer la mise à jour de Hôte' }).click()
-  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
+  await page.locator('dialog .primary[aria-disabled=false]').click(WAIT)
   await row.getByText('À jour', { exact: true }).waitFor(WAIT)
 })
 
@@ -192,7 +204,7 @@ test('a skipped container and a cancelled job are shown as such', {
   demo.upgradeOutput = print
   printed.print('Reading package lists...\n')
   await page.getByRole('button', { name: 'Examiner la mise à jour de Hôte' }).click()
-  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour l’hôte' }).click()
+  await page.locator('dialog .primary[aria-disabled=false]').click(WAIT)
   await page.getByText('Reading package lists...').first().waitFor(WAIT)
   await page.locator('.output').getByRole('button', { name: 'Annuler' }).click()
   await page.locator('dialog').getByRole('button', { name: 'Annuler la mise à jour' }).click()
@@ -216,7 +228,7 @@ test('on a phone, starting a container’s upgrade scrolls to its output', {
   const log = page.getByRole('region', { name: 'Journal' })
 
   await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
-  await page.locator('dialog').getByRole('button', { name: 'Mettre à jour' }).click(WAIT)
+  await page.locator('dialog .primary[aria-disabled=false]').click(WAIT)
 
   await expect.poll(() => log.evaluate((element) => element === document.activeElement), WAIT).toBe(true)
   expect(await page.locator('dialog').count()).toBe(0)

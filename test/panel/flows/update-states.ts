@@ -75,13 +75,18 @@ export function change(name: string, rest: Partial<Package> = {}): Package {
 export async function answered(page: Page, checks: Check[], packages: readonly Package[] = []) {
   const state: Told = { checks, automatic: true, vulnerabilities: { cve: null, kev: null } }
   const asked: { method: string; path: string; body: unknown }[] = []
-  await page.route(/\/api\/updates\/(checks|remedies|changelog)/, async (route) => {
+  await page.route(/\/api\/updates\/(checks|remedies|holds|changelog|search)/, async (route) => {
     const request = route.request()
-    const { pathname } = new URL(request.url())
+    const { pathname, searchParams } = new URL(request.url())
     const method = request.method()
-    if (method === 'POST') {
+    if (method !== 'GET') {
       asked.push({ method, path: pathname, body: request.postDataJSON() })
       return route.fulfill({ status: 202, json: { job_id: '1772366400-aaaaaaaa', message: '' } })
+    }
+    if (pathname.endsWith('/search')) {
+      const wanted = searchParams.get('q') ?? ''
+      const has = packages.some(({ name, cves }) => [name, ...cves.map(({ id }) => id.toLowerCase())].includes(wanted))
+      return route.fulfill({ json: { targets: has ? ['lxc:101'] : [] } })
     }
     if (pathname.endsWith('/checks')) return route.fulfill({ json: state })
     if (pathname.includes('/checks/')) return route.fulfill({ json: { ...checks[0], packages } })

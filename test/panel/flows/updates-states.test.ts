@@ -103,29 +103,6 @@ test('the heading answers, and all is green only when every target is', { timeou
   await title('Tout est à jour')
 })
 
-test('a review lists every change, removals apart, and only its button starts', { timeout: LONG }, async () => {
-  const { page } = await updatesPage()
-  const started: unknown[] = []
-  await page.route('**/api/updates/run', (route) => {
-    started.push(route.request().postDataJSON())
-    return route.fulfill({ status: 202, json: { job_id: '1772366400-aaaaaaaa', message: '' } })
-  })
-  await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).click()
-  const dialog = page.locator('dialog')
-  const removed = dialog.getByRole('region', { name: 'Supprime 1 paquet' })
-
-  await removed.waitFor(WAIT)
-  expect(await removed.locator('.pn').allTextContents()).toEqual(['exim4-old'])
-  const changed = dialog.getByRole('region', { name: 'Met à jour 2 paquets' })
-  expect(await changed.locator('.pn').allTextContents()).toEqual(['openssl', 'exim4'])
-  // A held package is left alone.
-  expect(await dialog.getByText('nginx').count()).toBe(0)
-  expect(await dialog.locator('.button.primary').count()).toBe(1)
-  expect(started).toEqual([])
-  await dialog.getByRole('button', { name: 'Mettre à jour' }).click()
-  await expect.poll(() => started, WAIT).toEqual([{ target: 'lxc:101' }])
-})
-
 test('an open row has findings, packages by what happens to them, and changelogs', { timeout: LONG }, async () => {
   const { page } = await updatesPage()
   await page.getByRole('button', { name: 'web', exact: true }).click()
@@ -147,11 +124,14 @@ test('an open row has findings, packages by what happens to them, and changelogs
   const asked: string[] = []
   await page.route('**/api/updates/changelog?*', (route) => {
     asked.push(new URL(route.request().url()).search)
-    const entries = [{ version: '1.0-2', urgency: 'high', date: 'Mon, 22 Sep 2025', text: '  * Out-of-bounds read' }]
+    const entries = [
+      { version: '1.0-2', urgency: 'high', date: '2025-09-22T10:00:00.000Z', text: '  * Out-of-bounds read' },
+    ]
     return route.fulfill({ json: { package: 'openssl', source: 'repository', entries } })
   })
   await detail.getByRole('button', { name: 'Réessayer' }).click()
   await detail.getByText('Out-of-bounds read').waitFor(WAIT)
+  expect(await detail.locator('.changelog article p').textContent()).toBe('1.0-2 haute · 22 septembre 2025')
   // Everything that failed is loaded again once an answer arrives.
   expect([...new Set(asked)]).toEqual(['?target=lxc%3A101&package=openssl&from=1.0-1&to=1.0-2'])
 })
@@ -174,8 +154,16 @@ test('a remedy names its target, and the change of a repository is confirmed fir
 
   await page.getByRole('tab', { name: 'Paquets figés 2' }).click()
   await page.getByRole('button', { name: 'Libérer curl de db' }).click()
-  const lifted = remedy({ target: 'lxc:102', action: 'lift_hold', packages: ['curl'] })
+  const lifted = {
+    method: 'PUT',
+    path: '/api/updates/holds',
+    body: { target: 'lxc:102', packages: ['curl'], held: false },
+  }
   await expect.poll(() => asked.at(-1), WAIT).toEqual(lifted)
+  await page.getByRole('button', { name: 'web', exact: true }).click()
+  await page.getByRole('button', { name: 'Figer openssl' }).click()
+  const held = { ...lifted, body: { target: 'lxc:101', packages: ['openssl'], held: true } }
+  await expect.poll(() => asked.at(-1), WAIT).toEqual(held)
   await page.getByRole('button', { name: 'Démarrer old' }).click()
   await expect.poll(() => asked.at(-1), WAIT).toEqual(remedy({ target: 'lxc:103', action: 'start_container' }))
   await page.getByRole('button', { name: 'Revérifier mail' }).click()
@@ -190,13 +178,16 @@ test('other users check again, but get no remedy', { timeout: LONG }, async () =
   await page.locator('tr.detail .findings').waitFor(WAIT)
 
   expect(await page.locator('tr.detail .findings .button').count()).toBe(0)
+  await page.getByRole('button', { name: 'web', exact: true }).click()
+  await page.locator('.names > li').first().waitFor(WAIT)
+  expect(await page.getByRole('button', { name: /^(Figer|Libérer) / }).count()).toBe(0)
   expect(await page.getByRole('button', { name: 'Démarrer old' }).count()).toBe(0)
   expect(await page.getByRole('button', { name: 'Revérifier mail' }).count()).toBe(1)
 })
 
 test('search, filter and order change the rows, and nothing moves under the pointer', { timeout: LONG }, async () => {
   const { page, state } = await updatesPage()
-  expect(await names(page)).toEqual(['db', 'mail', 'web', 'Hôte', 'old'])
+  expect(await names(page)).toEqual(['web', 'db', 'mail', 'Hôte', 'old'])
   const filter = page.getByRole('group', { name: 'Afficher' })
   await filter.getByRole('button', { name: 'Sécurité 1' }).click()
   expect(await names(page)).toEqual(['web'])
@@ -204,12 +195,6 @@ test('search, filter and order change the rows, and nothing moves under the poin
   const search = page.getByRole('searchbox', { name: 'Nom, numéro, paquet ou CVE' })
   await search.fill('104')
   await expect.poll(() => names(page), WAIT).toEqual(['mail'])
-  // Packages are found once their target was open.
-  await search.fill('')
-  await page.getByRole('button', { name: 'web', exact: true }).click()
-  await page.locator('tr.detail .cves').waitFor(WAIT)
-  await search.fill('cve-2025-9230')
-  await expect.poll(() => names(page), WAIT).toEqual(['web'])
   await search.fill('')
   await expect.poll(() => names(page), WAIT).toHaveLength(5)
 
@@ -221,11 +206,62 @@ test('search, filter and order change the rows, and nothing moves under the poin
   )
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await row(page, 'Hôte').getByText('Bloqué').waitFor(WAIT)
-  expect(await names(page)).toEqual(['db', 'mail', 'web', 'Hôte', 'old'])
+  expect(await names(page)).toEqual(['web', 'db', 'mail', 'Hôte', 'old'])
   await page.getByRole('combobox', { name: 'Trier' }).selectOption('number')
   await expect.poll(() => names(page), WAIT).toEqual(['Hôte', 'web', 'db', 'old', 'mail'])
   await page.getByRole('combobox', { name: 'Trier' }).selectOption('urgency')
   await expect.poll(async () => (await names(page))[0], WAIT).toBe('Hôte')
+})
+
+test('a search finds packages and CVEs of targets that were never opened, and says nothing before the answer', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await updatesPage()
+  let answer: 'wait' | 'fail' | 'pass' = 'wait'
+  const asked: (string | null)[] = []
+  const held: (() => Promise<void>)[] = []
+  await page.route('**/api/updates/search?*', (route) => {
+    asked.push(new URL(route.request().url()).searchParams.get('q'))
+    if (answer === 'fail') return route.fulfill({ status: 502, json: { error: 'x', code: 'storage_failed' } })
+    if (answer === 'pass') return route.fallback()
+    held.push(() => route.fallback())
+    return undefined
+  })
+  const none = page.getByText('Aucune cible ne correspond.')
+  await page.keyboard.press('/')
+  await page.keyboard.type('cve-2025-9230')
+  await page.getByText('Recherche dans les paquets…').waitFor(WAIT)
+  await expect.poll(() => held.length, WAIT).toBe(1)
+  // The typed word is one request, and until its answer nothing is missing.
+  expect(asked).toEqual(['cve-2025-9230'])
+  expect(await none.count()).toBe(0)
+  for (const release of held) await release()
+  await expect.poll(() => names(page), WAIT).toEqual(['web'])
+
+  const search = page.getByRole('searchbox', { name: 'Nom, numéro, paquet ou CVE' })
+  answer = 'fail'
+  await search.fill('db')
+  await page.getByText('Les paquets n’ont pas pu être cherchés').waitFor(WAIT)
+  // Rows that match by name stay.
+  expect(await names(page)).toEqual(['db'])
+  await search.fill('zzz')
+  await expect.poll(() => asked.at(-1), WAIT).toBe('zzz')
+  expect(await none.count()).toBe(0)
+  answer = 'pass'
+  await page.getByRole('button', { name: 'Réessayer' }).click()
+  await none.waitFor(WAIT)
+  await search.fill('z')
+  await page.getByText('Il faut deux caractères').waitFor(WAIT)
+})
+
+test('the heading says when no check starts by itself', { timeout: LONG }, async () => {
+  const { page, state } = await updatesPage()
+  const said = page.getByText('Les vérifications automatiques sont désactivées.')
+  expect(await said.count()).toBe(0)
+
+  state.automatic = false
+  await page.reload()
+  await said.waitFor(WAIT)
 })
 
 test.each([

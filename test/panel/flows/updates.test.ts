@@ -311,7 +311,7 @@ test('after an upgrade failed because the host is gone, no other action is offer
   const page = await openPage(`${proxy.url}/updates`, { expected: CUT })
   await signIn(page)
   await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).click(WAIT)
-  const upgrade = page.locator('dialog').getByRole('button', { name: 'Mettre à jour' })
+  const upgrade = page.locator('dialog .primary[aria-disabled=false]')
   await upgrade.waitFor(WAIT)
   await demo.close()
 
@@ -319,7 +319,7 @@ test('after an upgrade failed because the host is gone, no other action is offer
 
   // The message appears before the next regular poll.
   await page.getByText('Vous ne pouvez rien lancer tant que l’hôte ne répond pas').waitFor({ timeout: 20_000 })
-  expect(await page.getByRole('button', { name: 'Tout mettre à jour' }).getAttribute('aria-disabled')).toBe('true')
+  expect(await page.getByRole('button', { name: 'Tout examiner' }).getAttribute('aria-disabled')).toBe('true')
 })
 
 test('a lost job shows the reason', { timeout: LONG }, async () => {

@@ -40,11 +40,11 @@ test('a language chosen before sign-in stays', async () => {
   await page.getByRole('button', { name: 'English' }).click()
   await signIn(page)
 
-  await page.getByRole('heading', { name: 'Dashboard' }).waitFor(WAIT)
+  await page.getByRole('link', { name: 'Dashboard' }).waitFor(WAIT)
   await expect.poll(() => page.locator('html').getAttribute('lang'), WAIT).toBe('en')
   await page.waitForLoadState('networkidle')
   await page.reload()
-  await page.getByRole('heading', { name: 'Dashboard' }).waitFor(WAIT)
+  await page.getByRole('link', { name: 'Dashboard' }).waitFor(WAIT)
 })
 
 test('a sign-out while the service is away says so, and ends the session once it is back', async () => {

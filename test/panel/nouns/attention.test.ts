@@ -40,27 +40,30 @@ test('urgent problems come first', () => {
       check('lxc:102', { waits: 3, findings: ['dpkg_interrupted'] }),
       check('lxc:103', { state: 'unknown' }),
       check('lxc:104', { waits: 1, exploited: 1 }),
+      check('lxc:105', { state: 'up_to_date', findings: ['services_outdated'] }),
     ],
     modules: ['Bonjour'],
   })
 
   expect(found.map(({ kind, level }) => `${level} ${kind}`)).toEqual([
     'err hostKey',
-    'err dpkg',
     'err job',
-    'err unfinished',
     'err module',
     'err disk',
     'warn exploited',
     'warn job',
+    'warn dpkg',
+    'warn unfinished',
     'warn lists',
     'warn disk',
     'warn stopped',
     'warn reboot',
     'warn unchecked',
-    'warn packages',
+    'ready packages',
+    'info services',
   ])
-  expect(found.at(-1)).toEqual({ kind: 'packages', level: 'warn', count: 6, targets: 3, security: 0 })
+  // Unfinished packages have to be repaired before an upgrade.
+  expect(found.at(-2)).toMatchObject({ updates: 6, targets: 3, security: 0, upgradable: 2 })
 })
 
 test('a later upgrade of the same target clears a failure', () => {
@@ -124,7 +127,7 @@ test('unfinished packages on the host are listed once', () => {
   const host = { ...well, dpkg_broken: true }
 
   expect(attentionOf({ ...known, host, checks })).toEqual([
-    { kind: 'unfinished', level: 'err', target: 'host', repairable: true },
+    { kind: 'unfinished', level: 'warn', target: 'host', repairable: true },
   ])
 })
 

@@ -4,7 +4,7 @@ interface Of
   extends Partial<
     Pick<
       Check,
-      'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'last_upgrade' | 'exploited' | 'job_id'
+      'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'last_upgrade' | 'exploited' | 'job_id' | 'used'
     >
   > {
   waits?: number

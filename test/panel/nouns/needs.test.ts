@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { attentionOf } from '../../../panel/nouns/attention.ts'
+import { attentionOf, keyOf, targetsIn, thingsIn } from '../../../panel/nouns/attention.ts'
 import type { Check, Finding } from '../../../panel/nouns/checked.ts'
-import { needsIn, needsOf } from '../../../panel/nouns/needs.ts'
+import { needsIn, needsOf, withFigures } from '../../../panel/nouns/needs.ts'
 import { newsOf } from '../../../panel/nouns/upgrade-news.ts'
 import { AT, check } from './checks.ts'
 
@@ -10,15 +10,19 @@ const ended = (outcome: 'done' | 'warned' | 'failed', job_id = 'upgrade') => ({
   last_upgrade: { job_id, outcome, exit_code: outcome === 'failed' ? 100 : 0, finished_at: LATER },
 })
 
+const STATES = { blocking: 'blocked', warning: 'attention', info: 'up_to_date' } as const
+
 /** A target with one finding of this severity. */
 function withFinding(code: Finding['code'], severity: Finding['severity'], more: Partial<Check> = {}): Check {
   const finding = { code, severity, message: code, packages: [], repository: null, remedy: null }
   return {
-    ...check('lxc:101', { state: severity === 'blocking' ? 'blocked' : 'attention' }),
+    ...check('lxc:101', { state: STATES[severity] }),
     findings: [finding],
     ...more,
   }
 }
+
+const full = { disk: 93, maxdisk: 100 }
 
 const told = (checks: readonly Check[], more: Partial<Parameters<typeof attentionOf>[0]> = {}) =>
   attentionOf({
@@ -37,9 +41,15 @@ test.each([
   ['is stopped', undefined, check('host', { state: 'stopped', findings: ['dpkg_interrupted'] })],
   ['is not managed by apt', undefined, check('host', { state: 'unsupported', ...ended('failed') })],
   ['is blocked', 'broken', check('host', { state: 'blocked' })],
-  ['has an interrupted dpkg', 'broken', check('host', { findings: ['dpkg_interrupted'] })],
+  ['has an interrupted dpkg', 'attention', check('host', { findings: ['dpkg_interrupted'] })],
   ['failed its last upgrade', 'broken', check('host', { state: 'attention', ...ended('failed') })],
   ['changed after a failed upgrade', 'broken', check('host', { state: 'unknown', changed_at: AT, ...ended('failed') })],
+  ['has a full disk', 'attention', check('host', { used: 0.93 })],
+  ['has a full disk and no apt', 'attention', check('lxc:101', { state: 'unsupported', used: 0.93 })],
+  ['has to restart', 'attention', withFinding('reboot_required', 'info')],
+  ['has services to restart', undefined, withFinding('services_outdated', 'info')],
+  ['has an exploited vulnerability', 'attention', check('host', { waits: 1, exploited: 1 })],
+  ['was upgraded with warnings', 'attention', check('host', ended('warned'))],
   ['failed, and was found well later', undefined, check('host', ended('failed'))],
   ['has a warning', 'attention', check('host', { findings: ['lists_stale'] })],
   ['did not answer', 'attention', check('host', { state: 'unknown' })],
@@ -64,11 +74,12 @@ test.each([
   ['container_locked', 'warning', 'locked'],
   ['conffile_changed', 'warning', 'conffiles'],
   ['end_of_life', 'warning', 'endOfLife'],
-  ['disk_low', 'warning', 'space'],
-  ['disk_low', 'blocking', 'space'],
+  ['disk_low', 'warning', 'disk'],
+  ['disk_low', 'blocking', 'disk'],
   ['root_read_only', 'blocking', 'readOnly'],
   ['dependencies_broken', 'blocking', 'dependencies'],
   ['self_impact', 'blocking', 'blocked'],
+  ['self_impact', 'warning', 'other'],
   ['reboot_required', 'info', 'reboot'],
   ['services_outdated', 'info', 'services'],
 ] as const)('the finding %s as a %s is listed once, as %s', (code, severity, kind) => {
@@ -86,22 +97,23 @@ test('a full disk and a required restart are listed once, whoever tells of them'
   const own: Check = { ...withFinding('reboot_required', 'info'), target: 'host' }
 
   expect(told([own, withFinding('disk_low', 'blocking')], { host, containers: [container] })).toEqual([
-    { kind: 'disk', level: 'err', name: undefined, vmid: undefined, used: 0.98 },
     // The upgrade cannot succeed there, although the disk is not quite full.
-    { kind: 'disk', level: 'err', name: 'web', vmid: 101, used: 0.91 },
+    { kind: 'disk', level: 'err', target: 'lxc:101', used: 0.91 },
+    { kind: 'disk', level: 'err', target: 'host', used: 0.98 },
     { kind: 'reboot', level: 'warn', targets: ['host'] },
   ])
 })
 
-test('old lists that a new check may refresh are apart from those that need a decision', () => {
+test('old lists are told by their reason, those that need a decision first', () => {
   const retry = { action: 'retry_check', label: 'Revérifier' } as const
   const silent = check('lxc:101', { findings: ['repository_unreachable', 'lists_stale'] })
   const retried = { ...silent, findings: silent.findings.map((each) => ({ ...each, remedy: retry })) }
   const unsigned = check('lxc:102', { findings: ['repository_unsigned'] })
 
   expect(told([retried, unsigned, check('lxc:103', { findings: ['repository_changed'] })])).toEqual([
-    { kind: 'lists', level: 'warn', targets: ['lxc:102', 'lxc:103'], retry: false },
-    { kind: 'lists', level: 'warn', targets: ['lxc:101'], retry: true },
+    { kind: 'lists', level: 'warn', code: 'repository_changed', targets: ['lxc:103'], retry: false },
+    { kind: 'lists', level: 'warn', code: 'repository_unsigned', targets: ['lxc:102'], retry: false },
+    { kind: 'lists', level: 'warn', code: 'repository_unreachable', targets: ['lxc:101'], retry: true },
   ])
 })
 
@@ -117,7 +129,7 @@ test('an exploited vulnerability comes right after what is broken, and updates c
     { kind: 'blocked', targets: ['lxc:101'] },
     { kind: 'exploited', targets: ['lxc:102'] },
     { kind: 'lists', targets: ['host'] },
-    { kind: 'packages', count: 3, targets: 1, security: 2 },
+    { kind: 'packages', updates: 3, targets: 1, security: 2 },
   ])
 })
 
@@ -149,4 +161,54 @@ test('an upgrade of all containers is told until none of them needs it any more'
   expect(told([fine, failed])).toEqual(['all'])
   expect(told([fine, well])).toEqual([])
   expect(told([])).toEqual(['all'])
+})
+
+test('the dashboard and the menu name the same targets, and each of them once', () => {
+  const checks = withFigures(
+    [
+      { ...withFinding('reboot_required', 'info'), target: 'host' },
+      withFinding('end_of_life', 'warning'),
+      check('lxc:102', { findings: ['repository_changed', 'conffile_changed', 'lists_stale'] }),
+      check('lxc:103', { findings: ['dpkg_interrupted'], waits: 2 }),
+      check('lxc:104', { waits: 3 }),
+      check('lxc:105'),
+      check('lxc:106', { state: 'stopped' }),
+      check('lxc:107', { state: 'unsupported' }),
+      check('lxc:108', { findings: ['self_impact'] }),
+    ],
+    { containers: [105, 106].map((vmid) => ({ vmid, ...full })) },
+  )
+  const found = told(checks)
+  const needing = checks.filter((each) => needsOf(each) !== undefined).map(({ target }) => target)
+
+  expect(needing).toEqual(['host', 'lxc:101', 'lxc:102', 'lxc:103', 'lxc:105', 'lxc:108'])
+  expect([...new Set(found.flatMap(targetsIn))].sort()).toEqual(needing)
+  expect(thingsIn(found, checks)).toBe(needsIn(checks).count)
+  expect(thingsIn(told(checks, { modules: ['Bonjour'], hasOtherKey: true }), checks)).toBe(needing.length + 2)
+})
+
+test('figures that arrive later neither move an entry nor make it another one', () => {
+  const disk = withFinding('disk_low', 'blocking')
+  const checks = [disk, check('lxc:102', { findings: ['dpkg_interrupted'] }), check('lxc:103', { waits: 1 })]
+  const before = told(checks)
+  const figures = { containers: [{ vmid: 101, name: 'mail', ...full }] }
+  const after = told(withFigures(checks, figures), figures)
+
+  expect(after.map(keyOf)).toEqual(before.map(keyOf))
+  expect(after.map(({ level }) => level)).toEqual(before.map(({ level }) => level))
+  expect(after[0]).toMatchObject({ kind: 'disk', used: 0.93 })
+})
+
+test('a full disk and a restart that the host asks for are added to the results, and unknown sizes are not', () => {
+  const host = { ...full, reboot_required: true }
+  const containers = [
+    { vmid: 101, disk: null, maxdisk: 10 },
+    { vmid: 102, disk: 5, maxdisk: 0 },
+    { vmid: 103, disk: 89, maxdisk: 100 },
+  ]
+  const checks = ['host', 'lxc:101', 'lxc:102', 'lxc:103'].map((target) => check(target))
+
+  expect(withFigures(checks, { host, containers }).filter((each) => needsOf(each) !== undefined)).toMatchObject([
+    { target: 'host', used: 0.93, reboot: { required: true } },
+  ])
 })

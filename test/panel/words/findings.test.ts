@@ -27,3 +27,8 @@ test('the English sentence has what the French one says: apt’s own words, file
   ])
   expect(en.findings.sentence(findingOf('held', { packages: ['curl'] }))).not.toMatch(/curl|figés/)
 })
+
+test('the dashboard says of changed configuration files what the updates page says: they are kept', () => {
+  expect(fr.dashboard.conffiles('web')).toMatch(/sur web.*garde les vôtres/)
+  expect(en.dashboard.conffiles('web')).toMatch(/on web.*keeps yours/)
+})

@@ -2,6 +2,13 @@ import type { Pair } from '../../../nouns/from-service.ts'
 
 /** Sentences about jobs and terminals, and the lines that the service adds to the output of a job. */
 export const jobSentences: readonly Pair[] = [
+  // Plans
+  [
+    'Le plan n’a pas pu être lu : cette cible n’a pas apt, ou sa réponse n’est pas celle attendue.',
+    'The plan could not be read: this target has no apt, or its answer is not the expected one.',
+  ],
+  ['apt refuse la mise à jour : {}', 'apt refuses the upgrade: {}'],
+
   // Jobs and terminals
   ['Cible invalide : {}', 'Invalid target: {}'],
   ['Annulé par {}', 'Cancelled by {}'],

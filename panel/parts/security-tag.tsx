@@ -1,6 +1,6 @@
 import { ShieldAlert } from 'lucide'
-import { Icon } from '../../parts/icon.tsx'
-import { words } from '../../words/words.ts'
+import { Icon } from './icon.tsx'
+import { words } from '../words/words.ts'
 
 interface SecurityTagProps {
   count: number

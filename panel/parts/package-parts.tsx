@@ -1,7 +1,7 @@
 import { ArrowRight } from 'lucide'
-import { Icon } from '../../parts/icon.tsx'
-import type { Package } from '../../wire/packages.ts'
-import { words } from '../../words/words.ts'
+import { Icon } from './icon.tsx'
+import type { Package } from '../wire/packages.ts'
+import { words } from '../words/words.ts'
 
 /** The installed and the new version; what differs in the new one is marked. */
 export function Versions({ of: { from, to } }: { of: Pick<Package, 'from' | 'to'> }) {

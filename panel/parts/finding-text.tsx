@@ -1,6 +1,6 @@
-import type { Finding } from '../../nouns/checked.ts'
-import { Status } from '../../parts/status.tsx'
-import { words } from '../../words/words.ts'
+import type { Finding } from '../nouns/checked.ts'
+import { Status } from './status.tsx'
+import { words } from '../words/words.ts'
 
 const MARKS = { blocking: 'err', warning: 'warn', info: 'info' } as const
 

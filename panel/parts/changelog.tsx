@@ -1,7 +1,8 @@
-import { Loaded } from '../../parts/loaded.tsx'
-import { useLoad } from '../../wire/load.ts'
-import { api } from '../../wire/panel.ts'
-import { words } from '../../words/words.ts'
+import { day, full, instant } from '../nouns/format.ts'
+import { Loaded } from './loaded.tsx'
+import { useLoad } from '../wire/load.ts'
+import { api } from '../wire/panel.ts'
+import { language, words } from '../words/words.ts'
 
 interface ChangelogProps {
   target: string
@@ -26,7 +27,9 @@ export function Changelog({ target, package: name, from, to }: ChangelogProps) {
               <p>
                 <b class="mono">{version}</b>{' '}
                 <span class="dim">
-                  {[urgency !== null && (say.urgencies[urgency] ?? urgency), date].filter(Boolean).join(' · ')}
+                  {urgency !== null && (say.urgencies[urgency] ?? urgency)}
+                  {urgency !== null && instant(date) !== undefined && ' · '}
+                  <Day at={date} />
                 </span>
               </p>
               <pre>{text}</pre>
@@ -36,5 +39,16 @@ export function Changelog({ target, package: name, from, to }: ChangelogProps) {
         </>
       )}
     </Loaded>
+  )
+}
+
+/** The day of a version, with the full time as its title. */
+function Day({ at }: { at: string | null }) {
+  const ms = instant(at)
+  if (ms === undefined) return null
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={full(ms, language())}>
+      {day(ms, language())}
+    </time>
   )
 }

@@ -1,0 +1,197 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { figuresOf, isPlanRefused, minutesLeft, type Selection } from '../../nouns/plan.ts'
+import { go } from '../../router.ts'
+import { hostAway } from '../../wire/host.ts'
+import { createPlanning, type Planning } from '../../wire/planning.ts'
+import { startRun } from '../../wire/plans.ts'
+import { words } from '../../words/words.ts'
+import { useAct } from '../action.tsx'
+import { CloseButton, Dialog } from '../dialog.tsx'
+import { Problem } from '../problem.tsx'
+import { targetName } from '../target-name.ts'
+import { now } from '../time.tsx'
+import { FigureRow } from './figures.tsx'
+import { StartButton } from './foot.tsx'
+import { PlanRow } from './plan-row.tsx'
+import { Switch } from './switch.tsx'
+import { PlanBody, PlanHead } from './view.tsx'
+
+interface ManySheetProps {
+  targets: readonly string[]
+  only: Selection['only']
+  /** Closes the sheet; with the id of the run. */
+  answer(started: string | undefined): void
+}
+
+/** One plan for each of several targets, and the button that starts exactly these. */
+export function ManySheet({ targets, only, answer }: ManySheetProps) {
+  const { plan: say } = words()
+  const plannings = useMemo(() => hostLast(targets).map((target) => createPlanning(target, only)), [])
+  const out = useSignal<ReadonlySet<string>>(new Set())
+  const read = useSignal<Planning>()
+  useEffect(() => {
+    for (const planning of plannings) void planning.make()
+    return () => {
+      for (const planning of plannings) planning.stop()
+    }
+  }, [])
+  const shown = read.value
+  const leave = () => {
+    if (shown) read.value = undefined
+    else answer(undefined)
+  }
+  return (
+    <Dialog
+      title={shown ? say.title(targetName(shown.target)) : say.many.title(targets.length)}
+      onClose={leave}
+      class="drawer"
+    >
+      <CloseButton close={leave} />
+      {shown ? (
+        <One
+          planning={shown}
+          back={leave}
+          show={(job) => {
+            answer(undefined)
+            go(`/updates/${job}`)
+          }}
+        />
+      ) : (
+        <All
+          plannings={plannings}
+          out={out.value}
+          takeIn={(target, isIn) => {
+            const next = new Set(out.value)
+            if (isIn) next.delete(target)
+            else next.add(target)
+            out.value = next
+          }}
+          read={(planning) => (read.value = planning)}
+          answer={answer}
+        />
+      )}
+    </Dialog>
+  )
+}
+
+function hostLast(targets: readonly string[]): string[] {
+  return [...targets.filter((target) => target !== 'host'), ...targets.filter((target) => target === 'host')]
+}
+
+/** The plan of one of the targets. */
+function One({ planning, back, show }: { planning: Planning; back(): void; show(job: string): void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => button.current?.focus(), [])
+  return (
+    <>
+      <PlanHead planning={planning} />
+      <PlanBody planning={planning} show={show} />
+      <footer>
+        <span class="grow" />
+        <button type="button" class="button" ref={button} onClick={back}>
+          {words().plan.many.back}
+        </button>
+      </footer>
+    </>
+  )
+}
+
+interface AllProps {
+  plannings: readonly Planning[]
+  /** Targets that were taken out of the run. */
+  out: ReadonlySet<string>
+  takeIn(target: string, isIn: boolean): void
+  read(planning: Planning): void
+  answer(started: string | undefined): void
+}
+
+function All({ plannings, out, takeIn, read, answer }: AllProps) {
+  const { plan: say, shell, updates } = words()
+  const place = useRef<HTMLDivElement>(null)
+  const taken = plannings.filter(({ target }) => !out.has(target))
+  const isUnderWay = ({ stage, current }: Planning) => !current.value && /ing$|ready/.test(stage.value)
+  const making = taken.filter(isUnderWay)
+  const current = taken.flatMap((planning) => planning.current.value ?? [])
+  const expired = current.filter(({ plan, at }) => minutesLeft(plan, at, now.value) === 0)
+  const failed = taken.filter(({ stage }) => stage.value === 'failed')
+  const changes = current.flatMap(({ plan }) => plan.actions)
+  const sizes = current.map(({ plan }) => plan.download_bytes)
+  const start = useAct(async () => {
+    try {
+      answer(await startRun(current.map(({ plan }) => plan.id)))
+    } catch (error) {
+      // Which of the plans it is about is not told, so all of them are made anew.
+      if (isPlanRefused(error)) for (const planning of taken) if (planning.current.peek()) planning.refuse(error)
+      throw error
+    }
+  })
+  const isAgain = expired.length > 0 || (making.length === 0 && current.length === 0 && failed.length > 0)
+  const blocked = hostAway.value ? updates.awayBlocks : undefined
+  const isReady = making.length === 0 && !start.busy.value && (isAgain || current.length > 0)
+  const press = () => {
+    if (!isReady || blocked !== undefined) return
+    if (!isAgain) void start.run()
+    else for (const planning of taken) if (planning.stage.peek() !== 'empty') void planning.make({ isPressed: true })
+  }
+  useEffect(() => {
+    // The list is back after a plan was read.
+    if (!place.current?.closest('dialog')?.contains(document.activeElement))
+      place.current?.closest('dialog')?.querySelector<HTMLElement>('[data-first]')?.focus()
+  }, [])
+  const isSecurity = plannings.every(({ selection }) => selection.value.only === 'security')
+  return (
+    <>
+      <header ref={place}>
+        <p class="made small dim" role="status">
+          {say.many.taken(current.length, plannings.length)}
+          {making.length > 0 && ` · ${say.many.making(making.length)}`}
+          {expired.length > 0 && <b class="warn-text"> · {say.expired}</b>}
+        </p>
+        <FigureRow
+          figures={figuresOf(changes)}
+          download={
+            sizes.some((size) => size === null) ? null : sizes.reduce((sum: number, size) => sum + (size ?? 0), 0)
+          }
+        />
+      </header>
+      <div class="sheet-body">
+        <fieldset class="switches" aria-label={say.options}>
+          <Switch
+            label={say.securityOnly}
+            hint={say.securityHint}
+            isOn={isSecurity}
+            turn={(isOn) => {
+              for (const planning of plannings) planning.choose({ only: isOn ? 'security' : 'all' })
+            }}
+          />
+        </fieldset>
+        <section aria-label={say.many.list}>
+          <p class="dim small">{say.many.order}</p>
+          <ul class="list many">
+            {plannings.map((planning) => (
+              <PlanRow
+                key={planning.target}
+                planning={planning}
+                isIn={!out.has(planning.target)}
+                takeIn={takeIn}
+                read={() => read(planning)}
+              />
+            ))}
+          </ul>
+        </section>
+      </div>
+      <footer>
+        <Problem error={start.error.value} />
+        {current.some(({ plan }) => plan.target === 'host') && <p class="cautions small">{say.cautions.host}</p>}
+        <p class="grow small dim">{current.length > 0 ? say.many.exactly(changes.length, current.length) : say.none}</p>
+        <button type="button" class="button" onClick={() => answer(undefined)}>
+          {shell.cancel}
+        </button>
+        <StartButton isReady={isReady} blocked={blocked} busy={start.busy.value} press={press}>
+          {isAgain ? say.many.again : say.many.start}
+        </StartButton>
+      </footer>
+    </>
+  )
+}

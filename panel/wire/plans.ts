@@ -1,0 +1,42 @@
+import type { Plan, Selection } from '../nouns/plan.ts'
+import { checks, checkUnderWay, readChecks } from './checks.ts'
+import { readJobs } from './jobs.ts'
+import { api, panel } from './panel.ts'
+
+/** Has the service simulate an upgrade of the target now. */
+export function askPlan(target: string, selection: Selection, signal: AbortSignal): Promise<Plan> {
+  return api('POST /api/updates/plans', {
+    body: { target, ...selection, exclude: [...selection.exclude] },
+    signal,
+  })
+}
+
+/** Starts a check of the target, or joins the running one, and resolves when it has ended and its results are there. */
+export async function checkToTheEnd(target: string, signal: AbortSignal): Promise<void> {
+  const { job_id } = await api('POST /api/updates/checks', { body: { target }, signal })
+  checkUnderWay.value = job_id
+  void readChecks()
+  for await (const _ of panel.follow(`update:${job_id}`, { signal })) {
+    // Only its end matters.
+  }
+  await readChecks()
+}
+
+/** The last check of a target, as far as it is known. */
+export function checkOf(target: string) {
+  return checks.value?.find((check) => check.target === target)
+}
+
+/** Starts the upgrades of these plans, all or none; returns the id of the run. */
+export async function startRun(plans: readonly string[]): Promise<string> {
+  const { run_id } = await api('POST /api/updates/runs', { body: { plans: [...plans] } })
+  void readJobs()
+  return run_id
+}
+
+/** Holds packages of a target at their version, or releases them; returns the id of the job. Only administrators may. */
+export async function setHold(target: string, packages: readonly string[], held: boolean): Promise<string> {
+  const { job_id } = await api('PUT /api/updates/holds', { body: { target, packages: [...packages], held } })
+  await Promise.all([readJobs(), readChecks()])
+  return job_id
+}
