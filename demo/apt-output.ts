@@ -47,6 +47,17 @@ export function unmetLines({ broken }: Place): string[] | undefined {
  */
 export function* upgradeLines(place: Place): Generator<string> {
   const plan = planOf(place, 'full')
+  yield* fetchLines(place, plan)
+  if (isUpgraded(place, plan)) yield* dpkgLines(place, plan)
+}
+
+/** Whether apt reaches the step after the download. */
+export function isUpgraded(place: Place, plan: Plan): boolean {
+  return !place.broken && plan.upgrades.length > 0 && !isTooSmall(place, plan)
+}
+
+/** The output of an upgrade until everything is downloaded. */
+export function* fetchLines(place: Place, plan: Plan): Generator<string> {
   const { upgrades, installs, removes, keeps } = plan
   yield 'Reading package lists...\n'
   yield 'Building dependency tree...\n'
@@ -76,7 +87,6 @@ export function* upgradeLines(place: Place): Generator<string> {
     yield `Get:${index + 1} ${source} ${one.version} [${amount(one.size)}]\n`
   }
   yield `Fetched ${total} in 1s (${total}/s)\n`
-  yield* dpkg(place, plan)
 }
 
 /** Whether the changes need more space than is free. */
@@ -96,8 +106,11 @@ export function* fixLines(place: Place): Generator<string> {
   yield `Setting up ${known(broken.needs)} (${broken.needs.version}) ...\r\n`
 }
 
-/** dpkg ends its lines with CR LF and rewrites its progress with CR, to a terminal or not. */
-function* dpkg(place: Place, { upgrades, installs, removes }: Plan): Generator<string> {
+/**
+ * The output of an upgrade from the unpacking on. dpkg ends its lines with CR LF and rewrites its progress with CR, to a
+ * terminal or not.
+ */
+export function* dpkgLines(place: Place, { upgrades, installs, removes }: Plan): Generator<string> {
   const percents = Array.from({ length: 20 }, (_, index) => `(Reading database ... ${(index + 1) * 5}%\r`)
   const files = 18_000 + [...place.name].reduce((sum, char) => sum + char.charCodeAt(0), 0) * 7
   yield `(Reading database ... \r${percents.join('')}`

@@ -1,8 +1,8 @@
-import { fixLines, isTooSmall, updateLines, upgradeLines } from './apt-output.ts'
+import { dpkgLines, fetchLines, fixLines, isTooSmall, isUpgraded, updateLines } from './apt-output.ts'
 import type { Place } from './place.ts'
-import { planOf } from './plan.ts'
+import { chosen, planOf } from './plan.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
-import { faultsOf, suiteOf } from './repositories.ts'
+import { faultsOf, publish, suiteOf } from './repositories.ts'
 
 const UNSTABLE = '\nWARNING: apt does not have a stable CLI interface. Use with caution in scripts.\n\n'
 
@@ -22,6 +22,7 @@ export async function apt(args: readonly string[], process: Process): Promise<nu
 
 /** The lines of `apt list --upgradable`, which also lists the packages that apt leaves alone. */
 export function listed(place: Place, since = 'upgradable from: '): string[] {
+  publish(place)
   return place.upgradable.map(
     ({ name, suite, version, arch, old }) => `${name}/${suiteOf(place, suite)} ${version} ${arch} [${since}${old}]`,
   )
@@ -38,6 +39,7 @@ export async function aptGet(args: readonly string[], process: Process): Promise
   if (operation === 'update') {
     if (process.user.uid !== 0) return lockDenied(process, '/var/lib/apt/lists/lock', 'directory /var/lib/apt/lists/')
     if (place.readOnly) return fail(process, LISTS_READ_ONLY, 100)
+    publish(place, true)
     const isStrict = args.includes('APT::Update::Error-Mode=any')
     await print(updateLines(place, isStrict), process)
     return faultsOf(place).some(({ isPassing }) => isStrict || !isPassing) ? 100 : 0
@@ -57,11 +59,17 @@ const LISTS_READ_ONLY =
   'E: List directory /var/lib/apt/lists/partial is missing. - Acquire (30: Read-only file system)\n'
 const DPKG_READ_ONLY = 'E: Could not open lock file /var/lib/dpkg/lock-frontend - open (30: Read-only file system)\n'
 
+const HOOK_FAILED = 'E: Sub-process sh returned an error code (65)\nE: Failure running hook sh\n'
+
 async function upgrade(process: Process): Promise<number> {
-  const { place } = process
-  const isRefused = place.broken !== undefined || isTooSmall(place, planOf(place, 'full'))
-  await print(upgradeLines(place), process)
-  return isRefused ? 100 : 0
+  const { place, transaction } = process
+  const plan = transaction ? chosen(place, transaction.choice) : planOf(place, 'full')
+  const isRefused = place.broken !== undefined || isTooSmall(place, plan)
+  await print(fetchLines(place, plan), process)
+  if (!isUpgraded(place, plan)) return isRefused ? 100 : 0
+  if (transaction && !(await transaction.agrees(plan))) return fail(process, HOOK_FAILED, 100)
+  await print(dpkgLines(place, plan), process)
+  return 0
 }
 
 async function fix(process: Process): Promise<number> {

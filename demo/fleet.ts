@@ -20,6 +20,7 @@ import { ALPINE, BUSTER, container, newHost, type Place } from './place.ts'
 
 const GIB = 2 ** 30
 const MIB = 2 ** 20
+const MINUTE_MS = 60_000
 /** DNS and Proxmox VE allow 63 characters. */
 const LONG_NAME = 'customer-portal-staging-eu-west-backend-worker-with-legacy-cron'
 
@@ -44,7 +45,7 @@ export function fleetHost(): Partial<Place> {
 
 /**
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
- * others are well.
+ * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages.
  */
 export function fleet(): Place[] {
   return [
@@ -64,7 +65,10 @@ export function fleet(): Place[] {
     }),
     container('108', 'jellyfin', { upgradable: [BASE], unsigned: 'http://packages.example/jellyfin' }),
     container('109', 'homeassistant', { upgradable: [NGINX, CHANGED_NGINX, OPENSSL, LIBSSL] }),
-    container('110', 'grafana', { upgradable: [GRAFANA] }),
+    container('110', 'grafana', {
+      upgradable: [GRAFANA, TZDATA],
+      newer: { of: GRAFANA, version: '12.2.2', afterMs: MINUTE_MS },
+    }),
     container('111', 'prometheus', { upgradable: [PHASED] }),
     container('112', 'vaultwarden', { upgradable: [...DOCKER, WITH_PYTHON] }),
     container('113', 'unifi-controller', { os: BUSTER, upgradable: [WAITING] }),

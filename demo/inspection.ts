@@ -1,11 +1,11 @@
 import { listed } from './apt.ts'
 import { unmetLines } from './apt-output.ts'
-import type { Installed, Offered, Upgradable } from './packages.ts'
 import { BOOKWORM, hasApt, type Place } from './place.ts'
-import { downloadOf, type Extent, operationLine, type Plan, planOf } from './plan.ts'
+import { downloadOf, type Extent, operationLine, planOf } from './plan.ts'
 import type { Process, Program } from './process.ts'
-import { addressesOf, originOf } from './repositories.ts'
+import { addressesOf } from './repositories.ts'
 import { type Shell, wordsOf } from './sh.ts'
+import { installed, installedLine, offeredLine, simulation } from './simulation.ts'
 
 const BLOCK = 4096
 const PLENTY = { size: 32 * 2 ** 30, free: 19 * 2 ** 30 }
@@ -45,7 +45,8 @@ function osLines({ os: { id, version, codename, name } = BOOKWORM }: Place): str
     : [...named, `VERSION_ID="${version}"`, `VERSION_CODENAME=${codename}`]
 }
 
-function unfinishedLines({ unfinished = [] }: Place): string[] {
+/** The packages that dpkg has not finished. */
+export function unfinishedLines({ unfinished = [] }: Place): string[] {
   return unfinished.map((name) => `half-configured ok ${name}`)
 }
 
@@ -68,57 +69,28 @@ function packageSections(place: Place): [string, string[]][] {
   if (isPart) sections.push(['full', simulated('full')], ['phased', simulated('phased')])
   const operation = operationLine(planned)
   sections.push(
-    ['offered', [...full.upgrades, ...full.installs].map(offeredLine).sort()],
-    ['installed', [...full.upgrades.map(sourceLine), ...full.removes.map(removedLine)].sort()],
+    ['offered', [...full.upgrades, ...full.installs].map((one) => offeredLine(one)).sort()],
+    ['installed', [...full.upgrades, ...full.removes].map((one) => installedLine(one)).sort()],
     ['conffiles', full.upgrades.flatMap(({ name, changedFile }) => (changedFile ? [`${name} ${changedFile}`] : []))],
     ['sizes', [...(operation ? [operation] : []), `download ${downloadOf(planned)}`]],
   )
   return sections
 }
 
-function simulation(place: Place, { upgrades, installs, removes }: Plan): string[] {
-  return [
-    ...removes.map(({ name, version }) => `Remv ${name} [${version}]`),
-    ...upgrades.map((one) => upgraded(place, one)),
-    ...installs.map((one) => installed(place, one)),
-  ]
-}
-
-function upgraded(place: Place, { name, old, version, suite, arch }: Upgradable): string {
-  return `Inst ${name} [${old}] (${version} ${originOf(place, suite)} [${arch}])`
-}
-
-function installed(place: Place, { name, version, suite, arch }: Offered): string {
-  return `Inst ${name} (${version} ${originOf(place, suite)} [${arch}])`
-}
-
-/** The script prints the source package behind a space, and the space also where there is none. */
-function offeredLine({ name, arch, version, size, source = '' }: Offered): string {
-  return `${name} ${arch} ${version} ${Math.round(size * 1000)} ${source}${source === '' ? '' : ' '}`
-}
-
-function sourceLine({ name, arch, old, source = name }: Upgradable): string {
-  return `${name} ${arch} ${source} ${old}`
-}
-
-function removedLine({ name, version }: Installed): string {
-  return `${name} amd64 ${name} ${version}`
-}
-
 /** The sections about the system; `reboot` only where a package asks for a restart, `services` only for root. */
 function systemSections({ place, user }: Process): [string, string[]][] {
-  const { disk = PLENTY, cached = 0, reboot, services = [] } = place
-  const space = `${Math.floor(disk.free / BLOCK)} ${BLOCK} ${Math.floor(disk.size / BLOCK)}`
-  // A file system of its own for each place, as the number in `stat -f`.
-  const id = Buffer.from(place.id).toString('hex')
-  const sections: [string, string[]][] = [
-    [
-      'disk',
-      [...['/', '/usr', '/var', '/boot', 'archives'].map((name) => `${name} ${space} ${id}`), `cached ${cached}`],
-    ],
-  ]
+  const { reboot, services = [] } = place
+  const sections: [string, string[]][] = [['disk', diskLines(place)]]
   if (reboot) sections.push(['reboot', [...reboot].sort()])
   sections.push(['kernels', place.id === 'host' ? [KERNEL, KERNEL] : [KERNEL]])
   if (user.uid === 0) sections.push(['services', services.map(({ name, file }) => `${name} ${file}`).sort()])
   return sections
+}
+
+/** The free space of each folder that an upgrade fills, and the bytes that `apt-get clean` frees. */
+export function diskLines({ id, disk = PLENTY, cached = 0 }: Place): string[] {
+  const space = `${Math.floor(disk.free / BLOCK)} ${BLOCK} ${Math.floor(disk.size / BLOCK)}`
+  // A file system of its own for each place, as the number in `stat -f`.
+  const number = Buffer.from(id).toString('hex')
+  return [...['/', '/usr', '/var', '/boot', 'archives'].map((name) => `${name} ${space} ${number}`), `cached ${cached}`]
 }

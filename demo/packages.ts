@@ -23,6 +23,8 @@ export interface Upgradable extends Offered {
   brings?: readonly Offered[]
   /** Installed packages that the upgrade removes: only a full upgrade makes it. */
   removes?: readonly Installed[]
+  /** Packages that cannot stay at their version when this one is upgraded. */
+  needs?: readonly string[]
   /** A configuration file of it that somebody has changed. */
   changedFile?: string
 }
@@ -43,7 +45,7 @@ export const LIBSSL = upgradable('libssl3', SECURITY, '3.0.15-1~deb12u1', '3.0.1
 })
 export const TZDATA = upgradable('tzdata', DEBIAN, '2024a-0+deb12u1', '2025b-0+deb12u1', 299, { arch: 'all' })
 export const BASE = upgradable('base-files', DEBIAN, '12.4+deb12u8', '12.4+deb12u11', 70.6)
-export const CURL = upgradable('curl', DEBIAN, '7.88.1-10+deb12u8', '7.88.1-10+deb12u12', 315)
+export const CURL = upgradable('curl', DEBIAN, '7.88.1-10+deb12u8', '7.88.1-10+deb12u12', 315, { needs: ['libcurl4'] })
 export const LIBCURL = upgradable('libcurl4', DEBIAN, '7.88.1-10+deb12u8', '7.88.1-10+deb12u12', 391, {
   source: 'curl',
 })
@@ -53,7 +55,7 @@ export const KERNEL = upgradable('linux-image-6.1.0-37-amd64', SECURITY, '6.1.13
 export const SSH_SERVER = upgradable('openssh-server', DEBIAN, '1:9.2p1-2+deb12u3', '1:9.2p1-2+deb12u6', 456, {
   source: 'openssh',
 })
-export const NGINX = upgradable('nginx', DEBIAN, '1.22.1-9', '1.22.1-9+deb12u2', 527)
+export const NGINX = upgradable('nginx', DEBIAN, '1.22.1-9', '1.22.1-9+deb12u2', 527, { needs: ['nginx-common'] })
 export const NGINX_COMMON = upgradable('nginx-common', DEBIAN, '1.22.1-9', '1.22.1-9+deb12u2', 113, {
   arch: 'all',
   source: 'nginx',
@@ -73,7 +75,7 @@ export const GLIBC: readonly Upgradable[] = [
 ]
 
 export const GIT: readonly Upgradable[] = [
-  upgradable('git', SECURITY, '1:2.39.5-0+deb12u1', '1:2.39.5-0+deb12u2', 7264),
+  upgradable('git', SECURITY, '1:2.39.5-0+deb12u1', '1:2.39.5-0+deb12u2', 7264, { needs: ['git-man'] }),
   upgradable('git-man', SECURITY, '1:2.39.5-0+deb12u1', '1:2.39.5-0+deb12u2', 2054, { arch: 'all', source: 'git' }),
 ]
 

@@ -38,6 +38,15 @@ export const BUSTER: Distribution = {
 /** Without apt. */
 export const ALPINE: Distribution = { id: 'alpine', version: '3.22.1', codename: '', name: 'Alpine Linux v3.22' }
 
+/** A newer version of a package. It is offered so long after the first plan, or at the first refresh after that plan. */
+export interface Newer {
+  of: Upgradable
+  version: string
+  afterMs: number
+  /** When the first plan was made, in milliseconds since 1970. */
+  since?: number
+}
+
 /** A place where apt runs: the host or one of its containers. */
 export interface Place {
   /** `host`, or the container's number. */
@@ -63,6 +72,8 @@ export interface Place {
   unsigned?: string
   /** A repository whose lists are no longer valid. */
   expired?: string
+  /** A version that appears in a repository only after a plan was made here. */
+  newer?: Newer | undefined
   readOnly?: boolean
   /** Bytes of the only file system. By default there is plenty of room. */
   disk?: { size: number; free: number }

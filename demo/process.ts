@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { User } from './account.ts'
 import type { Jobs } from './jobs.ts'
 import type { Place } from './place.ts'
+import type { Choice, Plan } from './plan.ts'
 import type { Stdin } from './stdin.ts'
 
 /** The environment, streams and signals of an imitated program. */
@@ -15,11 +16,20 @@ export interface Process {
   stderr(data: string | Uint8Array): Promise<void>
   /** Only in a job: writes a line of its notes. */
   note?(line: string): void
+  /** Only in the run of a plan: what its upgrade takes, and its hook. */
+  transaction?: Transaction
   /** The size of its terminal, if it has one. */
   terminal: { cols: number; rows: number } | undefined
   /** Aborted when the program must end: its channel closed, or its host stops. */
   signal: AbortSignal
   machine: Machine
+}
+
+/** The settings with which the run of a plan calls apt-get. */
+export interface Transaction {
+  choice: Choice
+  /** apt asks it before anything is unpacked, as `DPkg::Pre-Install-Pkgs`; false ends apt. */
+  agrees(plan: Plan): Promise<boolean>
 }
 
 /** Overrides the imitation of a program; undefined runs the imitation. */

@@ -6,8 +6,8 @@ import { faultsOf } from './repositories.ts'
 import { type Shell, wordsOf } from './sh.ts'
 import { failedOf } from './upgrade.ts'
 
-/** Imitates the scripts of the remedies: `ALLOW`, `UNHOLD`, `CLEAN` and `REPAIR`. */
-export function createRemedies({ exitOf }: Shell): Record<'allow' | 'unhold' | 'clean' | 'repair', Program> {
+/** Imitates the scripts of the remedies: `ALLOW`, `HOLD`, `UNHOLD`, `CLEAN` and `REPAIR`. */
+export function createRemedies({ exitOf }: Shell): Record<'allow' | 'hold' | 'unhold' | 'clean' | 'repair', Program> {
   const refresh = (sudo: string, process: Process, more: readonly string[] = []) =>
     exitOf([...wordsOf(sudo), 'apt-get', '-o', 'APT::Update::Error-Mode=any', ...more, 'update'], process)
 
@@ -32,6 +32,28 @@ export function createRemedies({ exitOf }: Shell): Record<'allow' | 'unhold' | '
     await stdout('The change was accepted.\n')
     if (failed !== '') await stdout(`Other repositories could not be refreshed: ${failed}\n`)
     return 0
+  }
+
+  /** Every package counts as installed, except those that an upgrade would bring. */
+  const hold: Program = async ([sudo = '', ...asked], process) => {
+    const { place, stdout } = process
+    const absent = new Set(place.upgradable.flatMap(({ brings = [] }) => brings.map(({ name }) => name)))
+    const bare = (name: string) => name.split(':')[0] ?? name
+    const missing = asked.filter((name) => absent.has(bare(name)))
+    const found = [...new Set(asked.map(bare))].filter((name) => !absent.has(name))
+    const names = found.filter((name) => !place.held?.includes(name))
+    if (missing.length > 0) await stdout(`Not installed: ${missing.join(' ')} \n`)
+    if (names.length === 0) {
+      if (found.length > 0) await stdout('These packages are held already.\n')
+      return missing.length > 0 ? 1 : 0
+    }
+    if ((await mayChange(sudo, process)) !== 0) {
+      await stdout(`Not held: ${names.join(' ')} \n`)
+      return 1
+    }
+    place.held = [...(place.held ?? []), ...names]
+    for (const name of names) await stdout(`${name} set on hold.\n`)
+    return missing.length > 0 ? 1 : 0
   }
 
   const unhold: Program = async ([sudo = '', ...asked], process) => {
@@ -82,7 +104,7 @@ export function createRemedies({ exitOf }: Shell): Record<'allow' | 'unhold' | '
     return exitOf([...wordsOf(sudo), 'apt-get', '--version'], { ...process, stdout: silent, stderr: silent })
   }
 
-  return { allow, unhold, clean, repair }
+  return { allow, hold, unhold, clean, repair }
 }
 
 const PLENTY = 19 * 2 ** 30

@@ -64,3 +64,14 @@ export function faultsOf({ silent, changed, unsigned, expired }: Place): Fault[]
   ])
   return faults
 }
+
+/** Offers the newer version of a package that waits for it; `isRefresh` where the lists have just been refreshed. */
+export function publish(place: Place, isRefresh = false): void {
+  const { newer } = place
+  if (newer?.since === undefined || (!isRefresh && Date.now() - newer.since < newer.afterMs)) return
+  place.newer = undefined
+  const { of, version } = newer
+  const before = place.upgradable.find(({ name }) => name === of.name)
+  const others = place.upgradable.filter((one) => one !== before)
+  place.upgradable = [...others, before ? { ...before, version } : { ...of, old: of.version, version }]
+}

@@ -36,6 +36,13 @@ curl -s "$PANEL/api/updates/history?output=none" -H "Authorization: Bearer $TOKE
 
 npm run --silent demo:terminal -- "$PANEL" lxc:101 "$TOKEN"
 
+  6. Voir un plan avant de le lancer (docs/upgrades.md)
+
+curl -s "$PANEL/api/updates/plans" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"target":"lxc:110"}'; echo
+
+  lxc:110 : une version plus récente paraît une minute après le plan, ou à la prochaine vérification ; le plan est
+  alors refusé. lxc:106 : une mise à jour y retire des paquets, si le plan le permet.
+
   D’autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l’imitation écoute sur 127.0.0.1:${sshPort}.
   Ctrl-C arrête tout.
 `

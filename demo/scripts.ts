@@ -3,7 +3,8 @@ import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
-import { ALLOW, CLEAN as CLEAN_CACHE, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
+import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
+import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
 import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
 import { RUN } from '../jobs/runner.ts'
@@ -13,6 +14,7 @@ import { createInspection } from './inspection.ts'
 import { Job } from './jobs.ts'
 import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
+import { createPlans } from './planned.ts'
 import { fail, type Process, type Program } from './process.ts'
 import { changelog, createRemedies } from './remedies.ts'
 import { createShell } from './sh.ts'
@@ -125,7 +127,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   }
 
   const { steps, upgrade } = createUpgrade(sh)
-  const { allow, unhold, clean: cleanCache, repair } = createRemedies(sh)
+  const { plan, planned } = createPlans(sh)
+  const { allow, hold, unhold, clean: cleanCache, repair } = createRemedies(sh)
 
   return new Map<string, Program>([
     [IDENTIFY, identify],
@@ -136,10 +139,13 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
+    [PLAN, plan],
+    [PLANNED, planned],
     [CHANGELOG, changelog],
     [INSPECTION, createInspection(sh)],
     [CHECK, createCheck(sh)],
     [ALLOW, allow],
+    [HOLD, hold],
     [UNHOLD, unhold],
     [CLEAN_CACHE, cleanCache],
     [REPAIR, repair],
