@@ -10,6 +10,8 @@ import { type Service, startService } from './service.ts'
 /** A command that an attacker wants root to run: it makes a file where only root can write. */
 const TOUCH = 'touch /run/pwned'
 const HELPER = '/usr/sbin/ops-panel-host'
+/** The form of the hash of a plan. */
+const HASH = 'a0b1c2d3'.repeat(8)
 
 beforeAll(async () => {
   await resetNarrow()
@@ -58,6 +60,42 @@ const REFUSED: readonly Case[] = [
   ['a substitution in the name of a package', `unhold host 'a$(${TOUCH})'`],
   ['a package of two lines', `unhold host $'curl\\n; ${TOUCH}'`],
   ['a hold without a package', 'unhold host'],
+  ['a hold of no package', 'hold host'],
+  ['an option in place of a held package', 'hold host --root=/tmp/evil'],
+  ['a substitution in the name of a held package', `hold 101 'a$(${TOUCH})'`],
+  ['a held package of two lines', `hold host $'curl\\n; ${TOUCH}'`],
+  ['a hold of a pattern', `hold host 'a*'`],
+  ['a plan without a selection', 'plan host'],
+  ['a plan of half a selection', 'plan host all keep'],
+  ['a plan of unknown updates', 'plan host some keep every'],
+  ['a plan that does an unknown thing to packages', 'plan host all purge every'],
+  ['a plan of an unknown choice', 'plan host all keep only curl'],
+  ['a plan of a pattern of words', `plan host '*' '*' '*'`],
+  ['a plan whose words share one argument', `plan host all:keep every x`],
+  ['a plan with two words in one and an unknown one', `plan host all:keep these '$(${TOUCH})' curl`],
+  ['a run of a plan with two words in one', `planned host ${HASH} all keep:without '$(${TOUCH})' curl`],
+  ['a plan of every package and one more', 'plan host all keep every curl'],
+  ['a plan of these packages without one', 'plan 101 security remove these'],
+  ['a plan without no package', 'plan 101 all keep without'],
+  ['an option in place of a planned package', 'plan host all keep these -oDir::Etc=/tmp/evil'],
+  ['an option behind a planned package', 'plan host all keep these curl --simulate=no'],
+  ['a substitution in the name of a planned package', `plan host all keep these 'a$(${TOUCH})'`],
+  ['a planned package of two lines', `plan host all keep these $'curl\\nPin: version *'`],
+  ['a version behind a planned package', 'plan host all keep these curl=1.0'],
+  ['an empty planned package', `plan host all keep without ''`],
+  ['a plan of a container whose number begins with 0', 'plan 0101 all keep every'],
+  ['a run of a plan without a hash', 'planned host all keep every'],
+  ['a run of a plan without a selection', `planned host ${HASH}`],
+  ['a run of a plan of an unknown choice', `planned host ${HASH} all keep some curl`],
+  ['a run of a plan with an option', `planned host ${HASH} all keep these -oDPkg::Pre-Invoke::=id`],
+  ['a run of a plan with a substitution', `planned 101 ${HASH} all keep without '\`${TOUCH}\`'`],
+  ['a run of a plan with a package of two lines', `planned host ${HASH} all keep these $'curl\\n'`],
+  ['a hash with a capital letter', `planned host ${HASH.toUpperCase()} all keep every`],
+  ['a hash of 63 digits', `planned host ${HASH.slice(1)} all keep every`],
+  ['a hash of 65 digits', `planned host ${HASH}0 all keep every`],
+  ['a hash that ends with a line end', `planned host $'${HASH.slice(1)}\\n' all keep every`],
+  ['a hash that ends its quotes', `planned host "${HASH.slice(18)}' ; ${TOUCH} ; '" all keep every`],
+  ['an empty hash', `planned host '' all keep every`],
   ['an option in place of a broken package', 'repair host --force-yes'],
   ['a repository with a control character', `allow host $'http://m/x\\033[2J'`],
   ['an option in place of a repository', 'allow host -oAPT::Update::Pre-Invoke::=id'],

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { checkingAs } from './checking.ts'
+import { type Caller, signIn } from './client.ts'
+import { narrowAccount } from './narrow.ts'
+import { type Account, debian13, rig } from './rig.ts'
+import { type Service, startService } from './service.ts'
+
+type Rig = typeof rig
+type Place = 'host' | '101'
+
+const Plan = z.looseObject({
+  id: z.string(),
+  hash: z.string(),
+  actions: z.array(
+    z.looseObject({
+      name: z.string(),
+      arch: z.string(),
+      action: z.string(),
+      from: z.string().nullable(),
+      to: z.string().nullable(),
+      security: z.boolean(),
+    }),
+  ),
+})
+const Started = z.looseObject({ job_id: z.string() })
+const Ended = z.looseObject({
+  status: z.string(),
+  exit_code: z.number().nullable(),
+  error_code: z.string().nullable(),
+  plan_difference: z
+    .array(z.object({ name: z.string(), planned: z.string().nullable(), found: z.string().nullable() }))
+    .nullable(),
+})
+
+/** The plans of one caller on a host. */
+function planningAs(caller: Caller, on: Rig) {
+  const { ended } = checkingAs(caller)
+  const inside = (place: Place, script: string) => on('in', place, 'sh', '-c', script)
+  return {
+    async plan(target: string, selection: object = {}) {
+      const { status, body } = await caller.post('/api/updates/plans', { target, ...selection })
+      if (status !== 201) throw new Error(`${target} ${JSON.stringify(selection)}: ${status} ${JSON.stringify(body)}`)
+      return Plan.parse(body)
+    },
+    async run(target: string, plan: string) {
+      const { status, body } = await caller.post('/api/updates/run', { target, plan })
+      if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`)
+      const { job_id } = Started.parse(body)
+      await ended(job_id)
+      return Ended.parse((await caller.get(`/api/updates/jobs/${job_id}`)).body)
+    },
+    inside,
+    /** The changes that dpkg has logged since the last call, as `action name from to`. */
+    async done(place: Place) {
+      const log = await inside(place, 'cat /var/log/dpkg.log 2>/dev/null; : >/var/log/dpkg.log')
+      return log
+        .split('\n')
+        .flatMap((line) => {
+          const [, , action = '', full = '', from, to] = line.split(' ')
+          return /^(install|upgrade|remove)$/.test(action) ? [`${action} ${full.split(':')[0]} ${from} ${to}`] : []
+        })
+        .sort()
+    },
+    marks: async (place: Place) => (await inside(place, 'apt-mark showauto')).split('\n').filter((name) => name !== ''),
+    /** The state of dpkg, and every file that a run could leave behind. */
+    traces: (place: Place) =>
+      inside(
+        place,
+        'sha256sum </var/lib/dpkg/status; ls -A /tmp /var/tmp /etc/apt /etc/apt/preferences.d /run/ops-panel-host 2>&1 | grep -v jobs',
+      ),
+  }
+}
+
+const linesOf = ({ actions }: z.infer<typeof Plan>) =>
+  actions.map(({ action, name, from, to }) => `${action} ${name} ${from ?? '<none>'} ${to ?? '<none>'}`).sort()
+
+const HOSTS: [string, () => Promise<{ rig: Rig; env: Record<string, string>; down?: () => Promise<unknown> }>][] = [
+  [
+    'Debian 12',
+    async () => {
+      await rig('reset')
+      return { rig, env: {} }
+    },
+  ],
+  [
+    'Debian 13',
+    async () => {
+      const other = await debian13()
+      return { rig: other.rig, env: { PANEL_SSH_HOST: other.sshHost }, down: () => other.rig('down') }
+    },
+  ],
+]
+
+/** The selections, one after another, and some packages that each takes or leaves. */
+const SELECTIONS: [title: string, selection: object, takes: string[], leaves: string[]][] = [
+  ['security alone', { only: 'security' }, ['rig-fail'], ['rig-wants', 'rig-slow']],
+  ['one package', { packages: ['rig-wants'] }, ['rig-wants', 'rig-wanted'], ['rig-slow', 'rig-driver']],
+  [
+    'all but one',
+    { exclude: ['rig-slow'] },
+    ['rig-extra'],
+    ['rig-slow', 'rig-driver', 'rig-driven', 'rig-conf', 'rig-phased'],
+  ],
+  ['everything without removals', {}, ['rig-slow'], ['rig-driver', 'rig-driven', 'rig-conf', 'rig-phased']],
+  ['everything', { allow_remove: true }, ['rig-driver', 'rig-driven'], ['rig-conf', 'rig-phased']],
+]
+
+describe.each(HOSTS)('on %s', (_, start) => {
+  let host: Awaited<ReturnType<(typeof HOSTS)[number][1]>>
+  let service: Service
+  let alice: ReturnType<typeof planningAs>
+  beforeAll(async () => {
+    host = await start()
+    service = await startService({ env: host.env })
+    alice = planningAs(await signIn(service, 'alice'), host.rig)
+    for (const place of ['host', '101'] as const) {
+      await host.rig('install', place, 'rig-extra', '1.0')
+      await host.rig('publish', place, 'rig-extra', '2.0')
+      await host.rig('kept-new', place)
+      await host.rig('kept-remove', place)
+      await host.rig('phased', place, 'on')
+      await host.rig('hold', place, 'on', 'rig-conf')
+      await host.rig('publish', place, 'rig-fail', '3.0', 'security')
+      await alice.inside(place, `echo '1 1' >/etc/rig/slow; apt-get update`)
+    }
+  }, 300_000)
+  afterAll(async () => {
+    await service?.stop()
+    await host?.down?.()
+  })
+
+  describe.each<[string, Place]>([
+    ['host', 'host'],
+    ['lxc:101', '101'],
+  ])('%s', (target, place) => {
+    test.each(SELECTIONS)(
+      'a plan of %s is what its run does, and the marks stay',
+      async (_title, selection, takes, leaves) => {
+        const plan = await alice.plan(target, selection)
+        const names = plan.actions.map(({ name }) => name)
+        expect(names).toEqual(expect.arrayContaining(takes))
+        expect(names.filter((name) => leaves.includes(name))).toEqual([])
+        await alice.done(place)
+        const before = await alice.marks(place)
+
+        const job = await alice.run(target, plan.id)
+
+        expect(job).toMatchObject({ status: 'success', exit_code: 0, plan_difference: null })
+        expect(await alice.done(place)).toEqual(linesOf(plan))
+        const added = plan.actions.filter(({ action }) => action === 'install').map(({ name }) => name)
+        const gone = plan.actions.filter(({ action }) => action === 'remove').map(({ name }) => name)
+        expect(await alice.marks(place)).toEqual([...before, ...added].filter((name) => !gone.includes(name)).sort())
+      },
+    )
+  })
+})
+
+/** Changes between a plan and its run, and the package that the difference must name. */
+const DRIFTS: [title: string, words: (place: Place) => string[][], name: string][] = [
+  ['a newer version was published', (place) => [['publish', place, 'rig-fail', '3.1', 'security']], 'rig-fail'],
+  ['a version has vanished', (place) => [['withdraw', place, 'rig-slow']], 'rig-slow'],
+  ['a dependency has changed', (place) => [['publish', place, 'rig-slow', '2.0', 'depends=rig-new']], 'rig-new'],
+  ['a hold was set', (place) => [['hold', place, 'on', 'rig-slow']], 'rig-slow'],
+]
+
+describe.each<[Account]>([['alice'], ['ops'], ['narrow'], ['root']])('with the service account %s', (account) => {
+  let service: Service
+  let alice: ReturnType<typeof planningAs>
+  beforeAll(async () => {
+    await rig('reset')
+    if (account === 'narrow') await narrowAccount()
+    service = await startService({ as: account })
+    alice = planningAs(await signIn(service, 'alice'), rig)
+    for (const place of ['host', '101'] as const)
+      await alice.inside(place, `mkdir -p /etc/rig; echo '1 1' >/etc/rig/slow; apt-get update`)
+    return () => service.stop()
+  })
+
+  describe.each<[string, Place]>([
+    ['host', 'host'],
+    ['lxc:101', '101'],
+  ])('%s', (target, place) => {
+    test.each(DRIFTS)('where %s, nothing changes and the difference is told', async (_title, words, name) => {
+      const { id } = await alice.plan(target)
+      for (const each of words(place)) await rig(...each)
+      await rig('refresh', place)
+      const before = await alice.traces(place)
+
+      const job = await alice.run(target, id)
+
+      expect(job).toMatchObject({ status: 'error', error_code: 'plan_changed' })
+      expect(job.plan_difference?.map((each) => each.name.split(':')[0])).toContain(name)
+      expect(await alice.traces(place)).toBe(before)
+    })
+
+    test('a selection is run as planned, and nothing stays behind', async () => {
+      const plan = await alice.plan(target, { exclude: ['rig-web'] })
+      const [, ...left] = (await alice.traces(place)).split('\n')
+      await alice.done(place)
+
+      expect(await alice.run(target, plan.id)).toMatchObject({ status: 'success', exit_code: 0 })
+
+      expect(await alice.done(place)).toEqual(linesOf(plan))
+      expect((await alice.traces(place)).split('\n').slice(1)).toEqual(left)
+    })
+  })
+})
