@@ -145,6 +145,11 @@ export const EXPLANATIONS = {
     limit:
       'the packages of one target, whose details, JSON and storage follow one another without a turn of the event loop in between.',
   },
+  'a plan of 1500 packages / lines and words': {
+    means:
+      'From the output of a simulation to the hash of a plan; the anchor splits the same text into lines and words, and makes its SHA-256.',
+    limit: 'one pattern for each line, the comparison of its two versions, and the sorted lines of the hash.',
+  },
   'memory at rest': { means: 'The resident memory of the bundle with a host in its settings.', limit: '' },
   'database: a job of 3000 bytes': { means: 'The growth of the database for a small upgrade.', limit: '' },
   'database: 1 MiB of output': {

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { functions as all, jobKinds as allKinds, sockets, tasks } from '../functions/index.ts'
 import { defineFunction } from '../functions/services.ts'
-import { UPDATE_EVENT, upgradeJob } from '../functions/updates/upgrade.ts'
+import { upgradeJob } from '../functions/runs/upgrade-job.ts'
+import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
 import { defineJob } from '../jobs/jobs.ts'
 import { READS, WRITES } from '../runtime/function.ts'
 
