@@ -186,7 +186,8 @@ test.concurrent.for([
     change: (words: string[]) => [words[0], words[1], '00000000-0000-0000-0000-000000000000'],
   },
 ])('a process with the runner’s pid that $what gets no signal', async ({ change }, { expect, onTestFinished }) => {
-  const { id, folder, own } = await begun(onTestFinished, FOR_EVER)
+  // The number of processes of FOR_EVER changes between two of its pauses.
+  const { id, folder, own } = await begun(onTestFinished, ': >"$1/ready"; sleep 600')
   const pid = await runner(folder)
   const words = (await readFile(join(folder, 'process'), 'utf8')).trim().split(' ')
   const before = await processesWith(own)
