@@ -181,18 +181,22 @@ describe.each<[Account]>([['alice'], ['ops'], ['narrow'], ['root']])('with the s
     ['host', 'host'],
     ['lxc:101', '101'],
   ])('%s', (target, place) => {
-    test.each(DRIFTS)('where %s, nothing changes and the difference is told', async (_title, words, name) => {
-      const { id } = await alice.plan(target)
-      for (const each of words(place)) await rig(...each)
-      await rig('refresh', place)
-      const before = await alice.traces(place)
+    // Every kind of account asks the same hook, so one change of the lists is enough for the others.
+    test.each(account === 'alice' ? DRIFTS : DRIFTS.slice(0, 1))(
+      'where %s, nothing changes and the difference is told',
+      async (_title, words, name) => {
+        const { id } = await alice.plan(target)
+        for (const each of words(place)) await rig(...each)
+        await rig('refresh', place)
+        const before = await alice.traces(place)
 
-      const job = await alice.run(target, id)
+        const job = await alice.run(target, id)
 
-      expect(job).toMatchObject({ status: 'error', error_code: 'plan_changed' })
-      expect(job.plan_difference?.map((each) => each.name.split(':')[0])).toContain(name)
-      expect(await alice.traces(place)).toBe(before)
-    })
+        expect(job).toMatchObject({ status: 'error', error_code: 'plan_changed' })
+        expect(job.plan_difference?.map((each) => each.name.split(':')[0])).toContain(name)
+        expect(await alice.traces(place)).toBe(before)
+      },
+    )
 
     test('a selection is run as planned, and nothing stays behind', async () => {
       const plan = await alice.plan(target, { exclude: ['rig-web'] })
