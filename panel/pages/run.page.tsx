@@ -5,7 +5,7 @@ import { Ago } from '../parts/time.tsx'
 import { route } from '../router.ts'
 import { otherPerson, outcomeOfJob } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
-import { readRun } from '../wire/runs.ts'
+import { readRun } from '../wire/plans.ts'
 import { words } from '../words/words.ts'
 import { JobTable } from './updates/job-table.tsx'
 

@@ -1,3 +1,4 @@
+import type { Answer } from '../../client/index.ts'
 import type { Plan, Selection } from '../nouns/plan.ts'
 import { checks, checkUnderWay, readChecks } from './checks.ts'
 import { readJobs } from './jobs.ts'
@@ -39,4 +40,12 @@ export async function setHold(target: string, packages: readonly string[], held:
   const { job_id } = await api('PUT /api/updates/holds', { body: { target, packages: [...packages], held } })
   await Promise.all([readJobs(), readChecks()])
   return job_id
+}
+
+/** Several upgrades that were started together. */
+export type Run = Answer<'GET /api/updates/runs/{id}'>
+
+/** Reads a run with its jobs, in the order in which they were started. */
+export function readRun(id: string, signal: AbortSignal): Promise<Run> {
+  return api('GET /api/updates/runs/{id}', { params: { id }, signal })
 }

@@ -1,32 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkingAs } from './checking.ts'
 import { signIn } from './client.ts'
-import { debian13, rig } from './rig.ts'
+import { type DebianHost, DEBIANS } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
-type Rig = typeof rig
 type Place = 'host' | '101'
 
-/** The hosts: this worker's own, with Debian 12, and one with Debian 13 beside it. */
-const HOSTS: [string, () => Promise<{ rig: Rig; env: Record<string, string>; down?: () => Promise<unknown> }>][] = [
-  [
-    'Debian 12',
-    async () => {
-      await rig('reset')
-      return { rig, env: {} }
-    },
-  ],
-  [
-    'Debian 13',
-    async () => {
-      const other = await debian13()
-      return { rig: other.rig, env: { PANEL_SSH_HOST: other.sshHost }, down: () => other.rig('down') }
-    },
-  ],
-]
-
-describe.each(HOSTS)('on %s', (_, start) => {
-  let host: Awaited<ReturnType<(typeof HOSTS)[number][1]>>
+describe.each(DEBIANS)('on %s', (_, start) => {
+  let host: DebianHost
   let service: Service
   let alice: ReturnType<typeof checkingAs>
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { checkingAs } from './checking.ts'
 import { type Caller, signIn } from './client.ts'
 import { narrowAccount } from './narrow.ts'
-import { type Account, debian13, rig } from './rig.ts'
+import { type Account, type DebianHost, DEBIANS, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
 
 type Rig = typeof rig
@@ -75,23 +75,6 @@ function planningAs(caller: Caller, on: Rig) {
 const linesOf = ({ actions }: z.infer<typeof Plan>) =>
   actions.map(({ action, name, from, to }) => `${action} ${name} ${from ?? '<none>'} ${to ?? '<none>'}`).sort()
 
-const HOSTS: [string, () => Promise<{ rig: Rig; env: Record<string, string>; down?: () => Promise<unknown> }>][] = [
-  [
-    'Debian 12',
-    async () => {
-      await rig('reset')
-      return { rig, env: {} }
-    },
-  ],
-  [
-    'Debian 13',
-    async () => {
-      const other = await debian13()
-      return { rig: other.rig, env: { PANEL_SSH_HOST: other.sshHost }, down: () => other.rig('down') }
-    },
-  ],
-]
-
 /** The selections, one after another, and some packages that each takes or leaves. */
 const SELECTIONS: [title: string, selection: object, takes: string[], leaves: string[]][] = [
   ['security alone', { only: 'security' }, ['rig-fail'], ['rig-wants', 'rig-slow']],
@@ -106,8 +89,8 @@ const SELECTIONS: [title: string, selection: object, takes: string[], leaves: st
   ['everything', { allow_remove: true }, ['rig-driver', 'rig-driven'], ['rig-conf', 'rig-phased']],
 ]
 
-describe.each(HOSTS)('on %s', (_, start) => {
-  let host: Awaited<ReturnType<(typeof HOSTS)[number][1]>>
+describe.each(DEBIANS)('on %s', (_, start) => {
+  let host: DebianHost
   let service: Service
   let alice: ReturnType<typeof planningAs>
   beforeAll(async () => {

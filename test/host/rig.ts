@@ -70,6 +70,31 @@ export async function debian13(): Promise<OtherRig> {
   return { sshHost: `127.0.0.1:${port}`, rig: other }
 }
 
+/** A host with its own rig, and how a service reaches it. */
+export interface DebianHost {
+  rig: typeof rig
+  env: Record<string, string>
+  down?: () => Promise<unknown>
+}
+
+/** Starts of new hosts: this worker's own with Debian 12, and one with Debian 13 beside it. */
+export const DEBIANS: [string, () => Promise<DebianHost>][] = [
+  [
+    'Debian 12',
+    async () => {
+      await rig('reset')
+      return { rig, env: {} }
+    },
+  ],
+  [
+    'Debian 13',
+    async () => {
+      const other = await debian13()
+      return { rig: other.rig, env: { PANEL_SSH_HOST: other.sshHost }, down: () => other.rig('down') }
+    },
+  ],
+]
+
 export type Place = 'host' | '101' | '102'
 
 /** Runs a shell script as root on the host or in a container, without ssh. */
