@@ -13,6 +13,8 @@ export interface Failure<code extends string = string> {
   details?: Detail[]
   /** The findings that stand in the way of a plan of an upgrade. */
   findings?: Finding[] | undefined
+  /** The job that runs or waits already, in the place of the one that was asked for. */
+  jobId?: string | undefined
   /** The id of the request in the service's log. */
   requestId?: string | undefined
   /** The number of seconds after which a retry makes sense. */
@@ -29,17 +31,19 @@ export class ApiError<code extends string = string> extends Error implements Fai
   code: code
   details: Detail[]
   findings: Finding[]
+  jobId: string | undefined
   requestId: string | undefined
   retryAfter: number | undefined
 
   constructor(operation: string, failure: Failure<code>) {
-    const { message, status, code, details = [], findings = [], requestId, retryAfter, cause } = failure
+    const { message, status, code, details = [], findings = [], jobId, requestId, retryAfter, cause } = failure
     super(message, { cause })
     this.operation = operation
     this.status = status
     this.code = code
     this.details = details
     this.findings = findings
+    this.jobId = jobId
     this.requestId = requestId
     this.retryAfter = retryAfter
   }

@@ -112,6 +112,7 @@ export interface Operations {
         | 'host_key_changed'
         | 'settings_changed'
         | 'installed'
+        | 'plan_choice'
         | 'update_start'
         | 'update_cancel'
         | 'check_start'
@@ -977,6 +978,9 @@ export interface Operations {
       made_by: string
       expires_at: string
       only: 'all' | 'security'
+      packages: Array<string> | null
+      exclude: Array<string>
+      allow_remove: boolean
       actions: Array<{
         name: string
         arch: string
@@ -1047,6 +1051,15 @@ export interface Operations {
             | 'open_terminal'
           label: string
         } | null
+      }>
+      conffiles: Array<{
+        file: string
+        package: string
+        state: 'changed' | 'conflict' | 'same' | 'unavailable'
+        choice: 'keep' | 'take'
+        diff: string | null
+        diff_cut: boolean
+        diff_missing: 'binary' | 'private' | 'hidden' | null
       }>
       protection: null
       state: 'current' | 'used' | 'expired'
@@ -1082,6 +1095,9 @@ export interface Operations {
       made_by: string
       expires_at: string
       only: 'all' | 'security'
+      packages: Array<string> | null
+      exclude: Array<string>
+      allow_remove: boolean
       actions: Array<{
         name: string
         arch: string
@@ -1153,11 +1169,251 @@ export interface Operations {
           label: string
         } | null
       }>
+      conffiles: Array<{
+        file: string
+        package: string
+        state: 'changed' | 'conflict' | 'same' | 'unavailable'
+        choice: 'keep' | 'take'
+        diff: string | null
+        diff_cut: boolean
+        diff_missing: 'binary' | 'private' | 'hidden' | null
+      }>
       protection: null
       state: 'current' | 'used' | 'expired'
       job_id: JobId | null
     }
     code: 'plan_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Compare the changed configuration files of a plan */
+  'POST /api/updates/plans/{id}/conffiles': {
+    params: { id: PlanId }
+    answer: {
+      id: PlanId
+      target: Target
+      hash: string
+      made_at: string
+      made_by: string
+      expires_at: string
+      only: 'all' | 'security'
+      packages: Array<string> | null
+      exclude: Array<string>
+      allow_remove: boolean
+      actions: Array<{
+        name: string
+        arch: string
+        from: string | null
+        to: string | null
+        action: 'upgrade' | 'install' | 'remove' | 'downgrade'
+        origin: string | null
+        security: boolean
+        size: number | null
+        source: string | null
+        cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
+        status: 'planned' | 'held' | 'phased' | 'kept_back'
+        reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
+      }>
+      counts: {
+        upgrade: number
+        security: number
+        install: number
+        remove: number
+        held: number
+        phased: number
+        kept_back: number
+      }
+      download_bytes: number | null
+      disk_bytes: number | null
+      findings: Array<{
+        code:
+          | 'repository_unreachable'
+          | 'repository_changed'
+          | 'repository_unsigned'
+          | 'repository_expired'
+          | 'lists_stale'
+          | 'held'
+          | 'phased'
+          | 'kept_back_install'
+          | 'kept_back_remove'
+          | 'kept_back_dependencies'
+          | 'dpkg_interrupted'
+          | 'dependencies_broken'
+          | 'disk_low'
+          | 'conffile_changed'
+          | 'manager_locked'
+          | 'container_locked'
+          | 'container_stopped'
+          | 'container_template'
+          | 'manager_missing'
+          | 'network_missing'
+          | 'root_read_only'
+          | 'protection_unavailable'
+          | 'self_impact'
+          | 'reboot_required'
+          | 'services_outdated'
+          | 'end_of_life'
+          | 'application_update'
+        severity: 'info' | 'warning' | 'blocking'
+        message: string
+        packages: Array<string>
+        repository: string | null
+        remedy: {
+          action:
+            | 'retry_check'
+            | 'allow_release_change'
+            | 'repair_dpkg'
+            | 'lift_hold'
+            | 'clean_cache'
+            | 'start_container'
+            | 'review_conffile'
+            | 'open_terminal'
+          label: string
+        } | null
+      }>
+      conffiles: Array<{
+        file: string
+        package: string
+        state: 'changed' | 'conflict' | 'same' | 'unavailable'
+        choice: 'keep' | 'take'
+        diff: string | null
+        diff_cut: boolean
+        diff_missing: 'binary' | 'private' | 'hidden' | null
+      }>
+      protection: null
+      state: 'current' | 'used' | 'expired'
+      job_id: JobId | null
+    }
+    code:
+      | 'account_kept_out'
+      | 'conffiles_changed'
+      | 'conffiles_unavailable'
+      | 'host_answer_too_long'
+      | 'host_helper_old'
+      | 'plan_expired'
+      | 'plan_missing'
+      | 'plan_used'
+      | 'plans_busy'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Choose what becomes of changed configuration files */
+  'PUT /api/updates/plans/{id}/conffiles': {
+    params: { id: PlanId }
+    body: { choices: Array<{ file: string; choice: 'keep' | 'take' }> }
+    answer: {
+      id: PlanId
+      target: Target
+      hash: string
+      made_at: string
+      made_by: string
+      expires_at: string
+      only: 'all' | 'security'
+      packages: Array<string> | null
+      exclude: Array<string>
+      allow_remove: boolean
+      actions: Array<{
+        name: string
+        arch: string
+        from: string | null
+        to: string | null
+        action: 'upgrade' | 'install' | 'remove' | 'downgrade'
+        origin: string | null
+        security: boolean
+        size: number | null
+        source: string | null
+        cves: Array<{ id: string; urgency: string | null; known_exploited: boolean }>
+        status: 'planned' | 'held' | 'phased' | 'kept_back'
+        reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
+      }>
+      counts: {
+        upgrade: number
+        security: number
+        install: number
+        remove: number
+        held: number
+        phased: number
+        kept_back: number
+      }
+      download_bytes: number | null
+      disk_bytes: number | null
+      findings: Array<{
+        code:
+          | 'repository_unreachable'
+          | 'repository_changed'
+          | 'repository_unsigned'
+          | 'repository_expired'
+          | 'lists_stale'
+          | 'held'
+          | 'phased'
+          | 'kept_back_install'
+          | 'kept_back_remove'
+          | 'kept_back_dependencies'
+          | 'dpkg_interrupted'
+          | 'dependencies_broken'
+          | 'disk_low'
+          | 'conffile_changed'
+          | 'manager_locked'
+          | 'container_locked'
+          | 'container_stopped'
+          | 'container_template'
+          | 'manager_missing'
+          | 'network_missing'
+          | 'root_read_only'
+          | 'protection_unavailable'
+          | 'self_impact'
+          | 'reboot_required'
+          | 'services_outdated'
+          | 'end_of_life'
+          | 'application_update'
+        severity: 'info' | 'warning' | 'blocking'
+        message: string
+        packages: Array<string>
+        repository: string | null
+        remedy: {
+          action:
+            | 'retry_check'
+            | 'allow_release_change'
+            | 'repair_dpkg'
+            | 'lift_hold'
+            | 'clean_cache'
+            | 'start_container'
+            | 'review_conffile'
+            | 'open_terminal'
+          label: string
+        } | null
+      }>
+      conffiles: Array<{
+        file: string
+        package: string
+        state: 'changed' | 'conflict' | 'same' | 'unavailable'
+        choice: 'keep' | 'take'
+        diff: string | null
+        diff_cut: boolean
+        diff_missing: 'binary' | 'private' | 'hidden' | null
+      }>
+      protection: null
+      state: 'current' | 'used' | 'expired'
+      job_id: JobId | null
+    }
+    code:
+      | 'body_too_large'
+      | 'conffile_unknown'
+      | 'conffiles_changed'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'plan_expired'
+      | 'plan_missing'
+      | 'plan_of_another_user'
+      | 'plan_used'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Apply the remedy of a finding */
   'POST /api/updates/remedies': {
@@ -1189,8 +1445,10 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'account_kept_out'
+      | 'already_queued'
       | 'body_too_large'
       | 'invalid_json'
+      | 'invalid_request'
       | 'plan_expired'
       | 'plan_missing'
       | 'plan_of_another_target'

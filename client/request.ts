@@ -91,13 +91,20 @@ export function createRequest(url: string, fetch: Fetch): Request {
     const requestId = headers.get('x-request-id') ?? undefined
     // A declared answer can have an error status without a code: the health check of a service that is not well.
     if (parsed !== undefined && (ok || (requestId && parsed && !parsed.code))) return parsed
-    const { code = 'unexpected_answer', error = `Réponse inattendue (${status}).`, details, findings } = parsed || {}
+    const {
+      code = 'unexpected_answer',
+      error = `Réponse inattendue (${status}).`,
+      details,
+      findings,
+      job_id: jobId,
+    } = parsed || {}
     throw fail({
       status,
       code,
       message: error,
       details,
       findings,
+      jobId,
       requestId,
       retryAfter: Number(headers.get('retry-after')) || undefined,
     })

@@ -54,7 +54,7 @@ const CHECKS = `
 SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
   nullif(max(coalesce(c.started_at, ''), coalesce((
-    SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND error_code IS NOT 'plan_changed'
+    SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND coalesce(error_code, '') NOT IN ('plan_changed', 'plan_not_begun')
       AND (kind IN ('upgrade', 'remedy')
       OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), '')), '') AS touched_at,
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,

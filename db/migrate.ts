@@ -23,6 +23,7 @@ import { sql as jobWarnings } from './migrations/0014-job-warnings.ts'
 import { sql as automaticChecks } from './migrations/0015-automatic-checks.ts'
 import { sql as containerFlags } from './migrations/0016-container-flags.ts'
 import { sql as plans } from './migrations/0017-plans.ts'
+import { sql as planConffiles } from './migrations/0018-plan-conffiles.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly string[] = [
   automaticChecks,
   containerFlags,
   plans,
+  planConffiles,
 ]
 
 const Version = z.object({ version: z.number() })

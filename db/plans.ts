@@ -18,12 +18,13 @@ const Row = z.object({
   download_bytes: z.number().nullable(),
   disk_bytes: z.number().nullable(),
   findings: z.string(),
+  conffiles: z.string(),
   job_id: z.string().nullable(),
 })
-/** A plan as stored; `selection`, `actions` and `findings` are JSON. `job_id`: the job that used it. */
+/** A plan as stored; `selection`, `actions`, `findings` and `conffiles` are JSON. `job_id`: the job that used it. */
 export type PlanRow = z.infer<typeof Row>
 
-/** Plans of one user, and bytes of their actions: of one user, and of all. The newest stay. */
+/** Plans of one user, and characters of their JSON: of one user, and of all. The newest stay. */
 const MOST_OF_USER = 300
 const BYTES_OF_USER = 32 * 1024 * 1024
 const BYTES = 128 * 1024 * 1024
@@ -32,11 +33,11 @@ const AT_ONCE = 100
 
 /** Stores a plan, and removes up to a hundred of those that are too old or too many. The plan of a running job stays. */
 export async function addPlan(db: Database, plan: PlanRow): Promise<void> {
-  const { id, target, hash, made_at, made_by, expires_at, selection, actions, findings, job_id } = plan
+  const { id, target, hash, made_at, made_by, expires_at, selection, actions, findings, conffiles, job_id } = plan
   await db.batch([
     {
       sql: `INSERT INTO plans (id, target, hash, made_at, made_by, expires_at, selection, actions, size, download_bytes,
-              disk_bytes, findings, job_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+              disk_bytes, findings, conffiles, job_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       args: [
         id,
         storedText(target),
@@ -46,10 +47,11 @@ export async function addPlan(db: Database, plan: PlanRow): Promise<void> {
         expires_at,
         selection,
         actions,
-        actions.length + findings.length,
+        selection.length + actions.length + findings.length + conffiles.length,
         plan.download_bytes,
         plan.disk_bytes,
         findings,
+        conffiles,
         job_id,
       ],
     },
@@ -67,14 +69,13 @@ export async function addPlan(db: Database, plan: PlanRow): Promise<void> {
   ])
 }
 
-/** Removes up to a hundred plans that expired unused before `before`; false when none is left. */
-export async function removeExpiredPlans(db: Database, before: string): Promise<boolean> {
-  const removed = await db.run(
+/** Removes up to a hundred plans that expired unused before `before`. */
+export async function removeExpiredPlans(db: Database, before: string): Promise<void> {
+  await db.run(
     `DELETE FROM plans WHERE id IN (
        SELECT id FROM plans WHERE job_id IS NULL AND expires_at < ? LIMIT ${AT_ONCE})`,
     [before],
   )
-  return removed > 0
 }
 
 export async function findPlan(db: Database, id: string): Promise<PlanRow | undefined> {
@@ -90,10 +91,39 @@ export type PlanHeader = z.infer<typeof Header>
 export function findPlans(db: Database, ids: readonly string[]): Promise<PlanHeader[]> {
   return db.query(
     Header,
-    `SELECT id, target, hash, made_at, made_by, expires_at, selection, download_bytes, disk_bytes, job_id
+    `SELECT id, target, hash, made_at, made_by, expires_at, selection, download_bytes, disk_bytes, conffiles,
+       job_id
      FROM plans WHERE id IN (SELECT value FROM json_each(?))`,
     [JSON.stringify(ids)],
   )
+}
+
+/**
+ * Replaces the list of changed configuration files of a plan that is still as it was read, unused and not expired, and
+ * executes the `INSERT … SELECT`s of `more`, in one transaction. False when the plan is not so any more.
+ */
+export async function saveConffiles(
+  db: Database,
+  { id, conffiles: was }: Pick<PlanRow, 'id' | 'conffiles'>,
+  conffiles: string,
+  at: string,
+  more: readonly Statement[] = [],
+): Promise<boolean> {
+  const isSo = 'id = ? AND conffiles = ? AND job_id IS NULL AND expires_at > ?'
+  const [saved = 0] = (
+    await db.batch([
+      ...more.map(({ sql, args = [] }) => ({
+        sql: `${sql} WHERE EXISTS (SELECT 1 FROM plans WHERE ${isSo})`,
+        args: [...args, id, was, at],
+      })),
+      {
+        sql: `UPDATE plans SET conffiles = ?, size = length(selection) + length(actions) + length(findings) + ?
+              WHERE ${isSo}`,
+        args: [conffiles, conffiles.length, id, was, at],
+      },
+    ])
+  ).slice(-1)
+  return saved > 0
 }
 
 /** Plans that must be current at a time: their ids as a JSON list, and the time. */

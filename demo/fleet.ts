@@ -25,7 +25,29 @@ const MINUTE_MS = 60_000
 const LONG_NAME = 'customer-portal-staging-eu-west-backend-worker-with-legacy-cron'
 
 const GRAFANA = upgradable('grafana', 'third', '12.2.0', '12.2.1', 204_000)
-const CHANGED_NGINX = { ...NGINX_COMMON, changedFile: '/etc/nginx/nginx.conf' }
+const CHANGED_NGINX = {
+  ...NGINX_COMMON,
+  changedFile: {
+    file: '/etc/nginx/nginx.conf',
+    diff: `@@ -1,4 +1,4 @@
+ user www-data;
+-worker_processes 2;
++worker_processes auto;
+ pid /run/nginx.pid;
+ error_log /var/log/nginx/error.log;
+@@ -27,8 +27,7 @@ http {
+ \t# SSL Settings
+ \t##
+ 
+-\tssl_protocols TLSv1.2 TLSv1.3; # only these, see the audit of March
+-\tclient_max_body_size 64m;
++\tssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; # Dropping SSLv3, ref: POODLE
+ \tssl_prefer_server_ciphers on;
+ 
+ \t##
+`,
+  },
+}
 const PHASED = upgradable('prometheus', 'stable', '2.42.0+ds-5+b5', '2.42.0+ds-5+deb12u1', 47_300, { kept: 'phased' })
 const WAITING = upgradable('mongodb-org-server', 'third', '4.4.18', '7.0.14', 38_100, { kept: 'dependencies' })
 const WITH_PYTHON = upgradable('certbot', 'stable', '2.1.0-2', '2.1.0-4', 104, {

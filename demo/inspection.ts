@@ -71,7 +71,10 @@ function packageSections(place: Place): [string, string[]][] {
   sections.push(
     ['offered', [...full.upgrades, ...full.installs].map((one) => offeredLine(one)).sort()],
     ['installed', [...full.upgrades, ...full.removes].map((one) => installedLine(one)).sort()],
-    ['conffiles', full.upgrades.flatMap(({ name, changedFile }) => (changedFile ? [`${name} ${changedFile}`] : []))],
+    [
+      'conffiles',
+      full.upgrades.flatMap(({ name, changedFile }) => (changedFile ? [`${name} ${changedFile.file}`] : [])),
+    ],
     ['sizes', [...(operation ? [operation] : []), `download ${downloadOf(planned)}`]],
   )
   return sections

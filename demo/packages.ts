@@ -25,8 +25,8 @@ export interface Upgradable extends Offered {
   removes?: readonly Installed[]
   /** Packages that cannot stay at their version when this one is upgraded. */
   needs?: readonly string[]
-  /** A configuration file of it that somebody has changed. */
-  changedFile?: string
+  /** A configuration file of it that somebody has changed, and how the new version differs from it. */
+  changedFile?: { file: string; diff: string }
 }
 
 export interface Installed {

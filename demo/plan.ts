@@ -39,21 +39,34 @@ export function planOf(place: Place, extent: Extent): Plan {
   return planned(place, place.broken ? [] : possible(place, extent))
 }
 
+/** Whether a selection names a package, to take it or to leave it out. */
+function isNamed({ names }: Choice, one: Offered | Installed): boolean {
+  return names.has(one.name) || names.has(`${one.name}:${'arch' in one ? one.arch : REMOVED_ARCH}`)
+}
+
+/** Whether a selection asks for an upgrade. */
+function isAsked(choice: Choice, one: Upgradable): boolean {
+  if (choice.only === 'security' && one.suite !== 'stable-security') return false
+  return choice.kind === 'every' || isNamed(choice, one) === (choice.kind === 'these')
+}
+
+/** Returns the lines `name[:arch]=version` of what a selection asks for, also of what apt cannot upgrade. */
+export function wantedLines({ upgradable, held = [] }: Place, choice: Choice): string[] {
+  if (choice.only === 'all' && choice.kind !== 'these') return []
+  const wanted = upgradable.filter((one) => !held.includes(one.name) && isAsked(choice, one))
+  return wanted.map(({ name, arch, version }) => `${name}${arch === 'all' ? '' : `:${arch}`}=${version}`)
+}
+
 /** Returns what apt would change for a selection: the packages of it, and those that they need. */
-export function chosen(place: Place, { only, extent, kind, names }: Choice): Plan {
-  const isNamed = (one: Offered | Installed) =>
-    names.has(one.name) || names.has(`${one.name}:${'arch' in one ? one.arch : REMOVED_ARCH}`)
-  const isExcluded = (one: Offered | Installed) => kind === 'without' && isNamed(one)
-  const isAsked = (one: Upgradable) => {
-    if (only === 'security' && one.suite !== 'stable-security') return false
-    return kind === 'these' ? isNamed(one) : !isExcluded(one)
-  }
+export function chosen(place: Place, choice: Choice): Plan {
+  const { extent, kind } = choice
+  const isExcluded = (one: Offered | Installed) => kind === 'without' && isNamed(choice, one)
   const candidates = place.broken ? [] : possible(place, extent)
   const free = whole(
     place,
     candidates.filter((one) => ![one, ...(one.brings ?? []), ...(one.removes ?? [])].some(isExcluded)),
   )
-  const taken = new Set(free.filter(isAsked))
+  const taken = new Set(free.filter((one) => isAsked(choice, one)))
   // A set also visits what is added meanwhile.
   for (const { needs } of taken) for (const one of free) if (needs?.includes(one.name)) taken.add(one)
   return planned(

@@ -65,7 +65,10 @@ export function faultsOf({ silent, changed, unsigned, expired }: Place): Fault[]
   return faults
 }
 
-/** Offers the newer version of a package that waits for it; `isRefresh` where the lists have just been refreshed. */
+/**
+ * Puts the newer version of a package that waits for it into the lists. apt sees it only after a refresh: by
+ * `apt-get update` (`isRefresh`), or by the timer of the place (apt-daily.timer), `afterMs` after the first plan.
+ */
 export function publish(place: Place, isRefresh = false): void {
   const { newer } = place
   if (newer?.since === undefined || (!isRefresh && Date.now() - newer.since < newer.afterMs)) return

@@ -4,6 +4,7 @@ import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
 import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
+import { COMPARE } from '../functions/plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
 import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
@@ -127,7 +128,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   }
 
   const { steps, upgrade } = createUpgrade(sh)
-  const { plan, planned } = createPlans(sh)
+  const { plan, compare, planned } = createPlans(sh)
   const { allow, hold, unhold, clean: cleanCache, repair } = createRemedies(sh)
 
   return new Map<string, Program>([
@@ -140,6 +141,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [STEPS, steps],
     [UPGRADE, upgrade],
     [PLAN, plan],
+    [COMPARE, compare],
     [PLANNED, planned],
     [CHANGELOG, changelog],
     [INSPECTION, createInspection(sh)],

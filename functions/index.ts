@@ -70,6 +70,8 @@ import modulesRemove from './modules/modules-remove.command.ts'
 import modules from './modules/modules.get.ts'
 import panelFile from './panel/file.get.ts'
 import panelPage from './panel/page.get.ts'
+import chooseConffiles from './plans/conffiles.put.ts'
+import compareConffiles from './plans/conffiles.post.ts'
 import holds from './plans/holds.put.ts'
 import plan from './plans/plan.get.ts'
 import makePlan from './plans/plans.post.ts'
@@ -155,6 +157,8 @@ export const functions: readonly AnyFunction[] = [
   packages, //      GET    /api/updates/packages
   makePlan, //      POST   /api/updates/plans
   plan, //          GET    /api/updates/plans/:id
+  compareConffiles, // POST /api/updates/plans/:id/conffiles
+  chooseConffiles, // PUT  /api/updates/plans/:id/conffiles
   remedies, //      POST   /api/updates/remedies
   run, //           POST   /api/updates/run
   runPlans, //      POST   /api/updates/runs

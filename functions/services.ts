@@ -24,7 +24,7 @@ import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
 import type { SetupToken } from './install/setup-token.ts'
 import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { PLANS_ERRORS } from './plans/codes.ts'
+import { PLANS_ACTIONS, PLANS_ERRORS } from './plans/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
@@ -75,6 +75,7 @@ export const AUDIT_ACTIONS = [
   ...AUTH_ACTIONS,
   ...SETTINGS_AREA_ACTIONS,
   ...INSTALL_ACTIONS,
+  ...PLANS_ACTIONS,
   ...UPDATES_ACTIONS,
   ...JOBS_AREA_ACTIONS,
   ...CHECKS_ACTIONS,

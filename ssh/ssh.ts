@@ -15,7 +15,7 @@ export {
   succeeded,
 } from './channel.ts'
 export { SSH_ERRORS } from './codes.ts'
-export { type Command, type Elevation, helped, HOST_HELPER, quote, type Rights, script } from './command.ts'
+export { type Command, type Elevation, helped, HOST_HELPER, quote, type Rights, script, type Verb } from './command.ts'
 export { readHostKey, SshError } from './connection.ts'
 export { createHost, type Host } from './host.ts'
 export { isRoots } from './identity-script.ts'

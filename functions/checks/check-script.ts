@@ -1,5 +1,6 @@
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
+import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { LOCKED } from '../updates/lock-script.ts'
 
 /*
@@ -32,6 +33,7 @@ section() {
   tr -d '\\000' | sed -e 's#://[^/@ ]*@#://#g' -e 's/^/ /'
   echo
 }
+${CHANGED_CONFFILES.trimStart()}
 head -c 4096 /etc/os-release 2>/dev/null | section os
 for manager in apt-get apk dnf zypper pacman none; do
   command -v "$manager" >/dev/null 2>&1 && break
@@ -119,12 +121,7 @@ named 's/^Inst \\([a-z0-9][a-z0-9+.-]*\\)[^ ]* \\(\\[[^]]*\\] \\)*(\\([A-Za-z0-9
 old=$(named 's/^\\(Inst\\|Remv\\) \\([a-z0-9][a-z0-9+.-]*\\(:[a-z0-9-]*\\)*\\) \\[.*/\\2/p')
 printf '%s\\n' "$old" | xargs -r dpkg-query -W -f '\${Package} \${Architecture} \${source:Package} \${source:Version}\\n' 2>/dev/null |
   cut -c 1-500 | section installed
-printf '%s\\n' "$old" | xargs -r dpkg-query -W -f '\${Package}\\n\${Conffiles}\\n' 2>/dev/null |
-  awk '/^[^ ]/ { name = $1 } /^ \\// && NF == 2 && length($0) < 400 && ++n <= 2000 { print name, $2, $1 }' |
-  while read -r package sum file; do
-    [ -f "$file" ] && [ -r "$file" ] && [ ! -L "$file" ] || continue
-    [ "$(md5sum <"$file" | cut -c 1-32)" = "$sum" ] || printf '%s %s\\n' "$package" "$file"
-  done | head -n 100 | section conffiles
+printf '%s\\n' "$old" | changed_conffiles | awk '{ print $1, substr($0, length($1) + 35) }' | head -n 100 | section conffiles
 apt-get $quiet --print-uris -y --with-new-pkgs upgrade </dev/null 2>/dev/null |
   awk '/^\\047/ { if ($1 !~ /^\\047file:/) sum += $3 } /^After this operation, / { print } END { printf "download %.0f\\n", sum }' |
   section sizes

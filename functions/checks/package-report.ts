@@ -105,9 +105,9 @@ export function simulatedOf(line: string): PackageUpdate | undefined {
   }
 }
 
-/** Recognises `Debian-Security:12/stable-security` by its label, or by its suite as Ubuntu names it. */
+/** Recognises `Debian-Security:12/stable-security` by its label, `Ubuntu:24.04/noble-security` by label and suite. */
 function isSecurity(origin: string): boolean {
-  return /^Debian-Security:/.test(origin.trim()) || /-security$/.test(origin.trim())
+  return /^(Debian-Security:|Ubuntu:.*-security$)/.test(origin.trim())
 }
 
 const MARKER = '[upgradable from: '

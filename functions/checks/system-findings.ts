@@ -106,6 +106,28 @@ export function conffileFindings(lines: readonly string[]): Finding[] {
   return [findingOf('conffile_changed', { packages, message })]
 }
 
+/** Names the packages that a selection asked for and apt leaves out. */
+export function leftOutFindings(packages: readonly string[]): Finding[] {
+  if (packages.length === 0) return []
+  const message = 'Des paquets de ce choix restent tels quels : apt ne peut pas les mettre à jour maintenant.'
+  return [findingOf('kept_back_dependencies', { packages: [...packages], message })]
+}
+
+/** Forbids a plan that changes packages which it was to leave alone. */
+export function excludedFindings(packages: readonly string[]): Finding[] {
+  if (packages.length === 0) return []
+  const named = packages.slice(0, NAMED).join(', ')
+  const more = packages.length > NAMED ? ` et ${packages.length - NAMED} autres` : ''
+  const message = `apt changerait aussi ${named}${more}, que ce choix laisse de côté : choisissez autrement.`
+  return [findingOf('kept_back_dependencies', { severity: 'blocking', packages: [...packages], message })]
+}
+
+/** Says of a plan that no check has told how old the lists are, and what is left alone. */
+export function uncheckedFinding(): Finding {
+  const message = 'Cette cible n’a jamais été vérifiée : ses listes de paquets sont peut-être anciennes.'
+  return findingOf('lists_stale', { message })
+}
+
 /**
  * Returns whether the host must be restarted: a package asked for it, or a newer kernel of the running flavour is
  * installed. A container has no kernel of its own.

@@ -1,11 +1,23 @@
 /**
- * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_text <longest>
- * <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…` (`selectionWords` of plan-script.ts) and `is_version
- * <version>`. A changed rule is another text of the helper, so it needs a new `HELPER_VERSION`.
+ * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_place
+ * host|<number>`, `is_text <longest> <text>`, `is_hash <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…`
+ * (`selectionWords` of plan-script.ts), `is_version <version>`, `is_files <word>` (`filesWord` of conffile-scripts.ts)
+ * and `is_offer <name>[:<arch>]=<version>`. A changed rule is another text of the helper, so it needs a new
+ * `HELPER_VERSION`.
  */
 export const ARGUMENT_CHECKS = `is_container() {
   case $1 in '' | 0* | *[!0-9]*) return 1 ;; esac
   [ "\${#1}" -ge 3 ] && [ "\${#1}" -le 9 ]
+}
+
+is_place() {
+  [ "$1" = host ] || is_container "$1"
+}
+
+# the SHA-256 of a plan
+is_hash() {
+  case $1 in *[!0-9a-f]*) return 1 ;; esac
+  [ "\${#1}" = 64 ]
 }
 
 # is_text <longest> <text>: printable ASCII. The sets of characters below are those of LC_ALL=C.
@@ -41,4 +53,15 @@ is_selection() {
 is_version() {
   case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~-]*) return 1 ;; esac
   [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 250 ]
+}
+
+# is_files: base64, or - for none
+is_files() {
+  case $1 in -) ;; '' | *[!A-Za-z0-9+/=]*) return 1 ;; esac
+  [ "\${#1}" -le 60000 ]
+}
+
+is_offer() {
+  case $1 in *=*=*) return 1 ;; *=*) ;; *) return 1 ;; esac
+  is_package "\${1%%=*}" && is_version "\${1#*=}"
 }`

@@ -6,6 +6,7 @@ import { HELPER_VERSION } from '../elevation/installed-helper.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { ARGUMENT_CHECKS } from './helper-arguments.ts'
+import { COMPARE } from '../plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../plans/plan-script.ts'
 import { CHANGELOG } from '../updates/changelog-script.ts'
 
@@ -35,6 +36,7 @@ const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
 const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
 const plan = quote(script(PLAN, 'ops-panel-plan'))
 const planned = quote(script(PLANNED, 'ops-panel-planned', ''))
+const compare = quote(script(COMPARE, 'ops-panel-compare', 'public'))
 const changelog = quote(script(CHANGELOG, 'ops-panel-changelog'))
 /** `FLAGS <id>`: of a container's configuration, only whether it is a template and what has locked it. */
 const FLAGS = `
@@ -63,8 +65,12 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host repair host|<id> <package>...            finish what dpkg has begun; may remove these broken packages
 #   ops-panel-host look host|<id>                           read the lists, and tell what can be upgraded and what stands in the way
 #   ops-panel-host plan host|<id> <selection>               tell which packages an upgrade would change
-#   ops-panel-host planned host|<id> <hash> <selection>     make exactly the changes with that hash, or none; <selection> is
-#                                                           all|security keep|remove every|these|without <package>...
+#   ops-panel-host planned host|<id> <hash> <files> <selection>
+#                                                           make exactly the changes with that hash, or none; <selection> is
+#                                                           all|security keep|remove every|these|without <package>...;
+#                                                           <files> are configuration files to be replaced, in base64, or -
+#   ops-panel-host compare host|<id> <package>=<version>... how changed configuration files that everybody may read differ
+#                                                           from those of these offered versions
 #   ops-panel-host allow host|<id> <repository>...          accept that these repositories call themselves otherwise
 #   ops-panel-host hold host|<id> <package>...              hold these packages, so that no upgrade changes them
 #   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
@@ -222,32 +228,31 @@ case $verb:$# in
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
   upgrade:2 | refresh:2 | look:2 | clean:2)
-    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
+    is_place "$2" || refuse 'this is neither host nor the number of a container'
     ;;
   repair:[2-9] | repair:[1-9][0-9] | repair:[1-9][0-9][0-9] | \\
     allow:[3-9] | allow:[1-4][0-9] | unhold:[3-9] | unhold:[1-9][0-9] | unhold:[1-9][0-9][0-9] | \\
     hold:[3-9] | hold:[1-9][0-9] | hold:[1-9][0-9][0-9])
-    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
-    number=0
-    for each; do
-      number=$((number + 1))
-      [ "$number" -gt 2 ] || continue
-      if [ "$verb" = allow ]; then
-        is_text 300 "$each" || refuse 'this is not the name of a repository'
-      else
-        is_package "$each" || refuse 'this is not the name of a package'
-      fi
-    done
+    is_place "$2" || refuse 'this is neither host nor the number of a container'
+    if [ "$verb" = allow ]; then
+      (shift 2 && for each; do is_text 300 "$each" || exit; done) || refuse 'this is not the name of a repository'
+    else
+      (shift 2 && for each; do is_package "$each" || exit; done) || refuse 'this is not the name of a package'
+    fi
     ;;
-  plan:[5-9] | plan:[1-9][0-9] | plan:[1-9][0-9][0-9])
-    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
-    (shift 2 && is_selection "$@") || refuse 'this is not a selection'
+  plan:[5-9] | plan:[1-9][0-9] | plan:[1-9][0-9][0-9] | planned:[7-9] | planned:[1-9][0-9] | planned:[1-9][0-9][0-9])
+    is_place "$2" || refuse 'this is neither host nor the number of a container'
+    words=2
+    if [ "$verb" = planned ]; then
+      is_hash "$3" || refuse 'this is not a hash'
+      is_files "$4" || refuse 'these are not files'
+      words=4
+    fi
+    (shift "$words" && is_selection "$@") || refuse 'this is not a selection'
     ;;
-  planned:[6-9] | planned:[1-9][0-9] | planned:[1-9][0-9][0-9])
-    [ "$2" = host ] || is_container "$2" || refuse 'this is neither host nor the number of a container'
-    case $3 in *[!0-9a-f]*) refuse 'this is not a hash' ;; esac
-    [ "\${#3}" = 64 ] || refuse 'this is not a hash'
-    (shift 3 && is_selection "$@") || refuse 'this is not a selection'
+  compare:[3-9] | compare:[1-9][0-9] | compare:10[0-2])
+    is_place "$2" || refuse 'this is neither host nor the number of a container'
+    (shift 2 && for each; do is_offer "$each" || exit; done) || refuse 'this is not a version of a package'
     ;;
   flags:2) is_container "$2" || refuse 'this is not the number of a container' ;;
   changelog:4)
@@ -275,6 +280,7 @@ case $verb in
   unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
   plan) work apart timeout -k 5 115 $inside ${plan} "$@" ;;
   planned) work together $inside ${planned} "$@" ;;
+  compare) work apart timeout -k 5 115 $inside ${compare} "$@" ;;
   changelog) work apart timeout -k 5 60 $inside ${changelog} "$@" ;;
   upgrade) work together $inside ${upgrade} ;;
   refresh) work together $inside ${refresh} ;;

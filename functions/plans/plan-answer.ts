@@ -1,11 +1,12 @@
 import type { Database } from '../../db/libsql/database.ts'
 import type { PlanRow } from '../../db/plans.ts'
+import type { User } from '../../runtime/context.ts'
 import { JsonStream } from '../../runtime/json-stream.ts'
 import { createLongAnswers } from '../../runtime/long-answers.ts'
 import { Plan, planOf } from './plan.ts'
 
 /**
- * The longest list of changes, in characters, that does not count towards the limit on concurrent long responses. A
+ * The longest lists of changes and of files, in characters, that do not count towards the limit on concurrent long responses. A
  * target may report ten times as many, and each response is held in memory.
  */
 const LONG = 512 * 1024
@@ -14,9 +15,9 @@ const longAnswer = createLongAnswers()
 const A_PIECE = 100
 
 /** Returns the response with a plan. Throws `rate_limited` when a user reads several very long ones at a time. */
-export function planAnswer(db: Database, user: number, row: PlanRow, now: Date): JsonStream {
-  const body = pieces(planOf(row, now))
-  return row.actions.length <= LONG ? new JsonStream(body) : longAnswer(db, user, body)
+export function planAnswer(db: Database, user: User, row: PlanRow, now: Date): JsonStream {
+  const body = pieces(planOf(row, now, user))
+  return row.actions.length + row.conffiles.length <= LONG ? new JsonStream(body) : longAnswer(db, user.id, body)
 }
 
 /** Yields the changes last and in pieces, so that the event loop has other turns in between. */

@@ -6,7 +6,7 @@ import { findPlan } from '../../db/plans.ts'
 import type { EndedJob } from '../../jobs/jobs.ts'
 import { PackageUpdate } from '../checks/check.ts'
 import { planLines } from './plan.ts'
-import { DIFFERS_END, DIFFERS_MARK } from './plan-script.ts'
+import { DIFFERS_END, DIFFERS_MARK } from './bound-script.ts'
 
 /**
  * One package that differs: `planned` and `found` are what the plan and the package manager would do, as `action from
@@ -30,14 +30,19 @@ const LINES_PER_TURN = 500
 const LINE = 1_000
 const LONGEST = 200
 
-const ACTION = /^(upgrade|downgrade|install|remove)$/
+const ACTION = /^(upgrade|downgrade|install|remove|reinstall)$/
+/** The line of a hook that does not know the protocol in which apt tells what it is about to do, and the hook's name. */
+const UNKNOWN = 'unknown format'
+const HOOK = 'DPkg::Pre-Install-Pkgs'
 
 /** Returns how what the package manager was about to do, which the output tells, differs from the plan, by name. */
 export async function planDifference(ended: Pick<EndedJob, 'db' | 'row'>, plan: string): Promise<PlanDifference[]> {
   const stored = await findPlan(ended.db, plan)
   const actions = z.array(PackageUpdate).safeParse(JSON.parse(stored?.actions ?? '[]')).data ?? []
+  const lines = await foundLines(ended)
+  if (lines.includes(UNKNOWN)) return [{ name: HOOK, planned: null, found: UNKNOWN }]
   const planned = byName(planLines(actions))
-  const found = byName(await foundLines(ended))
+  const found = byName(lines)
   const names = [...new Set([...planned.keys(), ...found.keys()])].sort()
   return names
     .filter((name) => planned.get(name) !== found.get(name))

@@ -1,8 +1,10 @@
 import { type Command, type Elevation, helped, quote, script } from '../../ssh/ssh.ts'
 import { inContainer } from '../hypervisor/pct.ts'
 import { sudoFor } from '../updates/apt.ts'
+import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { PAUSE } from '../updates/lock-script.ts'
-import { relay } from '../updates/refresh-script.ts'
+import { BOUND, PLAN_NOT_BEGUN, QUOTED_HOOK } from './bound-script.ts'
+import { filesWord, MOST_COMPARED, QUOTED_TAKE } from './conffile-scripts.ts'
 
 /*
  * The shell side of plans: what apt would do for a selection, and a run that does exactly that or nothing. Both
@@ -18,86 +20,13 @@ export interface Selection {
   allow_remove: boolean
 }
 
-/** The exit code of `PLANNED` when apt was about to do something else: EX_DATAERR. Nothing was changed then. */
-export const PLAN_DIFFERS = 65
-/** The lines around what apt was about to do instead; each line between them has a leading space. */
-export const DIFFERS_MARK = 'ops-panel-plan differs'
-export const DIFFERS_END = 'ops-panel-plan end'
-/** The line that the hook prints when apt is about to do exactly the plan. */
-const AGREES = 'ops-panel-plan: apt does exactly what was planned.'
-
-/**
- * `BOUND <command> <argument>…`: runs apt with the preferences that stdin gives. The file with them has no name from
- * its first moment on, so nobody else can write or link it, and nothing stays behind whatever ends this process; the
- * argument `PREFERENCES` becomes its address below /proc. Exits with 74 when it cannot be written whole. With
- * `PLAN_BOUND` in the environment, the exit code is `PLAN_DIFFERS` unless the hook of `PLANNED` has agreed, where apt
- * itself reports no failure, or where the hook has refused.
- */
-const BOUND = relay({
-  first: `open my $file, "+>", undef or exit 74;
-binmode STDIN;
-while (1) {
-  my $count = sysread STDIN, my $text, 65536;
-  exit 74 if !defined $count;
-  last if $count == 0;
-  print $file $text or exit 74;
-}
-defined $file->flush && close STDIN && open STDIN, "<", "/dev/null" or exit 74;
-my $address = "/proc/$$/fd/" . fileno $file;
-s/\\bPREFERENCES\\b/$address/ for @ARGV;
-my ($line, $agreed, $refused, $ended) = ("", 0, 0, 0);`,
-  // After a refusal apt prints the whole text of the hook.
-  take: `next if $ended;
-  my $take = 0;
-  for my $piece (split /(?<=\\n)/, $bytes) {
-    $take += length $piece;
-    $line .= $piece if length $line < 200;
-    next if $piece !~ /\\n\\z/;
-    $agreed = 1 if $line eq "${AGREES}\\n";
-    $refused = 1 if $line eq "${DIFFERS_MARK}\\n";
-    $ended = $refused && $line eq "${DIFFERS_END}\\n";
-    $line = "";
-    last if $ended;
-  }
-  put($bytes, $take);`,
-  last: `if ($ENV{PLAN_BOUND} && ($refused || ($code == 0 && !$agreed))) {
-  print "${DIFFERS_MARK}\\n${DIFFERS_END}\\n" if !$refused;
-  $code = ${PLAN_DIFFERS} << 8;
-}`,
-}).replace('use strict;', 'use strict;\nuse IO::Handle;')
-
-/**
- * `HOOK <hash>`, which apt runs as root after the download and before it changes anything (`DPkg::Pre-Install-Pkgs`,
- * version 3 of apt-pkg/deb/dpkgpm.cc): makes the lines of a plan's hash from what apt is about to do, and refuses when
- * their hash is another one. It needs no file. A package that is only configured changes nothing that a plan names.
- */
-const HOOK = `export LC_ALL=C
-found=$(awk '!body { if (NR == 1 && $0 != "VERSION 3") { print "unknown format"; exit } if ($0 == "") body = 1; next }
-  $6 == "-" { print "remove " $1 ":" $3, $2, "-"; next }
-  $2 == "-" { print "install " $1 ":" $7, "-", $6; next }
-  $5 == "<" { print "upgrade " $1 ":" $7, $2, $6; next }
-  $5 == ">" { print "downgrade " $1 ":" $7, $2, $6; next }
-  $9 != "**CONFIGURE**" { print "reinstall " $1 ":" $7, $2, $6 }' | sort -u)
-sum=$(if [ -n "$found" ]; then printf "%s\\n" "$found"; fi | sha256sum)
-if [ "\${sum%% *}" = "$1" ]; then
-  echo "${AGREES}"
-  exit 0
-fi
-echo "${DIFFERS_MARK}"
-if [ -n "$found" ]; then printf "%s\\n" "$found" | sed "s/^/ /"; fi
-echo "${DIFFERS_END}"
-exit 1`
-
-/** The hook's text inside single quotes of the command line that apt gives to a shell. */
-const QUOTED_HOOK = HOOK.replaceAll("'", `'\\''`)
-
 /** Pins under which only security updates are candidates: the first record that matches is the one that counts. */
 const SECURITY_PINS = `Package: *
 Pin: release l=Debian-Security
 Pin-Priority: 500
 
 Package: *
-Pin: release a=*-security
+Pin: release o=Ubuntu,a=*-security
 Pin-Priority: 500
 
 Package: *
@@ -113,6 +42,9 @@ Pin: origin *
 Pin-Priority: 50
 `
 
+/** How long packages are tried alone that apt cannot install together. */
+const POSSIBLE_SECONDS = 40
+
 /**
  * Shell functions: `choose <only> <keep|remove> <every|these|without> <name>…` sets `$how`, the words of apt-get, and
  * `$pins`, records of preferences (apt_preferences(5)) that leave every other package at its version; `bound <command>…`
@@ -122,57 +54,61 @@ Pin-Priority: 50
 const CHOOSE = `
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l PATH="$PATH:/usr/sbin:/sbin"
 unset TMPDIR TEMPDIR TMP TEMP PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
-quiet='-o Debug::NoLocking=1 -o APT::Color=0 -o APT::Get::AutomaticRemove=false'
+quiet='-o Debug::NoLocking=1 -o APT::Color=0 -o APT::Get::AutomaticRemove=false -o APT::Get::Purge=false'
 how='--with-new-pkgs upgrade' pins=
 bound() {
   {
     printf '%s\\n' "$pins"
-    cat /etc/apt/preferences 2>/dev/null
+    cat "$preferences" 2>/dev/null
   } | perl -e ${quote([BOUND])} "$@"
 }
+preferences=/etc/apt/preferences
 pinned='-o Dir::Etc::preferences=PREFERENCES'
-# name:arch, offered version, installed version
-upgradable() {
-  bound apt $pinned list --upgradable 2>/dev/null |
-    sed -n 's#^\\([a-z0-9][a-z0-9+.-]*\\)/[^ ]* \\([A-Za-z0-9.+:~-]*\\) \\([a-z0-9-]*\\) \\[upgradable from: \\([A-Za-z0-9.+:~-]*\\)\\]$#\\1:\\3 \\2 \\4#p'
+# A selection that cannot be computed must not become one of everything.
+unreadable() {
+  echo "ops-panel-plan: $1" >&2
+  exit ${PLAN_NOT_BEGUN}
 }
-# needed <word of apt-get>…: what installing these changes, as name:arch and version
-needed() {
-  bound apt-get $quiet -s $safe install "$@" 2>/dev/null </dev/null |
+# upgradable <option>…: name:arch, offered version, installed version; - for an offered version that dpkg does not take
+upgradable() {
+  raw=$(bound apt $pinned -o APT::Color=0 -o APT::Cmd::Use-Format=false "$@" list --upgradable 2>/dev/null) || return
+  printf '%s\\n' "$raw" | grep -v -e '^$' -e '^Listing' -e '^WARNING: ' -e '^[NW]: ' |
+    sed -e 's#^\\([a-z0-9][a-z0-9+.-]*\\)/[^ ]* \\([A-Za-z0-9.+:~-]*\\) \\([a-z0-9-]*\\) \\[upgradable from: \\([A-Za-z0-9.+:~-]*\\)\\]$#\\1:\\3 \\2 \\4#' \\
+      -e 't' -e 's#^\\([a-z0-9][a-z0-9+.-]*\\)/.* \\([a-z0-9-]*\\) \\[upgradable from: \\([A-Za-z0-9.+:~-]*\\)\\]$#\\1:\\2 - \\3#' -e 't' -e 's/.*/?/'
+}
+# changed_by <word of apt-get>…: what a simulation changes, as name:arch and version
+changed_by() {
+  raw=$(bound apt-get $quiet "$@" -s 2>/dev/null </dev/null)
+  [ "$?" != 74 ] || return 74
+  printf '%s\\n' "$raw" |
     sed -n 's#^Inst \\([a-z0-9][a-z0-9+.-]*\\)[^ ]* \\(\\[[^]]*\\] \\)*(\\([A-Za-z0-9.+:~-]*\\) .*\\[\\([a-z0-9-]*\\)\\]).*#\\1:\\4 \\3#p'
 }
-choose() {
-  only=$1 removals=$2 kind=$3 safe=--no-remove
-  shift 3
-  if [ "$removals" = remove ]; then how=full-upgrade safe=; fi
-  [ "$only:$kind" != all:every ] || return 0
-  names=$(printf '%s\\n' "$@")
-  held=$(apt-mark showhold 2>/dev/null)
-  listed=$(upgradable)
-  offered=$listed
-  if [ "$only" = security ]; then
-    pins='${SECURITY_PINS}'
-    offered=$(upgradable)
-    pins=
+# possible <package>=<version>…: what installing these changes, or as many of them as can be had: one that cannot must not
+# keep back the others. Ends within the time that is left for it.
+possible() (
+  [ "$(date +%s)" -lt "$until" ] || exit 0
+  one=$(changed_by $safe install "$@") || exit
+  if [ -n "$one" ]; then
+    printf '%s\\n' "$one"
+    exit
   fi
-  wanted=
-  if [ "$only:$kind" != all:without ]; then
-    # The lists have their ends of fields, so that no name is a part of another one.
-    wanted=$(printf '%s\\n' "$offered" | awk -v kind="$kind" -v names="$names" -v held="$held" '
-      BEGIN { n = split(names, list, "\\n"); for (i = 1; i <= n; i++) named[list[i]]; n = split(held, list, "\\n"); for (i = 1; i <= n; i++) kept[list[i]] }
-      { split($1, part, ":"); isNamed = ($1 in named) || (part[1] in named) }
-      NF == 3 && !($1 in kept) && !(part[1] in kept) && (kind == "every" || isNamed == (kind == "these")) {
-        print (part[2] == "all" ? part[1] : $1) "=" $2 }')
-  fi
-  found=
-  if [ -n "$wanted" ]; then
-    found=$(needed $wanted)
-    # One that cannot be had must not keep back the others.
-    [ -n "$found" ] || found=$(printf '%s\\n' "$wanted" | head -n 200 | while read -r one; do needed "$one"; done | sort -u)
-  fi
-  pins=$(printf '%s\\n%s\\n' "$listed" "$offered" | awk -v only="$only" -v kind="$kind" -v names="$names" -v found="$found" '
-    BEGIN { n = split(names, list, "\\n"); for (i = 1; i <= n; i++) if (list[i] != "") named[list[i]]
-      n = split(found, list, "\\n"); for (i = 1; i <= n; i++) { split(list[i], part, " "); version[part[1]] = part[2] } }
+  [ "$#" -gt 1 ] || exit 0
+  half=$(($# / 2)) first=
+  while [ "$half" -gt 0 ]; do
+    first="$first $1" half=$((half - 1))
+    shift
+  done
+  possible $first && possible "$@"
+)
+# missing: lines of stdin before a line --, of which the lines after it are taken away
+missing() { awk '$0 == "--" && !list++ { next } !list { if ($0 != "") all[++n] = $0; next } { there[$0] } END { for (i = 1; i <= n; i++) if (!(all[i] in there)) print all[i] }'; }
+# pins_of <lines>: pins for each package that can be upgraded; these lines tell which versions are taken. A package that is
+# left out and not installed is told as: absent <name>.
+pins_of() {
+  printf '%s\\n' "$names" -- "$1" -- "$listed" "$offered" | awk -v only="$only" -v kind="$kind" '
+    $0 == "--" { list++; next }
+    !list { if ($1 != "") named[$1]; next }
+    list == 1 { version[$1] = $2; next }
     NF != 3 || ($1 in seen) { next }
     { seen[$1]; split($1, part, ":"); seen[part[1]]; isNamed = ($1 in named) || (part[1] in named) }
     { name = part[2] == "all" ? part[1] : $1; to = $3
@@ -180,7 +116,48 @@ choose() {
       else if (only == "all" && kind == "without") next
       else if ($1 in version) to = version[$1]
       printf "Package: %s\\nPin: version %s\\nPin-Priority: 1001\\n\\n", name, to }
-    END { if (kind == "without") for (name in named) if (!(name in seen)) print "absent " name }')
+    END { if (kind == "without") for (name in named) if (!(name in seen)) print "absent " name }'
+}
+choose() {
+  only=$1 removals=$2 kind=$3 safe=--no-remove wanted= found=
+  shift 3
+  if [ "$removals" = remove ]; then how=full-upgrade safe=; fi
+  [ "$only:$kind" != all:every ] || return 0
+  names=$(printf '%s\\n' "$@")
+  held=$(apt-mark showhold 2>/dev/null) || unreadable 'apt-mark cannot tell what is held'
+  listed=$(upgradable) || unreadable 'apt cannot list what can be upgraded'
+  offered=$listed
+  if [ "$only" = security ]; then
+    pins='${SECURITY_PINS}'
+    # A pin of the target's own can offer another version than the security updates have: only what both offer counts.
+    both=$(upgradable) || unreadable 'apt cannot list the security updates'
+    preferences=/dev/null
+    fixes=$(upgradable -o Dir::Etc::preferencesparts=/dev/null) || unreadable 'apt cannot list the security updates'
+    preferences=/etc/apt/preferences pins=
+    offered=$({
+      printf '%s\\n' "$both" --
+      printf '%s\\n' "$both" -- "$fixes" | missing
+    } | missing)
+  fi
+  case "$listed $offered" in *'?'*) unreadable 'apt lists what can be upgraded in another form' ;; esac
+  if [ "$only:$kind" != all:without ]; then
+    # The lists come one after another, with a line between them.
+    wanted=$(printf '%s\\n' "$names" -- "$held" -- "$offered" | awk -v kind="$kind" '
+      $0 == "--" { list++; next }
+      !list { named[$1]; next }
+      list == 1 { kept[$1]; next }
+      { split($1, part, ":"); isNamed = ($1 in named) || (part[1] in named) }
+      NF == 3 && $2 != "-" && !($1 in kept) && !(part[1] in kept) && (kind == "every" || isNamed == (kind == "these")) {
+        print $1, $2 }') || unreadable 'the selection cannot be computed'
+    # Most of them go together; the others may need packages that were not asked for.
+    pins=$(pins_of "$wanted") || unreadable 'the selection cannot be computed'
+    found=$([ -z "$wanted" ] || changed_by $pinned $how) || unreadable 'the selection cannot be computed'
+    pins=
+    others=$(printf '%s\\n' "$wanted" -- "$found" | missing | sed -e 's/:all / /' -e 's/ /=/')
+    until=$(($(date +%s) + ${POSSIBLE_SECONDS}))
+    found=$(printf '%s\\n' "$found" && { [ -z "$others" ] || possible $others; }) || unreadable 'the selection cannot be computed'
+  fi
+  pins=$(pins_of "$found") || unreadable 'the selection cannot be computed'
   # A package that is left out and not installed must not come as a new one.
   absent=$(printf '%s\\n' "$pins" | sed -n 's/^absent //p')
   pins=$(printf '%s\\n' "$pins" | grep -v '^absent ')
@@ -194,13 +171,19 @@ Pin-Priority: -1"
   done
   pins="$pins
 "
+  # No pin keeps a package from being removed: where one that is left out would be, nothing is.
+  if [ "$kind:$how" = without:full-upgrade ] && bound apt-get $quiet $pinned -s $how 2>/dev/null </dev/null |
+    awk '/^(Remv|Purg) / { split($2, part, ":"); print $2; print part[1] }' |
+    grep -q -x -F -e "$(printf '%s\\n' "$names" | sed "s/:\\(all\\|$(dpkg --print-architecture)\\)$//")"; then
+    how='--with-new-pkgs upgrade'
+  fi
 }`
 
 /**
  * `PLAN <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a container: prints what apt would
  * do, in sections: a word, indented lines, an empty line. Changes nothing and refreshes nothing.
  */
-export const PLAN = `${CHOOSE}
+export const PLAN = `${CHOOSE}${CHANGED_CONFFILES}
 section() {
   printf '%s\\n' "$1"
   tr -d '\\000' | sed 's/^/ /'
@@ -214,6 +197,8 @@ echo "manager $manager"
 set -f
 choose "$@"
 set +f
+echo "native $(dpkg --print-architecture)"
+printf '%s\\n' "$wanted" | sed -e 's/:all / /' -e 's/ /=/' | section wanted
 set -- /var/lib/dpkg/updates/[0-9]*
 [ ! -e "$1" ] || echo journal
 dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${binary:Package}\\n' 2>/dev/null |
@@ -234,8 +219,11 @@ named 's/^Inst \\([a-z0-9][a-z0-9+.-]*\\)[^ ]* \\(\\[[^]]*\\] \\)*(\\([A-Za-z0-9
 named 's/^\\(Inst\\|Remv\\|Purg\\) \\([a-z0-9][a-z0-9+.-]*\\(:[a-z0-9-]*\\)*\\) \\[.*/\\2/p' |
   xargs -r dpkg-query -W -f '\${Package} \${Architecture} \${Installed-Size} \${source:Package} \${source:Version}\\n' 2>/dev/null |
   cut -c 1-500 | section installed
+named 's/^Inst \\([a-z0-9][a-z0-9+.-]*\\(:[a-z0-9-]*\\)*\\) \\[.*/\\1/p' |
+  changed_conffiles | awk '{ print $1, substr($0, length($1) + 35) }' | head -n ${MOST_COMPARED} | section conffiles
 archives=/var/cache/apt/archives/
 eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
+find "$archives" -maxdepth 1 -type f -name '*.deb' -printf '%f %s\\n' 2>/dev/null | head -n 20000 | section cached
 {
   for folder in / /usr /var /boot "$archives"; do
     case $folder in "$archives") name=archives ;; *) name=$folder ;; esac
@@ -246,24 +234,34 @@ echo end
 `
 
 /**
- * `PLANNED <sudo> <hash> <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a container: makes
- * the changes of the plan with that hash. `<sudo>` is empty or `sudo -n`, for a rule that names apt-get alone. The lists
+ * `PLANNED <sudo> <hash> <files> <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a
+ * container: makes the changes of the plan with that hash. `<sudo>` is empty or `sudo -n`, for a rule that names apt-get
+ * alone. `<files>`: the changed configuration files that the new versions replace (`filesWord`); others stay. The lists
  * are not refreshed. Exits with `PLAN_DIFFERS` when apt was about to do something else, with what that was between
- * `DIFFERS_MARK` and `DIFFERS_END`; nothing was changed then. Otherwise exits with apt-get's code.
+ * `DIFFERS_MARK` and `DIFFERS_END`; nothing was changed then. `BOUND` says with what it exits otherwise.
  */
 export const PLANNED = `
-sudo=$1 hash=$2
-shift 2
+sudo=$1 hash=$2 files=$3
+shift 3
 waited=0${PAUSE}${CHOOSE}
 set -f
 pause /var/lib/dpkg/lock-frontend
 choose "$@"
 export PLAN_BOUND=1
 hook=${quote([QUOTED_HOOK])}
-bound $sudo apt-get -y $pinned -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \\
+take=${quote([QUOTED_TAKE])}
+IFS='
+'
+# The hook comes before those of the target: debconf runs scripts of the packages that are about to be installed.
+own=$(apt-config dump --format '%v%n' DPkg::Pre-Install-Pkgs | grep -v '^$')
+set -- -c CLEARED -o "DPkg::Pre-Install-Pkgs::=$(printf "/usr/bin/env sh -c '%s' ops-panel-plan %s" "$hook" "$hash")"
+for each in $own; do set -- "$@" -o "DPkg::Pre-Install-Pkgs::=$each"; done
+unset IFS
+[ "$files" = - ] || set -- "$@" -o "Dpkg::Options::=--pre-invoke=$(printf "sh -c '%s' ops-panel-take %s" "$take" "$files")"
+bound $sudo apt-get -y $pinned "$@" -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \\
   -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 -o APT::Color=0 -o APT::Get::AutomaticRemove=false \\
-  -o DPkg::Tools::Options::sh::Version=3 \\
-  -o "DPkg::Pre-Install-Pkgs::=$(printf "sh -c '%s' ops-panel-plan %s" "$hook" "$hash")" $how
+  -o APT::Get::Purge=false -o DPkg::Tools::Options::/usr/bin/env::Version=3 \\
+  -o DPkg::Tools::Options::/usr/bin/env::InfoFD=0 $how
 `
 
 /** The words of a selection, as both scripts and the host helper take them. */
@@ -281,9 +279,16 @@ export function planCommand(place: string, selection: Selection, elevation: Elev
   return place === 'host' ? own : rooted(inContainer(place, own), elevation)
 }
 
-/** Returns the command that runs the plan of that hash on the host (`host`) or in a container. */
-export function plannedCommand(place: string, hash: string, selection: Selection, elevation: Elevation): Command {
-  const words = [hash, ...selectionWords(selection)]
+/** A plan as its run takes it: `take` are the changed configuration files that the new versions replace. */
+export interface PlannedRun {
+  hash: string
+  take: readonly string[]
+  selection: Selection
+}
+
+/** Returns the command that runs a plan on the host (`host`) or in a container. */
+export function plannedCommand(place: string, { hash, take, selection }: PlannedRun, elevation: Elevation): Command {
+  const words = [hash, filesWord(take), ...selectionWords(selection)]
   if (elevation === 'helper') return helped(['planned', place, ...words])
   if (place === 'host') return script(PLANNED, 'ops-panel-planned', sudoFor(elevation), ...words)
   return rooted(inContainer(place, script(PLANNED, 'ops-panel-planned', '', ...words)), elevation)

@@ -21,6 +21,6 @@ export default defineFunction({
   async handler({ params: { id } }, { db, user, clock, fail }) {
     const plan = await findPlan(db, id)
     if (!plan) throw fail('plan_missing')
-    return planAnswer(db, user.id, plan, clock())
+    return planAnswer(db, user, plan, clock())
   },
 })

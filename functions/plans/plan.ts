@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { PlanRow } from '../../db/plans.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import type { User } from '../../runtime/context.ts'
 import { Counts, PackageUpdate } from '../checks/check.ts'
 import { Finding } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
+import { Conffile, conffilesOf, shownTo } from './conffile.ts'
 
 /** The id of a plan. The schema accepts any string; a lookup in the database decides whether the plan exists. */
 export const PlanId = z.string().meta({
@@ -16,8 +18,10 @@ export const PlanId = z.string().meta({
 /** The name of a package, with its architecture where a foreign one is meant. The host helper takes no others. */
 export const PackageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]{1,199}(:[a-z0-9][a-z0-9-]{0,49})?$/)
 
-/** Most names of packages in one request. */
+/** Most names of packages in one list of a request. */
 export const MOST_NAMES = 900
+/** Characters of all names of a request. A command of them, with chosen files, must fit into the 128 KiB of one argument. */
+export const NAMES_LENGTH = 55_000
 
 /** The choice of a plan as it is stored, and as its job passes it on. */
 export const PlanSelection = z.object({
@@ -34,12 +38,13 @@ export const Plan = z.object({
   made_at: z.string(),
   made_by: z.string(),
   expires_at: z.string(),
-  only: PlanSelection.shape.only,
+  ...PlanSelection.shape,
   actions: z.array(PackageUpdate),
   counts: Counts,
   download_bytes: z.int().min(0).nullable(),
   disk_bytes: z.int().nullable(),
   findings: z.array(Finding),
+  conffiles: z.array(Conffile),
   protection: z.null(),
   state: z.enum(['current', 'used', 'expired']),
   job_id: JobId.nullable(),
@@ -51,7 +56,7 @@ export const LASTS_MS = 60 * 60_000
 
 /**
  * Returns the changes of a plan as the lines of its hash, `action name:arch from to`, sorted by their bytes. An absent
- * version is `-`.
+ * version is `-`. Another build of the same version is an upgrade for apt too, also in what it tells its hooks.
  */
 export function planLines(actions: readonly PackageUpdate[]): string[] {
   return actions
@@ -73,9 +78,15 @@ export function planState({ job_id, expires_at }: Pick<PlanRow, 'job_id' | 'expi
   return now.getTime() < Date.parse(expires_at) ? 'current' : 'expired'
 }
 
+/** The upgrades that the last check has found and the plan leaves alone, by the reason. */
+export const LeftAlone = Counts.pick({ held: true, phased: true, kept_back: true })
+export type LeftAlone = z.infer<typeof LeftAlone>
+
+export const NONE_LEFT: LeftAlone = { held: 0, phased: 0, kept_back: 0 }
+
 /** Counts the changes of a plan by their kind; `security` counts those that come from a security update. */
-function countsOf(actions: readonly PackageUpdate[]): Plan['counts'] {
-  const counts = { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 }
+function countsOf(actions: readonly PackageUpdate[], left: LeftAlone): Plan['counts'] {
+  const counts = { upgrade: 0, security: 0, install: 0, remove: 0, ...left }
   for (const { action, security } of actions) {
     counts[action === 'downgrade' ? 'upgrade' : action] += 1
     if (security && action !== 'remove') counts.security += 1
@@ -85,11 +96,22 @@ function countsOf(actions: readonly PackageUpdate[]): Plan['counts'] {
 
 const Actions = z.array(PackageUpdate)
 const Findings = z.array(Finding)
+/** The column `findings`: the findings, with what is left alone beside them; alone in a plan of an older version. */
+const Told = z.union([
+  z.object({ findings: Findings, left: LeftAlone }),
+  Findings.transform((findings) => ({ findings, left: NONE_LEFT })),
+])
 
-/** Returns a stored plan as clients see it at `now`. */
-export function planOf(row: PlanRow, now: Date): Plan {
+/** Returns findings and what is left alone as a plan stores them. */
+export function storedFindings(findings: readonly Finding[], left: LeftAlone): string {
+  return JSON.stringify({ findings, left })
+}
+
+/** Returns a stored plan as a user sees it at `now`. */
+export function planOf(row: PlanRow, now: Date, { isAdmin }: Pick<User, 'isAdmin'>): Plan {
   const { id, target, hash, made_at, made_by, expires_at, download_bytes, disk_bytes, job_id } = row
   const actions = Actions.parse(JSON.parse(row.actions))
+  const { findings, left } = Told.parse(JSON.parse(row.findings))
   return {
     id,
     target,
@@ -97,12 +119,13 @@ export function planOf(row: PlanRow, now: Date): Plan {
     made_at,
     made_by,
     expires_at,
-    only: selectionOf(row).only,
+    ...selectionOf(row),
     actions,
-    counts: countsOf(actions),
+    counts: countsOf(actions, left),
     download_bytes,
     disk_bytes,
-    findings: Findings.parse(JSON.parse(row.findings)),
+    findings,
+    conffiles: conffilesOf(row).map((file) => shownTo(file, isAdmin)),
     protection: null,
     state: planState(row, now),
     job_id,
@@ -123,6 +146,9 @@ export const EXAMPLE_PLAN: Plan = {
   made_by: 'alice',
   expires_at: '2026-03-01T13:00:00.000Z',
   only: 'all',
+  packages: null,
+  exclude: [],
+  allow_remove: false,
   actions: [
     {
       name: 'librig2',
@@ -143,6 +169,7 @@ export const EXAMPLE_PLAN: Plan = {
   download_bytes: 1_482_752,
   disk_bytes: 24_576,
   findings: [],
+  conffiles: [],
   protection: null,
   state: 'current',
   job_id: null,

@@ -2,17 +2,30 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
 import { addPlan, removeExpiredPlans } from '../../db/plans.ts'
-import { findHostAccount } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { succeeded } from '../../ssh/ssh.ts'
+import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { checkOf } from '../checks/check.ts'
 import { findingOf } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
-import { EXAMPLE_PLAN, LASTS_MS, MOST_NAMES, PackageName, Plan, planHash, planLines, PlanSelection } from './plan.ts'
+import {
+  EXAMPLE_PLAN,
+  LASTS_MS,
+  LeftAlone,
+  MOST_NAMES,
+  NAMES_LENGTH,
+  NONE_LEFT,
+  PackageName,
+  Plan,
+  planHash,
+  planLines,
+  PlanSelection,
+  storedFindings,
+} from './plan.ts'
 import { planAnswer } from './plan-answer.ts'
-import { planFindings, withKnownVulnerabilities } from './plan-findings.ts'
+import { leftAlone, listedOf, planFindings, withKnownVulnerabilities } from './plan-findings.ts'
 import { readPlanReport } from './plan-report.ts'
 import { inSlot, simulate } from './simulation.ts'
 
@@ -31,46 +44,44 @@ export default defineFunction({
   rateLimit: WRITES,
   audit: false,
   request: {
-    body: z.object({
-      target: Target,
-      only: PlanSelection.shape.only.default('all'),
-      packages: z.array(PackageName).min(1).max(MOST_NAMES).optional(),
-      exclude: z.array(PackageName).max(MOST_NAMES).default([]),
-      allow_remove: z.boolean().default(false),
-    }),
+    body: z
+      .object({
+        target: Target,
+        only: PlanSelection.shape.only.default('all'),
+        packages: z.array(PackageName).min(1).max(MOST_NAMES).optional(),
+        exclude: z.array(PackageName).max(MOST_NAMES).default([]),
+        allow_remove: z.boolean().default(false),
+      })
+      .refine(({ packages = [], exclude }) => [...packages, ...exclude].join('').length <= NAMES_LENGTH, {
+        path: ['exclude'],
+      }),
   },
   status: 201,
   response: Plan,
   example: { body: { target: 'lxc:101' }, response: EXAMPLE_PLAN },
   errors: [
     'target_invalid',
-    'ssh_incomplete',
-    'ssh_password_unreadable',
+    ...WORKER_ERRORS,
     'ssh_failed',
     'host_answer_too_long',
     'host_helper_old',
-    'profile_missing',
-    'account_kept_out',
     'plan_empty',
     'plan_impossible',
     'plans_busy',
   ],
 
-  async handler({ body: { target, ...asked } }, { db, user, host, settings, clock, fail }) {
+  async handler({ body: { target, ...asked } }, { db, user, host, settings, clock, signal, fail }) {
     const parsed = parseTarget(target)
     if (!parsed || parsed.kind === 'all') throw fail('target_invalid', { values: { target: shortened(target) } })
-    await settings.sshAccount()
-    const account = await findHostAccount(db, user.id)
-    if (!account) throw fail('profile_missing')
-    if (account.kept_out) throw fail('account_kept_out')
+    await requireWorker({ db, settings, user })
     const exclude = [...new Set(asked.exclude)]
     const packages = asked.packages ? [...new Set(asked.packages)].filter((name) => !exclude.includes(name)) : null
-    if (packages?.length === 0) throw fail('plan_empty')
+    if (packages?.length === 0) throw fail('plan_empty', { more: { findings: [] } })
     const selection = { only: asked.only, packages, exclude, allow_remove: asked.allow_remove }
 
     const kind = parsed.kind
     const place = kind === 'host' ? 'host' : parsed.id
-    const output = await inSlot(db, user.id, () => simulate(host, place, selection, user.id))
+    const output = await inSlot(db, { user: user.id, target, signal }, () => simulate(host, place, selection, user.id))
     const row = await readCheck(db, target)
     const check = row && checkOf(row, await upgradesOfAll(db), clock())
     const report = await readPlanReport(output.stdout)
@@ -80,11 +91,13 @@ export default defineFunction({
       const finding = asleep ?? findingOf('manager_missing', { message: UNREADABLE })
       throw fail('plan_impossible', { more: { findings: [{ ...finding, severity: 'blocking' }] } })
     }
-    const findings = planFindings(report.findings, check, report.actions, kind)
+    const findings = planFindings(report, check, exclude, kind)
     if (findings.some(({ severity }) => severity === 'blocking')) throw fail('plan_impossible', { more: { findings } })
-    if (report.actions.length === 0) throw fail('plan_empty')
+    if (report.actions.length === 0) throw fail('plan_empty', { more: { findings } })
 
-    const actions = await withKnownVulnerabilities(report.actions, await readCheckedPackages(db, target))
+    const listed = await listedOf(await readCheckedPackages(db, target))
+    const actions = withKnownVulnerabilities(report.actions, listed)
+    const left = listed ? leftAlone(listed, actions) : LeftAlone.parse(check?.counts ?? NONE_LEFT)
     const now = clock()
     const { download_bytes, disk_bytes } = report
     const plan = {
@@ -98,11 +111,12 @@ export default defineFunction({
       actions: JSON.stringify(actions),
       download_bytes,
       disk_bytes,
-      findings: JSON.stringify(findings),
+      findings: storedFindings(findings, left),
+      conffiles: JSON.stringify(report.conffiles),
       job_id: null,
     }
     await addPlan(db, plan)
     await removeExpiredPlans(db, timestamp(new Date(now.getTime() - KEPT_MS)))
-    return planAnswer(db, user.id, plan, now)
+    return planAnswer(db, user, plan, now)
   },
 })

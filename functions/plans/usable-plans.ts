@@ -3,6 +3,7 @@ import { findPlans } from '../../db/plans.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import type { Detail } from '../../runtime/errors.ts'
 import { fail } from '../services.ts'
+import { takenOf } from './conffile.ts'
 import { planState, selectionOf } from './plan.ts'
 
 /**
@@ -32,5 +33,5 @@ export async function usablePlans(db: Database, ids: readonly string[], now: Dat
 /** Returns the arguments of the job that carries a plan out. */
 export function plannedArgs(plan: PlanHeader) {
   const { id, hash, target } = plan
-  return { target, plan: { id, hash, selection: selectionOf(plan) } }
+  return { target, plan: { id, hash, take: takenOf(plan), selection: selectionOf(plan) } }
 }

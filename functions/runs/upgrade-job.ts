@@ -5,13 +5,19 @@ import { elevationOf } from '../elevation/installed-helper.ts'
 import { parseTarget } from '../hypervisor/target.ts'
 import { PlanSelection } from '../plans/plan.ts'
 import { planDifference } from '../plans/plan-difference.ts'
-import { PLAN_DIFFERS, plannedCommand } from '../plans/plan-script.ts'
+import { PLAN_DIFFERS, PLAN_NOT_BEGUN, PLAN_UNBOUND } from '../plans/bound-script.ts'
+import { plannedCommand } from '../plans/plan-script.ts'
 import { fail } from '../services.ts'
 import { leftoversOf, queueOf, UPDATE_EVENT, upgradeOf } from '../updates/upgrade.ts'
 import { warningStatements } from '../updates/upgrade-warnings.ts'
 
 /** The plan that a job carries out; without one, it refreshes the lists and upgrades everything. */
-const Planned = z.object({ id: z.string(), hash: z.string(), selection: PlanSelection })
+const Planned = z.object({
+  id: z.string(),
+  hash: z.string(),
+  take: z.array(z.string()).default([]),
+  selection: PlanSelection,
+})
 
 /** The job that upgrades one target. */
 export const upgradeJob = defineJob({
@@ -24,7 +30,7 @@ export const upgradeJob = defineJob({
   async command({ target, plan }, host) {
     if (!plan) return upgradeOf(target, host)
     const place = placeOfPlan(target)
-    return plannedCommand(place, plan.hash, plan.selection, await elevationOf(host))
+    return plannedCommand(place, plan, await elevationOf(host))
   },
 
   leftovers: ({ target }, host) => leftoversOf(target, host),
@@ -39,10 +45,19 @@ function placeOfPlan(text: string): string {
   return target.kind === 'host' ? 'host' : target.id
 }
 
-/** A job that found its plan changed ends with an error, although its command has done what it should. */
+/** The exit codes of `PLANNED` that end a job with an error, although its command has done what it should. */
+const ERRORS: Record<number, 'plan_changed' | 'plan_not_begun' | 'plan_unbound'> = {
+  [PLAN_DIFFERS]: 'plan_changed',
+  [PLAN_NOT_BEGUN]: 'plan_not_begun',
+  [PLAN_UNBOUND]: 'plan_unbound',
+}
+
 async function plannedResult(plan: string, ended: EndedJob): Promise<JobResult> {
-  if (ended.code !== PLAN_DIFFERS || ended.cancelled) return { statements: [] }
+  const error = ended.code === null || ended.cancelled ? undefined : ERRORS[ended.code]
+  if (error === undefined) return { statements: [] }
+  const { message, code } = fail(error)
+  const failure = { message, code }
+  if (error !== 'plan_changed') return { statements: [], failure }
   const difference = JSON.stringify(await planDifference(ended, plan))
-  const { message, code } = fail('plan_changed')
-  return { statements: [notePlanDifference(ended.row, difference)], failure: { message, code } }
+  return { statements: [notePlanDifference(ended.row, difference)], failure }
 }

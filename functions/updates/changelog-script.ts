@@ -1,3 +1,5 @@
+import { downloads } from './fetch-script.ts'
+
 /** Exit codes of `CHANGELOG`, apart from those of a shell, of the container tool and of the host helper. */
 export const CHANGELOG_MISSING = 66
 export const CHANGELOG_FAILED = 69
@@ -6,8 +8,6 @@ export const CHANGELOG_FAILED = 69
 export const CHANGELOG_BYTES = 1024 * 1024
 /** Largest package that is downloaded for its changelog. */
 const MOST_PACKAGE = 64 * 1024 * 1024
-/** In units of 512 bytes. A changelog without end must not fill the disk; apt may rewrite its own cache, of some 50 MiB. */
-const MOST_FILE = (256 * 1024 * 1024) / 512
 
 /**
  * `CHANGELOG <package> <version>`, on the host or inside a container, as root or as an ordinary user: prints the
@@ -16,35 +16,13 @@ const MOST_FILE = (256 * 1024 * 1024) / 512
  * stderr when it cannot be had. Takes at most 55 s, no lock, and leaves nothing behind.
  */
 export const CHANGELOG = `
-package=$1 version=$2 name=\${1%%:*}
-unset TMPDIR TEMPDIR TMP TEMP
 export LC_ALL=C
-umask 022
+package=$1 version=$2 name=\${1%%:*}
 # The host helper passes on what an account says.
 case $package in [!a-z0-9]* | *[!a-z0-9+.:-]*) exit ${CHANGELOG_MISSING} ;; esac
 case $version in [!0-9A-Za-z]* | *[!0-9A-Za-z.+~:-]*) exit ${CHANGELOG_MISSING} ;; esac
-command -v apt-get >/dev/null || exit ${CHANGELOG_MISSING}
-folder=$(mktemp -d -t ops-panel-changelog.XXXXXX) || exit ${CHANGELOG_FAILED}
-trap 'rm -rf "$folder"' EXIT
-trap 'exit ${CHANGELOG_FAILED}' HUP INT TERM
-chmod 711 "$folder" && mkdir "$folder/downloads" && cd "$folder/downloads" || exit ${CHANGELOG_FAILED}
-# apt downloads as an account of its own, which owns this folder as long as that takes, and no other file.
-[ "$(id -u)" != 0 ] || chown _apt . 2>/dev/null
-ulimit -f ${MOST_FILE} 2>/dev/null
-fetch() {
-  seconds=$1
-  shift
-  timeout -k 2 "$seconds" apt-get -q -o APT::Color=0 -o Acquire::Retries=0 -o Acquire::http::Timeout=10 \\
-    -o Acquire::https::Timeout=10 "$@" </dev/null >"$folder/log" 2>&1
-  code=$?
-  [ "$(id -u)" != 0 ] || chown "$([ "$code" = 0 ] && echo 0 || echo _apt)" . 2>/dev/null
-  return "$code"
-}
-# apt takes a name that it does not know for a pattern, so the record must be of this very package and version.
-size=$(timeout -k 2 10 apt-cache show "$package=$version" 2>/dev/null </dev/null | awk -v name="$name" -v version="$version" '
-  $1 == "Package:" { isOne = $2 == name }
-  $1 == "Version:" { isOne = isOne && $2 == version }
-  $1 == "Size:" && isOne { print $2; exit }')
+command -v apt-get >/dev/null || exit ${CHANGELOG_MISSING}${downloads('ops-panel-changelog', CHANGELOG_FAILED)}
+size=$(size_of "$package" "$version")
 case $size in '' | *[!0-9]*) exit ${CHANGELOG_MISSING} ;; esac
 if fetch 15 --download-only changelog "$package=$version"; then
   for file in *.changelog; do

@@ -22,7 +22,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 17
+const LATEST = 18
 
 const ALL = [
   'audit',

@@ -59,3 +59,10 @@ test('container 106 of the demonstration has removals only in a plan that may re
   expect(removed(actions).sort()).toEqual(['docker.io', 'runc'])
   expect((await run('lxc:106', id)).output).toContain('Removing runc (1.1.5+ds1-1+deb12u1) ...')
 })
+
+test('container 105 of the demonstration lacks space for a plan, which its cache of archives takes', async () => {
+  await expect(plan('lxc:105')).rejects.toMatchObject({
+    code: 'plan_impossible',
+    findings: [{ code: 'disk_low', remedy: { action: 'clean_cache' } }, { code: 'lists_stale' }],
+  })
+})

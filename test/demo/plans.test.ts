@@ -4,14 +4,8 @@ import type { DemoHostOptions } from '../../demo/host.ts'
 import { BASE, CONTAINERD, CURL, GIT, LIBCURL, LIBSSL, NGINX, OPENSSL, TZDATA } from '../../demo/packages.ts'
 import { ALPINE, container, type Place } from '../../demo/place.ts'
 import { HOLD, UNHOLD } from '../../functions/checks/remedy-scripts.ts'
-import {
-  DIFFERS_END,
-  DIFFERS_MARK,
-  PLAN_DIFFERS,
-  planCommand,
-  plannedCommand,
-  type Selection,
-} from '../../functions/plans/plan-script.ts'
+import { DIFFERS_END, DIFFERS_MARK, PLAN_DIFFERS } from '../../functions/plans/bound-script.ts'
+import { planCommand, plannedCommand, type Selection } from '../../functions/plans/plan-script.ts'
 import { type Elevation, script } from '../../ssh/command.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { connect, run } from './client.ts'
@@ -35,7 +29,7 @@ async function start(place: Partial<Place>, options: DemoHostOptions = {}, usern
   const plan = (more: Partial<Selection> = {}, where = '201', mode: Elevation = 'root') =>
     run(client, planCommand(where, whole(more), mode))
   const planned = (lines: readonly string[], more: Partial<Selection> = {}, where = '201', mode: Elevation = 'root') =>
-    run(client, plannedCommand(where, hashOf(lines), whole(more), mode))
+    run(client, plannedCommand(where, { hash: hashOf(lines), take: [], selection: whole(more) }, mode))
   return { demo, one, plan, planned }
 }
 
@@ -73,8 +67,34 @@ test('a plan has the sections of the script, and changes nothing', async () => {
   ])
   expect(section(stdout, 'offered')).toContain('libnew1 amd64 3.0.17-1~deb12u2 2026000 7914 openssl ')
   expect(section(stdout, 'installed')).toContain('openssl amd64 5580 openssl 3.0.15-1~deb12u1')
-  expect(section(stdout, 'disk')).toContainEqual(expect.stringMatching(/^archives \d+ 4096 \d+ \d+$/))
+  expect(section(stdout, 'disk').map((line) => line.replace(/ \d+ 4096 \d+ \d+$/, ''))).toEqual([
+    ...['/', '/usr', '/var', '/boot', 'archives'],
+  ])
+  expect(stdout).toContain('\nnative amd64\n')
+  expect([section(stdout, 'wanted'), section(stdout, 'cached')]).toEqual([[], []])
   expect(demo.upgradable('201')).toHaveLength(2)
+})
+
+test.each<[Partial<Selection>, string[]]>([
+  [{}, []],
+  [{ exclude: ['openssl'] }, []],
+  [
+    { packages: ['tzdata', 'openssl:amd64', 'git', 'absent'] },
+    ['openssl:amd64=3.0.17-1~deb12u2', 'tzdata=2025b-0+deb12u1'],
+  ],
+  [{ only: 'security' }, ['openssl:amd64=3.0.17-1~deb12u2']],
+  [{ only: 'security', exclude: ['openssl'] }, []],
+])('a plan of %j names what was asked for, with its version, also what cannot come', async (selection, wanted) => {
+  const { one, plan } = await start({ upgradable: [OPENSSL, PHASED, ...GIT] })
+  one.held = ['git', 'git-man']
+
+  expect(section((await plan(selection)).stdout, 'wanted')).toEqual(wanted)
+})
+
+test('a plan names the archives in the cache of apt', async () => {
+  const { plan } = await start({ upgradable: [OPENSSL], cached: 412_000_000 })
+
+  expect(section((await plan()).stdout, 'cached')).toEqual([expect.stringMatching(/^\S+_\S+_\w+\.deb 412000000$/)])
 })
 
 const MIXED = [OPENSSL, LIBCURL, CURL, CONTAINERD, PHASED, ...GIT]
@@ -167,7 +187,7 @@ test('a plan differs where nothing is left to do', async () => {
 })
 
 test.each([
-  ['so long after the first plan', 0, false],
+  ['when the timer of its target refreshes the lists', 0, false],
   ['at a refresh after the first plan', 3_600_000, true],
 ])('a newer version is published %s, and the plan is refused', async (_title, afterMs, refreshed) => {
   const newer = { of: OPENSSL, version: '3.0.18-1', afterMs }

@@ -11,7 +11,7 @@ const THIRD = 'http://packages.example/x'
 const PHASED = { ...TZDATA, kept: 'phased' } as const
 const WAITING = { ...BASE, kept: 'dependencies' } as const
 const BRINGING = { ...NGINX, brings: [{ ...LIBSSL, name: 'libnew1' }] }
-const CHANGED = { ...NGINX_COMMON, changedFile: '/etc/nginx/nginx.conf' }
+const CHANGED = { ...NGINX_COMMON, changedFile: { file: '/etc/nginx/nginx.conf', diff: '' } }
 
 /** Each state of a container, with the state and the findings that the service's check gives. */
 const STATES: readonly [string, Partial<Place>, string, string[]][] = [

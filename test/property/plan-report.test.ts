@@ -4,17 +4,17 @@ import { planLines } from '../../functions/plans/plan.ts'
 import { readPlanReport } from '../../functions/plans/plan-report.ts'
 import { randomOf, rounds, seedOf } from '../rounds.ts'
 import type { Random } from '../soak/random.ts'
-import { BRACKETS, type Change, hashLine, mutated, planOutput, simulated } from './simulations.ts'
+import { BRACKETS, type Change, detailsOf, hashLine, mutated, planOutput, simulated } from './simulations.ts'
 
 const LINES = rounds(100_000, 2_000_000)
-const OUTPUTS = rounds(1_000, 20_000)
-const TEST_MS = 30_000 + LINES / 5
+const OUTPUTS = rounds(2_000, 100_000)
+const TEST_MS = 60_000 + LINES / 5 + 10 * OUTPUTS
 
 const seed = seedOf('test/property/plan-report.test.ts')
 
-/** Returns the change of a line as text; undefined where the line tells of none. `Purg` is read as by a plan. */
+/** Returns the change of a line as text; undefined where the line tells of none. */
 function told(line: string): string | undefined {
-  const one = simulatedOf(line.replace(/^Purg /, 'Remv '))
+  const one = simulatedOf(line)
   return one && inOrder(one)
 }
 
@@ -45,19 +45,59 @@ test('a label with brackets hides neither a change nor its architecture', { time
   expect(misread(randomOf(seed + 1), LINES / 20, BRACKETS)).toEqual([])
 })
 
-test('every output of a plan is read as the changes that it was made of', { timeout: TEST_MS }, async () => {
+test(`each of ${OUTPUTS} outputs of a plan is read as the changes, sizes and remarks that it was made of`, {
+  timeout: TEST_MS,
+}, async () => {
   const random = randomOf(seed + 2)
   for (let at = 0; at < OUTPUTS; at++) {
     const lines = linesOf(random)
-    const text = planOutput(lines)
-    const made = lines.flatMap(({ change }) => change ?? [])
-    const actions = (await readPlanReport(text))?.actions ?? []
-    const isSame = JSON.stringify(planLines(actions)) === JSON.stringify(made.map(hashLine).sort())
-    const origins = actions.map(({ name, origin, security }) => `${name} ${origin} ${security}`)
-    const isFromThere = origins.join('\n') === made.map((one) => `${one.name} ${one.origin} ${one.security}`).join('\n')
-    if (isSame && isFromThere) continue
-    expect({ text, lines: planLines(actions), origins }).toEqual({ text, lines: made.map(hashLine).sort(), origins })
-    expect(origins).toEqual(made.map(({ name, origin, security }) => `${name} ${origin} ${security}`))
+    const details = detailsOf(
+      random,
+      lines.flatMap(({ change }) => change ?? []),
+    )
+    const text = planOutput(lines, 0, details)
+    const made = {
+      lines: details.changes.map(hashLine).sort(),
+      origins: details.changes.map(originOf),
+      download_bytes: details.download,
+      disk_bytes: details.disk,
+      left: details.left,
+      isShort: details.isShort,
+    }
+    const report = await readPlanReport(text)
+    const actions = report?.actions ?? []
+    const found = (code: string) => report?.findings.filter((finding) => finding.code === code) ?? []
+    const read = {
+      lines: planLines(actions),
+      origins: actions.map(originOf),
+      download_bytes: report?.download_bytes,
+      disk_bytes: report?.disk_bytes,
+      left: found('kept_back_dependencies').flatMap(({ severity, packages }) => (severity === 'info' ? packages : [])),
+      isShort: found('disk_low').some(({ severity }) => severity === 'blocking'),
+    }
+    if (JSON.stringify(read) !== JSON.stringify(made)) expect({ text, ...read }).toEqual({ text, ...made })
+  }
+})
+
+const originOf = ({ name, origin, security }: Change) => `${name} ${origin} ${security}`
+
+test('an output with one line that no plan can hold is refused, wherever that stands', {
+  timeout: TEST_MS,
+}, async () => {
+  const random = randomOf(seed + 4)
+  for (let at = 0; at < OUTPUTS / 10; at++) {
+    const lines = linesOf(random)
+    const bad = random.pick([
+      'Purg old [1.0]',
+      'Inst app',
+      'Inst app [1.0]',
+      'Inst app [1.0] (2.0 D:1/s [all]',
+      'Remv',
+      'Inst',
+    ])
+    const place = random.between(0, lines.length)
+    const text = planOutput([...lines.slice(0, place), { line: bad, change: null }, ...lines.slice(place)])
+    if (await readPlanReport(text)) expect(text).toBe('refused')
   }
 })
 
@@ -72,7 +112,12 @@ test('a mutated line or output is never fatal, and is read as clean changes or r
   }
   const seen = { read: 0, refused: 0 }
   for (let at = 0; at < OUTPUTS; at++) {
-    const text = mutated(random, planOutput(linesOf(random), random.pick([0, 0, 100])))
+    const lines = linesOf(random)
+    const details = detailsOf(
+      random,
+      lines.flatMap(({ change }) => change ?? []),
+    )
+    const text = mutated(random, planOutput(lines, random.pick([0, 0, 100]), details))
     const report = await readPlanReport(text)
     seen[report ? 'read' : 'refused'] += 1
     const unclear = planLines(report?.actions ?? []).filter((line) => !CLEAN.test(line))

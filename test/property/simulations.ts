@@ -19,7 +19,7 @@ const text = (random: Random, least: number, most: number, letters: readonly [st
   Array.from({ length: random.between(least, most) }, () => random.pick(letters)).join('')
 
 /** A name that deb-control(5) allows; `at` makes it unlike every other one. */
-const nameOf = (random: Random, at: number) => `${random.pick(LETTERS)}${text(random, 0, 20, IN_NAMES)}${at}`
+const nameOf = (random: Random, at: number) => `${random.pick(LETTERS)}${text(random, 0, 20, IN_NAMES)}-${at}`
 
 function upstreamOf(random: Random): string {
   const revision = random.chance(0.7) ? `-${text(random, 1, 8, IN_VERSIONS)}` : ''
@@ -67,7 +67,8 @@ function originOf(random: Random, labels: readonly [string, ...string[]]): { tex
   }
   const suite = random.pick(SUITES)
   const version = random.chance(0.7) ? `${random.pick(['12', '12.15', '24.04', '13~alpha'])}/` : ''
-  return { text: `${head}${version}${suite}`, isSecurity: label === 'Debian-Security' || suite.endsWith('-security') }
+  const isSecurity = label === 'Debian-Security' || (label === 'Ubuntu' && suite.endsWith('-security'))
+  return { text: `${head}${version}${suite}`, isSecurity }
 }
 
 /** The packages that an unpacked one breaks for the moment: `pkgSimulate::ShortBreaks`, mostly nothing at all. */
@@ -87,8 +88,8 @@ export function simulated(random: Random, at: number, labels: readonly [string, 
   const full = foreign === undefined ? name : `${name}:${foreign}`
   const [older, newer] = versionsOf(random)
   const breaks = breaksOf(random)
-  const word = random.pick(['Inst', 'Inst', 'Inst', 'Inst', 'Remv', 'Purg', 'Conf'])
-  if (word === 'Remv' || word === 'Purg') {
+  const word = random.pick(['Inst', 'Inst', 'Inst', 'Inst', 'Remv', 'Remv', 'Conf'])
+  if (word === 'Remv') {
     const change: Change = { name, arch: foreign ?? '', from: older, to: null, action: 'remove', ...NO_ORIGIN }
     return { line: `${word} ${full} [${older}]${breaks}`, change }
   }
@@ -115,20 +116,108 @@ export function simulated(random: Random, at: number, labels: readonly [string, 
   }
 }
 
-/** The output of `PLAN` for these lines, where the list of installed packages tells the architecture of removed ones. */
-export function planOutput(lines: readonly Simulated[], code = 0): string {
+/** The sections beside the lines of changes, and the sums and remarks that a reader must make of both. */
+export interface Details {
+  native: string
+  sections: Readonly<Record<'offered' | 'installed' | 'cached' | 'wanted' | 'disk', readonly string[]>>
+  /** The changes, each with its architecture. */
+  changes: readonly Change[]
+  /** The sums of the sizes; null where one of them is not told. */
+  download: number | null
+  disk: number | null
+  /** Packages that were asked for and do not come. */
+  left: readonly string[]
+  /** Whether the known needs exceed the room on the only file system. */
+  isShort: boolean
+}
+
+const KIB = 1024
+const sum = (all: readonly (number | null)[]) => all.reduce<number>((total, one) => total + (one ?? 0), 0)
+const whole = (all: readonly (number | null)[]) => (all.includes(null) ? null : sum(all))
+
+/** A size as a section tells it, and what it is: 0 and nothing at all stand for an unknown one. */
+function sizeOf(random: Random, most: number): { text: string; size: number | null } {
+  if (random.chance(0.01)) return { text: random.pick(['0', '']), size: null }
+  const size = random.between(1, most)
+  return { text: String(size), size }
+}
+
+/** The sections of `PLAN` for these changes, with lines about other versions, architectures and files between them. */
+export function detailsOf(random: Random, given: readonly Change[]): Details {
+  const lines = { offered: [] as string[], installed: [] as string[], cached: [] as string[], wanted: [] as string[] }
+  const [downloads, rooms, left]: [(number | null)[], (number | null)[], string[]] = [[], [], []]
+  const put = (to: string[], ...some: string[]) => (random.chance(0.5) ? to.push(...some) : to.unshift(...some))
+  const changes = given.map((one) => ({ ...one, arch: one.arch || random.pick([NATIVE, NATIVE, NATIVE, 'all']) }))
+  for (const { name, arch, from, to, action } of changes) {
+    const other = arch === 'arm64' ? 'armhf' : random.pick(['arm64', 's390x'])
+    let room = 0
+    let isKnown = true
+    const count = (size: number | null, sign: 1 | -1) => {
+      room += sign * KIB * (size ?? 0)
+      isKnown &&= size !== null
+    }
+    if (from !== null) {
+      const { text, size } = sizeOf(random, 400_000)
+      // dpkg-query tells the package of every architecture, in the order of their names.
+      put(lines.installed, `${name} ${arch} ${text} src-${name} ${from}`)
+      if (random.chance(0.2)) put(lines.installed, `${name} ${other} ${random.between(1, 400_000)} x ${from}`)
+      count(size, -1)
+    }
+    if (to !== null) {
+      const [archive, unpacked] = [sizeOf(random, 90_000_000), sizeOf(random, 400_000)]
+      // A field that is missing is told as 0, so that the others stay in their places.
+      const told = `${archive.text || 0} ${unpacked.text || 0}`
+      const isTold = !random.chance(0.01)
+      if (isTold) put(lines.offered, `${name} ${arch} ${to} ${told} ${random.pick(['', `src-${name} `, 'src (1.0)'])}`)
+      if (random.chance(0.2)) put(lines.offered, `${name} ${arch} ${to}+other 1 1 `, `${name} ${other} ${to} 2 2 `)
+      count(isTold ? unpacked.size : null, 1)
+      const size = isTold ? archive.size : null
+      const file = `${name}_${to.replaceAll(':', '%3a')}_${arch}.deb`
+      const isCached = size !== null && random.chance(0.2)
+      if (isCached) put(lines.cached, `${file} ${size}`)
+      else if (random.chance(0.2))
+        put(lines.cached, `${file} ${(size ?? 0) + 1}`, `${name}_${to}.1_${arch}.deb ${size ?? 1}`)
+      downloads.push(isCached ? 0 : size)
+      if (random.chance(0.2))
+        put(lines.wanted, random.chance(0.5) || arch === 'all' ? `${name}=${to}` : `${name}:${arch}=${to}`)
+    }
+    rooms.push(isKnown ? room : null)
+    if (action !== 'remove' && random.chance(0.02)) {
+      left.push(`${name}:${other}`)
+      lines.wanted.push(`${name}:${other}=${to}+later`)
+    }
+  }
+  const need = sum(downloads) + Math.max(0, sum(rooms))
+  const free = random.chance(0.5) ? 10 ** 13 : Math.floor(random.between(0, 2_000_000) * KIB)
+  const space = `${Math.floor(free / KIB)} ${KIB} 0 7`
+  return {
+    native: NATIVE,
+    sections: { ...lines, disk: ['/', '/usr', 'archives'].map((folder) => `${folder} ${space}`) },
+    changes,
+    download: whole(downloads),
+    disk: whole(rooms),
+    left,
+    isShort: need > Math.floor(free / KIB) * KIB,
+  }
+}
+
+const NO_DETAILS = { native: undefined, sections: {} }
+
+/** The output of `PLAN` for these lines. Without details, it is that of an older version, which tells less. */
+export function planOutput(
+  lines: readonly Simulated[],
+  code = 0,
+  { native, sections }: Pick<Details, 'native' | 'sections'> | typeof NO_DETAILS = NO_DETAILS,
+): string {
   const section = (name: string, of: readonly string[]) => [name, ...of.map((line) => ` ${line}`), '']
   const removed = lines.flatMap(({ change }) => (change?.action === 'remove' ? [change] : []))
+  const installed = removed.map(({ name, arch, from }) => `${name} ${arch || NATIVE} 100 ${name} ${from}`)
+  const told = { unfinished: [], offered: [], installed, disk: [], ...sections }
   return [
     'manager apt-get',
-    ...section('unfinished', []),
+    ...(native === undefined ? [] : [`native ${native}`]),
     ...section('planned', [...lines.map(({ line }) => line), `code ${code}`]),
-    ...section('offered', []),
-    ...section(
-      'installed',
-      removed.map(({ name, arch, from }) => `${name} ${arch || NATIVE} 100 ${name} ${from}`),
-    ),
-    ...section('disk', []),
+    ...Object.entries(told).flatMap(([name, of]) => section(name, of)),
     'end',
     '',
   ].join('\n')

@@ -5,8 +5,12 @@ import { HELPER_VERSION } from '../../../functions/elevation/installed-helper.ts
 import job from '../../../functions/jobs/job.get.ts'
 import history from '../../../functions/jobs/history.get.ts'
 import jobs from '../../../functions/jobs/jobs.get.ts'
+import { COMPARE } from '../../../functions/plans/conffile-scripts.ts'
+import comparison from '../../../functions/plans/conffiles.post.ts'
+import choice from '../../../functions/plans/conffiles.put.ts'
 import { planHash } from '../../../functions/plans/plan.ts'
-import { DIFFERS_END, DIFFERS_MARK, PLAN } from '../../../functions/plans/plan-script.ts'
+import { DIFFERS_END, DIFFERS_MARK } from '../../../functions/plans/bound-script.ts'
+import { PLAN } from '../../../functions/plans/plan-script.ts'
 import plan from '../../../functions/plans/plan.get.ts'
 import plans from '../../../functions/plans/plans.post.ts'
 import runOfPlans from '../../../functions/runs/run.get.ts'
@@ -18,22 +22,20 @@ import type { Command, Elevation } from '../../../ssh/command.ts'
 import { START as NOW, testApp } from '../../app.ts'
 import { answered } from '../answers.ts'
 
-const FUNCTIONS = [plans, plan, run, runs, runOfPlans, job, jobs, history]
+const FUNCTIONS = [plans, plan, comparison, choice, run, runs, runOfPlans, job, jobs, history]
 
 export const HOUR = 60 * 60_000
 
 /** The changes of the plans that tests store, and the lines of their hash. */
-export const ACTIONS = [
-  action({ name: 'app', from: '1.0', to: '2.0' }),
-  action({ name: 'libnew', from: null, to: '1.1', action: 'install' }),
-]
+export const ACTIONS = [known({ name: 'app' }), known({ name: 'libnew', from: null, to: '1.1', action: 'install' })]
 export const LINES = ['install libnew:amd64 - 1.1', 'upgrade app:amd64 1.0 2.0']
 export const HASH = planHash(LINES)
 export const SELECTION = { only: 'all', packages: null, exclude: [], allow_remove: false } as const
 
-function action(own: object) {
+/** A package of a plan or of a check. */
+export function known(own: object) {
   const details = { origin: null, security: false, size: null, source: null, cves: [], status: 'planned', reason: null }
-  return { arch: 'amd64', action: 'upgrade', ...details, ...own }
+  return { arch: 'amd64', from: '1.0', to: '2.0', action: 'upgrade', ...details, ...own }
 }
 
 /** The output of a job that found these lines instead of its plan. */
@@ -45,6 +47,8 @@ interface Given {
   elevation?: Elevation
   /** The answer to `PLAN`. */
   simulated?: Partial<Output>
+  /** The answer to `COMPARE`. */
+  compared?: Partial<Output>
   /** The output and the exit code of every job. */
   text?: string
   code?: number
@@ -53,13 +57,14 @@ interface Given {
 }
 
 /** The app with a host that simulates plans, and whose jobs end at once. */
-export async function planApp({ elevation = 'root', simulated = {}, text = '', code = 0, isBusy = false }: Given = {}) {
-  const given = { simulated, text, code }
+export async function planApp({ elevation = 'root', isBusy = false, ...own }: Given = {}) {
+  const given = { simulated: {}, compared: {}, text: '', code: 0, ...own }
   const app = await testApp(FUNCTIONS, {
     fake: {
       elevation,
       exec(command: Command): Partial<Output> {
         if (command.includes(PLAN) || command.includes('plan')) return given.simulated
+        if (command.includes(COMPARE)) return given.compared
         if (command.at(-1) === 'version') return { stdout: `${HELPER_VERSION}\n` }
         if (command[2] !== FOLLOW) return {}
         const end = `ops-panel exit ${given.code} ${Buffer.byteLength(given.text)}\n`
@@ -84,6 +89,7 @@ export async function planApp({ elevation = 'root', simulated = {}, text = '', c
       download_bytes: null,
       disk_bytes: null,
       findings: '[]',
+      conffiles: '[]',
       job_id: null,
       ...own,
     })

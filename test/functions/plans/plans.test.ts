@@ -1,66 +1,20 @@
 import { expect, test } from 'vitest'
-import { findingOf } from '../../../functions/findings/finding.ts'
-import { PLAN } from '../../../functions/plans/plan-script.ts'
+import { MOST_COMPARED } from '../../../functions/plans/conffile-scripts.ts'
+import { PLAN, plannedCommand } from '../../../functions/plans/plan-script.ts'
 import { planHash } from '../../../functions/plans/plan.ts'
+import { RUN } from '../../../jobs/runner.ts'
+import { START } from '../../../jobs/script.ts'
+import { quote, script } from '../../../ssh/command.ts'
 import { START as NOW } from '../../app.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
-import { HOUR, planApp } from './plan-host.ts'
+import { HOUR, known, planApp } from './plan-host.ts'
+import { checked, ONE, simulation } from './simulated.ts'
 
 const PLANS = '/api/updates/plans'
 
-/** The output of `PLAN` with these simulated changes. */
-function simulation({ planned = [], offered = [], installed = [], code = 0, disk = [] }: Simulated): string {
-  const sections = { unfinished: [], planned: [...planned, `code ${code}`], offered, installed, disk }
-  const texts = Object.entries(sections).map(
-    ([name, lines]) => `${name}\n${lines.map((line) => ` ${line}\n`).join('')}\n`,
-  )
-  return `manager apt-get\n${texts.join('')}end\n`
-}
-
-interface Simulated {
-  planned?: string[]
-  offered?: string[]
-  installed?: string[]
-  disk?: string[]
-  code?: number
-}
-
-const APP = 'Inst app [1.0] (2.0 Debian:12.15/oldstable [amd64])'
-const SSHD = 'Inst openssh-server [1:9.2] (1:9.3 Debian-Security:12/oldstable-security [amd64])'
-const ONE = simulation({ planned: [APP], offered: ['app amd64 2.0 1000 40 app'], installed: ['app amd64 36 app 1.0'] })
-
-/** Stores a check of a target with these findings and packages. */
-async function checked(
-  { app }: Awaited<ReturnType<typeof planApp>>,
-  { target = 'host', findings = [], packages = [], status = 'running' }: Checked,
-) {
-  const counts = { upgrade: 1, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 }
-  const sizes = { download_bytes: null, disk_bytes: null }
-  const rest = { reboot: { required: null, reasons: [] }, services: [] }
-  const summary = { manager: 'apt', os: null, counts, ...sizes, findings, ...rest }
-  await app.db.run(
-    `INSERT INTO checks (target, vmid, name, status, checked_at, lists_at, summary, packages) VALUES (?, ?, '', ?, ?, ?, ?, ?)`,
-    [
-      target,
-      target === 'host' ? null : Number(target.slice(4)),
-      status,
-      NOW.toISOString(),
-      NOW.toISOString(),
-      JSON.stringify(summary),
-      JSON.stringify(packages),
-    ],
-  )
-}
-
-interface Checked {
-  target?: string
-  findings?: object[]
-  packages?: object[]
-  status?: string
-}
-
 test('a plan names exactly what would change, with the hash of its lines, for an hour', async () => {
   const all = await planApp({ simulated: { stdout: ONE } })
+  await checked(all, { target: 'lxc:101' })
 
   const made = await answered(await all.send('POST', PLANS, { target: 'lxc:101' }), 201)
 
@@ -72,6 +26,9 @@ test('a plan names exactly what would change, with the hash of its lines, for an
     made_by: 'bob',
     expires_at: new Date(NOW.getTime() + HOUR).toISOString(),
     only: 'all',
+    packages: null,
+    exclude: [],
+    allow_remove: false,
     actions: [{ name: 'app', arch: 'amd64', from: '1.0', to: '2.0', action: 'upgrade', status: 'planned' }],
     counts: { upgrade: 1, install: 0, remove: 0 },
     findings: [],
@@ -102,80 +59,34 @@ test.each([
   expect(ran?.command).toEqual([...begins, 'ops-panel-plan', 'security', 'keep', 'these', 'app'])
 })
 
+test('a plan says of which choice it is', async () => {
+  const all = await planApp({ simulated: { stdout: ONE } })
+  const of = async (choice: object) => answered(await all.send('POST', PLANS, { target: 'host', ...choice }), 201)
+
+  expect(await of({ packages: ['app', 'lib', 'app'], exclude: ['lib'], only: 'security' })).toMatchObject({
+    only: 'security',
+    packages: ['app'],
+    exclude: ['lib'],
+    allow_remove: false,
+  })
+  expect(await of({ exclude: ['lib:i386', 'lib:i386'], allow_remove: true })).toMatchObject({
+    only: 'all',
+    packages: null,
+    exclude: ['lib:i386'],
+    allow_remove: true,
+  })
+})
+
 test('the security marks and vulnerabilities of the last check are those of the same change', async () => {
   const all = await planApp({ simulated: { stdout: ONE } })
   const cves = [{ id: 'CVE-2026-1', urgency: 'high', known_exploited: true }]
-  const known = { name: 'app', arch: 'amd64', security: true, cves }
-  await checked(all, {
-    packages: [
-      { ...known, to: '1.5', cves: [] },
-      { ...known, to: '2.0' },
-    ],
-  })
+  const fix = { name: 'app', security: true, cves }
+  await checked(all, { packages: [known({ ...fix, to: '1.5', cves: [] }), known({ ...fix, to: '2.0' })] })
 
   expect(await answered(await all.send('POST', PLANS, { target: 'host' }), 201)).toMatchObject({
     actions: [{ name: 'app', security: true, cves }],
     counts: { security: 1 },
   })
-})
-
-test('a plan repeats what the last check found to stand in the way, and says what the panel stands on', async () => {
-  const all = await planApp({ simulated: { stdout: simulation({ planned: [APP, SSHD] }) } })
-  const repository = 'http://mirror/debian stable'
-  await checked(all, {
-    findings: [
-      findingOf('repository_unreachable', { repository }),
-      findingOf('conffile_changed', { packages: ['app'] }),
-      findingOf('conffile_changed', { packages: ['other'] }),
-      findingOf('held', { packages: ['curl'] }),
-      findingOf('dependencies_broken'),
-    ],
-  })
-
-  const onHost = await answered(await all.send('POST', PLANS, { target: 'host' }), 201)
-  const inContainer = await answered(await all.send('POST', PLANS, { target: 'lxc:101' }), 201)
-
-  expect(onHost).toMatchObject({
-    findings: [
-      { code: 'repository_unreachable', repository },
-      { code: 'conffile_changed', packages: ['app'] },
-      { code: 'self_impact', severity: 'warning', packages: ['openssh-server'] },
-    ],
-  })
-  expect(inContainer).toMatchObject({ findings: [] })
-})
-
-test.each([
-  ['openssh-server', true],
-  ['pve-container', true],
-  ['proxmox-backup-client', true],
-  ['lxc-pve', true],
-  ['ops-panel', true],
-  ['proxmox-kernel-6.8', false],
-  ['pve-firmware', false],
-  ['libc6', false],
-  ['systemd', false],
-  ['openssh-client', false],
-])('the panel stands on %s of the host: %j', async (name, stands) => {
-  const planned = [`Inst ${name} [1] (2 Debian:12.15/oldstable [amd64])`]
-  const all = await planApp({ simulated: { stdout: simulation({ planned }) } })
-
-  const made = await answered(await all.send('POST', PLANS, { target: 'host' }), 201)
-
-  expect(made).toMatchObject({ findings: stands ? [{ code: 'self_impact', packages: [name] }] : [] })
-})
-
-test('a plan that a finding forbids is refused with the findings, and not stored', async () => {
-  const all = await planApp({ simulated: { stdout: ONE } })
-  await checked(all, { findings: [findingOf('root_read_only')] })
-
-  const answer = await all.send('POST', PLANS, { target: 'host' })
-
-  expect(await answered(answer, 422)).toMatchObject({
-    code: 'plan_impossible',
-    findings: [{ code: 'root_read_only', severity: 'blocking' }],
-  })
-  expect(await rows(all.app.db, 'SELECT id FROM plans')).toEqual([])
 })
 
 test('a stopped container, one without apt, and an unreachable one are different refusals', async () => {
@@ -210,7 +121,6 @@ test.each([
   [{ target: 'host', packages: [] }, 'invalid_request'],
   [{ target: 'host', packages: ['a b'] }, 'invalid_request'],
   [{ target: 'host', exclude: ['-o'] }, 'invalid_request'],
-  [{ target: 'host', exclude: Array(901).fill('app') }, 'invalid_request'],
   [{ target: 'host', only: 'some' }, 'invalid_request'],
 ])('%j is refused, and nothing runs', async (body, code) => {
   const { app, send } = await planApp()
@@ -218,6 +128,32 @@ test.each([
   await refused(await send('POST', PLANS, body), 400, code)
 
   expect(app.ran).toEqual([])
+})
+
+/** That many different names of packages, of 200 characters each. */
+const longNames = (count: number) =>
+  Array.from({ length: count }, (_, n) => String(n).padStart(4, '0').padEnd(200, 'x'))
+
+test('the names of a choice are bounded in number and in their characters, and a command of all of them fits', async () => {
+  const { app, send } = await planApp({ simulated: { stdout: ONE } })
+
+  const { details } = await refused(
+    await send('POST', PLANS, { target: 'host', packages: longNames(200), exclude: longNames(101) }),
+    400,
+    'invalid_request',
+  )
+  await refused(await send('POST', PLANS, { target: 'host', exclude: Array(901).fill('app') }), 400, 'invalid_request')
+  expect(app.ran).toEqual([])
+  await answered(await send('POST', PLANS, { target: 'host', exclude: longNames(275) }), 201)
+
+  expect(details?.map(({ field }) => field)).toEqual(['exclude'])
+  const selection = { only: 'all', packages: null, exclude: longNames(275), allow_remove: false } as const
+  const take = Array.from({ length: MOST_COMPARED }, (_, n) => `/etc/${String(n).padEnd(360, 'x')}`)
+  // Linux takes no longer argument than 128 KiB, and sshd gives a command as one.
+  for (const elevation of ['root', 'rule', 'helper'] as const) {
+    const command = plannedCommand('101', { hash: 'a'.repeat(64), take, selection }, elevation)
+    expect(quote(script(START, 'ops-panel-job', RUN, 'name', '1', ...command)).length).toBeLessThan(131_072)
+  }
 })
 
 test('two simulations of a user run at a time', async () => {
@@ -246,9 +182,11 @@ test('the plans of a user are bounded in number and size, and the plan of a runn
   expect(ids).toHaveLength(302)
   expect(ids.slice(0, 2)).toEqual(['running', 'p10'])
 
-  for (let n = 0; n < 5; n += 1) await all.store(`big${n}`, { actions: `["${'x'.repeat(9_000_000)}"]` })
+  const big = JSON.stringify('x'.repeat(9_000_000))
+  const each = [{ actions: big }, { conffiles: big }, { selection: big }, { findings: big }, { selection: big }]
+  for (const [n, own] of each.entries()) await all.store(`big${n}`, own)
   const left = (await rows(all.app.db, 'SELECT id FROM plans ORDER BY rowid')).map(({ id }) => id)
-  expect(left.slice(-3)).toEqual(['big2', 'big3', 'big4'])
+  expect(left.filter((id) => String(id).startsWith('big'))).toEqual(['big2', 'big3', 'big4'])
   expect(left).toContain('of-another')
   expect(left).toContain('running')
 })

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { readCheck } from '../../../db/checks.ts'
 import { checkOf } from '../../../functions/checks/check.ts'
-import { PLAN_DIFFERS, PLANNED, plannedCommand } from '../../../functions/plans/plan-script.ts'
+import { PLAN_DIFFERS } from '../../../functions/plans/bound-script.ts'
+import { PLANNED, plannedCommand } from '../../../functions/plans/plan-script.ts'
 import { START } from '../../../jobs/script.ts'
 import { START as NOW } from '../../app.ts'
 import { audited, refused, rows } from '../answers.ts'
-import { differing, HASH, HOUR, planApp, SELECTION } from './plan-host.ts'
+import { differing, HASH, HOUR, known, planApp, SELECTION } from './plan-host.ts'
 
 const RUN = '/api/updates/run'
 
@@ -20,7 +21,7 @@ test.each([
 
   await ended(await start({ target, plan: 'p' }))
 
-  const command = plannedCommand(place, HASH, SELECTION, elevation)
+  const command = plannedCommand(place, { hash: HASH, take: [], selection: SELECTION }, elevation)
   expect(command.slice(0, begins.length)).toEqual(begins)
   const launched = app.ran.find(({ command: [, , text] }) => text === START)?.command
   expect(launched?.slice(-command.length)).toEqual(command)
@@ -68,6 +69,21 @@ test('a plan of another target, an expired one and a missing one start nothing',
   expect(app.ran).toEqual([])
 })
 
+test.each([[5], [null], [['p']]])(
+  '%j is no plan: the plan is to blame, unless the target is wrong too',
+  async (plan) => {
+    const { app, send } = await planApp()
+
+    const { details } = await refused(await send('POST', RUN, { target: 'host', plan }), 400, 'invalid_request')
+    await refused(await send('POST', RUN, { plan }), 400, 'target_missing')
+    await refused(await send('POST', RUN, { target: '', plan }), 400, 'target_missing')
+
+    expect(details).toEqual([{ field: 'plan', message: expect.stringMatching(/^Entrée invalide/) }])
+    expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
+    expect(await audited(app.db)).toEqual([])
+  },
+)
+
 test('a plan that the bounds keep from starting is not used up', async () => {
   const { store, send, start, read } = await planApp({ isBusy: true })
   for (const id of ['a', 'b', 'c', 'd']) await store(id)
@@ -98,6 +114,24 @@ test('a changed plan ends in error with the difference, and its output stays', a
   expect(record.output).toBe(
     `${text}Ce qui allait être fait n’est plus ce que le plan annonçait : rien n’a été changé. Faites un nouveau plan.`,
   )
+})
+
+test('a package that apt would install once more is told, and so is a protocol of apt that the hook does not know', async () => {
+  const differenceOf = async (...lines: string[]) => {
+    const { store, start, ended } = await planApp({ code: PLAN_DIFFERS, text: differing(...lines) })
+    await store('p', { actions: JSON.stringify([known({ name: 'app', to: '1.0' }), known({ name: 'lib' })]) })
+    return (await ended(await start({ target: 'host', plan: 'p' }))).plan_difference
+  }
+
+  expect(await differenceOf('upgrade app:amd64 1.0 1.0', 'reinstall lib:amd64 1.0 1.0', 'reinstall x:all 1 1')).toEqual(
+    [
+      { name: 'lib:amd64', planned: 'upgrade 1.0 2.0', found: 'reinstall 1.0 1.0' },
+      { name: 'x:all', planned: null, found: 'reinstall 1 1' },
+    ],
+  )
+  expect(await differenceOf('unknown format')).toEqual([
+    { name: 'DPkg::Pre-Install-Pkgs', planned: null, found: 'unknown format' },
+  ])
 })
 
 test('a long difference is cut, in the record and further in the list, and what the target prints cannot steer a reader', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { takeTurn } from '../../../db/jobs.ts'
+import { takeTurn } from '../../../db/job-list.ts'
+import { type Database, StorageError } from '../../../db/libsql/database.ts'
 import { START } from '../../../jobs/script.ts'
 import { audited, answered, refused, rows } from '../answers.ts'
 import { HASH, HOUR, planApp } from './plan-host.ts'
@@ -79,18 +80,24 @@ test('of two runs with a common plan at the same moment one starts, whole', asyn
   expect(await rows(app.db, 'SELECT id FROM plans WHERE job_id IS NOT NULL')).toHaveLength(2)
 })
 
-test('a run of 200 plans counts once for the bounds of its user, each job for those of its target', async () => {
-  const { app, store, plans, begin, send } = await prepared(200, { isBusy: true })
-  await begin(plans)
-  for (let n = 0; n < 9; n += 1) {
-    await store(`more${n}`, { target: `lxc:${500 + n}` })
-    await begin([`more${n}`])
-  }
-  await store('last', { target: 'lxc:600' })
+test('a user has 200 jobs in runs at a time, beside single ones, and keeps nobody else out', async () => {
+  const { app, store, plans, begin, send, start } = await prepared(200, { isBusy: true })
+  const { jobs } = await begin(plans)
+  for (let n = 0; n < 11; n += 1) await store(`more${n}`, { target: `lxc:${500 + n}` })
 
-  await refused(await send('POST', RUNS, { plans: ['last'] }), 429, 'queue_full')
+  const { error } = await refused(await send('POST', RUNS, { plans: ['more10'] }), 429, 'queue_full')
+  for (let n = 0; n < 10; n += 1) await start({ target: `lxc:${500 + n}`, plan: `more${n}` })
+  await refused(await send('POST', '/api/updates/run', { target: 'lxc:510', plan: 'more10' }), 429, 'queue_full')
+  for (const body of [{ target: 'host' }, { target: 'lxc:101', plan: await store('other', { target: 'lxc:101' }) }])
+    await answered(await app.request('POST', '/api/updates/run', { as: 'admin', body }), 202)
 
-  expect(await rows(app.db, 'SELECT count(*) AS n FROM jobs')).toEqual([{ n: 209 }])
+  expect(error).toMatch(/ 3 par utilisateur pour une même cible, 200 par utilisateur .*plusieurs cibles\./)
+  const ended = jobs.slice(5).map(({ job_id }) => job_id)
+  await app.db.run(`UPDATE jobs SET status = 'success' WHERE id IN (SELECT value FROM json_each(?))`, [
+    JSON.stringify(ended),
+  ])
+  await begin(['more10'])
+  expect(await rows(app.db, `SELECT count(*) AS n FROM jobs`)).toEqual([{ n: 200 + 10 + 2 + 1 }])
 })
 
 test('a run with a target that has too many jobs already starts nothing', async () => {
@@ -115,7 +122,73 @@ test('four jobs of a run work at a time; the fifth says that it waits', async ()
   await expect
     .poll(async () => read(`/api/updates/jobs/${fifth?.job_id}`))
     .toMatchObject({ output: expect.stringMatching(/^En attente de la fin de la tâche .* et de 3 autres…\n$/) })
-  expect(await rows(app.db, 'SELECT id FROM jobs WHERE begun = 1')).toHaveLength(4)
+  expect(await begun(app.db)).toHaveLength(4)
   expect(await takeTurn(app.db, fifth?.job_id ?? '')).toBe(false)
   expect(app.ran.filter(({ command: [, , text] }) => text === START)).toEqual([])
 })
+
+test('four jobs of all runs of a user work at a time, and four of another user', async () => {
+  const { app, plans, begin } = await prepared(12, { isBusy: true })
+
+  await begin(plans.slice(0, 2))
+  const { jobs } = await begin(plans.slice(2, 6))
+  await answered(await app.request('POST', RUNS, { as: 'admin', body: { plans: plans.slice(6) } }), 202)
+
+  const first = [101, 102, 103, 104, 107, 108, 109, 110].map((n) => `lxc:${n}`)
+  await expect.poll(() => begun(app.db)).toEqual(first)
+  expect(await takeTurn(app.db, jobs[2]?.job_id ?? '')).toBe(false)
+})
+
+test('jobs of a run that wait for other jobs do not hold up the rest of the run', async () => {
+  const { app, plans, begin, read } = await prepared(7, { isBusy: true })
+  for (const n of [101, 102, 103, 104])
+    await answered(await app.request('POST', '/api/updates/run', { as: 'admin', body: { target: `lxc:${n}` } }), 202)
+  await expect.poll(() => begun(app.db)).toHaveLength(4)
+
+  const { jobs } = await begin(plans)
+
+  await expect.poll(() => begun(app.db)).toEqual([101, 102, 103, 104, 105, 106, 107].map((n) => `lxc:${n}`))
+  const blocked = await read(`/api/updates/jobs/${jobs[3]?.job_id}`)
+  expect(blocked.output).toMatch(/^En attente de la fin de la tâche \S+ \(lxc:104\)…\n$/)
+})
+
+const AWAY = 'La base de données ne répond pas.'
+
+test.each([
+  [4, 'first', 0, 500],
+  [4, 'second', 1, 202],
+  [60, 'second', 1, 500],
+])('a run of %i plans starts whole or not at all when the %s read of jobs fails', async (count, _, at, status) => {
+  const { app, plans, send } = await prepared(count)
+  failReads(app.db, at)
+
+  const answer = await send('POST', RUNS, { plans })
+
+  expect(answer.status).toBe(status)
+  await app.services.jobs.maintain()
+  const end = status === 202 ? { status: 'success', error: null } : { status: 'error', error: AWAY }
+  await expect.poll(() => rows(app.db, 'SELECT DISTINCT status, error FROM jobs')).toEqual([end])
+  expect(app.ran.filter(({ command: [, , text] }) => text === START)).toHaveLength(status === 202 ? count : 0)
+})
+
+/** Lets one read of whole jobs fail: the one with this number after the next transaction. */
+function failReads(db: Database, at: number): void {
+  const { batch, query } = db
+  let isRecorded = false
+  let reads = 0
+  db.batch = async (statements) => {
+    const changed = await batch(statements)
+    isRecorded = true
+    return changed
+  }
+  db.query = (row, sql, args) => {
+    const isCounted = isRecorded && sql.startsWith('SELECT * FROM jobs')
+    return isCounted && reads++ === at ? Promise.reject(new StorageError('away')) : query(row, sql, args)
+  }
+}
+
+/** The targets of the jobs that work. */
+async function begun(db: Database): Promise<string[]> {
+  const found = await rows(db, `SELECT target FROM jobs WHERE begun = 1 AND status = 'running' ORDER BY target`)
+  return found.map(({ target }) => String(target))
+}
