@@ -1,6 +1,10 @@
+/*
+ * Lists of jobs: for people, for their followers, and for the queue, which takes the next ones from its list.
+ */
 import * as z from 'zod'
-import { JobRow } from './jobs.ts'
+import { conflict, type Followed, JobRow } from './jobs.ts'
 import type { Database } from './libsql/database.ts'
+import { StoredText } from './libsql/text.ts'
 
 /** The newest jobs of one kind, the newest first. */
 export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
@@ -69,6 +73,64 @@ export function jobsOfRun(db: Database, run: string): Promise<ListedJob[]> {
     `SELECT ${LISTED} FROM jobs JOIN users ON users.id = started_by WHERE run_id = ? ORDER BY jobs.rowid`,
     [run],
   )
+}
+
+/** The arguments of a job may have 100 kB, and a database server limits the bytes of an answer. */
+const PAGE = 50
+
+/** The rows of these jobs in the order of their start, without those that another instance has taken over. */
+export async function followedJobs(db: Database, jobs: readonly Followed[]): Promise<JobRow[]> {
+  const rows: JobRow[] = []
+  for (let at = 0; at < jobs.length; at += PAGE) {
+    const page = new Map(jobs.slice(at, at + PAGE).map(({ id, epoch }) => [id, epoch]))
+    const found = await db.query(
+      JobRow,
+      'SELECT * FROM jobs WHERE id IN (SELECT value FROM json_each(?)) ORDER BY rowid',
+      [JSON.stringify([...page.keys()])],
+    )
+    rows.push(...found.filter(({ id, epoch }) => page.get(id) === epoch))
+  }
+  return rows
+}
+
+const Queued = z.object({
+  id: z.string(),
+  queue: StoredText,
+  target: StoredText,
+  begun: z.number().transform(Boolean),
+  run_id: z.string().nullable(),
+  started_by: z.number(),
+})
+
+/** A running job with its queue; `begun` is true once the job has had its turn. */
+export type QueuedJob = z.infer<typeof Queued>
+
+/** All running jobs, in the order of their turns. */
+export function queuedJobs(db: Database): Promise<QueuedJob[]> {
+  return db.query(
+    Queued,
+    `SELECT id, queue, target, begun, run_id, started_by FROM jobs WHERE status = 'running'
+     ORDER BY begun DESC, turn, rowid`,
+  )
+}
+
+/** The number of jobs of all runs of one user that work at a time. */
+export const AT_ONCE_OF_RUNS = 4
+
+/**
+ * Records that a running job has its turn. False while a conflicting job has one, or, for a job of a run, while enough
+ * jobs of runs of the same user have one.
+ */
+export async function takeTurn(db: Database, id: string): Promise<boolean> {
+  const changed = await db.run(
+    `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
+       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
+         AND ${conflict('other.queue', 'jobs.queue')})
+       AND (run_id IS NULL OR (SELECT count(*) FROM jobs AS mate WHERE mate.status = 'running' AND mate.begun = 1
+         AND mate.run_id IS NOT NULL AND mate.started_by = jobs.started_by AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUNS})`,
+    [id],
+  )
+  return changed > 0
 }
 
 const Version = z.object({ newest: z.number().nullable(), running: z.number() })

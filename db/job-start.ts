@@ -9,18 +9,28 @@ import type { Database, Statement } from './libsql/database.ts'
 import { storedText } from './libsql/text.ts'
 import { currentPlans, type PlansAt, usePlan } from './plans.ts'
 
-/** A job to record. `plan_id`: the plan that it carries out, which must be current. */
+/**
+ * A job to record. `plan_id`: the plan that it carries out, which must be current. `alone`: no other job of its kind may
+ * run or wait for the same target.
+ */
 export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
   folder?: string
   plan_id?: string
+  alone?: boolean
 }
 
-/** The most jobs of a kind that may run or wait: of one user for one target, of one user, and of all users. */
+/**
+ * The most jobs of a kind that may run or wait: of one user for one target, of one user, and of all users. The last two
+ * do not count jobs of runs, which keep nobody's single jobs out.
+ */
 export interface JobBounds {
   ofTarget: number
   ofUser: number
   ofAll: number
 }
+
+/** The most jobs of all runs of one user that may run or wait: the largest run, when no other one of the user does. */
+const MOST_IN_RUNS = 200
 
 /**
  * The number of latest jobs whose turns count, beside those of running jobs. Older turns are lower than all current
@@ -43,20 +53,42 @@ const TURN = `
     coalesce((SELECT max(turn) + 1 FROM near WHERE started_by = :user AND (begun = 1 OR status = 'running')), 0)
   )`
 
-/** The jobs that each bound counts. All jobs of a run count once. Jobs of one queue have the same target. */
+/** The jobs that each bound counts. Jobs of one queue have the same target. */
 const OF_KIND = `FROM jobs WHERE status = 'running' AND kind = :kind`
 const OF_USER = `${OF_KIND} AND started_by = :user`
 const OF_TARGET = `${OF_USER} AND queue = :queue AND (queue <> '' OR target = :target)`
-const STARTS = 'SELECT count(DISTINCT coalesce(run_id, id))'
+const ROOM_FOR_JOB = `(SELECT count(*) ${OF_TARGET}) < :ofTarget
+  AND (SELECT count(*) ${OF_USER} AND run_id IS NULL) < :ofUser
+  AND (SELECT count(*) ${OF_KIND} AND run_id IS NULL) < :ofAll`
 
-/** The bounds allow no further job. */
+/** The job of a kind that runs for a target, or is the next one to run. */
+const SAME = `(SELECT id ${OF_KIND} AND target = :target ORDER BY begun DESC, turn, rowid LIMIT 1)`
+
+/** The bounds allow no further job, or a run would have more than the `mostInRuns` jobs that a user's runs may have. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
+  readonly mostInRuns: number | undefined
+
+  constructor(kind: string, mostInRuns?: number) {
+    super(`no more jobs of kind ${kind}`)
+    this.mostInRuns = mostInRuns
+  }
 }
 
 /** A plan was used, has expired or is gone. Nothing was recorded. */
 export class PlanNotCurrent extends Error {
   override readonly name = 'PlanNotCurrent'
+}
+
+/** The job `id` runs or waits for the same target. Nothing was recorded. */
+export class AlreadyQueued extends Error {
+  override readonly name = 'AlreadyQueued'
+  readonly id: string
+
+  constructor(id: string) {
+    super(`job ${id} runs or waits for the same target`)
+    this.id = id
+  }
 }
 
 interface Lease {
@@ -66,23 +98,22 @@ interface Lease {
 
 /**
  * Records a job with its first follower and lease, and executes the `INSERT … SELECT`s of `more`, in one transaction.
- * Rejects with QueueFull when the bounds allow no further job, and with PlanNotCurrent.
+ * Rejects with QueueFull when the bounds allow no further job, with PlanNotCurrent, and with AlreadyQueued.
  */
 export async function addJob(
   db: Database,
   job: NewJob,
   lease: Lease,
   more: readonly Statement[] = [],
-  { ofTarget, ofUser, ofAll }: JobBounds = UNBOUNDED,
+  bounds: JobBounds = UNBOUNDED,
 ): Promise<Followed> {
-  const plans = plansOf([job])
-  const allowed = `(SELECT count(*) ${OF_TARGET}) < :ofTarget AND (${STARTS} ${OF_USER}) < :ofUser
-    AND (${STARTS} ${OF_KIND}) < :ofAll${plans ? ` AND ${currentPlans(':plans', ':at')}` : ''}`
-  const [added = 0] = await db.batch([
-    insertJob(job, lease, allowed, { ofTarget, ofUser, ofAll, plans: plans?.ids ?? null }),
+  const { kind, alone = false } = job
+  const needs = { kind, room: ROOM_FOR_JOB, plans: plansOf([job]), alone }
+  const given = { ...bounds, plans: needs.plans?.ids ?? null }
+  await record(db, needs, { ...valuesOf(job), ...given }, [
+    insertJob(job, lease, allOf(needs), given),
     ...afterJob(job, more),
   ])
-  if (added === 0) await refuse(db, job.kind, plans)
   return { id: job.id, epoch: 1 }
 }
 
@@ -99,29 +130,24 @@ export async function addRun(
   db: Database,
   { id, jobs }: NewRun,
   lease: Lease,
-  { ofTarget, ofUser, ofAll }: JobBounds = UNBOUNDED,
+  bounds: JobBounds = UNBOUNDED,
 ): Promise<Followed[]> {
   const [first] = jobs
   if (!first) return []
   const { kind, started_at: at, started_by: user } = first.job
   const plans = plansOf(jobs.map(({ job }) => job))
   const wanted = jobs.map((_, n) => `(:queue${n})`).join(', ')
-  const given = Object.fromEntries(jobs.map(({ job }, n) => [`queue${n}`, storedText(job.queue)]))
-  const run = positional(
-    `INSERT INTO runs (id, started_at, started_by)
-     WITH wanted (queue) AS (VALUES ${wanted})
-     SELECT :id, :at, :user WHERE (${STARTS} ${OF_USER}) < :ofUser AND (${STARTS} ${OF_KIND}) < :ofAll
-       AND NOT EXISTS (SELECT 1 FROM wanted WHERE (
-         SELECT count(*) ${OF_USER} AND jobs.queue = wanted.queue) >= :ofTarget)
-       ${plans ? `AND ${currentPlans(':plans', ':at')}` : ''}`,
-    { ...given, id, at, user, kind, ofTarget, ofUser, ofAll, plans: plans?.ids ?? null },
-  )
-  const [added = 0] = await db.batch([
-    run,
+  const queues = Object.fromEntries(jobs.map(({ job }, n) => [`queue${n}`, storedText(job.queue)]))
+  const room = `(SELECT count(*) ${OF_USER} AND run_id IS NOT NULL) + :count <= ${MOST_IN_RUNS}
+    AND NOT EXISTS (WITH wanted (queue) AS (VALUES ${wanted}) SELECT 1 FROM wanted WHERE (
+      SELECT count(*) ${OF_USER} AND jobs.queue = wanted.queue) >= :ofTarget)`
+  const needs = { kind, room, plans, alone: false, mostInRuns: MOST_IN_RUNS }
+  const given = { ...queues, ...bounds, id, at, user, kind, count: jobs.length, plans: plans?.ids ?? null }
+  await record(db, needs, given, [
+    positional(`INSERT INTO runs (id, started_at, started_by) SELECT :id, :at, :user WHERE ${allOf(needs)}`, given),
     ...jobs.map(({ job }) => insertJob(job, lease, 'EXISTS (SELECT 1 FROM runs WHERE id = :run)', { run: id })),
     ...jobs.flatMap(({ job, more }) => afterJob(job, more)),
   ])
-  if (added === 0) await refuse(db, kind, plans)
   return jobs.map(({ job }) => ({ id: job.id, epoch: 1 }))
 }
 
@@ -135,22 +161,23 @@ function insertJob(job: NewJob, { owner, leaseMs }: Lease, allowed: string, valu
      SELECT :id, :folder, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs,
        (${TURN}), :run, :plan
      WHERE ${allowed}`,
-    {
-      id: job.id,
-      folder: job.folder ?? null,
-      kind: job.kind,
-      args: job.args,
-      queue: storedText(job.queue),
-      target: storedText(job.target),
-      at: job.started_at,
-      user: job.started_by,
-      owner,
-      leaseMs,
-      run: null,
-      plan: job.plan_id ?? null,
-      ...values,
-    },
+    { ...valuesOf(job), owner, leaseMs, run: null, ...values },
   )
+}
+
+/** The columns of a new job by the names of their values. */
+function valuesOf(job: NewJob): Values {
+  return {
+    id: job.id,
+    folder: job.folder ?? null,
+    kind: job.kind,
+    args: job.args,
+    queue: storedText(job.queue),
+    target: storedText(job.target),
+    at: job.started_at,
+    user: job.started_by,
+    plan: job.plan_id ?? null,
+  }
 }
 
 /** Makes the statements that follow the record of a job and change nothing without it. */
@@ -168,19 +195,46 @@ function plansOf(jobs: readonly NewJob[]): PlansAt | undefined {
   return ids.length === 0 ? undefined : { ids: JSON.stringify(ids), at: jobs[0]?.started_at ?? '' }
 }
 
-async function refuse(db: Database, kind: string, plans: PlansAt | undefined): Promise<never> {
-  if (plans) {
-    const { sql, args } = positional(`SELECT ${currentPlans(':plans', ':at')} AS all_current`, {
-      plans: plans.ids,
-      at: plans.at,
-    })
-    const [found] = await db.query(AllCurrent, sql, args)
-    if (!found?.all_current) throw new PlanNotCurrent('a plan was used, has expired or is gone')
-  }
-  throw new QueueFull(`no more jobs of kind ${kind}`)
+/** The needs of a start. `room` is a condition with named values; `mostInRuns` is its bound on jobs of runs. */
+interface Needs {
+  kind: string
+  room: string
+  plans: PlansAt | undefined
+  alone: boolean
+  mostInRuns?: number
 }
 
-const AllCurrent = z.object({ all_current: z.number().transform(Boolean) })
+/** The SQL condition that a start has all that it needs. */
+function allOf({ room, plans, alone }: Needs): string {
+  return [room, ...(plans ? [currentPlans(':plans', ':at')] : []), ...(alone ? [`${SAME} IS NULL`] : [])].join(' AND ')
+}
+
+/** The obstacle to a start may be gone before the next statement can name it. */
+const ATTEMPTS = 3
+
+/** Executes the statements of a start in one transaction. Rejects with the reason when the first one records nothing. */
+async function record(db: Database, needs: Needs, values: Values, statements: readonly Statement[]): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const [added = 0] = await db.batch(statements)
+    if (added > 0) return
+    const { sql, args } = positional(
+      `SELECT ${needs.alone ? SAME : 'NULL'} AS same, ${needs.room} AS has_room,
+         ${needs.plans ? currentPlans(':plans', ':at') : 'true'} AS all_current`,
+      values,
+    )
+    const [found] = await db.query(Found, sql, args)
+    if (found?.same) throw new AlreadyQueued(found.same)
+    if (found && !found.all_current) throw new PlanNotCurrent('a plan was used, has expired or is gone')
+    if (!found?.has_room) break
+  }
+  throw new QueueFull(needs.kind, needs.mostInRuns)
+}
+
+const Found = z.object({
+  same: z.string().nullable(),
+  has_room: z.number().transform(Boolean),
+  all_current: z.number().transform(Boolean),
+})
 
 /** Turns a statement with named arguments into one with positional arguments. */
 function positional(sql: string, given: Values): Statement & { args: Values[string][] } {

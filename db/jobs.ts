@@ -80,41 +80,6 @@ export async function findJob(db: Database, id: string): Promise<JobRow | undefi
   return job
 }
 
-const Queued = z.object({
-  id: z.string(),
-  queue: StoredText,
-  target: StoredText,
-  begun: z.number().transform(Boolean),
-  run_id: z.string().nullable(),
-})
-
-/** A running job with its queue; `begun` is true once the job has had its turn. */
-export type QueuedJob = z.infer<typeof Queued>
-
-/** All running jobs, in the order of their turns. */
-export function queuedJobs(db: Database): Promise<QueuedJob[]> {
-  return db.query(
-    Queued,
-    `SELECT id, queue, target, begun, run_id FROM jobs WHERE status = 'running' ORDER BY begun DESC, turn, rowid`,
-  )
-}
-
-/** The number of jobs of one run that work at a time. */
-export const AT_ONCE_OF_RUN = 4
-
-/** Records that a running job has its turn. False while a conflicting job, or enough jobs of the same run, have one. */
-export async function takeTurn(db: Database, id: string): Promise<boolean> {
-  const changed = await db.run(
-    `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
-       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
-         AND ${conflict('other.queue', 'jobs.queue')})
-       AND (run_id IS NULL OR (SELECT count(*) FROM jobs AS mate WHERE mate.run_id = jobs.run_id AND mate.begun = 1
-         AND mate.status = 'running' AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUN})`,
-    [id],
-  )
-  return changed > 0
-}
-
 /**
  * Records that the host has the job, and its parts unless they are recorded. False when another instance follows the
  * job.

@@ -1,10 +1,11 @@
-import { type ErrorTable, failuresOf } from '../runtime/errors.ts'
+import type { JobBounds, QueueFull } from '../db/job-start.ts'
+import { type ErrorTable, type Failure, failuresOf } from '../runtime/errors.ts'
 
 /** Error codes of jobs, each with its HTTP status and French sentence. */
 export const JOBS_ERRORS = {
   queue_full: [
     429,
-    'Trop de tâches sont en cours ou attendent : au plus {ofTarget} par utilisateur pour une même cible, {ofUser} par utilisateur, {ofAll} en tout. Attendez que l’une d’elles se termine.',
+    'Trop de tâches sont en cours ou attendent : au plus {ofTarget} par utilisateur pour une même cible, {most}. Attendez que l’une d’elles se termine.',
     { retryAfter: true },
   ],
   job_kind_missing: [
@@ -20,3 +21,15 @@ export const JOBS_ERRORS = {
 
 /** Creates a failure of this room, to be thrown. */
 export const jobFailure = failuresOf(JOBS_ERRORS)
+
+/** Jobs last minutes, so an earlier attempt would meet the same full queue. */
+const FULL_SECONDS = 30
+
+/** Creates the failure of a start that the bounds of its kind, or those of runs, have refused. */
+export function queueFull(cause: QueueFull, bounds: JobBounds | undefined): Failure {
+  const { ofTarget = '', ofUser = '', ofAll = '' } = bounds ?? {}
+  const most = cause.mostInRuns
+    ? `${cause.mostInRuns} par utilisateur dans ses lancements de plusieurs cibles`
+    : `${ofUser} par utilisateur, ${ofAll} en tout`
+  return jobFailure('queue_full', { cause, retryAfter: FULL_SECONDS, values: { ofTarget, most } })
+}

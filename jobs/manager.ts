@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
-import type { NewestOfKind } from '../db/job-list.ts'
-import { addJob, addRun, type NewJob, PlanNotCurrent, QueueFull } from '../db/job-start.ts'
+import { followedJobs, type NewestOfKind } from '../db/job-list.ts'
+import { addJob, addRun, AlreadyQueued, type NewJob, PlanNotCurrent, QueueFull } from '../db/job-start.ts'
 import { endJob, findJob, type Followed, type JobRow, requestCancel } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
@@ -13,7 +13,7 @@ import type { Log } from '../platform/log.ts'
 import type { Instance } from '../platform/program.ts'
 import type { Hub } from '../runtime/hub.ts'
 import type { Host } from '../ssh/ssh.ts'
-import { jobFailure } from './codes.ts'
+import { jobFailure, queueFull } from './codes.ts'
 import { finalEvent, jobTopic, newJobFolder, newJobId, outputEvent } from './events.ts'
 import { createFailedStarts } from './failed-starts.ts'
 import type { AnyJobKind } from './kind.ts'
@@ -30,6 +30,8 @@ export interface NewJobRequest {
   startedBy: number
   /** The id of the plan that the job carries out. Its start uses the plan up, in one transaction. */
   plan?: string
+  /** Whether no other job of the kind may run or wait for the same target. */
+  alone?: boolean
   /** Makes the audit entry of the start, which is stored in one transaction with the job. */
   announce?(id: string): Statement
 }
@@ -38,8 +40,9 @@ export interface Jobs {
   /** The names of the kinds that can be started. */
   kinds: readonly string[]
   /**
-   * Records a job, starts it in the background and returns its id; throws `queue_full`, and PlanNotCurrent. On demand
-   * (`onDemand`), returns only when the host has started the job or the job waits for another one.
+   * Records a job, starts it in the background and returns its id; throws `queue_full`, PlanNotCurrent, and
+   * AlreadyQueued. On demand (`onDemand`), returns only when the host has started the job or the job waits for another
+   * one.
    */
   start(job: NewJobRequest): Promise<string>
   /** Starts all jobs of a run like `start`, of one kind and for one user, or none. Returns their ids in the same order. */
@@ -74,9 +77,6 @@ const RENEW_MS = 2_000
 const UNKNOWN_MS = 30_000
 /** Proxies in front of a function host give up after 29 s or later. The next request continues the start. */
 const START_MS = 20_000
-
-/** Jobs last minutes, so an earlier attempt would meet the same full queue. */
-const FULL_SECONDS = 30
 
 export function createJobs({
   db,
@@ -213,7 +213,7 @@ export function createJobs({
     for (const id of unknown.keys()) if (!orphans.some((orphan) => orphan.id === id)) unknown.delete(id)
   }
 
-  const newJob = (name: string, { args, target, startedBy, plan, announce }: NewJobRequest) => {
+  const newJob = (name: string, { args, target, startedBy, plan, alone, announce }: NewJobRequest) => {
     const now = clock()
     const job: NewJob = {
       id: newJobId(now),
@@ -225,6 +225,7 @@ export function createJobs({
       started_at: timestamp(now),
       started_by: startedBy,
       ...(plan !== undefined && { plan_id: plan }),
+      ...(alone && { alone }),
     }
     return { job, more: announce ? [announce(job.id)] : [] }
   }
@@ -234,16 +235,14 @@ export function createJobs({
     try {
       const added = await add()
       list.changed()
-      for (const { id, epoch } of added) {
-        const found = await findJob(db, id)
-        // With a slow database the lease may have expired, and another instance may have taken the job over.
-        if (found?.epoch === epoch && !stopped) run(found)
-      }
+      // All rows are read before the first job starts: a start that fails must not leave a part of a run at work. With
+      // a slow database the lease may have expired, and another instance may have taken a job over.
+      for (const found of await followedJobs(db, added)) if (!stopped) run(found)
     } catch (error) {
-      if (error instanceof PlanNotCurrent) throw error
-      if (error instanceof QueueFull)
-        throw jobFailure('queue_full', { cause: error, retryAfter: FULL_SECONDS, values: { ...kindOf(name).bounds } })
-      for (const id of ids) failedStarts.add(id)
+      if (error instanceof PlanNotCurrent || error instanceof AlreadyQueued) throw error
+      if (error instanceof QueueFull) throw queueFull(error, kindOf(name).bounds)
+      // A job that has a follower runs: its withdrawal could come after its start on the host.
+      for (const id of ids) if (!runs.has(id)) failedStarts.add(id)
       throw error
     }
     const startedOrWaiting = ids.flatMap((id) => runs.get(id)?.startedOrWaiting ?? [])

@@ -2,7 +2,7 @@
  * The queue of jobs. Without it, two jobs could change one container at the same time, and one user's jobs could hold
  * up everybody else's.
  */
-import { AT_ONCE_OF_RUN, type QueuedJob, queuedJobs, takeTurn } from '../db/jobs.ts'
+import { AT_ONCE_OF_RUNS, type QueuedJob, queuedJobs, takeTurn } from '../db/job-list.ts'
 import type { Database } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 import { LeaseLost } from './output.ts'
@@ -33,8 +33,8 @@ interface Waiting {
 }
 
 /**
- * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. Of the jobs of one run,
- * a few work at a time. One query serves all waiting jobs.
+ * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. Of the jobs of all runs
+ * of one user, a few work at a time. One query serves all waiting jobs.
  */
 export function createJobQueue(db: Database, log: Log): JobQueue {
   const waiting = new Set<Waiting>()
@@ -49,9 +49,13 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
       try {
         const jobs = await queuedJobs(db)
         for (const one of candidates) {
-          const isNext = one.update(jobsAhead(jobs, one.id))
+          const own = jobs.find(({ id }) => id === one.id)
+          const isNext = one.update(own && jobsAhead(jobs, own))
           // A job that arrived after the query may be ahead of this one. The database gives the turn to one of them.
-          if (isNext && (await takeTurn(db, one.id))) one.start()
+          if (!isNext || !own || !(await takeTurn(db, one.id))) continue
+          // The next candidates of this list count the job as one that works.
+          own.begun = true
+          one.start()
         }
       } catch (error) {
         // The jobs keep waiting for the next read.
@@ -123,19 +127,14 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
   }
 }
 
-/**
- * The jobs ahead of a job that conflict with it, or else those of its run that it has to wait for; undefined when the
- * job is not in the list.
- */
-function jobsAhead(jobs: readonly QueuedJob[], id: string): QueuedJob[] | undefined {
-  const at = jobs.findIndex((job) => job.id === id)
-  const own = jobs[at]
-  if (!own || own.begun) return own && []
-  const ahead = jobs.slice(0, at)
-  const conflicting = ahead.filter((job) => conflict(job.queue, own.queue))
+/** The jobs ahead of a job that conflict with it, or else those that work and use up the turns of its user's runs. */
+function jobsAhead(jobs: readonly QueuedJob[], own: QueuedJob): QueuedJob[] {
+  if (own.begun) return []
+  const conflicting = jobs.slice(0, jobs.indexOf(own)).filter((job) => conflict(job.queue, own.queue))
   if (own.run_id === null || conflicting.length > 0) return conflicting
-  const mates = ahead.filter(({ run_id }) => run_id === own.run_id)
-  return mates.length < AT_ONCE_OF_RUN ? [] : mates
+  // A job that waits for another target does not hold up the rest of its run.
+  const mates = jobs.filter((job) => job.begun && job.run_id !== null && job.started_by === own.started_by)
+  return mates.length < AT_ONCE_OF_RUNS ? [] : mates
 }
 
 function conflict(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { findHostAccount } from '../../db/users.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import { startCheck } from './check-job.ts'
@@ -22,22 +22,11 @@ export default defineFunction({
     body: { target: 'lxc:101' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Vérification lancée.' },
   },
-  errors: [
-    'target_invalid',
-    'ssh_incomplete',
-    'ssh_password_unreadable',
-    'profile_missing',
-    'account_kept_out',
-    'queue_full',
-  ],
+  errors: ['target_invalid', ...WORKER_ERRORS, 'queue_full'],
 
   async handler({ body: { target } }, { db, user, settings, jobs, auditEntry, fail }) {
     if (!isCheckable(target)) throw fail('target_invalid', { values: { target: shortened(target) } })
-    await settings.sshAccount()
-    // The token may outlive its user's record, and a job needs an owner.
-    const account = await findHostAccount(db, user.id)
-    if (!account) throw fail('profile_missing')
-    if (account.kept_out) throw fail('account_kept_out')
+    await requireWorker({ db, settings, user })
     const job_id = await startCheck(
       { db, jobs, settings },
       {

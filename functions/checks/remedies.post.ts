@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
-import { findUser } from '../../db/users.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { OWNER_ERRORS, requireOwner } from '../auth/job-owner.ts'
 import { type Finding, RemedyAction } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
@@ -45,14 +45,7 @@ export default defineFunction({
     body: { target: 'lxc:101', action: 'repair_dpkg' },
     response: { job_id: '1772366400-k3x9q2pa', message: 'Réparation lancée.' },
   },
-  errors: [
-    'target_invalid',
-    'ssh_incomplete',
-    'ssh_password_unreadable',
-    'profile_missing',
-    'remedy_unknown',
-    'queue_full',
-  ],
+  errors: ['target_invalid', ...OWNER_ERRORS, 'remedy_unknown', 'queue_full'],
 
   async handler(
     { body: { target, action: asked, packages, repository } },
@@ -60,9 +53,7 @@ export default defineFunction({
   ) {
     const parsed = parseTarget(target)
     if (!parsed || parsed.kind === 'all') throw fail('target_invalid', { values: { target: shortened(target) } })
-    await settings.sshAccount()
-    // The token may outlive its user's record, and a job needs an owner.
-    if (!(await findUser(db, user.id))) throw fail('profile_missing')
+    await requireOwner({ db, settings, user })
     const action = ACTIONS.safeParse(asked).data
     const row = await readCheck(db, target)
     const check = row && checkOf(row, await upgradesOfAll(db), clock())

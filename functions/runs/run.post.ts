@@ -1,24 +1,28 @@
 import * as z from 'zod'
-import { PlanNotCurrent } from '../../db/job-start.ts'
-import { findHostAccount } from '../../db/users.ts'
+import { AlreadyQueued, PlanNotCurrent } from '../../db/job-start.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { documentedAs } from '../../runtime/input.ts'
+import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { isTooLong, shortened, Target } from '../hypervisor/target.ts'
 import { PlanId } from '../plans/plan.ts'
 import { plannedArgs, usablePlans } from '../plans/usable-plans.ts'
 import { defineFunction } from '../services.ts'
 import { upgradeJob } from './upgrade-job.ts'
 
+/** Any value: `refusal` blames the target, so the handler refuses what is no plan. */
+const GivenPlan = documentedAs(PlanId, z.unknown()).optional()
+
 export default defineFunction({
   method: 'POST',
   path: '/api/updates/run',
   summary: 'Start an upgrade',
   description:
-    'Starts an upgrade of one target as a job. A client follows its output on topic `update:<job_id>`. An invalid target makes a job that fails at once; a target of more than 64 characters is refused. For a container that does not exist, the job’s `exit_code` reports the failure. With a `plan`, exactly that plan is carried out or nothing is changed: a job that would do something else ends with the error code `plan_changed`. A run without a plan refreshes the package lists first; a run with one does not.',
+    'Starts an upgrade of one target as a job. A client follows its output on topic `update:<job_id>`. An invalid target makes a job that fails at once; a target of more than 64 characters is refused. For a container that does not exist, the job’s `exit_code` reports the failure. With a `plan`, exactly that plan is carried out or nothing is changed: a job that would do something else ends with the error code `plan_changed`. A run without a plan refreshes the package lists first; a run with one does not. A run without a plan starts nothing while an upgrade of the same target runs or waits, and names that job in `job_id`: 409 `already_queued`. A run with a plan waits for its turn.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
-  request: { body: z.object({ target: Target, plan: PlanId.optional() }), refusal: 'target_missing' },
+  request: { body: z.object({ target: Target, plan: GivenPlan }), refusal: 'target_missing' },
   status: 202,
   response: z.object({ job_id: JobId, message: z.string() }),
   example: {
@@ -26,25 +30,23 @@ export default defineFunction({
     response: { job_id: '1772366400-k3x9q2pa', message: 'Mise à jour lancée.' },
   },
   errors: [
+    'invalid_request',
     'target_invalid',
-    'ssh_incomplete',
-    'ssh_password_unreadable',
-    'profile_missing',
-    'account_kept_out',
+    ...WORKER_ERRORS,
     'queue_full',
+    'already_queued',
     'plan_missing',
     'plan_of_another_target',
     'plan_used',
     'plan_expired',
   ],
 
-  async handler({ body: { target, plan: asked } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
+  async handler({ body: { target, plan: given } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
+    const { data: asked, error } = PlanId.optional().safeParse(given)
+    const details = error?.issues.map(({ message }) => ({ field: 'plan', message }))
+    if (details) throw fail('invalid_request', { details })
     if (isTooLong(target)) throw fail('target_invalid', { values: { target: shortened(target) } })
-    await settings.sshAccount()
-    // The token may outlive its user's record, and a job needs an owner.
-    const account = await findHostAccount(db, user.id)
-    if (!account) throw fail('profile_missing')
-    if (account.kept_out) throw fail('account_kept_out')
+    await requireWorker({ db, settings, user })
     const [plan] = asked === undefined ? [] : await usablePlans(db, [asked], clock())
     if (plan && plan.target !== target) throw fail('plan_of_another_target')
     const start = () =>
@@ -53,7 +55,7 @@ export default defineFunction({
         args: plan ? plannedArgs(plan) : { target },
         target,
         startedBy: user.id,
-        ...(plan && { plan: plan.id }),
+        ...(plan ? { plan: plan.id } : { alone: true }),
         announce: (id) =>
           auditEntry('update_start', {
             target,
@@ -61,6 +63,7 @@ export default defineFunction({
           }),
       })
     const job_id = await start().catch(async (error: unknown) => {
+      if (error instanceof AlreadyQueued) throw fail('already_queued', { more: { job_id: error.id } })
       // Another request was faster.
       if (asked !== undefined && error instanceof PlanNotCurrent) await usablePlans(db, [asked], clock())
       throw error

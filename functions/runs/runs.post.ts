@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { PlanNotCurrent } from '../../db/job-start.ts'
-import { findHostAccount } from '../../db/users.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import { queueOf } from '../updates/upgrade.ts'
@@ -16,7 +16,7 @@ export default defineFunction({
   path: '/api/updates/runs',
   summary: 'Run several plans',
   description:
-    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. A few of the jobs work at a time, and the others wait; a failed one does not stop them. For the bounds on jobs, a run counts once.',
+    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
@@ -35,24 +35,10 @@ export default defineFunction({
       message: 'Mise à jour lancée.',
     },
   },
-  errors: [
-    'ssh_incomplete',
-    'ssh_password_unreadable',
-    'profile_missing',
-    'account_kept_out',
-    'queue_full',
-    'plan_missing',
-    'plan_used',
-    'plan_expired',
-    'target_repeated',
-  ],
+  errors: [...WORKER_ERRORS, 'queue_full', 'plan_missing', 'plan_used', 'plan_expired', 'target_repeated'],
 
   async handler({ body: { plans: ids } }, { db, user, settings, jobs, clock, auditEntry, fail }) {
-    await settings.sshAccount()
-    // The token may outlive its user's record, and a job needs an owner.
-    const account = await findHostAccount(db, user.id)
-    if (!account) throw fail('profile_missing')
-    if (account.kept_out) throw fail('account_kept_out')
+    await requireWorker({ db, settings, user })
     const plans = await usablePlans(db, ids, clock())
     const places = plans.map(({ target }) => queueOf(target))
     if (new Set(places).size < places.length) throw fail('target_repeated')

@@ -24,6 +24,16 @@ test('follow continues at the given byte', async () => {
   expect(rest.text()).toBe(bytes.subarray(7).toString())
 })
 
+test('a start that another upgrade of the target keeps out names the job to follow', async () => {
+  const { printed, panel } = await signedIn()
+  const id = await upgrade(panel)
+
+  const refused = await upgrade(panel).catch((error: unknown) => error)
+
+  expect(refused).toMatchObject({ constructor: ApiError, status: 409, code: 'already_queued', jobId: id })
+  printed.end()
+})
+
 test.each([[{}], [{ WebSocket: false as const }]])(
   'following a missing job throws an ApiError: %j',
   async (options) => {

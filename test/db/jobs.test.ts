@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { countJobs, latestJobs } from '../../db/job-list.ts'
-import { addJob } from '../../db/job-start.ts'
-import { endJob, findJob, markLaunched, queuedJobs, requestCancel, takeTurn } from '../../db/jobs.ts'
+import { countJobs, followedJobs, latestJobs, queuedJobs, takeTurn } from '../../db/job-list.ts'
+import { addJob, addRun } from '../../db/job-start.ts'
+import { endJob, findJob, markLaunched, requestCancel } from '../../db/jobs.ts'
+import { saveUser } from '../../db/users.ts'
 import { NOW, openMigrated } from './database.ts'
 import { LEASE, recordJob } from './job.ts'
 
@@ -103,8 +104,8 @@ test('running jobs are listed in order of arrival, whatever the clocks say, with
   await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: LATER })
 
   expect(await queuedJobs(db)).toEqual([
-    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false, run_id: null },
-    { id: 'a', queue: 'host', target: 'host', begun: false, run_id: null },
+    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false, run_id: null, started_by: 1 },
+    { id: 'a', queue: 'host', target: 'host', begun: false, run_id: null, started_by: 1 },
   ])
 })
 
@@ -125,6 +126,43 @@ test('one of several conflicting jobs has its turn at a time, whichever instance
   expect(await takeTurn(db, 'one')).toBe(false)
   expect(await takeTurn(db, 'two')).toBe(false)
   expect((await queuedJobs(db)).map(({ id }) => id)).toEqual(['free', 'other', 'three', 'two'])
+})
+
+test('four jobs of all runs of a user have their turn at a time, beside single ones and those of others', async () => {
+  const db = await openMigrated()
+  const alice = await saveUser(db, 'alice', false, NOW)
+  const bob = await saveUser(db, 'bob', false, NOW)
+  const runOf = (started_by: number, ids: readonly string[]) => {
+    const jobs = ids.map((id) => ({
+      job: { id, kind: 'upgrade', args: '{}', queue: `lxc/${id}`, target: `lxc:${id}`, started_at: NOW, started_by },
+      more: [],
+    }))
+    return addRun(db, { id: `run ${ids[0]}`, jobs }, LEASE)
+  }
+  const [first] = await runOf(bob.id, ['1', '2'])
+  await runOf(bob.id, ['3', '4', '5'])
+  await runOf(alice.id, ['6'])
+  await recordJob(db, 'single')
+
+  for (const id of ['1', '2', '3', '4']) expect(await takeTurn(db, id)).toBe(true)
+  expect(await takeTurn(db, '5')).toBe(false)
+  for (const id of ['6', 'single']) expect(await takeTurn(db, id)).toBe(true)
+
+  expect(first && (await endJob(db, first, SUCCESS, { now: LATER }))).toBe(true)
+  expect(await takeTurn(db, '5')).toBe(true)
+})
+
+test('of the jobs that were recorded together those are followed that no other instance has taken over', async () => {
+  const db = await openMigrated()
+  const ids = Array.from({ length: 60 }, (_, at) => `job ${at}`)
+  const recorded = []
+  for (const id of ids) recorded.push(await recordJob(db, id))
+  await db.run(`UPDATE jobs SET epoch = 2 WHERE id = 'job 7'`)
+
+  const rows = await followedJobs(db, recorded)
+
+  expect(rows.map(({ id }) => id)).toEqual(ids.filter((id) => id !== 'job 7'))
+  expect(await followedJobs(db, [])).toEqual([])
 })
 
 test('the newest jobs are listed first, jobs of one moment by their order, and at most the limit', async () => {

@@ -10,6 +10,7 @@ const ErrorBody = z.strictObject({
   code: z.string(),
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
   findings: z.array(z.looseObject({ code: z.string() })).optional(),
+  job_id: z.string().optional(),
 })
 
 /** Checks that an answer is this refusal, in the format of every refusal, and returns its body. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { queuedJobs } from '../../db/jobs.ts'
+import { queuedJobs } from '../../db/job-list.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'

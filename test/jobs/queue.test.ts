@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { auditEntry, readAudit } from '../../db/audit.ts'
 import { endJob } from '../../db/jobs.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
+import { saveUser } from '../../db/users.ts'
 import type { DemoHost } from '../../demo/host.ts'
 import { LeaseLost } from '../../jobs/output.ts'
 import { createJobQueue } from '../../jobs/queue.ts'
@@ -141,6 +142,30 @@ test('of jobs that start at once no more are taken than the bounds allow, whiche
     ).toBe(10)
   expect(await tried(['host'], 'mallory')).toBe(0)
   expect(await statuses(db)).toHaveLength(50)
+})
+
+test('runs of several targets leave the single jobs of all users their fifty', async () => {
+  const demo = await startDemo()
+  heldUpgrades(demo)
+  const { jobs, again, start, db } = await jobService(demo)
+  const other = again()
+  const startRun = async (at: number, by: string) => {
+    const { id: startedBy } = await saveUser(db, by, false, NOW)
+    const targets = Array.from({ length: 100 }, (_, n) => `lxc:${1000 + n}`)
+    const requests = targets.map((target) => ({ kind: 'upgrade', args: { target }, target, startedBy }))
+    return (at % 2 ? jobs : other.jobs).startRun(`run ${by} ${at}`, requests)
+  }
+  const users = ['bob', 'alice', 'zoe', 'ops', 'eve']
+
+  for (const by of ['bob', 'alice']) {
+    const tried = await Promise.allSettled([0, 1, 2, 3].map((at) => startRun(at, by)))
+    expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    for (const one of tried) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'queue_full' })
+  }
+  for (const by of users) for (let n = 0; n < 10; n += 1) await start(n % 2 ? jobs : other.jobs, `lxc:${2000 + n}`, by)
+
+  await expect(start(jobs, 'host', 'mallory')).rejects.toMatchObject({ code: 'queue_full' })
+  expect(await statuses(db)).toHaveLength(400 + 50)
 })
 
 test('a refused job leaves no audit entry and no record', async () => {

@@ -159,10 +159,14 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'PUT /api/updates/holds': one(['true', 'false']).map(
     (held) => `{"target":"lxc:101","packages":["curl"],"held":${held}}`,
   ),
+  'PUT /api/updates/plans/:id/conffiles': one(['keep', 'take']).map(
+    (choice) => `{"choices":[{"file":"/etc/rig.conf","choice":"${choice}"}]}`,
+  ),
   'POST /api/updates/plans': one(['{"target":"host"}', '{"target":"lxc:101","only":"security","exclude":["curl"]}']),
   'POST /api/updates/runs': known('plan').map((id) => `{"plans":["${id}"]}`),
-  'POST /api/updates/run': one(['host', 'lxc:101', 'lxc:999', 'nonsense', 'all']).map(
-    (target) => `{"target":"${target}"}`,
+  'POST /api/updates/run': fc.oneof(
+    one(['host', 'lxc:101', 'lxc:999', 'nonsense', 'all']).map((target) => `{"target":"${target}"}`),
+    known('plan').map((id) => `{"target":"lxc:101","plan":"${id}"}`),
   ),
 }
 
@@ -255,8 +259,8 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ':task': fc.oneof(known('task'), fc.constant('UPID:pve:0003E2F1:01C3A5B7:6745A000:vzstart:101:panel@pve!ops:')),
 }
 
-const parameter = (name: string): fc.Arbitrary<string> => {
-  const right = VALID_PARAMETERS[name]
+const parameter = (name: string, path: string): fc.Arbitrary<string> => {
+  const right = path.startsWith('/api/updates/plans/:id/') ? known('plan') : VALID_PARAMETERS[name]
   return right ? fc.oneof(often(right, 1), often(part, 1)) : part
 }
 
@@ -296,7 +300,7 @@ const query = (fn: Target) => {
 
 /** The path of the function, sometimes distorted. */
 const targetOf = (fn: Target): fc.Arbitrary<string> => {
-  const pieces = fn.path.split('/').map((each) => (each.startsWith(':') ? parameter(each) : fc.constant(each)))
+  const pieces = fn.path.split('/').map((each) => (each.startsWith(':') ? parameter(each, fn.path) : fc.constant(each)))
   const straight = fc.tuple(...pieces).map((all) => all.join('/'))
   const bend = one<(path: string) => string>([
     (path) => `/${path}`,

@@ -7,6 +7,7 @@ const ErrorBody = z.strictObject({
   code: z.string(),
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
   findings: z.array(z.looseObject({ code: z.string() })).optional(),
+  job_id: z.string().optional(),
 })
 
 const statuses = new Map<string, number>(Object.entries(ERRORS).map(([code, [status]]) => [code, status]))

@@ -206,6 +206,11 @@ async function populateChecks(db: Database, now: string): Promise<void> {
   }
 }
 
+const CONFFILE = {
+  ...{ file: '/etc/rig.conf', package: 'app', state: 'conflict', choice: 'keep', public: true },
+  ...{ diff: '-a\n+b', diff_cut: false, diff_missing: null },
+}
+
 /** Stores plans of containers, and an ended run of one more. */
 async function populatePlans(db: Database, known: Populated, now: string): Promise<void> {
   const expires_at = timestamp(new Date(Date.parse(now) + 3_600_000))
@@ -217,11 +222,19 @@ async function populatePlans(db: Database, known: Populated, now: string): Promi
       target: `lxc:${101 + n}`,
       hash: '0'.repeat(64),
       made_at: now,
-      made_by: 'user-0',
+      made_by: 'admin-0',
       expires_at,
       selection,
     }
-    await addPlan(db, { ...plan, actions: '[]', findings: '[]', download_bytes: null, disk_bytes: null, job_id: null })
+    await addPlan(db, {
+      ...plan,
+      actions: '[]',
+      findings: '[]',
+      conffiles: JSON.stringify([CONFFILE]),
+      download_bytes: null,
+      disk_bytes: null,
+      job_id: null,
+    })
     known.plan.push(id)
   }
   const run = 'b'.repeat(24)

@@ -133,6 +133,7 @@ function balancerEvent({ method, path, headers, cookie, body }: Asked) {
 
 const Token = z.object({ access_token: z.string() })
 const Started = z.object({ job_id: z.string() })
+const Plan = z.object({ id: z.string() })
 const Piece = z.object({ chunk: z.string(), next_offset: z.number(), ended: z.boolean() })
 
 /**
@@ -163,7 +164,9 @@ export function functionClient(next: () => Promise<Send>) {
       token = Token.parse(answered.json()).access_token
       return answered
     },
-    start: async (target: string) => Started.parse((await ask('POST', '/api/updates/run', { target })).json()).job_id,
+    start: async (target: string, plan?: string) =>
+      Started.parse((await ask('POST', '/api/updates/run', { target, plan })).json()).job_id,
+    plan: async (target: string) => Plan.parse((await ask('POST', '/api/updates/plans', { target })).json()).id,
     /** Polls the output from its position; `text` is all of it, `ended` means that it is complete. */
     poller(id: string) {
       let [text, offset, ended] = ['', 0, false]

@@ -20,6 +20,8 @@ import { functionEnvironment } from './function-environment.ts'
 
 const manifest = { functions, jobKinds, sockets, tasks }
 const SessionList = z.array(z.looseObject({ id: z.number() }))
+const RUN = '/api/updates/run'
+const Started = z.object({ job_id: z.string(), code: z.string().optional() })
 const SCHEDULED = { source: 'aws.events', 'detail-type': 'Scheduled Event' }
 
 let demo: DemoHost
@@ -114,8 +116,9 @@ test('a start of a queued job is answered at once; a request after its turn has 
   const output = controlledOutput(demo)
   const client = wandering(ways.fetch)
   await client.signIn()
+  const plan = await client.plan('lxc:101')
   const first = await client.start('lxc:101')
-  const second = await client.start('lxc:101')
+  const second = await client.start('lxc:101', plan)
   expect(await rowOf(second)).toMatchObject({ launched: false, status: 'running' })
   expect(starts(demo)).toHaveLength(1)
   output.print('fait\n')
@@ -127,6 +130,21 @@ test('a start of a queued job is answered at once; a request after its turn has 
   expect(pollers[0]?.text()).toBe('fait\n')
   expect(pollers[1]?.text()).toMatch(/^En attente de la fin de la tâche .*…\n$/)
   expect(starts(demo)).toHaveLength(2)
+})
+
+test('of the starts of one target at several instances at the same moment one begins, and the others name its job', async () => {
+  const output = controlledOutput(demo)
+  const client = functionClient(async () => ways.fetch(instance()))
+  await client.signIn()
+
+  const answers = await Promise.all(Array.from({ length: 4 }, () => client.ask('POST', RUN, { target: 'lxc:101' })))
+
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409])
+  const ids = new Set(answers.map((answer) => Started.parse(answer.json()).job_id))
+  expect(ids.size).toBe(1)
+  expect(answers.flatMap((answer) => Started.parse(answer.json()).code ?? [])).toEqual(Array(3).fill('already_queued'))
+  expect(starts(demo)).toHaveLength(1)
+  output.end()
 })
 
 test('a job that cannot begin has ended before its start is answered', async () => {

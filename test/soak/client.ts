@@ -19,6 +19,7 @@ interface Company {
   random: Random
 }
 
+/** A started job, or the one that runs already for the same target. */
 const Started = z.object({ job_id: z.string() })
 const Me = z.object({ username: z.string(), theme: z.string() })
 const Layout = z.looseObject({ soak: z.string().optional() })
@@ -81,10 +82,11 @@ export async function live({ world, ledger, gate, given, random }: Company, numb
 
   const runJob = async () => {
     const body = { target: random.pick(TARGETS) }
-    const mayRefuse = ['queue_full']
+    const mayRefuse = ['queue_full', 'already_queued']
     const answer = await line.ask({ method: 'POST', path: '/api/updates/run', body, token: session.token(), mayRefuse })
-    if (answer?.status !== 202) return
+    if (answer?.status !== 202 && answer?.code !== 'already_queued') return
     const { job_id: id } = Started.parse(answer.body)
+    if (answer.status !== 202) return follow(id)
     ledger.jobs.set(id, account.username)
     const cancels = random.chance(0.08)
     await Promise.all([follow(id), cancels && cancel(id)])

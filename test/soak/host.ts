@@ -10,14 +10,17 @@ export const ACCOUNTS = Array.from({ length: 20 }, (_, at) => ({
 const FIRST_CONTAINER = 9000
 const CONTAINERS = 60
 
-/** The targets of upgrades: many containers, because jobs of one target run one after another. */
+/**
+ * The targets of upgrades: many containers, because jobs of one target run one after another. Each container has two
+ * names, because a target has one upgrade without a plan at a time: jobs of both names wait for each other.
+ */
 export const TARGETS = [
   'host',
-  ...Array.from({ length: CONTAINERS }, (_, at) => `lxc:${FIRST_CONTAINER + at}`),
+  ...Array.from({ length: CONTAINERS }, (_, at) => FIRST_CONTAINER + at).flatMap((id) => [`lxc:${id}`, `lxc:0${id}`]),
 ] as const
 
 export function isOwnContainer(id: string): boolean {
-  return /^9\d{3}$/.test(id)
+  return /^0?9\d{3}$/.test(id)
 }
 
 /** The first line of an upgrade's output, whose number identifies it in the stored output. */

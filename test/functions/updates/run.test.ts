@@ -84,10 +84,10 @@ test('the start is audited with the target and the user', async () => {
 
 test('two jobs started at the same moment have ids of their own', async () => {
   const app = await busyApp()
-  const start = async () =>
-    Started.parse(await answered(await app.request('POST', PATH, { as: 'user', body: { target: 'host' } }), 202)).job_id
+  const start = async (target: string) =>
+    Started.parse(await answered(await app.request('POST', PATH, { as: 'user', body: { target } }), 202)).job_id
 
-  expect(await start()).not.toBe(await start())
+  expect(await start('host')).not.toBe(await start('lxc:101'))
 })
 
 test.each([
@@ -221,12 +221,13 @@ test.each([65, 1_000_000])('a target of %i characters is 400, and nothing of it 
   expect(app.ran).toEqual([])
 })
 
-test('a fourth job of one user for one target gives 429 with the reason and the wait, and is not audited', async () => {
+test('a fourth job of one user for one container gives 429 with the reason and the wait, and is not audited', async () => {
   const app = await busyApp()
-  const start = () => app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
-  for (const status of [202, 202, 202]) expect((await start()).status).toBe(status)
+  // Other texts for the same container have its queue.
+  const start = (target: string) => app.request('POST', PATH, { as: 'user', body: { target } })
+  for (const target of ['lxc:101', 'lxc:0101', 'lxc:00101']) expect((await start(target)).status).toBe(202)
 
-  const answer = await start()
+  const answer = await start('lxc:000101')
 
   expect(answer.headers.get('retry-after')).toBe('30')
   const { error } = await refused(answer, 429, 'queue_full')
@@ -234,7 +235,7 @@ test('a fourth job of one user for one target gives 429 with the reason and the 
     /^Trop de tâches .* au plus 3 par utilisateur pour une même cible, 10 par utilisateur, 50 en tout/,
   )
   expect(await audited(app.db)).toHaveLength(3)
-  expect((await app.request('POST', PATH, { as: 'admin', body: { target: 'host' } })).status).toBe(202)
+  expect((await app.request('POST', PATH, { as: 'admin', body: { target: 'lxc:000101' } })).status).toBe(202)
 })
 
 test('a target with a NUL, which no argument can contain, is invalid too, and nothing runs', async () => {
