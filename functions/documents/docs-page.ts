@@ -18,8 +18,18 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Returns the page that shows the OpenAPI document. */
-export async function docsPage(): Promise<string> {
+let page: Promise<string> | undefined
+
+/** Returns the page that shows the OpenAPI document. Its files do not change while the service runs. */
+export function docsPage(): Promise<string> {
+  page ??= made().catch((error: unknown) => {
+    page = undefined
+    throw error
+  })
+  return page
+}
+
+async function made(): Promise<string> {
   const [ui, own, look, start] = await Promise.all([
     assetAddress(FOLDER, 'swagger-ui.css'),
     assetAddress(FOLDER, 'docs.css'),
