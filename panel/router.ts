@@ -60,6 +60,22 @@ export function go(to: string, { replace = false } = {}): void {
   if (replace || !guard || guard(leave)) leave()
 }
 
+/**
+ * Changes values in the query of the current address, so that a reload and the way back lead to the same view; undefined removes one. It is no
+ * navigation: the page stays, and the history gets no entry.
+ */
+export function keepInQuery(values: Readonly<Record<string, string | undefined>>): void {
+  const query = new URLSearchParams(location.search)
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) query.delete(name)
+    else query.set(name, value)
+  }
+  const search = query.size > 0 ? `?${query}` : ''
+  if (search === location.search) return
+  history.replaceState(null, '', location.pathname + search)
+  address.value = here()
+}
+
 /** Lets `ask` guard the page until the returned function is called. Closing the window asks too. */
 export function guardLeaving(ask: Guard): () => void {
   const closing = (event: BeforeUnloadEvent) => event.preventDefault()

@@ -1,7 +1,13 @@
 import type { Answer } from '../../client/index.ts'
 
-/** The last result of a target. `used` is the share of its disk that is used, only where the disk is nearly full. */
-export type Check = Answer<'GET /api/updates/checks'>['checks'][number] & { used?: number | undefined }
+type Told = Answer<'GET /api/updates/checks'>['checks'][number]
+/** An upgrade of a target that has ended. */
+export type LastUpgrade = NonNullable<Told['last_upgrade']>
+/**
+ * The last result of a target. `used` is the share of its disk that is used, only where the disk is nearly full. `unfit` is the newest
+ * upgrade if it changed nothing, because its plan did not fit any more.
+ */
+export type Check = Told & { used?: number | undefined; unfit?: LastUpgrade | undefined }
 export type Finding = Check['findings'][number]
 
 /** How a row shows a target: its shape and its word. */

@@ -1,8 +1,8 @@
 /**
  * The result of a job. The `status` of its record ignores apt's exit code. `warned`: it upgraded, but not all package lists were refreshed.
- * `flawed`: it ended, with errors on the way.
+ * `flawed`: it ended, with errors on the way. `unfit`: its plan did not fit any more, so it changed nothing.
  */
-export type Outcome = 'running' | 'unknown' | 'done' | 'warned' | 'flawed' | 'cancelled' | 'failed'
+export type Outcome = 'running' | 'unknown' | 'done' | 'warned' | 'flawed' | 'unfit' | 'cancelled' | 'failed'
 
 interface Ended {
   status: 'running' | 'success' | 'error'
@@ -30,7 +30,8 @@ export interface ContainerResult {
 export function outcomeOf(ended: Ended): Outcome {
   const { status, exitCode, errorCode, containers, warnings = [], unchecked = 0, errors = 0 } = ended
   if (status === 'running') return 'running'
-  if (status === 'error') return errorCode === 'cancelled' ? 'cancelled' : 'failed'
+  if (status === 'error')
+    return errorCode === 'cancelled' ? 'cancelled' : errorCode === 'plan_changed' ? 'unfit' : 'failed'
   if (exitCode === undefined) return 'unknown'
   if ((exitCode ?? 0) !== 0) return 'failed'
   // A container may print anything, so the host's own record counts.
@@ -64,6 +65,7 @@ export const OUTCOME_STATUS = {
   done: 'ok',
   warned: 'warn',
   flawed: 'warn',
+  unfit: 'warn',
   cancelled: 'off',
   failed: 'err',
 } as const

@@ -4,10 +4,14 @@ import type { Check, Finding } from './checked.ts'
 export type Plan = Answer<'POST /api/updates/plans'>
 /** A change of one package. */
 export type Change = Plan['actions'][number]
+/** A configuration file of the plan that somebody has changed. */
+export type Conffile = Plan['conffiles'][number]
 
 /** Which of the available changes a plan takes. */
 export interface Selection {
   only: 'all' | 'security'
+  /** These packages alone; all of them where it is absent. */
+  packages?: readonly string[]
   /** Packages that stay as they are. */
   exclude: readonly string[]
   allow_remove: boolean

@@ -61,7 +61,8 @@ function isOver({ job_id, target, started_at, outcome }: Job, checks: readonly C
   return isSuperseded && left.every(isSettled)
 }
 
-/** Keeps the newest job of each target: a new upgrade supersedes an earlier failure. */
-function newestOfEach<job extends { target: string }>(jobs: readonly job[]): job[] {
-  return jobs.filter(({ target }, n) => jobs.findIndex((each) => each.target === target) === n)
+/** Keeps the newest job of each target: a new upgrade supersedes an earlier failure, unless it changed nothing. */
+function newestOfEach(jobs: readonly Job[]): Job[] {
+  const lasting = jobs.filter(({ outcome }) => outcome !== 'unfit')
+  return lasting.filter(({ target }, n) => lasting.findIndex((each) => each.target === target) === n)
 }

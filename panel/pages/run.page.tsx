@@ -1,3 +1,5 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { instant } from '../nouns/format.ts'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -15,10 +17,14 @@ const EVERY_MS = 2_000
 export function RunPage() {
   const { run: say, job } = words()
   const id = route.value?.params.run ?? ''
-  const load = useLoad((signal) => readRun(id, signal), [id], { everyMs: EVERY_MS })
+  const isOver = useSignal(false)
+  const load = useLoad((signal) => readRun(id, signal), [id], isOver.value ? {} : { everyMs: EVERY_MS })
   const run = load.data.value
   const by = run && otherPerson(run)
   const ended = run?.jobs.filter((each) => outcomeOfJob(each) !== 'running').length ?? 0
+  useEffect(() => {
+    isOver.value = run !== undefined && ended === run.jobs.length
+  }, [run, ended])
   return (
     <div class="updates-page">
       <Heading

@@ -6,7 +6,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Ago } from '../parts/time.tsx'
-import { route } from '../router.ts'
+import { keepInQuery, route } from '../router.ts'
 import { checks, checksError, checkWhatIsDue, isChecking, readChecks, startCheck, useChecks } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
 import { jobs, running } from '../wire/jobs.ts'
@@ -36,12 +36,8 @@ export function UpdatesPage() {
     await checkWhatIsDue()
     return found
   })
-  const tab = useSignal<Tab>(TABS.find((each) => each === route.value?.query.get('tab')) ?? 'targets')
-  const choose = (next: Tab) => {
-    tab.value = next
-    // A reload and the way back lead to the same tab.
-    history.replaceState(null, '', next === 'targets' ? '/updates' : `/updates?tab=${next}`)
-  }
+  const tab = TABS.find((each) => each === route.value?.query.get('tab')) ?? 'targets'
+  const choose = (next: Tab) => keepInQuery({ tab: next === 'targets' ? undefined : next })
   /** The job whose output is shown: nothing opens by itself, because the targets would move. */
   const shown = useSignal<string>()
   const sought = useSignal<string>()
@@ -81,7 +77,7 @@ export function UpdatesPage() {
       <Problem error={checkAll.error.value} />
       <Problem error={deeds.error} />
       <Tabs
-        chosen={tab.value}
+        chosen={tab}
         choose={choose}
         counts={{
           targets: checks.value?.length,
@@ -89,8 +85,8 @@ export function UpdatesPage() {
           held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
         }}
       />
-      <div id="updates-panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`}>
-        {tab.value === 'targets' && (
+      <div id="updates-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'targets' && (
           <div class={shown.value === undefined ? 'updates' : 'updates beside'}>
             {checks.value && <TargetList checks={known} deeds={deeds} />}
             {!checks.value && checksError.value === undefined && <Placeholder rows={4} />}
@@ -105,8 +101,8 @@ export function UpdatesPage() {
             )}
           </div>
         )}
-        {tab.value === 'runs' && <History />}
-        {tab.value === 'held' && <HeldList checks={known} deeds={deeds} />}
+        {tab === 'runs' && <History />}
+        {tab === 'held' && <HeldList checks={known} deeds={deeds} />}
       </div>
     </div>
   )

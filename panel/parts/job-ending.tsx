@@ -1,4 +1,4 @@
-import { type ContainerResult, type Outcome, resultsOf } from '../nouns/outcome.ts'
+import { type ContainerResult, OUTCOME_STATUS, type Outcome, resultsOf } from '../nouns/outcome.ts'
 import type { JobRecord } from '../wire/job.ts'
 import { fromService, words } from '../words/words.ts'
 import { PlanDifference } from './plan/difference.tsx'
@@ -19,8 +19,15 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { unchecked = [], warnings } = record
   return (
     <>
-      {outcome === 'failed' && record.error_code !== null && <Reason code={record.error_code} reason={reason} />}
-      {record.error_code === 'plan_changed' && <PlanDifference record={record} />}
+      {(outcome === 'failed' || outcome === 'unfit') && record.error_code !== null && (
+        // The sentences about plans say all that the service’s own do.
+        <Reason
+          is={OUTCOME_STATUS[outcome]}
+          code={record.error_code}
+          reason={record.error_code.startsWith('plan_') ? undefined : reason}
+        />
+      )}
+      {outcome === 'unfit' && <PlanDifference record={record} />}
       {warnings.length > 0 && (
         <ul class="job-results" aria-label={say.warnings}>
           {warnings.map((warning) => (
@@ -81,12 +88,12 @@ function notChecked(unchecked: readonly string[]): string {
   return words().job.notChecked(unchecked.length, unchecked.map((target) => targetName(target)).join(', '))
 }
 
-function Reason({ code, reason }: { code: string | null; reason: string | undefined }) {
+function Reason({ is, code, reason }: { is: 'err' | 'warn'; code: string; reason: string | undefined }) {
   const { errors, shell } = words()
   const sentence = Object.entries(errors).find(([known]) => known === code)?.[1] ?? shell.unexpected
   return (
     <div class="problem">
-      <Status is="err" hidden />
+      <Status is={is} hidden />
       <div class="grow">
         <p>{sentence}</p>
         {reason && <p class="dim">{fromService(reason)}</p>}

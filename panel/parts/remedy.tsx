@@ -5,6 +5,7 @@ import { isAdmin } from '../wire/panel.ts'
 import { startRemedy } from '../wire/remedies.ts'
 import { words } from '../words/words.ts'
 import { useAct } from './action.tsx'
+import { BlockableButton } from './blockable-button.tsx'
 import { confirm } from './dialog.tsx'
 import { targetName } from './target-name.ts'
 
@@ -84,15 +85,8 @@ export function RemedyButton({ check, finding, by }: RemedyButtonProps) {
   const isChecking = remedy.action === 'retry_check' && check.checking
   const blocked = by.blocked ?? (isChecking ? words().updates.checking : undefined)
   return (
-    <button
-      type="button"
-      class="button small"
-      aria-label={label}
-      aria-disabled={blocked !== undefined}
-      title={blocked}
-      onClick={() => blocked === undefined && by.remedy(check, finding)}
-    >
+    <BlockableButton class="small" label={label} blocked={blocked} press={() => by.remedy(check, finding)}>
       {word}
-    </button>
+    </BlockableButton>
   )
 }

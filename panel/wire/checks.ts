@@ -3,9 +3,12 @@ import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { type Check, isDue } from '../nouns/checked.ts'
 import { needsIn, withFigures } from '../nouns/needs.ts'
+import { withStanding } from '../nouns/standing.ts'
 import { followChanges } from './changes.ts'
 import { containers } from './containers.ts'
-import { host, hostAway } from './host.ts'
+import { host, hostAway, readHost } from './host.ts'
+import { type Job, newestJobs } from './jobs.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { api, me, onSignOut } from './panel.ts'
 
 /** The pause before a failed automatic check is tried again. */
@@ -16,7 +19,12 @@ const results = signal<readonly Check[]>()
  * The last results of the host and its containers, with their newest figures, also while the host is away; undefined until they are known.
  */
 export const checks = computed<readonly Check[] | undefined>(
-  () => results.value && withFigures(results.value, { host: host.value, containers: containers.value ?? [] }),
+  () =>
+    results.value &&
+    withFigures(withStanding(results.value, newestJobs.value ?? []), {
+      host: host.value,
+      containers: containers.value ?? [],
+    }),
 )
 /** The error of the last request; earlier results stay. */
 export const checksError = signal<unknown>()
@@ -32,25 +40,8 @@ export const waiting = computed(() => (checks.value ?? []).reduce((sum, { counts
 /** The targets that need somebody, for the menu. */
 export const needing = computed(() => needsIn(checks.value ?? []))
 
-let asking: Promise<void> | undefined
-/** A new request is needed, because something changed after the running request. */
-let again = false
-
 /** Reads the results now. Never rejects: see `checksError`. */
-export function readChecks(): Promise<void> {
-  again = asking !== undefined
-  asking ??= askAll().finally(() => {
-    asking = undefined
-  })
-  return asking
-}
-
-async function askAll(): Promise<void> {
-  do {
-    again = false
-    await ask()
-  } while (again)
-}
+export const readChecks = oneAtATime(ask)
 
 async function ask(): Promise<void> {
   const asker = me.peek()?.username
@@ -114,6 +105,28 @@ export async function checkWhatIsDue(): Promise<void> {
   const [first] = due
   // The user sees such an error when they start a check themselves.
   if (first) await startCheck(due.length > 1 ? 'all' : first.target).catch(() => {})
+}
+
+/** The running jobs of the last list. */
+let ran: readonly Job[] = []
+effect(() => {
+  const now = newestJobs.value ?? []
+  untracked(() => recheck(now))
+  ran = now.filter(({ status }) => status === 'running')
+})
+
+/** Reads results again when a job has ended, and checks targets that have changed. A cancelled check does not start again by itself. */
+function recheck(now: readonly Job[]): void {
+  if (me.peek() === undefined) return
+  const ended = ran.flatMap((job) => {
+    const found = now.find(({ job_id }) => job_id === job.job_id) ?? { ...job, status: 'error' }
+    return found.status === 'running' ? [] : [found]
+  })
+  const begun = now.filter(({ job_id, status }) => status === 'running' && !ran.some((job) => job.job_id === job_id))
+  if (ended.some(({ kind, error_code }) => kind !== 'check' || error_code !== 'cancelled')) void checkWhatIsDue()
+  else if ([...ended, ...begun].some(({ kind }) => kind === 'check')) void readChecks()
+  // Readers learn at once that nothing else can start either.
+  if (ended.some(({ error_code }) => error_code?.startsWith('ssh_'))) readHost().catch(() => {})
 }
 
 onSignOut(() => {

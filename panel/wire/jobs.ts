@@ -1,10 +1,9 @@
-import { computed, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import type { Plan } from '../nouns/plan.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
-import { checkWhatIsDue, readChecks } from './checks.ts'
 import { reconnects } from './connection.ts'
-import { readHost } from './host.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { api, isAdmin, me, onSignOut } from './panel.ts'
 
 /** A job record without its output. `kind` is set for jobs other than upgrades. `status` ignores apt's exit code: see `outcomeOfJob`. */
@@ -17,8 +16,9 @@ const RETRY_MS = 5_000
 
 const ORDER = [undefined, 'remedy', 'check'] as const
 
-/** The newest jobs of every kind, newest first. */
 const known = signal<readonly Job[]>()
+/** The newest jobs of every kind, newest first; undefined until they are known. */
+export const newestJobs: ReadonlySignal<readonly Job[] | undefined> = known
 /** The newest upgrades, newest first; undefined until they are known. */
 export const jobs = computed(() => known.value?.filter(({ kind }) => kind === undefined))
 export const jobsError = signal<unknown>()
@@ -47,22 +47,17 @@ export function otherPerson({ started_by_name }: Pick<Job, 'started_by_name'>): 
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined
-let asking: Promise<void> | undefined
-/** A new request is needed, because something started after the running request. */
-let again = false
 /** The version of the current list. */
 let version: string | undefined
+const read = oneAtATime(ask)
 
 /** Reads the list now, then polls it while a user is signed in and the page is visible. */
 export function readJobs(): Promise<void> {
   clearTimeout(timer)
-  again = asking !== undefined
-  asking ??= askAll().finally(() => {
-    asking = undefined
+  return read().finally(() => {
     clearTimeout(timer)
     if (me.peek()) timer = setTimeout(whenSeen, jobsError.peek() === undefined ? POLL_MS : RETRY_MS)
   })
-  return asking
 }
 
 function whenSeen(): void {
@@ -77,13 +72,6 @@ reconnects.subscribe(() => {
   if (jobsError.peek() !== undefined && me.peek()) void readJobs()
 })
 
-async function askAll(): Promise<void> {
-  do {
-    again = false
-    await ask()
-  } while (again)
-}
-
 async function ask(): Promise<void> {
   try {
     const query = version === undefined ? {} : { since: version }
@@ -91,24 +79,10 @@ async function ask(): Promise<void> {
     version = told.version
     jobsError.value = undefined
     if (!told.jobs) return
-    recheck(running.value, told.jobs)
     known.value = told.jobs
   } catch (error) {
     jobsError.value = error
   }
-}
-
-/** Reads results again when a job has ended, and checks targets that have changed. A cancelled check does not start again by itself. */
-function recheck(ran: readonly Job[], now: readonly Job[]): void {
-  const ended = ran.flatMap((job) => {
-    const found = now.find(({ job_id }) => job_id === job.job_id) ?? { ...job, status: 'error' }
-    return found.status === 'running' ? [] : [found]
-  })
-  const begun = now.filter(({ job_id, status }) => status === 'running' && !ran.some((job) => job.job_id === job_id))
-  if (ended.some(({ kind, error_code }) => kind !== 'check' || error_code !== 'cancelled')) void checkWhatIsDue()
-  else if ([...ended, ...begun].some(({ kind }) => kind === 'check')) void readChecks()
-  // Readers learn at once that nothing else can start either.
-  if (ended.some(({ error_code }) => error_code?.startsWith('ssh_'))) readHost().catch(() => {})
 }
 
 /** Starts an upgrade that does exactly what a plan says; returns its id. */

@@ -43,6 +43,8 @@ export interface Planning {
   choose(change: Partial<Selection>): void
   /** Leaves a package out, or takes it in again. */
   leaveOut(change: Change, isOut: boolean): void
+  /** Takes the same plan with other choices in it. */
+  revise(plan: Plan): void
   /** Takes an error of the start: the plan is not current any more. */
   refuse(error: unknown): void
   stop(): void
@@ -53,8 +55,8 @@ const PAUSE_MS = 500
 /** A list that has just changed must be seen before a key can start it. */
 const SEEN_MS = 600
 
-export function createPlanning(target: string, only: Selection['only']): Planning {
-  const selection = signal<Selection>({ only, exclude: [], allow_remove: false })
+export function createPlanning(target: string, chosen: Partial<Selection>): Planning {
+  const selection = signal<Selection>({ only: 'all', exclude: [], allow_remove: false, ...chosen })
   const stage = signal<Stage>('planning')
   const error = signal<unknown>()
   const known = signal<readonly Package[] | undefined>(knownPackages.peek().get(target))
@@ -66,7 +68,11 @@ export function createPlanning(target: string, only: Selection['only']): Plannin
   let timer: ReturnType<typeof setTimeout> | undefined
   let hasChecked = false
 
-  const taken = computed(() => newest.value?.plan.actions ?? foreseen(known.value ?? [], selection.value))
+  // The service has found nothing to do, whatever the last check foresees.
+  const isEmpty = computed(() => stage.value === 'empty')
+  const taken = computed(
+    () => newest.value?.plan.actions ?? (isEmpty.value ? [] : foreseen(known.value ?? [], selection.value)),
+  )
   const changes = computed(() => {
     const there = new Set(taken.value.map(keyOf))
     const out = [...leftOut.value.values()].filter((change) => !there.has(keyOf(change)))
@@ -77,7 +83,14 @@ export function createPlanning(target: string, only: Selection['only']): Plannin
     if (!checkOf(target)?.checked_at) return
     // The plan has the same packages, so an error here loses nothing.
     const found = await loadPackages(target, signal).catch(() => undefined)
-    if (found && !signal.aborted) known.value = found
+    if (!found || signal.aborted) return
+    batch(() => {
+      known.value = found
+      // Those that were left out from the beginning are shown as such.
+      const { exclude } = selection.peek()
+      const out = found.filter(({ name }) => exclude.includes(name))
+      if (out.length > 0) leftOut.value = new Map([...out.map((one) => [keyOf(one), one] as const), ...leftOut.peek()])
+    })
   }
 
   const attempt = async (
@@ -161,11 +174,18 @@ export function createPlanning(target: string, only: Selection['only']): Plannin
     make,
     choose: (next) => change(next, 0),
     leaveOut(one, isOut) {
+      // Every architecture of a package goes with its name.
       const next = new Map(leftOut.peek())
-      if (isOut) next.set(keyOf(one), one)
-      else next.delete(keyOf(one))
+      for (const each of changes.peek().filter(({ name }) => name === one.name))
+        if (isOut) next.set(keyOf(each), each)
+        else next.delete(keyOf(each))
       leftOut.value = next
-      change({ exclude: [...new Set([...next.values()].map(({ name }) => name))] }, PAUSE_MS)
+      const others = selection.peek().exclude.filter((name) => name !== one.name)
+      change({ exclude: isOut ? [...others, one.name] : others }, PAUSE_MS)
+    },
+    revise(plan) {
+      const made = newest.peek()
+      if (made?.plan.id === plan.id) newest.value = { ...made, plan: { ...plan, actions: made.plan.actions } }
     },
     refuse: fail,
     stop() {
@@ -198,13 +218,15 @@ const queue: (() => void)[] = []
 
 /** Does the work when fewer than four others are under way, in the order of the calls. */
 async function inSlot(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  // A place that becomes free is handed over, so that nobody takes it in between.
   if (busy >= AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve))
-  busy += 1
+  else busy += 1
   try {
     signal.throwIfAborted()
     await work()
   } finally {
-    busy -= 1
-    queue.shift()?.()
+    const next = queue.shift()
+    if (next) next()
+    else busy -= 1
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/index.ts'
+import { type Answer, ApiError } from '../../client/index.ts'
 import type { Plan, Selection } from '../nouns/plan.ts'
 import { checks, checkUnderWay, readChecks } from './checks.ts'
 import { readJobs } from './jobs.ts'
@@ -6,10 +6,32 @@ import { api, panel } from './panel.ts'
 
 /** Has the service simulate an upgrade of the target now. */
 export function askPlan(target: string, selection: Selection, signal: AbortSignal): Promise<Plan> {
+  const { packages, exclude, ...rest } = selection
   return api('POST /api/updates/plans', {
-    body: { target, ...selection, exclude: [...selection.exclude] },
+    body: { target, ...rest, exclude: [...exclude], ...(packages && { packages: [...packages] }) },
     signal,
   })
+}
+
+/** Reads the selection of a stored plan; undefined when the plan is gone. */
+export async function selectionOf(id: string): Promise<Selection | undefined> {
+  const plan = await api('GET /api/updates/plans/{id}', { params: { id } }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'plan_missing') return undefined
+    throw error
+  })
+  if (!plan) return undefined
+  const { only, packages, exclude, allow_remove } = plan
+  return { only, exclude, allow_remove, ...(packages && { packages }) }
+}
+
+/** Has the service compare the changed configuration files of a plan with the new ones, which takes a download. */
+export function compareConffiles(id: string): Promise<Plan> {
+  return api('POST /api/updates/plans/{id}/conffiles', { params: { id } })
+}
+
+/** Stores in a plan which version of a changed configuration file stays. Only administrators may. */
+export function chooseConffile(id: string, file: string, choice: 'keep' | 'take'): Promise<Plan> {
+  return api('PUT /api/updates/plans/{id}/conffiles', { params: { id }, body: { choices: [{ file, choice }] } })
 }
 
 /** Starts a check of the target, or joins the running one, and resolves when it has ended and its results are there. */

@@ -1,12 +1,14 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
-// With --long, names are as long as they may be.
+// Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, and `selection`, some
+// selected targets. With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { createPanel } from '../../client/index.ts'
 import { fleet, fleetHost } from '../../demo/fleet.ts'
 import { startDemoHost } from '../../demo/host.ts'
 import { startDemoHypervisor } from '../../demo/hypervisor.ts'
@@ -60,6 +62,7 @@ const browser = await chromium.launch({
 })
 try {
   await prepare(server.url, hypervisor)
+  await startRun(server.url)
   for (const language of (['fr', 'en'] as const).filter((each) => options.languages.includes(each)))
     for (const theme of THEMES) {
       await lookAtWizard(browser, language, theme)
@@ -73,12 +76,32 @@ try {
   await rm(data, { recursive: true, force: true })
 }
 
+/** Whether the pictures of a page are asked for. */
+function isAsked(name: string): boolean {
+  return asked.length === 0 || asked.includes(name)
+}
+
+/** Upgrades two containers together, so that there is a run to look at. */
+async function startRun(url: string): Promise<void> {
+  const panel = createPanel({ url, WebSocket: false })
+  await panel.signIn('demo', 'demo')
+  const plans: string[] = []
+  for (const { id } of containers.filter(({ running, upgradable }) => running && upgradable.length > 0)) {
+    if (plans.length === 2) break
+    const target = `lxc:${id}`
+    const plan = await panel.api('POST /api/updates/plans', { body: { target } }).catch(() => undefined)
+    if (plan) plans.push(plan.id)
+  }
+  await panel.api('POST /api/updates/runs', { body: { plans } })
+  await panel.signOut()
+}
+
 async function lookAtWizard(
   browser: Browser,
   language: keyof typeof LANGUAGES,
   theme: (typeof THEMES)[number],
 ): Promise<void> {
-  if (asked.length > 0 && !asked.includes('setup')) return
+  if (!isAsked('setup')) return
   const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(`${empty.url}/#token=${token.trim()}`)
@@ -107,6 +130,14 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
   const take = async (name: string, width: number) => {
     await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` })
   }
+  const takeAll = async (name: string) => {
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT })
+      await page.waitForTimeout(200)
+      await take(name, width)
+    }
+    await page.setViewportSize({ width: 1440, height: HEIGHT })
+  }
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT })
     await take('sign-in', width)
@@ -130,7 +161,7 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
   await go('/')
   await page.waitForTimeout(LIVED_MS)
   for (const { page: name, path } of ROUTES) {
-    if (name === 'setup' || name === 'signIn' || (asked.length > 0 && !asked.includes(name))) continue
+    if (name === 'setup' || name === 'signIn' || !isAsked(name)) continue
     if (name === 'job' || name === 'run') await go('/updates?tab=runs')
     const made = page.locator(`.history tbody a[href^="${name === 'run' ? '/runs/' : '/updates/'}"]`).first()
     if (name === 'run' && (await made.count()) === 0) continue
@@ -138,12 +169,59 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
       await made.click()
       await page.waitForTimeout(SETTLED_MS)
     } else await go(name === 'terminal' ? '/terminal?target=lxc:101' : path)
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: HEIGHT })
-      await page.waitForTimeout(200)
-      await take(name, width)
-    }
-    await page.setViewportSize({ width: 1440, height: HEIGHT })
+    await takeAll(name)
   }
+  await go('/updates')
+  await lookAtPlans(page, takeAll)
   await context.close()
+}
+
+/** The sheets of plans, and a selection, on the page of the updates. */
+async function lookAtPlans(page: Page, takeAll: (name: string) => Promise<void>): Promise<void> {
+  const boxes = page.locator('.targets tr.row .c-check input')
+  const sheet = page.locator('dialog.drawer')
+  const close = async () => {
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+  }
+  if (isAsked('plan')) {
+    // The container whose upgrade removes packages, if it is there.
+    const row = page.locator('.targets tr.row').filter({ hasText: '106' })
+    const review = /Examiner|Review/
+    await ((await row.count()) > 0 ? row : page).getByRole('button', { name: review }).last().click()
+    await page.waitForTimeout(SETTLED_MS)
+    await takeAll('plan')
+    const removes = sheet.locator('.switch.removes')
+    if ((await removes.count()) > 0) {
+      await removes.click()
+      await page.waitForTimeout(SETTLED_MS)
+      await takeAll('plan-removes')
+    }
+    await close()
+  }
+  if (isAsked('conffiles')) {
+    // The container with a changed configuration file.
+    const row = page.locator('.targets tr.row').filter({ hasText: '109' })
+    await row
+      .getByRole('button', { name: /Examiner|Review/ })
+      .last()
+      .click()
+    await page.waitForTimeout(SETTLED_MS)
+    await sheet.getByRole('button', { name: /^Compar/ }).click()
+    await sheet.locator('.conffiles summary').click()
+    await page.waitForTimeout(SETTLED_MS)
+    await sheet.locator('.conffiles').scrollIntoViewIfNeeded()
+    await takeAll('conffiles')
+    await close()
+  }
+  if (isAsked('plans')) {
+    await page.locator('.head .primary').click()
+    await page.waitForTimeout(2 * SETTLED_MS)
+    await takeAll('plans')
+    await close()
+  }
+  if (isAsked('selection')) {
+    for (const n of [0, 1, 2]) await boxes.nth(n).check()
+    await takeAll('selection')
+  }
 }

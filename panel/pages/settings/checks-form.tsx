@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
-import { Action, useAct } from '../../parts/action.tsx'
+import { useAct } from '../../parts/action.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { readChecks } from '../../wire/checks.ts'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Settings } from './agreement.tsx'
+import { Section } from './section.tsx'
 
 interface ChecksFormProps {
   known: Settings
@@ -36,9 +36,6 @@ export function ChecksForm({ known, mark, onSaved }: ChecksFormProps) {
     ...(parallel.value !== known.checks_parallel && { checks_parallel: parallel.value.trim() }),
   }
   const isUnsaved = Object.keys(body).length > 0
-  useEffect(() => {
-    mark(isUnsaved)
-  }, [isUnsaved])
   const save = useAct(async () => {
     if (!isUnsaved) return toast(say.unchanged)
     try {
@@ -56,41 +53,26 @@ export function ChecksForm({ known, mark, onSaved }: ChecksFormProps) {
   })
   const wrong = fieldErrors(save.error.value)
   return (
-    <section aria-label={say.checks}>
-      <h2>{say.checks}</h2>
-      <p class="dim">{say.checksNote}</p>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
-        <div class="field">
-          <Choice
-            label={say.checks_automatic}
-            value={automatic.value}
-            of={{ on: say.on, off: say.off }}
-            choose={(next) => {
-              automatic.value = next
-            }}
-          />
-          <p class="hint dim">{say.checks_automatic_hint}</p>
-        </div>
-        <Field
-          name="checks_parallel"
-          label={say.checks_parallel}
-          value={parallel}
-          hint={say.checks_parallel_hint}
-          error={wrong.checks_parallel && say.wrong.checks_parallel}
+    <Section title={say.checks} note={say.checksNote} form={form} save={save} isUnsaved={isUnsaved} mark={mark}>
+      <div class="field">
+        <Choice
+          label={say.checks_automatic}
+          value={automatic.value}
+          of={{ on: say.on, off: say.off }}
+          choose={(next) => {
+            automatic.value = next
+          }}
         />
-        <Problem error={save.error.value} />
-        <Action act={save} type="submit" class={isUnsaved ? 'primary' : ''}>
-          {say.save}
-        </Action>
-      </form>
-    </section>
+        <p class="hint dim">{say.checks_automatic_hint}</p>
+      </div>
+      <Field
+        name="checks_parallel"
+        label={say.checks_parallel}
+        value={parallel}
+        hint={say.checks_parallel_hint}
+        error={wrong.checks_parallel && say.wrong.checks_parallel}
+      />
+    </Section>
   )
 }
 

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
-import { Action, useAct } from '../../parts/action.tsx'
+import { useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import { agreement, type Settings } from './agreement.tsx'
+import { Section } from './section.tsx'
 
 const SECRETS = { ssh_password: 'ssh_password_set', hypervisor_token: 'hypervisor_token_set' } as const
 type Secret = keyof typeof SECRETS
@@ -57,41 +57,22 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
     await onSaved()
   })
   const wrong = fieldErrors(save.error.value)
-  const count = changed.length
-  useEffect(() => {
-    mark(count > 0)
-  }, [count])
   return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
-      <p class="dim">{note}</p>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
-        {values.map(({ name, value }) => (
-          <Field
-            key={name}
-            name={name}
-            label={say[name]}
-            value={value}
-            type={isSecret(name) ? 'password' : 'text'}
-            autoComplete={isSecret(name) ? 'new-password' : 'off'}
-            mono={name === 'hypervisor_fingerprint'}
-            hint={hintOf(name, known)}
-            error={wrong[name] && say.wrong[name]}
-          />
-        ))}
-        <Problem error={save.error.value} />
-        <Action act={save} type="submit" class={count > 0 ? 'primary' : ''}>
-          {say.save}
-        </Action>
-      </form>
-    </section>
+    <Section title={title} note={note} form={form} save={save} isUnsaved={changed.length > 0} mark={mark}>
+      {values.map(({ name, value }) => (
+        <Field
+          key={name}
+          name={name}
+          label={say[name]}
+          value={value}
+          type={isSecret(name) ? 'password' : 'text'}
+          autoComplete={isSecret(name) ? 'new-password' : 'off'}
+          mono={name === 'hypervisor_fingerprint'}
+          hint={hintOf(name, known)}
+          error={wrong[name] && say.wrong[name]}
+        />
+      ))}
+    </Section>
   )
 }
 

@@ -3,13 +3,13 @@ import { ArrowDown, ArrowUp, Trash2 } from 'lucide'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { type Shortcut, safeLink, shortcutsIn } from '../../nouns/links.ts'
 import { moved } from '../../nouns/order.ts'
-import { Action, useAct } from '../../parts/action.tsx'
+import { useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
+import { Section } from './section.tsx'
 
 interface Row {
   id: number
@@ -50,9 +50,6 @@ export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
     ...more,
   }))
   const isUnsaved = JSON.stringify(now) !== JSON.stringify(before)
-  useEffect(() => {
-    mark(isUnsaved)
-  }, [isUnsaved])
   const save = useAct(async () => {
     tried.value = true
     if (now.some(({ label, href }) => !label || !safeLink(href))) return focusWrong(form.current)
@@ -86,61 +83,53 @@ export function Shortcuts({ stored, mark, onSaved }: ShortcutsProps) {
     form.current?.querySelector<HTMLElement>('.add')?.focus()
   }
   return (
-    <section aria-label={say.shortcuts}>
-      <h2>{say.shortcuts}</h2>
-      <p class="dim">{say.shortcutsNote}</p>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save.run()
-        }}
-      >
-        {rows.value.length === 0 && <p class="dim">{say.noShortcuts}</p>}
-        <ul class="shortcut-rows">
-          {rows.value.map((row, n) => {
-            const name = row.label.value || say.shortcut(n + 1)
-            const wrongHref = tried.value && !safeLink(row.href.value)
-            return (
-              <li key={row.id}>
-                <Field
-                  name={`label-${n}`}
-                  label={say.label}
-                  value={row.label}
-                  error={tried.value && !row.label.value.trim() ? say.labelMissing : undefined}
+    <Section
+      title={say.shortcuts}
+      note={say.shortcutsNote}
+      form={form}
+      save={save}
+      isUnsaved={isUnsaved}
+      mark={mark}
+      beside={
+        <button type="button" class="button add" onClick={add}>
+          {say.add}
+        </button>
+      }
+    >
+      {rows.value.length === 0 && <p class="dim">{say.noShortcuts}</p>}
+      <ul class="shortcut-rows">
+        {rows.value.map((row, n) => {
+          const name = row.label.value || say.shortcut(n + 1)
+          const wrongHref = tried.value && !safeLink(row.href.value)
+          return (
+            <li key={row.id}>
+              <Field
+                name={`label-${n}`}
+                label={say.label}
+                value={row.label}
+                error={tried.value && !row.label.value.trim() ? say.labelMissing : undefined}
+              />
+              <Field
+                name={`href-${n}`}
+                label={say.href}
+                value={row.href}
+                error={wrongHref ? say.hrefWrong : undefined}
+              />
+              <span class="tools">
+                <IconButton label={say.up(name)} icon={ArrowUp} disabled={n === 0} act={() => move(row, -1)} />
+                <IconButton
+                  label={say.down(name)}
+                  icon={ArrowDown}
+                  disabled={n === rows.value.length - 1}
+                  act={() => move(row, 1)}
                 />
-                <Field
-                  name={`href-${n}`}
-                  label={say.href}
-                  value={row.href}
-                  error={wrongHref ? say.hrefWrong : undefined}
-                />
-                <span class="tools">
-                  <IconButton label={say.up(name)} icon={ArrowUp} disabled={n === 0} act={() => move(row, -1)} />
-                  <IconButton
-                    label={say.down(name)}
-                    icon={ArrowDown}
-                    disabled={n === rows.value.length - 1}
-                    act={() => move(row, 1)}
-                  />
-                  <IconButton label={say.remove(name)} icon={Trash2} act={() => remove(row)} />
-                </span>
-              </li>
-            )
-          })}
-        </ul>
-        <Problem error={save.error.value} />
-        <div class="buttons">
-          <button type="button" class="button add" onClick={add}>
-            {say.add}
-          </button>
-          <Action act={save} type="submit" class={isUnsaved ? 'primary' : ''}>
-            {say.save}
-          </Action>
-        </div>
-      </form>
-    </section>
+                <IconButton label={say.remove(name)} icon={Trash2} act={() => remove(row)} />
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </Section>
   )
 }
 

@@ -12,7 +12,7 @@ import type { Deeds } from './deeds.ts'
 /** All that is known about a target besides its packages: findings with their remedies, the last upgrade, reboot and services. */
 export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
   const { updates: say } = words()
-  const { findings, reboot, services, last_upgrade: last, job_id, state, checked_at, changed_at } = check
+  const { findings, reboot, services, last_upgrade: last, unfit, job_id, state, checked_at, changed_at } = check
   // The lines below name the reasons and the services.
   const isToldBelow = ({ code }: Finding) =>
     (code === 'reboot_required' && reboot.required === true) || (code === 'services_outdated' && services.length > 0)
@@ -23,6 +23,11 @@ export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
         <Told is={last.outcome === 'failed' ? 'err' : 'warn'} to={last.job_id} link={say.seeOutput}>
           <Ago at={last.finished_at} say={last.outcome === 'failed' ? say.failed : say.warned} />
           {last.exit_code !== null && last.exit_code !== 0 && ` (${words().job.exitCode(last.exit_code)})`}
+        </Told>
+      )}
+      {unfit && (
+        <Told is="warn" to={unfit.job_id} link={say.seeDifference}>
+          <Ago at={unfit.finished_at} say={say.unfitWhole} />
         </Told>
       )}
       {isSilent && (

@@ -1,4 +1,5 @@
 import type { Check } from '../../nouns/checked.ts'
+import { BlockableButton } from '../../parts/blockable-button.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
@@ -29,12 +30,14 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
               </h2>
               <span class="dim num">{finding.packages.length}</span>
               {may && finding.packages.length > 1 && (
-                <Release
-                  word={say.releaseAll}
+                <BlockableButton
+                  class="small"
                   label={say.releaseAllOf(name)}
                   blocked={deeds.blocked}
-                  act={() => deeds.hold(check.target, finding.packages, false)}
-                />
+                  press={() => deeds.hold(check.target, finding.packages, false)}
+                >
+                  {say.releaseAll}
+                </BlockableButton>
               )}
             </div>
             <ul class="list">
@@ -42,12 +45,14 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
                 <li key={one}>
                   <span class="grow anywhere">{one}</span>
                   {may && (
-                    <Release
-                      word={say.release}
+                    <BlockableButton
+                      class="small"
                       label={say.releaseOf(one, name)}
                       blocked={deeds.blocked}
-                      act={() => deeds.hold(check.target, [one], false)}
-                    />
+                      press={() => deeds.hold(check.target, [one], false)}
+                    >
+                      {say.release}
+                    </BlockableButton>
                   )}
                 </li>
               ))}
@@ -56,27 +61,5 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
         )
       })}
     </div>
-  )
-}
-
-interface ReleaseProps {
-  word: string
-  label: string
-  blocked: string | undefined
-  act(): void
-}
-
-function Release({ word, label, blocked, act }: ReleaseProps) {
-  return (
-    <button
-      type="button"
-      class="button small"
-      aria-label={label}
-      aria-disabled={blocked !== undefined}
-      title={blocked}
-      onClick={() => blocked === undefined && act()}
-    >
-      {word}
-    </button>
   )
 }

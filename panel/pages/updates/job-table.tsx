@@ -33,7 +33,7 @@ export function JobTable({ rows }: { rows: readonly (readonly Job[])[] }) {
 }
 
 /** The worst first: a run is shown as its worst job. */
-const WORST = ['running', 'failed', 'flawed', 'cancelled', 'unknown', 'warned', 'done'] as const
+const WORST = ['running', 'failed', 'flawed', 'unfit', 'cancelled', 'unknown', 'warned', 'done'] as const
 
 function worstOf(jobs: readonly Job[]): Outcome {
   const outcomes = new Set(jobs.map(outcomeOfJob))

@@ -1,18 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { bytes } from '../../nouns/format.ts'
+import { BlockableButton } from '../../parts/blockable-button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useLoad } from '../../wire/load.ts'
 import { loadPackages, type Package } from '../../wire/packages.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
 import { Changelog } from '../../parts/changelog.tsx'
+import { filtered, PackageFilter } from '../../parts/package-filter.tsx'
 import { Versions, Vulnerabilities } from '../../parts/package-parts.tsx'
 import { SecurityTag } from '../../parts/security-tag.tsx'
 import type { Deeds } from './deeds.ts'
-
-/** The list is short enough without a filter up to this number. */
-const FILTER_THRESHOLD = 12
 
 interface PackageTableProps {
   target: string
@@ -49,24 +48,10 @@ interface GroupsProps {
 function Groups({ target, packages, label, deeds }: GroupsProps) {
   const say = words().updates
   const filter = useSignal('')
-  const wanted = filter.value.trim().toLowerCase()
-  const shown = packages.filter(
-    ({ name, cves }) => name.toLowerCase().includes(wanted) || cves.some(({ id }) => id.toLowerCase().includes(wanted)),
-  )
+  const shown = filtered(packages, filter.value)
   return (
     <section class="packages" aria-label={label}>
-      {packages.length > FILTER_THRESHOLD && (
-        <input
-          type="search"
-          class="filter-packages"
-          aria-label={say.filter}
-          placeholder={say.filter}
-          value={filter.value}
-          onInput={({ currentTarget }) => {
-            filter.value = currentTarget.value
-          }}
-        />
-      )}
+      <PackageFilter of={filter} count={packages.length} />
       {packages.length > 0 && shown.length === 0 && <p class="dim">{say.noMatch}</p>}
       {KINDS.map((kind) => {
         const own = shown.filter((one) => kindOf(one) === kind)
@@ -140,17 +125,14 @@ interface HoldButtonProps {
 /** Holds an installed package at its version, or releases it. */
 function HoldButton({ target, name, isHeld, deeds }: HoldButtonProps) {
   const { updates: say } = words()
-  const { blocked } = deeds
   return (
-    <button
-      type="button"
-      class="button plain small"
-      aria-label={isHeld ? say.releasePackage(name) : say.holdOf(name)}
-      aria-disabled={blocked !== undefined}
-      title={blocked}
-      onClick={() => blocked === undefined && deeds.hold(target, [name], !isHeld)}
+    <BlockableButton
+      class="plain small"
+      label={isHeld ? say.releasePackage(name) : say.holdOf(name)}
+      blocked={deeds.blocked}
+      press={() => deeds.hold(target, [name], !isHeld)}
     >
       {isHeld ? say.release : say.hold}
-    </button>
+    </BlockableButton>
   )
 }

@@ -1,4 +1,5 @@
 import type { Check } from '../../nouns/checked.ts'
+import { BlockableButton } from '../../parts/blockable-button.tsx'
 import { reviewPlan, reviewPlans } from '../../parts/plan/open.ts'
 import { go } from '../../router.ts'
 import { words } from '../../words/words.ts'
@@ -16,17 +17,9 @@ interface ReviewButtonProps {
 export function ReviewButton({ checks, only, blocked, word }: ReviewButtonProps) {
   const say = words().updates
   return (
-    <button
-      type="button"
-      class={only === 'all' ? 'button primary' : 'button'}
-      aria-disabled={blocked !== undefined}
-      title={blocked}
-      onClick={() => {
-        if (blocked === undefined) void review(checks, only)
-      }}
-    >
+    <BlockableButton class={only === 'all' ? 'primary' : ''} blocked={blocked} press={() => void review(checks, only)}>
       {word ?? (only === 'all' ? say.reviewAll : say.reviewSecurity)}
-    </button>
+    </BlockableButton>
   )
 }
 
@@ -36,10 +29,10 @@ async function review(checks: readonly Check[], only: ReviewButtonProps['only'])
   const [first] = targets
   if (first === undefined) return
   if (targets.length === 1) {
-    const job = await reviewPlan(first, only)
+    const job = await reviewPlan(first, { only })
     if (job !== undefined) go(`/updates/${job}`)
     return
   }
-  const run = await reviewPlans(targets, only)
+  const run = await reviewPlans(targets, { only })
   if (run !== undefined) go(`/runs/${run}`)
 }

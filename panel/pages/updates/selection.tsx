@@ -13,15 +13,15 @@ interface SelectionProps {
 
 /** The selected targets in numbers, and the way to their plans. */
 export function Selection({ picked, blocked, clear }: SelectionProps) {
-  const say = words().updates
+  const { updates: say, plan } = words()
   const urgent = picked.filter(({ counts }) => counts.security > 0)
   const packages = picked.reduce((sum, check) => sum + updatesIn(check), 0)
   return (
     <section class="selection" aria-label={say.selection}>
-      <p class="grow">
+      <p class="grow" role="status">
         <b class="num">{say.picked(picked.length)}</b> <span class="dim num">{say.packages(packages)}</span>
       </p>
-      {urgent.length > 0 && <ReviewButton checks={urgent} only="security" blocked={blocked} />}
+      {urgent.length > 0 && <ReviewButton checks={urgent} only="security" blocked={blocked} word={plan.securityOnly} />}
       <ReviewButton checks={picked} only="all" blocked={blocked} word={say.reviewPicked(picked.length)} />
       <button type="button" class="button plain small" aria-label={say.clearSelection} onClick={clear}>
         <Icon of={X} />

@@ -1,18 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { Search } from 'lucide'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Check } from '../../nouns/checked.ts'
-import {
-  arrange,
-  type Filter,
-  FILTERS,
-  isFound,
-  passes,
-  reviewable,
-  type Sort,
-  SORTS,
-} from '../../nouns/target-list.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { arrange, isFound, passes, reviewable } from '../../nouns/target-list.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useSteady } from '../../parts/steady.ts'
 import { targetName } from '../../parts/target-name.ts'
@@ -20,7 +9,8 @@ import { readContainers } from '../../wire/containers.ts'
 import { type Job, running } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
-import { LONGEST_QUERY, type PackageSearch, usePackageSearch } from './package-search.ts'
+import { FilterBar, useView } from './filter-bar.tsx'
+import { type PackageSearch, usePackageSearch } from './package-search.ts'
 import { Selection } from './selection.tsx'
 import { TargetRow } from './target-row.tsx'
 
@@ -29,19 +19,21 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
   const say = words().updates
   // A full disk is something to see to as well.
   useEffect(() => void readContainers(), [])
-  const query = useSignal('')
-  const filter = useSignal<Filter>('all')
-  const sort = useSignal<Sort>('urgency')
+  const place = useRef<HTMLElement>(null)
+  const view = useView()
+  const { query, filter, sort } = view
   const open = useSignal<ReadonlySet<string>>(new Set())
   const chosen = useSignal<ReadonlySet<string>>(new Set())
+  /** Whether a narrow list shows its boxes. */
+  const isPicking = useSignal(false)
   const nameOf = ({ target, name }: Check) => (target === 'host' ? targetName('host') : name || targetName(target))
   const jobOf = ({ target }: Check) => running.value.find((job) => isOn(job, target))
   const search = usePackageSearch(query.value, checks.map(({ checked_at }) => checked_at).join())
   const shown = checks.filter(
-    (check) => passes(check, filter.value) && isFound(check, nameOf(check), query.value, search.found),
+    (check) => passes(check, filter) && isFound(check, nameOf(check), query.value, search.found),
   )
   const busy = new Set(checks.filter((check) => jobOf(check)).map(({ target }) => target))
-  const { rows, hold } = useSteady(arrange(shown, sort.value, busy), `${filter.value} ${sort.value} ${query.value}`)
+  const { rows, hold } = useSteady(arrange(shown, sort, busy), `${filter} ${sort} ${query.value}`)
   const byTarget = new Map(checks.map((check) => [check.target, check]))
   const canPick = new Set(reviewable(checks, busy).map(({ target }) => target))
   // A target that cannot be upgraded any more is not selected either.
@@ -53,6 +45,17 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
       else next.delete(target)
     }
     chosen.value = next
+    isPicking.value = true
+  }
+  const setPicking = (is: boolean) => {
+    isPicking.value = is
+    if (!is) chosen.value = new Set()
+  }
+  const clear = () => {
+    setPicking(false)
+    // The pressed button disappears.
+    const next = [...(place.current?.querySelectorAll<HTMLElement>('.pick, thead input') ?? [])]
+    next.find((each) => each.checkVisibility())?.focus()
   }
   const toggle = (target: string) => {
     const next = new Set(open.value)
@@ -60,45 +63,13 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
     open.value = next
   }
   return (
-    <section class="target-list" aria-label={say.targets}>
-      <div class="filter-bar">
-        <div class="searchbox">
-          <Icon of={Search} />
-          <input
-            type="search"
-            data-key="/"
-            aria-label={say.search}
-            placeholder={say.search}
-            value={query.value}
-            maxLength={LONGEST_QUERY}
-            onInput={({ currentTarget }) => {
-              query.value = currentTarget.value
-            }}
-          />
-        </div>
-        <fieldset class="seg" aria-label={say.filterTargets}>
-          {FILTERS.map((each) => (
-            <button key={each} type="button" aria-pressed={filter.value === each} onClick={() => (filter.value = each)}>
-              {say.filters[each]} <span class="n num">{checks.filter((check) => passes(check, each)).length}</span>
-            </button>
-          ))}
-        </fieldset>
-        <label class="sort-by">
-          <span class="dim">{say.sort}</span>
-          <select
-            value={sort.value}
-            onChange={({ currentTarget }) => {
-              sort.value = SORTS.find((each) => each === currentTarget.value) ?? 'urgency'
-            }}
-          >
-            {SORTS.map((each) => (
-              <option key={each} value={each}>
-                {say.sorts[each]}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <section class="target-list" ref={place} aria-label={say.targets}>
+      <FilterBar
+        view={view}
+        checks={checks}
+        isPicking={canPick.size > 0 ? isPicking.value : undefined}
+        pick={setPicking}
+      />
       <Problem error={search.error} retry={search.retry} />
       {search.state === 'failed' && <p class="dim">{say.notSearched}</p>}
       {rows.every(({ targets }) => targets.length === 0) ? (
@@ -106,7 +77,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
           {emptyText(query.value, search.state)}
         </p>
       ) : (
-        <div class="targets" {...hold}>
+        <div class={isPicking.value ? 'targets picking' : 'targets'} {...hold}>
           <table aria-label={say.targets}>
             <Head all={shown.filter(({ target }) => canPick.has(target))} picked={picked} pick={pick} />
             {rows.map(({ group, targets }) => (
@@ -144,9 +115,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
           </table>
         </div>
       )}
-      {picked.length > 0 && (
-        <Selection picked={picked} blocked={deeds.blocked} clear={() => (chosen.value = new Set())} />
-      )}
+      {picked.length > 0 && <Selection picked={picked} blocked={deeds.blocked} clear={clear} />}
     </section>
   )
 }
@@ -187,6 +156,7 @@ function Head({ all, picked, pick }: HeadProps) {
                   )
                 }
               />
+              <span class="narrow">{pickAll}</span>
             </label>
           )}
         </th>

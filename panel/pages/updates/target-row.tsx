@@ -167,7 +167,7 @@ function runningText({ kind, target }: Job): string {
 /** The few words about the worst that is known; undefined when there is nothing to say. */
 function findingText(check: Check): ComponentChildren {
   const { updates: say, findings: short } = words()
-  const { state, checking, checked_at, changed_at, last_upgrade: last } = check
+  const { state, checking, checked_at, changed_at, last_upgrade: last, unfit } = check
   if (shownOf(check).word === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
   if (state === 'unknown' && checking) return say.checking
   if (state === 'unknown' && changed_at !== null) return <Ago at={changed_at} say={say.changed} />
@@ -187,6 +187,7 @@ function findingText(check: Check): ComponentChildren {
   if (state === 'stopped') return found ?? short.short.container_stopped(0, null)
   if (state === 'unsupported') return short.short.manager_missing(0, null)
   if (needsReboot(check)) return short.short.reboot_required(0, null)
+  if (unfit && isUpgradable(check)) return <Ago at={unfit.finished_at} say={say.unfit} />
   if (check.exploited > 0) return say.exploitedOpen
   if (found !== undefined) return found
   if (last?.outcome === 'warned' && checked_at !== null && last.finished_at >= checked_at)

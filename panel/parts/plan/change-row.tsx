@@ -20,7 +20,10 @@ export function ChangeRow({ planning, of: change }: { planning: Planning; of: Ch
   const id = useId()
   const exploited = cves.some((cve) => cve.known_exploited) ? 1 : 0
   const isTied = action === 'install' || action === 'remove'
-  const hasTags = isOut || action !== 'upgrade' || security || cves.length > 0
+  // The head of the group says that a package is new, or about security; what an upgrade takes away is said in each row.
+  const isLess = action === 'remove' || action === 'downgrade'
+  const isSecurity = security && action !== 'upgrade'
+  const hasTags = isOut || isLess || isSecurity || cves.length > 0
   return (
     <li class={isOut ? 'chg is-out' : `chg is-${action}`}>
       {isTied ? (
@@ -60,10 +63,8 @@ export function ChangeRow({ planning, of: change }: { planning: Planning; of: Ch
       {hasTags && (
         <div class="pt">
           {isOut && <span class="tag">{say.leftOut}</span>}
-          {action !== 'upgrade' && (
-            <span class={action === 'install' ? 'tag' : 'tag err'}>{updates.actions[action]}</span>
-          )}
-          <SecurityTag count={security ? 1 : 0} exploited={exploited} word />
+          {isLess && <span class="tag err">{updates.actions[action]}</span>}
+          <SecurityTag count={isSecurity ? 1 : 0} exploited={exploited} word />
           <Vulnerabilities cves={cves} all={showsAll.value} showAll={() => (showsAll.value = true)} />
         </div>
       )}

@@ -4,10 +4,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Change, type ChangeGroup, grouped, keyOf } from '../../nouns/plan.ts'
 import type { Planning } from '../../wire/planning.ts'
 import { language, words } from '../../words/words.ts'
+import { filtered, PackageFilter } from '../package-filter.tsx'
 import { ChangeRow } from './change-row.tsx'
 
-/** The list is short enough without a filter up to this number. */
-const FILTER_THRESHOLD = 12
 /** Rows that are there at once; the others follow, some in each frame, so that the first ones need not wait for them. */
 const AT_ONCE = 40
 const EACH_FRAME = 120
@@ -20,29 +19,18 @@ type Item = { group: ChangeGroup; count: number } | Change
 export function ChangeList({ planning }: { planning: Planning }) {
   const { plan: say, updates } = words()
   const filter = useSignal('')
-  const wanted = filter.value.trim().toLowerCase()
   const changes = planning.changes.value
-  const items = useMemo(() => itemsOf(changes, wanted), [changes, wanted])
+  const items = useMemo(() => itemsOf(filtered(changes, filter.value)), [changes, filter.value])
   const stage = planning.stage.value
   const isWaiting = stage === 'checking' || stage === 'planning'
+  if (stage === 'empty' && changes.length === 0) return null
   return (
     <section class="plan-changes" aria-label={say.changes}>
       <div class="changes-bar">
         <h3>
           {say.changes} <span class="dim num">{changes.length}</span>
         </h3>
-        {changes.length > FILTER_THRESHOLD && (
-          <input
-            type="search"
-            class="filter-packages"
-            aria-label={updates.filter}
-            placeholder={updates.filter}
-            value={filter.value}
-            onInput={({ currentTarget }) => {
-              filter.value = currentTarget.value
-            }}
-          />
-        )}
+        <PackageFilter of={filter} count={changes.length} />
       </div>
       {changes.length > 0 && items.length === 0 && <p class="dim">{updates.noMatch}</p>}
       {changes.length === 0 && isWaiting && <p class="dim">{say.nothing}</p>}
@@ -51,11 +39,8 @@ export function ChangeList({ planning }: { planning: Planning }) {
   )
 }
 
-function itemsOf(changes: readonly Change[], wanted: string): Item[] {
-  const isFound = ({ name, cves }: Change) =>
-    name.toLowerCase().includes(wanted) || cves.some(({ id }) => id.toLowerCase().includes(wanted))
-  const found = wanted === '' ? changes : changes.filter(isFound)
-  return grouped(found).flatMap(({ group, changes: own }) => [{ group, count: own.length }, ...own])
+function itemsOf(changes: readonly Change[]): Item[] {
+  return grouped(changes).flatMap(({ group, changes: own }) => [{ group, count: own.length }, ...own])
 }
 
 /** Rows in parts. A part is kept as it is until the list changes, and a row until its change does. */

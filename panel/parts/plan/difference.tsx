@@ -1,24 +1,29 @@
 import { go } from '../../router.ts'
 import type { JobRecord } from '../../wire/job.ts'
+import { selectionOf } from '../../wire/plans.ts'
 import { words } from '../../words/words.ts'
+import { useAct } from '../action.tsx'
+import { Problem } from '../problem.tsx'
 import { reviewPlan } from './open.ts'
 
 /** Shows package by package how apt departed from the plan, and offers the way to a new plan. */
 export function PlanDifference({ record }: { record: JobRecord }) {
   const say = words().plan.difference
-  const { target, plan_difference: found } = record
-  const anew = async () => {
-    const job = await reviewPlan(target)
+  const { target, plan_difference: found, plan_id: former } = record
+  const anew = useAct(async () => {
+    const chosen = former === null ? undefined : await selectionOf(former)
+    const job = await reviewPlan(target, chosen)
     if (job !== undefined) go(`/updates/${job}`)
-  }
+  })
   return (
     <section class="difference" aria-label={say.title}>
       <div class="changes-bar">
         <h2 class="grow">{say.title}</h2>
-        <button type="button" class="button primary" onClick={() => void anew()}>
+        <button type="button" class="button primary" aria-busy={anew.busy.value} onClick={() => void anew.run()}>
           {say.anew}
         </button>
       </div>
+      <Problem error={anew.error.value} />
       {found && found.length > 0 && (
         <table aria-label={say.title}>
           <thead>

@@ -32,7 +32,7 @@ export function Foot({ planning, busy, blocked, start, close, children }: FootPr
   return (
     <footer>
       {children}
-      <Cautions planning={planning} />
+      <Cautions plannings={[planning]} />
       <p class="grow small dim">
         {current ? (
           <>
@@ -84,18 +84,24 @@ export function StartButton({ isReady, blocked, busy, press, children }: StartBu
 }
 
 /** Sentences about what a start interrupts: the host, a kernel, the panel’s own parts, removals. */
-function Cautions({ planning }: { planning: Planning }) {
+export function Cautions({ plannings }: { plannings: readonly Planning[] }) {
   const say = words().plan.cautions
-  const { target } = planning
-  const excluded = new Set(planning.selection.value.exclude)
-  const changes = planning.changes.value.filter(({ name }) => !excluded.has(name))
-  const findings = planning.current.value?.plan.findings ?? checkOf(target)?.findings ?? []
-  const { removed } = figuresOf(changes)
+  const all = plannings.map((planning) => {
+    const { target, selection, changes, current } = planning
+    const excluded = new Set(selection.value.exclude)
+    const findings = current.value?.plan.findings ?? checkOf(target)?.findings ?? []
+    return {
+      target,
+      changes: changes.value.filter(({ name }) => !excluded.has(name)),
+      isOwn: findings.some(({ code }) => code === 'self_impact'),
+    }
+  })
+  const { removed } = figuresOf(all.flatMap(({ changes }) => changes))
   const told = [
     removed > 0 && say.removed(removed),
-    target === 'host' && say.host,
-    hasKernel(target, changes) && say.kernel,
-    findings.some(({ code }) => code === 'self_impact') && say.self,
+    all.some(({ target }) => target === 'host') && say.host,
+    all.some(({ target, changes }) => hasKernel(target, changes)) && say.kernel,
+    all.some(({ isOwn }) => isOwn) && say.self,
   ].filter((sentence) => sentence !== false)
   if (told.length === 0) return null
   return <p class="cautions small">{told.join(' ')}</p>

@@ -12,22 +12,22 @@ import { Problem } from '../problem.tsx'
 import { targetName } from '../target-name.ts'
 import { now } from '../time.tsx'
 import { FigureRow } from './figures.tsx'
-import { StartButton } from './foot.tsx'
+import { Cautions, StartButton } from './foot.tsx'
 import { PlanRow } from './plan-row.tsx'
 import { Switch } from './switch.tsx'
 import { PlanBody, PlanHead } from './view.tsx'
 
 interface ManySheetProps {
   targets: readonly string[]
-  only: Selection['only']
+  chosen: Partial<Selection>
   /** Closes the sheet; with the id of the run. */
   answer(started: string | undefined): void
 }
 
 /** One plan for each of several targets, and the button that starts exactly these. */
-export function ManySheet({ targets, only, answer }: ManySheetProps) {
+export function ManySheet({ targets, chosen, answer }: ManySheetProps) {
   const { plan: say } = words()
-  const plannings = useMemo(() => hostLast(targets).map((target) => createPlanning(target, only)), [])
+  const plannings = useMemo(() => hostLast(targets).map((target) => createPlanning(target, chosen)), [])
   const out = useSignal<ReadonlySet<string>>(new Set())
   const read = useSignal<Planning>()
   useEffect(() => {
@@ -37,6 +37,8 @@ export function ManySheet({ targets, only, answer }: ManySheetProps) {
     }
   }, [])
   const shown = read.value
+  /** The target whose plan was read last. */
+  const last = useRef<string>(undefined)
   const leave = () => {
     if (shown) read.value = undefined
     else answer(undefined)
@@ -67,7 +69,11 @@ export function ManySheet({ targets, only, answer }: ManySheetProps) {
             else next.add(target)
             out.value = next
           }}
-          read={(planning) => (read.value = planning)}
+          read={(planning) => {
+            last.current = planning.target
+            read.value = planning
+          }}
+          last={last.current}
           answer={answer}
         />
       )}
@@ -103,10 +109,12 @@ interface AllProps {
   out: ReadonlySet<string>
   takeIn(target: string, isIn: boolean): void
   read(planning: Planning): void
+  /** The target whose plan was read last, to which the focus returns. */
+  last: string | undefined
   answer(started: string | undefined): void
 }
 
-function All({ plannings, out, takeIn, read, answer }: AllProps) {
+function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
   const { plan: say, shell, updates } = words()
   const place = useRef<HTMLDivElement>(null)
   const taken = plannings.filter(({ target }) => !out.has(target))
@@ -136,8 +144,10 @@ function All({ plannings, out, takeIn, read, answer }: AllProps) {
   }
   useEffect(() => {
     // The list is back after a plan was read.
-    if (!place.current?.closest('dialog')?.contains(document.activeElement))
-      place.current?.closest('dialog')?.querySelector<HTMLElement>('[data-first]')?.focus()
+    const dialog = place.current?.closest('dialog')
+    if (!dialog || dialog.contains(document.activeElement)) return
+    const row = last === undefined ? '[data-first]' : `[data-target="${CSS.escape(last)}"]`
+    dialog.querySelector<HTMLElement>(row)?.focus()
   }, [])
   const isSecurity = plannings.every(({ selection }) => selection.value.only === 'security')
   return (
@@ -183,7 +193,7 @@ function All({ plannings, out, takeIn, read, answer }: AllProps) {
       </div>
       <footer>
         <Problem error={start.error.value} />
-        {current.some(({ plan }) => plan.target === 'host') && <p class="cautions small">{say.cautions.host}</p>}
+        <Cautions plannings={taken.filter((planning) => planning.current.value !== undefined)} />
         <p class="grow small dim">{current.length > 0 ? say.many.exactly(changes.length, current.length) : say.none}</p>
         <button type="button" class="button" onClick={() => answer(undefined)}>
           {shell.cancel}

@@ -5,7 +5,7 @@ import { onSignOut } from '../../wire/panel.ts'
 /** A sheet that is open. */
 interface Opened {
   targets: readonly string[]
-  only: Selection['only']
+  chosen: Partial<Selection>
   /** Whether it reviews several targets, of which one may be left. */
   isRun: boolean
   /** Closes the sheet; with the id of what it has started. */
@@ -15,12 +15,12 @@ interface Opened {
 /** The open sheet; at most one is open. */
 export const opened = signal<Opened>()
 
-function open(targets: readonly string[], only: Selection['only'], isRun: boolean): Promise<string | undefined> {
+function open(targets: readonly string[], chosen: Partial<Selection>, isRun: boolean): Promise<string | undefined> {
   opened.value?.answer(undefined)
   return new Promise((resolve) => {
     opened.value = {
       targets,
-      only,
+      chosen,
       isRun,
       answer(started) {
         opened.value = undefined
@@ -31,16 +31,16 @@ function open(targets: readonly string[], only: Selection['only'], isRun: boolea
 }
 
 /**
- * Shows exactly what an upgrade of the target changes. Resolves with the id of the job that the user has started there (the upgrade or a
- * remedy), or undefined when the sheet was closed.
+ * Shows exactly what an upgrade of the target changes. Resolves with the id of the job that the user has started there
+ * (the upgrade or a remedy), or undefined when the sheet was closed.
  */
-export function reviewPlan(target: string, only: Selection['only'] = 'all'): Promise<string | undefined> {
-  return open([target], only, false)
+export function reviewPlan(target: string, chosen: Partial<Selection> = {}): Promise<string | undefined> {
+  return open([target], chosen, false)
 }
 
 /** The same for several targets; resolves with the id of the run. */
-export function reviewPlans(targets: readonly string[], only: Selection['only'] = 'all'): Promise<string | undefined> {
-  return open(targets, only, true)
+export function reviewPlans(targets: readonly string[], chosen: Partial<Selection> = {}): Promise<string | undefined> {
+  return open(targets, chosen, true)
 }
 
 // An open sheet must not reach the next user.

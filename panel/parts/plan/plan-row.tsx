@@ -47,7 +47,7 @@ export function PlanRow({ planning, isIn, takeIn, read }: PlanRowProps) {
         <Said planning={planning} />
       </span>
       {plan && <Tags plan={plan} />}
-      <button type="button" class="button plain small" aria-label={say.read(name)} onClick={read}>
+      <button type="button" class="button plain small" aria-label={say.read(name)} data-target={target} onClick={read}>
         <Icon of={ChevronRight} />
       </button>
     </li>
@@ -68,9 +68,17 @@ function Said({ planning }: { planning: Planning }) {
       </span>
     )
   }
-  if (stage === 'empty') return <span class="small dim said">{say.many.nothing}</span>
+  const [worst] = worstFirst(findingsOf(planning.error.value))
+  // Nothing to do is only as true as the lists.
+  if (stage === 'empty')
+    return worst && worst.severity !== 'info' ? (
+      <span class="small said cut-two">
+        <Status is="warn" hidden /> {say.many.nothing}. {words().findings.sentence(worst)}
+      </span>
+    ) : (
+      <span class="small dim said">{say.many.nothing}</span>
+    )
   if (stage === 'impossible' || stage === 'failed') {
-    const [worst] = worstFirst(findingsOf(planning.error.value))
     const sentence = worst
       ? words().findings.sentence(worst)
       : describeError(planning.error.value, errors, shell.unexpected).sentence
@@ -87,12 +95,29 @@ function Said({ planning }: { planning: Planning }) {
   )
 }
 
+/** Warnings that have tags of their own, or that the sheet asks about. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['self_impact', 'kept_back_remove', 'conffile_changed'])
+
 function Tags({ plan }: { plan: NonNullable<Planning['current']['value']>['plan'] }) {
-  const say = words().plan.many
+  const { plan: all, findings } = words()
+  const say = all.many
+  const warned = worstFirst(plan.findings).filter(({ severity, code }) => severity !== 'info' && !ELSEWHERE.has(code))
+  const files = plan.conffiles.filter(({ state }) => state === 'changed' || state === 'conflict')
+  const taken = files.filter(({ choice }) => choice === 'take')
   const { removed, security, exploited } = figuresOf(plan.actions)
   return (
     <span class="tags">
       {removed > 0 && <span class="tag err">{say.removed(removed)}</span>}
+      {warned.map(({ code, packages }) => (
+        <span key={code} class="tag warn">
+          {findings.short[code](packages.length, null)}
+        </span>
+      ))}
+      {files.length > 0 && (
+        <span class="tag">
+          {taken.length > 0 ? say.replaced(taken.length) : findings.short.conffile_changed(files.length, null)}
+        </span>
+      )}
       <SecurityTag count={security} exploited={exploited} />
       {hasKernel(plan.target, plan.actions) && (
         <span class="tag">

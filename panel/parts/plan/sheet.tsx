@@ -26,25 +26,25 @@ export function PlanSheet() {
     })
   }, [sheet])
   if (!sheet) return null
-  const { targets, only, isRun, answer } = sheet
+  const { targets, chosen, isRun, answer } = sheet
   const [target = ''] = targets
   return isRun ? (
-    <ManySheet key={targets.join()} targets={targets} only={only} answer={answer} />
+    <ManySheet key={targets.join()} targets={targets} chosen={chosen} answer={answer} />
   ) : (
-    <OneSheet key={target} target={target} only={only} answer={answer} />
+    <OneSheet key={target} target={target} chosen={chosen} answer={answer} />
   )
 }
 
 interface OneSheetProps {
   target: string
-  only: Parameters<typeof createPlanning>[1]
+  chosen: Parameters<typeof createPlanning>[1]
   answer(started: string | undefined): void
 }
 
 /** The plan of one target, and the button that starts exactly it. */
-function OneSheet({ target, only, answer }: OneSheetProps) {
+function OneSheet({ target, chosen, answer }: OneSheetProps) {
   const { plan: say, updates } = words()
-  const planning = usePlanning(target, only)
+  const planning = usePlanning(target, chosen)
   const start = useAct(async () => {
     const current = planning.current.peek()
     if (!current) return
@@ -75,8 +75,8 @@ function OneSheet({ target, only, answer }: OneSheetProps) {
 }
 
 /** Makes the plan when the component appears, and stops when it disappears. */
-function usePlanning(target: string, only: OneSheetProps['only']): Planning {
-  const planning = useMemo(() => createPlanning(target, only), [target])
+function usePlanning(target: string, chosen: OneSheetProps['chosen']): Planning {
+  const planning = useMemo(() => createPlanning(target, chosen), [target])
   useEffect(() => {
     void planning.make()
     return () => planning.stop()

@@ -10,6 +10,7 @@ import { Status } from '../status.tsx'
 import { targetName } from '../target-name.ts'
 import { Ago, now } from '../time.tsx'
 import { ChangeList } from './changes.tsx'
+import { Conffiles } from './conffiles.tsx'
 import { FigureRow } from './figures.tsx'
 import { Switch } from './switch.tsx'
 
@@ -19,7 +20,8 @@ export function PlanHead({ planning }: { planning: Planning }) {
   const check = checkOf(planning.target)
   const plan = current.value?.plan
   const excluded = new Set(selection.value.exclude)
-  const isWhole = selection.value.only === 'all' && !selection.value.allow_remove && excluded.size === 0
+  const { only, allow_remove: removes } = selection.value
+  const isWhole = only === 'all' && !removes && excluded.size === 0 && planning.stage.value !== 'empty'
   return (
     <header>
       <Made planning={planning} />
@@ -55,7 +57,7 @@ function Made({ planning }: { planning: Planning }) {
           <Status is="run" hidden />{' '}
         </>
       )}
-      {stage === 'ready' ? say.planning : say[stage]}{' '}
+      {stage === 'ready' ? say.planning : stage === 'empty' ? say.many.nothing : say[stage]}{' '}
       {isUnderWay && (checked ? <Ago at={checked} say={say.basis} /> : say.noBasis)}
     </p>
   )
@@ -74,7 +76,9 @@ export function PlanBody({ planning, show }: PlanBodyProps) {
       <Refusal planning={planning} />
       <Findings planning={planning} show={show} />
       <Choices planning={planning} />
+      <Conffiles planning={planning} />
       <ChangeList planning={planning} />
+      <LeftAlone planning={planning} />
     </div>
   )
 }
@@ -97,9 +101,11 @@ function Findings({ planning, show }: PlanBodyProps) {
   const refused = findingsOf(planning.error.value)
   const findings = refused.length > 0 ? refused : (planning.current.value?.plan.findings ?? check?.findings ?? [])
   const remedies = useRemedies(show, () => planning.make({ recheck: true }))
-  // The switches below say the same about removals.
+  // The switches below say the same about removals, and the list of configuration files about these.
+  const isSaidBelow = (code: string) =>
+    code === 'kept_back_remove' || (code === 'conffile_changed' && planning.current.value?.plan.conffiles.length)
   const told = worstFirst(findings).filter(
-    ({ severity, code }) => (severity !== 'info' || code === 'self_impact') && code !== 'kept_back_remove',
+    ({ severity, code }) => (severity !== 'info' || code === 'self_impact') && !isSaidBelow(code),
   )
   if (told.length === 0) return <Problem error={remedies.error} />
   const of: Remedied = check ?? { target, name: targetName(target), findings, checking: false }
@@ -114,6 +120,26 @@ function Findings({ planning, show }: PlanBodyProps) {
           </li>
         ))}
       </ul>
+    </section>
+  )
+}
+
+const LEFT_ALONE: ReadonlySet<string> = new Set(['held', 'phased', 'kept_back_dependencies'])
+
+/** The packages that no upgrade changes now, and the reasons. */
+function LeftAlone({ planning }: { planning: Planning }) {
+  const { plan: say, findings: all } = words()
+  const found = planning.current.value?.plan.findings ?? findingsOf(planning.error.value)
+  const left = found.filter(({ code, severity }) => severity === 'info' && LEFT_ALONE.has(code))
+  if (left.length === 0) return null
+  return (
+    <section aria-label={say.leftAlone}>
+      <h3>{say.leftAlone}</h3>
+      {left.map((finding) => (
+        <p key={`${finding.code} ${finding.message}`} class="small dim">
+          {all.sentence(finding)}
+        </p>
+      ))}
     </section>
   )
 }
@@ -139,7 +165,7 @@ function Choices({ planning }: { planning: Planning }) {
           hint={
             removes && gone.length > 0
               ? say.removesText(named(gone))
-              : say.removesIf(waiting.length, named(foreseenToGo))
+              : say.removesIf(named(waiting), named(foreseenToGo))
           }
           isOn={removes}
           turn={(isOn) => planning.choose({ allow_remove: isOn })}

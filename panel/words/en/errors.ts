@@ -4,9 +4,14 @@ export const errors: typeof fr = {
   account_kept_out:
     'Your account cannot work on the host: it has no shell, must change its password, or has expired. Have it fixed on the host, then sign in again.',
   already_installed: 'Setup is already done. Sign in, then change settings in the panel.',
+  already_queued:
+    'An upgrade of this target is already running or waiting. Follow it, or make a plan for the next one.',
   answer_too_large: 'The answer is too long for this hosting. Open the outputs one by one.',
   bad_credentials: 'Wrong username or password. Check both and try again.',
   body_too_large: 'The request is too long. Shorten it and try again.',
+  conffile_unknown: 'The new version of this file is not known, or the plan does not have the file. Compare again.',
+  conffiles_changed: 'Somebody has just changed this plan. Open it again, then choose.',
+  conffiles_unavailable: 'The files could not be compared. Try again; otherwise your versions are kept.',
   commit_changed: 'This module has changed since the list was read. Check what the list shows now, then try again.',
   container_locked: 'Another operation holds the container. Wait until it ends, then try again.',
   container_missing: 'This container no longer exists, or the panel cannot see it. Refresh the list.',
@@ -71,8 +76,13 @@ export const errors: typeof fr = {
   run_missing: 'This run does not exist, or is no longer kept. Go back to the history.',
   plan_empty: 'There is nothing to do with this choice. Check the target again, or choose otherwise.',
   plan_used: 'This plan has already been run. Make it anew to see what is left to do.',
+  plan_not_begun:
+    'The upgrade stopped before it changed anything: its output says why. Check again, then make a new plan.',
+  plan_unbound:
+    'Packages were changed without a comparison with the plan: the configuration of apt on this target prevents it. Read the output.',
   plan_changed: 'apt was about to do something else than the plan: nothing was changed. Compare, then make a new plan.',
   plan_expired: 'This plan is more than an hour old. Make it anew: it will show what has changed since.',
+  plan_of_another_user: 'This plan is somebody else’s. Make your own to choose in it.',
   plan_of_another_target: 'This plan is for another target. Make it anew.',
   target_repeated: 'Several of these plans are for the same target. Take one out, then try again.',
   plan_impossible: 'This upgrade is not possible until what blocks it is resolved.',

@@ -14,6 +14,7 @@ export const job: typeof fr = {
   warned: 'Upgraded, with warnings',
   warnedBriefly: 'Warnings',
   flawed: 'Done with errors',
+  unfit: 'Differs from the plan',
   cancelled: 'Cancelled',
   failed: 'Failed',
   duration: 'Duration',

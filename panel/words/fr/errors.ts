@@ -9,6 +9,8 @@ type JobCode =
   | 'job_kind_missing'
   | 'job_not_started'
   | 'plan_changed'
+  | 'plan_not_begun'
+  | 'plan_unbound'
 
 /** The codes of operations, sockets and jobs. */
 export type ErrorCode =
@@ -26,9 +28,15 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   account_kept_out:
     'Votre compte ne peut pas travailler sur l’hôte\u00a0: pas de shell, mot de passe à changer ou compte expiré. Faites-le corriger sur l’hôte, puis reconnectez-vous.',
   already_installed: 'L’installation est déjà faite. Connectez-vous\u202f; les réglages se changent dans le panneau.',
+  already_queued:
+    'Une mise à jour de cette cible est déjà en cours ou en attente. Suivez-la, ou faites un plan pour la suivante.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
   body_too_large: 'Le contenu envoyé est trop long. Raccourcissez-le et réessayez.',
+  conffile_unknown:
+    'La nouvelle version de ce fichier n’est pas connue, ou le plan n’a pas ce fichier. Refaites la comparaison.',
+  conffiles_changed: 'Quelqu’un vient de changer ce plan. Rouvrez-le, puis choisissez.',
+  conffiles_unavailable: 'Les fichiers n’ont pas pu être comparés. Réessayez\u202f; vos versions sont gardées sinon.',
   commit_changed:
     'Ce module a changé depuis la lecture de la liste. Vérifiez ce qu’elle affiche maintenant, puis réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
@@ -101,9 +109,14 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   run_missing: 'Ce lancement n’existe pas, ou n’est plus conservé. Revenez à l’historique.',
   plan_empty: 'Il n’y a rien à faire avec ce choix. Revérifiez la cible, ou changez de choix.',
   plan_used: 'Ce plan a déjà été exécuté. Refaites-le pour voir ce qu’il reste à faire.',
+  plan_not_begun:
+    'La mise à jour s’est arrêtée avant de changer quoi que ce soit\u00a0: sa sortie dit pourquoi. Revérifiez, puis faites un nouveau plan.',
+  plan_unbound:
+    'Des paquets ont changé sans comparaison avec le plan\u00a0: la configuration d’apt de cette cible l’empêche. Lisez la sortie.',
   plan_changed:
     'apt allait faire autre chose que le plan\u00a0: rien n’a été changé. Comparez, puis faites un nouveau plan.',
   plan_expired: 'Ce plan a plus d’une heure. Refaites-le\u00a0: il montrera ce qui a changé depuis.',
+  plan_of_another_user: 'Ce plan est celui de quelqu’un d’autre. Faites le vôtre pour y choisir.',
   plan_of_another_target: 'Ce plan est celui d’une autre cible. Refaites-le.',
   target_repeated: 'Plusieurs de ces plans sont pour la même cible. Retirez-en un, puis réessayez.',
   plan_impossible: 'Cette mise à jour n’est pas possible tant que ce qui la bloque n’est pas réglé.',

@@ -12,6 +12,7 @@ export const job = {
   warned: 'Mis à jour, avec des avertissements',
   warnedBriefly: 'Alertes',
   flawed: 'Terminé avec des erreurs',
+  unfit: 'Écart avec le plan',
   cancelled: 'Annulé',
   failed: 'Échec',
   duration: 'Durée',

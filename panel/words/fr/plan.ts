@@ -20,13 +20,36 @@ export const plan = {
   readBefore: 'À lire avant',
   options: 'Choix',
   securityOnly: 'Sécurité seule',
-  securityHint: 'Au moins ceux-ci\u00a0: les versions intermédiaires quittent l’archive de sécurité.',
+  securityHint: 'Certains correctifs plus anciens ne portent plus la marque de sécurité, et n’en font pas partie.',
   allowRemove: 'Autoriser les suppressions',
   removesText: (names: string) => `Supprime\u00a0: ${names}`,
-  removesIf: (waiting: number, names: string) =>
-    `${some(waiting, 'paquet attend', 'paquets attendent')} une suppression${names === '' ? '.' : `\u00a0: ${names}`}`,
-  removesHint: 'Rien n’est supprimé sans cet accord.',
-  changes: 'Modifications',
+  removesIf: (waiting: string, removed: string) =>
+    removed === ''
+      ? `Restent tels quels, faute de suppression\u00a0: ${waiting}`
+      : `${waiting === '' ? 'Des paquets' : waiting}\u00a0: mise à jour possible en supprimant ${removed}`,
+  conffiles: {
+    title: 'Fichiers de configuration modifiés',
+    compare: 'Comparer',
+    comparing: 'Comparaison…',
+    explain:
+      'Vos versions sont gardées. Comparez pour voir ce que les nouvelles changeraient\u00a0: leurs paquets sont téléchargés pour cela.',
+    choose: 'Vos versions sont gardées, sauf choix contraire.',
+    forAdmins: 'Vos versions sont gardées. Un administrateur peut choisir les nouvelles.',
+    same: 'Sa nouvelle version n’apporte rien\u00a0: il reste tel quel.',
+    unavailable: 'Son paquet n’a pas pu être téléchargé\u00a0: il reste tel quel.',
+    diff: 'Différences, de la vôtre à la nouvelle',
+    cut: 'La suite n’est pas montrée.',
+    missing: {
+      binary: 'Ce n’est pas du texte.',
+      private:
+        'Tous les comptes de la cible ne peuvent pas lire ce fichier\u00a0: seuls les administrateurs voient les différences.',
+      hidden: 'Le compte de service ne peut pas montrer ce fichier, que tous ne peuvent pas lire.',
+    },
+    take: 'Prendre la nouvelle version',
+    taken: 'La vôtre restera à côté (.dpkg-old).',
+    kept: 'La vôtre reste, la nouvelle est posée à côté (.dpkg-dist).',
+  },
+  changes: 'Changements',
   groups: {
     removed: 'Supprimés',
     downgraded: 'Versions antérieures',
@@ -38,6 +61,7 @@ export const plan = {
   tied: 'Va avec d’autres paquets\u00a0: ne s’écarte pas seul.',
   leftOut: 'Écarté',
   changesOf: (name: string) => `Modifications de ${name}`,
+  leftAlone: 'Laissés tels quels',
   nothing: 'Aucun changement n’est connu.',
   cautions: {
     removed: (count: number) => `Supprime ${some(count, 'paquet', 'paquets')}.`,
@@ -55,19 +79,19 @@ export const plan = {
     taken: (taken: number, all: number) => `${taken} sur ${all} dans l’exécution`,
     making: (count: number) => `${some(count, 'plan', 'plans')} en préparation…`,
     list: 'Cibles de l’exécution',
-    order: 'Quelques-unes à la fois. Un échec n’arrête pas les autres.',
+    order: 'Quatre cibles à la fois. Un échec n’arrête pas les autres.',
+    replaced: (count: number) => some(count, 'configuration remplacée', 'configurations remplacées'),
     take: (name: string) => `Inclure ${name}`,
     read: (name: string) => `Lire le plan de ${name}`,
     changes: (count: number) => some(count, 'changement', 'changements'),
     removed: (count: number) => some(count, 'supprimé', 'supprimés'),
     nothing: 'Rien à faire',
-    blocked: 'Aucun plan possible',
     kernel: 'Redémarrage ensuite',
     self: 'Touche à ce panneau',
     back: 'Retour aux cibles',
     exactly: (changes: number, targets: number) =>
       `${changes === 1 ? 'Ce changement' : `Ces ${changes} changements`} sur ${some(targets, 'cible', 'cibles')} ou, sur chacune, rien.`,
-    start: 'Installer exactement cela',
+    start: 'Installer exactement ceci',
     again: 'Refaire les plans',
   },
   difference: {

@@ -41,6 +41,9 @@ export function planOf(n: number, target: string, actions: readonly Change[], re
     made_by: 'demo',
     expires_at: new Date(now + 3_600_000).toISOString(),
     only: 'all',
+    packages: null,
+    exclude: [],
+    allow_remove: false,
     actions: [...actions],
     counts: {
       upgrade: of('upgrade'),
@@ -54,6 +57,7 @@ export function planOf(n: number, target: string, actions: readonly Change[], re
     download_bytes: 2_000_000,
     disk_bytes: -12_000,
     findings: [],
+    conffiles: [],
     protection: null,
     state: 'current',
     job_id: null,
@@ -96,4 +100,25 @@ export async function planning(page: Page, options: { changes?: readonly Change[
 /** The answer that says why there is no plan. */
 export function impossible(...findings: ReturnType<typeof finding>[]) {
   return { status: 422, json: { error: 'x', code: 'plan_impossible', findings } }
+}
+
+/** An upgrade that changed nothing, because its plan did not fit any more. */
+export const CHANGED_JOB = {
+  job_id: '1772366400-aaaaaaaa',
+  target: 'lxc:101',
+  status: 'error',
+  output_size: 0,
+  started_at: '2026-03-01T12:00:00.000Z',
+  finished_at: '2026-03-01T12:00:05.000Z',
+  started_by_name: 'demo',
+  exit_code: null,
+  error_code: 'plan_changed',
+  containers: null,
+  warnings: [],
+  run_id: null,
+  plan_id: id(1),
+  plan_difference: [
+    { name: 'curl:amd64', planned: 'upgrade 1.0-1 1.0-2', found: 'upgrade 1.0-1 1.0-3' },
+    { name: 'libnew:amd64', planned: null, found: 'install - 2.0' },
+  ],
 }

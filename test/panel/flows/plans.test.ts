@@ -125,7 +125,7 @@ test('a plan of the run that has expired sends all back to be made anew', { time
     .waitFor(WAIT)
   plans.state.startRefusal = undefined
   await page.getByRole('button', { name: 'Refaire les plans' }).press('Enter')
-  await page.getByRole('button', { name: 'Installer exactement cela' }).waitFor(WAIT)
+  await page.getByRole('button', { name: 'Installer exactement ceci' }).waitFor(WAIT)
   await isReady(page)
   expect(plans.asked).toHaveLength(10)
 })

@@ -118,7 +118,7 @@ test('upgrading all targets shows a plan for each first', { timeout: LONG }, asy
   await page.getByRole('heading', { name: '3 cibles peuvent être mises à jour' }).waitFor(WAIT)
 
   await page.getByRole('button', { name: 'Tout examiner' }).press('Enter')
-  await expect.poll(() => focused(page), WAIT).toBe('Installer exactement cela')
+  await expect.poll(() => focused(page), WAIT).toBe('Installer exactement ceci')
   // The host is the last one.
   expect(await page.locator('dialog .many .named > .cut').allTextContents()).toEqual(['web', 'db', 'Hôte'])
   await page.keyboard.press('Escape')

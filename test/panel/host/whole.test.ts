@@ -20,7 +20,7 @@ test('a user upgrades a real container in the browser, from sign-in to the histo
     await target.getByText(/^\d+ paquets?$/).waitFor(WAIT)
     await target.getByRole('button', { name: /^Examiner la mise à jour/ }).click()
     await page.locator('dialog').getByRole('switch', { name: 'Autoriser les suppressions' }).click(WAIT)
-    await page.locator('dialog').getByText('rig-old').waitFor(WAIT)
+    await page.locator('dialog').getByText('rig-old', { exact: true }).waitFor(WAIT)
     await page.locator('dialog .primary[aria-disabled=false]').click(WAIT)
     await page.getByText(/rig-slow: step 40 of 40/).waitFor(WAIT)
     await page.locator('.output').getByText('Terminé', { exact: true }).waitFor(WAIT)

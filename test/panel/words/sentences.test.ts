@@ -18,7 +18,7 @@ const NOT_SHOWN = [
   /^functions\/(auth|dashboard|repair)\/.*\.(post|put|patch|delete)\.ts$/,
   /^functions\/hypervisor\/(action\.post|api-tasks)\.ts$/,
   /^functions\/(checks\/(check(-report|-script)?|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
-  /^functions\/(runs\/runs?\.post|plans\/holds\.put)\.ts$/,
+  /^functions\/(runs\/runs?\.post|plans\/(holds\.put|conffile-scripts))\.ts$/,
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-arguments))\.ts$/,
   /^functions\/auth\/host-account\.ts$/,
