@@ -130,7 +130,7 @@ test('an instance that is killed under load loses nothing that it has acknowledg
     }),
     ...['host', 'lxc:101', 'lxc:102', 'all'].map((target) =>
       again(async () => {
-        // At most three jobs of a target may run or wait.
+        // A target has one upgrade at a time.
         const id = await startJob(bob, target).finally(() => pause(300))
         jobs.push(id)
       }),

@@ -3,7 +3,7 @@ import { jobFolder } from './begun.ts'
 import { cancelInDpkg, expectNextUpgradeRepairs, expectNothingLeft, UPGRADED } from './cancelling.ts'
 import { type Caller, signIn } from './client.ts'
 import { jobDetail, steps, upTo } from './copies.ts'
-import { startFollowed } from './job.ts'
+import { makePlan, startFollowed } from './job.ts'
 import { jobFolders } from './remains.ts'
 import { type Account, dpkgStatus, rig } from './rig.ts'
 import { type Service, startService } from './service.ts'
@@ -78,9 +78,10 @@ describe('with the service account root', () => {
 
   test('cancelling a queued job leaves the host untouched, and the running job continues', async () => {
     await rig('slow', '100', '50', '101')
+    const plan = await makePlan(bob, 'lxc:101')
     const first = await startFollowed(bob, 'lxc:101')
     await first.until(({ output }) => output().includes('rig-slow: step 5 '))
-    const waiting = await startFollowed(bob, 'lxc:101')
+    const waiting = await startFollowed(bob, 'lxc:101', plan)
     const all = await startFollowed(bob, 'all')
     for (const job of [waiting, all]) await job.until(({ output }) => output().includes('En attente'))
 

@@ -4,16 +4,28 @@ import { type Follower, follow } from './follower.ts'
 
 const Started = z.object({ job_id: z.string().regex(/^\d+-[a-z0-9]{8}$/), message: z.string().min(1) })
 
-/** Starts an upgrade and returns its id. */
-export async function startJob(caller: Caller, target: string): Promise<string> {
-  const { status, body } = await caller.post('/api/updates/run', { target })
+const Plan = z.object({ id: z.string() })
+
+/** Makes a plan of everything and returns its id. */
+export async function makePlan(caller: Caller, target: string): Promise<string> {
+  const { status, body } = await caller.post('/api/updates/plans', { target })
+  if (status !== 201) throw new Error(`plan of ${target}: ${status} ${JSON.stringify(body)}`)
+  return Plan.parse(body).id
+}
+
+/**
+ * Starts an upgrade, of a plan if one is given, and returns its id. Without a plan, no other upgrade of the target may
+ * run or wait.
+ */
+export async function startJob(caller: Caller, target: string, plan?: string): Promise<string> {
+  const { status, body } = await caller.post('/api/updates/run', { target, plan })
   if (status !== 202) throw new Error(`run of ${target}: ${status} ${JSON.stringify(body)}`)
   return Started.parse(body).job_id
 }
 
 /** Starts an upgrade and follows it from its beginning. */
-export async function startFollowed(caller: Caller, target: string): Promise<Follower & { id: string }> {
-  const id = await startJob(caller, target)
+export async function startFollowed(caller: Caller, target: string, plan?: string): Promise<Follower & { id: string }> {
+  const id = await startJob(caller, target, plan)
   return Object.assign(await follow(caller.service, id, { token: caller.token }), { id })
 }
 

@@ -1,10 +1,16 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
+import { addJob } from '../../db/job-start.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
+import type { Database } from '../../db/libsql/database.ts'
+import { findUserByName } from '../../db/users.ts'
+import { upgradeJob } from '../../functions/runs/upgrade-job.ts'
+import { newJobFolder, newJobId } from '../../jobs/events.ts'
+import { timestamp } from '../../platform/clock.ts'
 import { type Caller, signIn } from './client.ts'
 import { jobDetail } from './copies.ts'
 import { type Follower, follow } from './follower.ts'
-import { startJob } from './job.ts'
+import { makePlan } from './job.ts'
 import { replacePostinst, slowPostinst } from './postinst.ts'
 import { jobFolders, jobProcesses } from './remains.ts'
 import { type Account, inside, resetWithSshd, rig } from './rig.ts'
@@ -39,17 +45,23 @@ beforeAll(async () => {
 test(
   'fifty jobs of five users succeed one after another, with users served in turn, and further jobs are refused',
   async () => {
+    const plans = await Promise.all(people.map((person) => makePlan(person, 'host')))
+    const db = await openDatabase(service.database)
+    onTestFinished(() => db.close())
     const began = performance.now()
     const jobs = await Promise.all(
-      people.flatMap((person) =>
+      people.flatMap((person, at) =>
         TARGETS.map(async (target) => {
-          const id = await startJob(person, target)
-          return { id, follower: await follow(service, id, { token: person.token, withinMs: WITHIN_MS }) }
+          const { id, isAccepted } = await begin(db, PEOPLE[at] ?? '', person, target)
+          const follower = await follow(service, id, { token: person.token, withinMs: WITHIN_MS })
+          return { id, target, isAccepted, follower }
         }),
       ),
     )
-    for (const person of people)
-      expect(await person.post('/api/updates/run', { target: 'host' })).toMatchObject({
+    const accepted = jobs.filter(({ isAccepted }) => isAccepted)
+    expect(accepted.map(({ target }) => target).sort()).toEqual(['all', 'host', 'lxc:101', 'lxc:102'])
+    for (const [at, person] of people.entries())
+      expect(await person.post('/api/updates/run', { target: 'host', plan: plans[at] })).toMatchObject({
         status: 429,
         body: { code: 'queue_full', error: expect.stringContaining('au plus 3 par utilisateur') },
       })
@@ -91,6 +103,26 @@ test(
   },
   WITHIN_MS,
 )
+
+/**
+ * Starts an upgrade without a plan. The service starts one of a target at a time; further ones are recorded as another
+ * instance would, within the same bounds, and the service takes them up.
+ */
+async function begin(db: Database, account: string, person: Caller, target: string) {
+  const { status, body } = await person.post('/api/updates/run', { target })
+  if (status === 202) return { id: Named.parse(body).job_id, isAccepted: true }
+  expect({ status, body }).toMatchObject({ status: 409, body: { code: 'already_queued', job_id: expect.any(String) } })
+  const now = new Date()
+  const { kind, bounds } = upgradeJob
+  const args = { target }
+  const job = { id: newJobId(now), folder: newJobFolder(), kind, target, started_at: timestamp(now) }
+  const user = await findUserByName(db, account)
+  const owned = { ...job, args: JSON.stringify(args), queue: upgradeJob.queue(args), started_by: user?.id ?? 0 }
+  const { id } = await addJob(db, owned, { owner: 'nobody', leaseMs: 0 }, [], bounds)
+  return { id, isAccepted: false }
+}
+
+const Named = z.object({ job_id: z.string() })
 
 function concerns(target: string, place: (typeof PLACES)[number]): boolean {
   return place === 'host' ? target === 'host' : target === 'all' || target === `lxc:${place}`

@@ -5,7 +5,8 @@ states_usage() {
   cat <<'U'
 TARGET is host, 101, 102 or all:
 rig.sh publish TARGET NAME VERSION [security] [KEY=VALUE...]   offers a package in place of its other versions. Keys:
-         depends, conflicts, phased (percent), isize (KiB), big (MiB), arch, section, source, cve (into its changelog)
+         depends, conflicts, phased (percent), isize (KiB), big (MiB), arch, section, source, cve (into its changelog),
+         conffile (PATH:CONTENT, with the escapes of printf; may be repeated)
 rig.sh install TARGET NAME VERSION [KEY=VALUE...]   installs a package that is not offered
 rig.sh withdraw TARGET NAME           no longer offers it
 rig.sh refresh TARGET                 apt-get update
