@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type ClientChannel } from 'ssh2'
 import * as z from 'zod'
@@ -8,9 +9,10 @@ const Account = { port: z.number(), username: z.string(), password: z.string() }
 const Question = z.discriminatedUnion('what', [
   z.object({ what: z.literal('login'), ...Account }),
   z.object({ what: z.literal('echo'), ...Account, pausesMs: z.array(z.number()) }),
+  z.object({ what: z.literal('run'), ...Account, command: z.string() }),
 ])
 
-/** Times a login with one command, or the round trips of lines over a channel, with bare ssh2. In milliseconds. */
+/** Times a login with one command, the round trips of lines over a channel, or one command alone, with bare ssh2. In milliseconds. */
 answer(Question, async (question) => {
   const started = performance.now()
   const client = new Client()
@@ -20,6 +22,7 @@ answer(Question, async (question) => {
   await ready
   try {
     if (question.what === 'echo') return await echo(await exec(client, 'cat'), question.pausesMs)
+    if (question.what === 'run') return await run(client, question.command)
     const channel = await exec(client, 'id')
     channel.resume()
     await once(channel, 'close')
@@ -28,6 +31,19 @@ answer(Question, async (question) => {
     client.end()
   }
 })
+
+/** Runs a command on a connection that is there; returns its time and its stdout. Throws unless it ends with 0. */
+async function run(client: Client, command: string): Promise<{ ms: number; stdout: string }> {
+  const started = performance.now()
+  const channel = await exec(client, command)
+  const closed = once(channel, 'close')
+  channel.stderr.resume()
+  const stdout = await text(channel)
+  const [code] = await closed
+  const ms = performance.now() - started
+  if (code !== 0) throw new Error(`the command ended with ${code}`)
+  return { ms, stdout }
+}
 
 async function echo(channel: ClientChannel, pausesMs: readonly number[]): Promise<number[]> {
   const times: number[] = []

@@ -13,6 +13,13 @@ const STALL_LIMIT =
   'neither V8’s collections nor the database, whose longest calls stand beside the figure. The row without a follower stalls for a fifth of this time, so most of a stall is the frames for the follower, which needs one of the two cores at the same time. The share of waiting for a core was not measured.'
 const CAT_LIMIT = 'decryption, compression and storage share one thread; `cat` only decrypts, in native code.'
 const SERVER_LIMIT = 'the round trip over HTTP to the libSQL server, which makes one change after the other.'
+const PLAN_LIMIT = 'apt’s simulation, which both run. The records and sizes of the packages take the rest.'
+const SELECTION_LIMIT =
+  'the lists of what can be upgraded, and the simulation of the plan; where packages are chosen, a simulation before it tells which of them need others.'
+const UNMET_LIMIT =
+  'as above, and one simulation of what waits for other packages; apt refuses all of these together if one cannot be installed.'
+const SHEET_LIMIT =
+  'the parsing of the answer, the comparison of each package with the one on the screen, and the drawing of the rows that differ.'
 
 export const EXPLANATIONS = {
   'dashboard painted − bare page': {
@@ -149,6 +156,60 @@ export const EXPLANATIONS = {
     means:
       'From the output of a simulation to the hash of a plan; the anchor splits the same text into lines and words, and makes its SHA-256.',
     limit: 'one pattern for each line, the comparison of its two versions, and the sorted lines of the hash.',
+  },
+  'a plan of 1500 packages, on the host / apt-get -s full-upgrade': {
+    means:
+      'The program of a plan runs on a real host where 1,500 packages have a newer version, over a connection that is there; the anchor is apt’s own simulation of all of them over the same connection. Repositories are as large as Debian’s.',
+    limit: PLAN_LIMIT,
+  },
+  'a plan of 1500 packages / apt-get -s full-upgrade': {
+    means: 'The same from the request to the API until its whole answer.',
+    limit: PLAN_LIMIT,
+  },
+  'a plan of their security updates, on the host / apt-get -s full-upgrade': {
+    means: 'The program of a plan of the security updates, which are a third of the packages.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of their security updates / apt-get -s full-upgrade': {
+    means: 'The same from the request to the API until its whole answer.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of one of them, on the host / apt-get -s full-upgrade': {
+    means: 'The program of a plan of one package, with what it needs.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of one of them / apt-get -s full-upgrade': {
+    means: 'The same from the request to the API until its whole answer.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of all but one, on the host / apt-get -s full-upgrade': {
+    means: 'The program of a plan that leaves one package out.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of all but one / apt-get -s full-upgrade': {
+    means: 'The same from the request to the API until its whole answer.',
+    limit: SELECTION_LIMIT,
+  },
+  'a plan of all but one, with removals / apt-get -s full-upgrade': {
+    means: 'The same where the plan may remove packages, but not the one that is left out.',
+    limit: 'a second simulation, where the first one tells what would be removed.',
+  },
+  'a plan of security updates, one of which cannot be installed / apt-get -s full-upgrade': {
+    means: 'A plan of the security updates over the API, where one more needs a package that does not exist.',
+    limit: UNMET_LIMIT,
+  },
+  'a plan of 1500 packages on the screen, as foreseen / bare lines': {
+    means:
+      'In Chromium, from the last byte of a plan until its hash is painted, with all packages of the last check on the screen; the anchor paints as many bare lines of four words. On an idle machine 1.5 is 100 ms.',
+    limit: SHEET_LIMIT,
+  },
+  'a plan of 1500 packages on the screen, with nothing before / bare lines': {
+    means: 'The same where no package was on the screen before: until the first 40 rows are painted.',
+    limit: SHEET_LIMIT,
+  },
+  'the last of these packages on the screen / bare lines': {
+    means: 'The same until the last row is there.',
+    limit: 'each frame adds 120 rows, so that the page answers in between.',
   },
   'memory at rest': { means: 'The resident memory of the bundle with a host in its settings.', limit: '' },
   'database: a job of 3000 bytes': { means: 'The growth of the database for a small upgrade.', limit: '' },

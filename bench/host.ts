@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 
 /** The real host that `run.sh` has started, and its accounts. */
-const RIG = variable('BENCH_RIG')
+export const RIG = variable('BENCH_RIG')
 export const SSH_PORT = Number(variable('RIG_PORT'))
 export const ROOT = { username: 'root', password: 'Root-pw-1' }
 export const ORDINARY = { username: 'bob', password: 'Bob-pw-1' }

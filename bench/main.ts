@@ -8,13 +8,31 @@ import { line } from './line.ts'
 import { login } from './login.ts'
 import { markdown } from './markdown.ts'
 import { paint } from './paint.ts'
+import { planHost } from './plan-host.ts'
+import { planSheet } from './plan-sheet.ts'
 import { plans } from './plans.ts'
 import { size } from './size.ts'
 import { start } from './start.ts'
 import { reached, table } from './table.ts'
 import { terminal } from './terminal.ts'
 
-const all = { login, http, job, flood, line, broadcast, terminal, start, paint, checks, plans, idle, size }
+const all = {
+  login,
+  http,
+  job,
+  flood,
+  line,
+  broadcast,
+  terminal,
+  start,
+  paint,
+  checks,
+  plans,
+  'plan-host': planHost,
+  'plan-sheet': planSheet,
+  idle,
+  size,
+}
 const { values, positionals: asked } = parseArgs({ allowPositionals: true, options: { markdown: { type: 'boolean' } } })
 const unknown = asked.filter((name) => !(name in all))
 if (unknown.length > 0) {

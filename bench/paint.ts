@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
-import { startDemoHost } from '../demo/host.ts'
-import type { Place } from '../demo/place.ts'
+import { container } from '../demo/place.ts'
 import { CHROMIUM } from '../test/chromium.ts'
-import { startService } from '../test/host/service.ts'
 import { measure } from './rounds.ts'
+import { type SignedIn, startSignedIn } from './signed-in.ts'
 import { compare, median, type Row } from './table.ts'
 
 const ROUNDS = { warmUp: 2, rounds: 15 }
@@ -62,37 +61,12 @@ async function startBare() {
   return { url: `http://127.0.0.1:${Object(server.address()).port}/`, stop: () => server.close() }
 }
 
-/** Starts the built service with an imitated host of so many targets, and signs a browser in. */
-async function startDashboard(browser: Browser, targets: number) {
-  const containers: Place[] = Array.from({ length: targets - 1 }, (_, n) => ({
-    id: String(101 + n),
-    name: `ct-${n}`,
-    running: true,
-    upgradable: [],
-    lock: undefined,
-  }))
-  const host = await startDemoHost({ containers })
-  const service = await startService({
-    as: null,
-    env: {
-      PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
-      PANEL_SSH_USERNAME: host.service.username,
-      PANEL_SSH_PASSWORD: host.service.password,
-    },
-  })
-  const context = await browser.newContext({ locale: 'fr-FR' })
-  const page = await context.newPage()
-  await page.goto(service.url)
-  await page.locator('input[name=username]').fill('demo')
-  await page.locator('input[name=password]').fill('demo')
-  await page.keyboard.press('Enter')
-  await page.locator('.shell').waitFor()
-  await page.close()
-  const stop = async () => {
-    await service.stop()
-    await host.close()
-  }
-  return { context, url: `${service.url}/`, stop }
+/** A signed-in browser and a service whose host has so many targets. */
+function startDashboard(browser: Browser, targets: number): Promise<SignedIn> {
+  return startSignedIn(
+    browser,
+    Array.from({ length: targets - 1 }, (_, n) => container(String(101 + n), `ct-${n}`)),
+  )
 }
 
 /** Returns the milliseconds from the navigation to the first frame with an element that matches the selector. */
