@@ -85,8 +85,8 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     return { from, token, headers }
   }
 
-  async function startUpgrade({ from, headers }: Awaited<ReturnType<typeof signIn>>): Promise<string> {
-    const { text } = await ask('POST', '/api/updates/run', { from, headers, body: '{"target":"host"}' })
+  async function startUpgrade({ from, headers }: Awaited<ReturnType<typeof signIn>>, target = 'host'): Promise<string> {
+    const { text } = await ask('POST', '/api/updates/run', { from, headers, body: JSON.stringify({ target }) })
     return Started.parse(JSON.parse(text)).job_id
   }
 
@@ -172,7 +172,7 @@ describe.each<ProxyName>(['nginx', 'caddy'])('%s, as the guide configures it', (
     }
     const signedIn = await signIn()
     const jobs: string[] = []
-    for (let job = 0; job < 3; job += 1) jobs.push(await startUpgrade(signedIn))
+    for (const target of ['host', 'lxc:101', 'lxc:102']) jobs.push(await startUpgrade(signedIn, target))
     const ended = async () => {
       const { text } = await ask('GET', '/api/updates/history?output=none', signedIn)
       const all = z.array(z.object({ job_id: z.string(), status: z.string() })).parse(JSON.parse(text))
