@@ -14,7 +14,7 @@ import { judge } from './verdict.ts'
 import { startWorld } from './world.ts'
 
 /** Requests to each function. */
-const RUNS = rounds(42, 400)
+const RUNS = rounds(48, 400)
 /** No answer of this API takes longer, least of all a refusal. */
 const WITHIN_MS = 5_000
 const TEST_MS = 60_000 + 300 * RUNS
