@@ -83,16 +83,16 @@ export async function findPlan(db: Database, id: string): Promise<PlanRow | unde
   return plan
 }
 
-const Header = Row.omit({ actions: true, findings: true })
-/** A plan without its packages. */
+const Header = Row.omit({ actions: true, findings: true, conffiles: true }).extend({ take: z.string() })
+/** A plan without its packages; `take` is the JSON list of the configuration files that its run replaces. */
 export type PlanHeader = z.infer<typeof Header>
 
 /** Reads plans without their packages, in no order. */
 export function findPlans(db: Database, ids: readonly string[]): Promise<PlanHeader[]> {
   return db.query(
     Header,
-    `SELECT id, target, hash, made_at, made_by, expires_at, selection, download_bytes, disk_bytes, conffiles,
-       job_id
+    `SELECT id, target, hash, made_at, made_by, expires_at, selection, download_bytes, disk_bytes, job_id,
+       (SELECT json_group_array(value ->> '$.file') FROM json_each(conffiles) WHERE value ->> '$.choice' = 'take') AS take
      FROM plans WHERE id IN (SELECT value FROM json_each(?))`,
     [JSON.stringify(ids)],
   )

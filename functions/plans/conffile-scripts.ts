@@ -21,13 +21,13 @@ const MOST_FILE = 1024 * 1024
 const BEGINS_WITHIN = 60
 
 /**
- * `COMPARE <all|public> <name>[:<arch>]=<version>…`, on the host or inside a container, as root or as an ordinary user: downloads
- * these packages one by one, and compares the configuration files that were changed with those in the package. Prints for
- * each `file <state> <access> <note> <package> <file>`, then the diff from the file to the new one in base64, in lines
- * that are indented; at the end `end`. `<state>`: `conflict`, `same` (the package brings nothing new for it) or `unavailable`;
- * `<access>`: `public` when every user of the system may read the file, else `private`; `<note>`: `text`, `cut`, `binary`, or
- * `hidden` for the diff of a private file where only public ones were asked for. Takes no lock, and leaves nothing
- * behind.
+ * `COMPARE <all|public> <name>[:<arch>]=<version>…`, on the host or inside a container, as root or as an ordinary user:
+ * downloads these packages one by one, and compares the configuration files that were changed with those in the package.
+ * Prints for each `file <state> <access> <note> <package> <file>`, then the diff from the file to the new one in base64,
+ * in lines that are indented; at the end `end`. `<state>`: `conflict`, `same` (the package brings nothing new for it) or
+ * `unavailable`; `<access>`: `public` when every user of the system may read the file, else `private`; `<note>`: `text`,
+ * `cut`, `binary`, or `hidden` for the diff of a private file where only public ones were asked for. Takes no lock, and
+ * leaves nothing behind.
  */
 export const COMPARE = `
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"

@@ -36,11 +36,6 @@ export function shownTo({ public: isPublic, ...file }: StoredConffile, isAdmin: 
   return { ...file, diff: null, diff_cut: false, diff_missing: 'private' }
 }
 
-/** Returns the chosen files that the new versions replace. */
-export function takenOf(row: { conffiles: string }): string[] {
-  return conffilesOf(row).flatMap(({ file, choice }) => (choice === 'take' ? [file] : []))
-}
-
 const FILE = 400
 const NAME = /^[a-z0-9][a-z0-9+.-]{1,199}$/
 

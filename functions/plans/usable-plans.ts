@@ -1,9 +1,9 @@
+import * as z from 'zod'
 import type { PlanHeader } from '../../db/plans.ts'
 import { findPlans } from '../../db/plans.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import type { Detail } from '../../runtime/errors.ts'
 import { fail } from '../services.ts'
-import { takenOf } from './conffile.ts'
 import { planState, selectionOf } from './plan.ts'
 
 /**
@@ -30,8 +30,10 @@ export async function usablePlans(db: Database, ids: readonly string[], now: Dat
   return plans
 }
 
+const Files = z.array(z.string())
+
 /** Returns the arguments of the job that carries a plan out. */
 export function plannedArgs(plan: PlanHeader) {
   const { id, hash, target } = plan
-  return { target, plan: { id, hash, take: takenOf(plan), selection: selectionOf(plan) } }
+  return { target, plan: { id, hash, take: Files.parse(JSON.parse(plan.take)), selection: selectionOf(plan) } }
 }

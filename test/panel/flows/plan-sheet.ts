@@ -2,7 +2,7 @@ import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
 import { openPage, signIn } from '../browser.ts'
 import { CHANGES, planning, REMOVAL } from './plan-states.ts'
-import { answered, counted, told } from './update-states.ts'
+import { answered, ready } from './update-states.ts'
 
 const WAIT = { timeout: 20_000, interval: 50 }
 /** The job that the answers name does not exist, and plans are refused. */
@@ -10,7 +10,7 @@ const EXPECTED = { expected: /status of (404|409|410|422|502)/ }
 
 const KEPT_BACK = REMOVAL.map((one) => ({ ...one, status: 'kept_back' as const, reason: 'kept_back_remove' as const }))
 /** A container with something to install. */
-export const WEB = told('lxc:101', 'web', { state: 'ready', ...counted(2, 1), download_bytes: 2_000_000 })
+export const WEB = ready('lxc:101', 'web')
 
 /** The updates page with one container, and what it asks for. */
 export async function sheetOf(options: Partial<{ check: typeof WEB; changes: typeof CHANGES; locale: string }> = {}) {

@@ -5,15 +5,13 @@ import { startService } from '../../serve/service.ts'
 import { focused, openPage, signIn } from '../browser.ts'
 import { armClipping, clippingAt } from './clipping.ts'
 import { CHANGES, planning } from './plan-states.ts'
-import { answered, counted, told } from './update-states.ts'
+import { answered, ready, told } from './update-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
 /** Plans are refused, and the run that the answers name does not exist. */
 const EXPECTED = { expected: /status of (404|409|410|422|502)/ }
 
-const ready = (target: string, name: string) =>
-  told(target, name, { state: 'ready', ...counted(2, 1), download_bytes: 2_000_000 })
 const STATES = [
   ready('host', 'Hôte'),
   ready('lxc:101', 'web'),

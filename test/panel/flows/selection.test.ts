@@ -5,12 +5,10 @@ import { startService } from '../../serve/service.ts'
 import { focused, openPage, signIn, tabTo } from '../browser.ts'
 import { smallTargets } from './page-findings.ts'
 import { CHANGES, planning } from './plan-states.ts'
-import { answered, counted, told } from './update-states.ts'
+import { answered, ready, told } from './update-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
-const ready = (target: string, name: string) =>
-  told(target, name, { state: 'ready', ...counted(2, 1), download_bytes: 2_000_000 })
 const STATES = [
   ready('host', 'Hôte'),
   ready('lxc:101', 'web'),

@@ -52,6 +52,11 @@ export function counted(upgrade: number, security = 0, rest: Partial<Check['coun
   return { counts: { upgrade, security, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0, ...rest } }
 }
 
+/** A target with two updates, one of them of security. */
+export function ready(target: string, name: string): Check {
+  return told(target, name, { state: 'ready', ...counted(2, 1), download_bytes: 2_000_000 })
+}
+
 /** An upgrade of a package, unless another change is said. */
 export function change(name: string, rest: Partial<Package> = {}): Package {
   return {
