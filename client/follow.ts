@@ -65,11 +65,11 @@ export async function* follow(
   }
   const fail = (status: number, code: string, message: string) => new ApiError(topic, { status, code, message })
 
-  /** Whether an event is new. The last event may have the same number as the one before it. */
+  /** Whether an event is new. A phase and the last event may have the same number as the one before them. */
   const take = (event: Event): boolean => {
     // A later service may send events without a valid `seq`; they have no position in the topic.
     if (!Number.isSafeInteger(event.seq)) return false
-    const fresh = !begun || event.seq > at || isLast(event)
+    const fresh = !begun || event.seq > at || event.type === 'update_phase' || isLast(event)
     begun = true
     at = Math.max(at, event.seq)
     return fresh

@@ -56,6 +56,20 @@ export type ModuleId = string
 /** Names a plan. */
 export type PlanId = string
 
+export type Protection = {
+  before: 'auto' | 'snapshot' | 'backup' | 'none'
+  backup_storage: string | null
+  keep: number
+  on_failure: 'rollback' | 'ask' | 'keep'
+  settle_seconds: number
+  probes: Array<
+    | { kind: 'http'; url: string; status: number }
+    | { kind: 'tcp'; port: number }
+    | { kind: 'unit'; name: string }
+    | { kind: 'command'; command: Array<string> }
+  >
+}
+
 /** Names a run: several plans that were started together. */
 export type RunId = string
 
@@ -114,6 +128,11 @@ export interface Operations {
         | 'installed'
         | 'plan_choice'
         | 'update_start'
+        | 'protection_change'
+        | 'update_rollback'
+        | 'update_keep'
+        | 'snapshot_delete'
+        | 'update_end'
         | 'update_cancel'
         | 'check_start'
         | 'remedy_start'
@@ -853,7 +872,7 @@ export interface Operations {
   }
   /** The newest jobs */
   'GET /api/updates/history': {
-    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' }
+    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' }
     answer: Array<{
       job_id: JobId
       target: string
@@ -902,8 +921,50 @@ export interface Operations {
         warnings: Array<string>
         run_id: RunId | null
         plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
-        plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
-        kind?: 'upgrade' | 'check' | 'remedy'
+        plan_difference: Array<{
+          name: string
+          planned: string | null
+          found: string | null
+        }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+        phase:
+          | 'waiting'
+          | 'refreshing'
+          | 'protecting'
+          | 'measuring'
+          | 'upgrading'
+          | 'settling'
+          | 'comparing'
+          | 'rolling_back'
+          | 'pruning'
+          | 'done'
+          | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+        outcome:
+          | 'upgraded'
+          | 'nothing_to_do'
+          | 'plan_changed'
+          | 'regressed'
+          | 'rolled_back'
+          | 'rollback_failed'
+          | 'failed'
+          | 'cancelled'
+          | null /** The snapshot or backup that the job has made; `present` until it is removed. */
+        snapshot: {
+          name: string
+          made_at: string
+          kind: 'snapshot' | 'backup'
+          present: boolean
+        } | null /** The things that worked before a protected upgrade and did not after it, at most 50. */
+        regressions: Array<{
+          kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
+          name: string
+          message: string
+        }> /** The policy that the job ran with; null without one. */
+        protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
+        unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
+        reason: string | null /** How long a rollback kept the container from answering. */
+        outage_seconds: number | null /** The decision about the regressions; null while there is none. */
+        decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot'
       }> | null
     }
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -926,8 +987,71 @@ export interface Operations {
       warnings: Array<string>
       run_id: RunId | null
       plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
-      plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
-      kind?: 'upgrade' | 'check' | 'remedy' /** The targets that did not answer; only for a check that has ended. */
+      plan_difference: Array<{
+        name: string
+        planned: string | null
+        found: string | null
+      }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+      phase:
+        | 'waiting'
+        | 'refreshing'
+        | 'protecting'
+        | 'measuring'
+        | 'upgrading'
+        | 'settling'
+        | 'comparing'
+        | 'rolling_back'
+        | 'pruning'
+        | 'done'
+        | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+      outcome:
+        | 'upgraded'
+        | 'nothing_to_do'
+        | 'plan_changed'
+        | 'regressed'
+        | 'rolled_back'
+        | 'rollback_failed'
+        | 'failed'
+        | 'cancelled'
+        | null /** The snapshot or backup that the job has made; `present` until it is removed. */
+      snapshot: {
+        name: string
+        made_at: string
+        kind: 'snapshot' | 'backup'
+        present: boolean
+      } | null /** The things that worked before a protected upgrade and did not after it, at most 50. */
+      regressions: Array<{
+        kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
+        name: string
+        message: string
+      }> /** The policy that the job ran with; null without one. */
+      protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
+      unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
+      reason: string | null /** How long a rollback kept the container from answering. */
+      outage_seconds: number | null /** The decision about the regressions; null while there is none. */
+      decided: {
+        by: string
+        at: string
+        choice: 'keep' | 'rollback'
+        job_id: JobId | null
+      } | null /** The phases of a protected job, with their beginnings. */
+      phases: Array<{
+        phase: string
+        at: string
+      }> /** The container before and after a protected upgrade, the worst first, at most 300; null without both looks. */
+      comparison: Array<{
+        kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
+        name: string
+        before: string | null
+        after: string | null
+        state: 'same' | 'worse' | 'better' | 'new' | 'unsteady'
+      }> | null
+      kind?:
+        | 'upgrade'
+        | 'check'
+        | 'remedy'
+        | 'rollback'
+        | 'snapshot' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
     }
@@ -939,12 +1063,54 @@ export interface Operations {
     answer: { message: string }
     code: 'account_kept_out' | 'forbidden' | 'job_ended' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
+  /** Keep an upgrade with a regression */
+  'POST /api/updates/jobs/{id}/keep': {
+    params: { id: JobId }
+    answer: { message: string }
+    code: 'decision_impossible' | 'forbidden' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** The output of a job */
   'GET /api/updates/jobs/{id}/output': {
     params: { id: JobId }
     query?: { offset?: number }
     answer: { offset: number; next_offset: number; ended: boolean; chunk: string }
     code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Go back to before an upgrade */
+  'POST /api/updates/jobs/{id}/rollback': {
+    params: { id: JobId }
+    body?: { restore?: boolean }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'job_missing'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'rollback_impossible'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Remove the snapshot of an upgrade */
+  'DELETE /api/updates/jobs/{id}/snapshot': {
+    params: { id: JobId }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'forbidden'
+      | 'job_missing'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'snapshot_missing'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Packages of a target */
   'GET /api/updates/packages': {
@@ -1415,6 +1581,51 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** The protection of each container */
+  'GET /api/updates/protection': {
+    answer: {
+      default: Protection
+      targets: Array<{
+        target: Target
+        name: string
+        protection: Protection
+        own: boolean
+        can: { snapshot: boolean | null; backup: boolean | null; why: string | null }
+        snapshots: Array<{
+          name: string
+          made_at: string
+          kind: 'snapshot' | 'backup'
+          job_id: JobId | null
+          ours: boolean
+          present: boolean
+        }>
+      }>
+      storages: Array<string>
+    }
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Return to the default policy of protection */
+  'DELETE /api/updates/protection/{target}': {
+    params: { target: string }
+    answer: { message: string }
+    code: 'forbidden' | 'not_found' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Set a policy of protection */
+  'PUT /api/updates/protection/{target}': {
+    params: { target: string }
+    body: Protection
+    answer: { message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'not_found'
+      | 'protection_invalid'
+      | 'rate_limited'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** Apply the remedy of a finding */
   'POST /api/updates/remedies': {
     body: {
@@ -1441,7 +1652,7 @@ export interface Operations {
   }
   /** Start an upgrade */
   'POST /api/updates/run': {
-    body: { target: Target; plan?: PlanId }
+    body: { target: Target; plan?: PlanId; protection?: Protection }
     answer: { job_id: JobId; message: string }
     code:
       | 'account_kept_out'
@@ -1504,8 +1715,50 @@ export interface Operations {
         warnings: Array<string>
         run_id: RunId | null
         plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
-        plan_difference: Array<{ name: string; planned: string | null; found: string | null }> | null
-        kind?: 'upgrade' | 'check' | 'remedy'
+        plan_difference: Array<{
+          name: string
+          planned: string | null
+          found: string | null
+        }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+        phase:
+          | 'waiting'
+          | 'refreshing'
+          | 'protecting'
+          | 'measuring'
+          | 'upgrading'
+          | 'settling'
+          | 'comparing'
+          | 'rolling_back'
+          | 'pruning'
+          | 'done'
+          | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+        outcome:
+          | 'upgraded'
+          | 'nothing_to_do'
+          | 'plan_changed'
+          | 'regressed'
+          | 'rolled_back'
+          | 'rollback_failed'
+          | 'failed'
+          | 'cancelled'
+          | null /** The snapshot or backup that the job has made; `present` until it is removed. */
+        snapshot: {
+          name: string
+          made_at: string
+          kind: 'snapshot' | 'backup'
+          present: boolean
+        } | null /** The things that worked before a protected upgrade and did not after it, at most 50. */
+        regressions: Array<{
+          kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
+          name: string
+          message: string
+        }> /** The policy that the job ran with; null without one. */
+        protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
+        unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
+        reason: string | null /** How long a rollback kept the container from answering. */
+        outage_seconds: number | null /** The decision about the regressions; null while there is none. */
+        decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot'
       }>
     }
     code: 'rate_limited' | 'run_missing' | 'unauthenticated' | AnyCode

@@ -9,6 +9,14 @@ export interface UpdateOutput {
   data: { chunk: string }
 }
 
+/** A protected upgrade or a rollback begins a phase. `seq` is that of the output before it. */
+export interface UpdatePhase {
+  type: 'update_phase'
+  topic: string
+  seq: number
+  data: { phase: string }
+}
+
 /** The last event of a job whose command ran to its end. `GET /api/updates/jobs/{id}` has the exit code. */
 export interface UpdateDone {
   type: 'update_done'
@@ -25,7 +33,7 @@ export interface UpdateError {
   data: { error: string }
 }
 
-export type UpdateEvent = UpdateOutput | UpdateDone | UpdateError
+export type UpdateEvent = UpdateOutput | UpdatePhase | UpdateDone | UpdateError
 
 /** The whole state of a deployment; `seq` counts the lines of its log. */
 export interface DeploymentEvent {

@@ -31,13 +31,19 @@ const Listed = JobRow.pick({
   run_id: true,
   plan_id: true,
   plan_difference: true,
-}).extend({ started_by_name: z.string() })
+  phase: true,
+  launched: true,
+  outcome: true,
+  protected: true,
+}).extend({ started_by_name: z.string(), snapshot: z.string().nullable() })
 
 /** The number of differences from its plan that a list shows of a job. */
 const DIFFERENCES = 20
-const LISTED = `jobs.id, kind, target, status, error_code, exit_code, jobs.started_at, finished_at, parts, warnings, run_id,
-  plan_id, iif(plan_difference IS NULL, NULL, (SELECT json_group_array(json(value))
+const LISTED = `jobs.id, jobs.kind, jobs.target, status, error_code, exit_code, jobs.started_at, finished_at, parts, warnings, run_id,
+  phase, launched, outcome, json_remove(protected, '$.comparison', '$.phases') AS protected, plan_id, iif(plan_difference IS NULL, NULL, (SELECT json_group_array(json(value))
     FROM (SELECT value FROM json_each(plan_difference) LIMIT ${DIFFERENCES}))) AS plan_difference,
+  (SELECT json_object('name', name, 'made_at', made_at, 'kind', snapshots.kind, 'present', present) FROM snapshots
+    WHERE snapshots.job_id = jobs.id AND snapshots.target = jobs.target AND ours = 1 LIMIT 1) AS snapshot,
   username AS started_by_name`
 
 /** A job as lists show it, with the name of the user who started it. */
@@ -133,17 +139,33 @@ export async function takeTurn(db: Database, id: string): Promise<boolean> {
   return changed > 0
 }
 
-const Version = z.object({ newest: z.number().nullable(), running: z.number() })
+const Running = z.object({ id: z.string() })
+
+/** The id of a job of these kinds that runs or waits for a target; undefined when there is none. */
+export async function runningJobOf(
+  db: Database,
+  target: string,
+  kinds: readonly string[],
+): Promise<string | undefined> {
+  const sql = `SELECT id FROM jobs WHERE status = 'running' AND target IN (?, 'all')
+    AND kind IN (SELECT value FROM json_each(?)) ORDER BY rowid LIMIT 1`
+  const [found] = await db.query(Running, sql, [target, JSON.stringify(kinds)])
+  return found?.id
+}
+
+const Version = z.object({ newest: z.number().nullable(), running: z.number(), revision: z.number() })
 
 /**
  * A text that changes when a job starts or ends: a start raises the newest row id, and an end lowers the running count.
+ * Phases and decisions raise the revision of a job.
  */
 export async function jobsVersion(db: Database): Promise<string> {
   const [found] = await db.query(
     Version,
-    `SELECT (SELECT max(rowid) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'running') AS running`,
+    `SELECT (SELECT max(rowid) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'running') AS running,
+       (SELECT total(revision) FROM jobs WHERE status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED}) AS revision`,
   )
-  return `${found?.newest ?? 0}.${found?.running ?? 0}`
+  return `${found?.newest ?? 0}.${found?.running ?? 0}.${found?.revision ?? 0}`
 }
 
 const JobCount = z.object({ kind: z.string(), status: z.string(), count: z.number() })

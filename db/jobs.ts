@@ -49,6 +49,9 @@ export const JobRow = z.object({
   run_id: z.string().nullable(),
   plan_id: z.string().nullable(),
   plan_difference: z.string().nullable(),
+  phase: z.string().nullable(),
+  outcome: z.string().nullable(),
+  protected: z.string().nullable(),
 })
 /**
  * A job as stored.
@@ -63,6 +66,8 @@ export const JobRow = z.object({
  * - `warnings`: French sentences that an ended job has beside its result.
  * - `run_id`: the run that started the job with others; `plan_id`: the plan that it carries out, removed or not.
  * - `plan_difference`: what differed from the plan, as JSON, which may be long.
+ * - `phase`: what its command is doing, or did last; null for a command without phases.
+ * - `outcome`: what an ended upgrade came to. `protected`: its protection and what that found, as JSON.
  */
 export type JobRow = z.infer<typeof JobRow>
 
@@ -135,6 +140,45 @@ export async function endJob(
   const args = [status, error && storedText(error), error_code, exit_code, now, noted, id, epoch, cancelledBy]
   const [changed = 0] = more.length === 0 ? [await db.run(sql, args)] : await db.batch([{ sql, args }, ...more])
   return changed > 0
+}
+
+/** Records the phase of a running job. False when it has that phase, has ended, or another instance follows it. */
+export async function setPhase(db: Database, { id, epoch }: Followed, phase: string): Promise<boolean> {
+  const sql = `UPDATE jobs SET phase = ?1, revision = revision + 1 WHERE id = ?2 AND epoch = ?3 AND status = 'running' AND phase IS NOT ?1`
+  return (await db.run(sql, [phase, id, epoch])) > 0
+}
+
+/** Makes the statement that stores what a protected upgrade came to, as one of the statements of its end. */
+export function noteOutcome(
+  { id, epoch }: Followed,
+  { phase, outcome, protectedRun }: { phase: string | null; outcome: string | null; protectedRun: string | null },
+): Statement {
+  return {
+    sql: `UPDATE jobs SET phase = coalesce(?, phase), outcome = ?, protected = ? WHERE id = ? AND epoch = ? AND status <> 'running'`,
+    args: [phase, outcome, protectedRun, id, epoch],
+  }
+}
+
+/**
+ * Makes the statement that records what somebody has decided about the regression of a protected upgrade. With `job`, a
+ * rollback that has ended, its user has decided so.
+ */
+export function decide(id: string, { by, at, job }: { by: string | null; at: string; job?: JobRow }): Statement {
+  const decided = `json_object('by', coalesce(?, (SELECT username FROM users WHERE id = ?)), 'at', ?, 'choice', ?, 'job_id', ?)`
+  const ended = job ? `AND EXISTS (SELECT 1 FROM jobs WHERE id = ? AND epoch = ? AND status <> 'running')` : ''
+  return {
+    sql: `UPDATE jobs SET protected = json_set(protected, '$.decided', ${decided}), revision = revision + 1
+          WHERE id = ? AND protected IS NOT NULL ${ended}`,
+    args: [
+      by,
+      job?.started_by ?? null,
+      at,
+      job ? 'rollback' : 'keep',
+      job?.id ?? null,
+      id,
+      ...(job ? [job.id, job.epoch] : []),
+    ],
+  }
 }
 
 /** Makes the statement that stores the parts of a job, as one of the statements of its end. */

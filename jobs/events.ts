@@ -20,6 +20,11 @@ export function jobEventFrames(event: string) {
       envelope(`${event}_output`, topic, z.object({ chunk: z.string() })),
       { type: `${event}_output`, topic: `${event}:1772366400-k3x9q2pa`, seq: 17, data: { chunk: 'Reading package…' } },
     ),
+    [`${event}_phase`]: textFrame(
+      'A protected upgrade begins this phase. `seq` is the position in the output, as in the event before.',
+      envelope(`${event}_phase`, topic, z.object({ phase: z.string() })),
+      { type: `${event}_phase`, topic: `${event}:1772366400-k3x9q2pa`, seq: 17, data: { phase: 'settling' } },
+    ),
     [`${event}_done`]: textFrame(
       'The job has ended, and was followed to its end. `seq` is the length of its output.',
       envelope(`${event}_done`, topic, z.object({ job_id: JobId })),
@@ -58,6 +63,11 @@ export function* outputEvents(event: string, { offset, bytes }: OutputChunk): Ge
 /** The event of a piece of output: `start` and `seq` are its first byte and the byte after its last. */
 export function outputEvent(event: string, { offset, bytes }: OutputChunk): HubEvent {
   return { type: `${event}_output`, start: offset, seq: offset + bytes.length, data: { chunk: bytes.toString() } }
+}
+
+/** The event of a job that begins another phase. It has no place in the output, only that of the published output. */
+export function phaseEvent(event: string, at: number, phase: string): HubEvent {
+  return { type: `${event}_phase`, start: at, seq: at, data: { phase } }
 }
 
 /** The event that closes a job's topic; undefined for a job whose target was invalid. */

@@ -33,7 +33,8 @@ export class JobLost extends Error {
 /**
  * Reads the output of a started job from the offset in its row to the end, and appends it to `output`; all of it is
  * stored when this resolves. Calls `attached` with each piece, or once the connection has lasted for `SETTLED_MS`, and
- * `received` as soon as the host answers and with each piece. Rejects with an SshError when the connection is lost,
+ * `received` as soon as the host answers and with each piece. Calls `noted` with each note in JSON, as the command
+ * writes it, and again from the first one in each connection. Rejects with an SshError when the connection is lost,
  * with a JobLost when the job is, and with an AbortError when `signal` aborts. The job itself continues in all three
  * cases.
  */
@@ -44,11 +45,20 @@ export async function followOutput(
     signal,
     attached,
     received,
-  }: { host: Host; output: JobOutput; signal: AbortSignal; attached(): void; received(): void },
+    noted,
+  }: {
+    host: Host
+    output: JobOutput
+    signal: AbortSignal
+    attached(): void
+    received(): void
+    noted(note: string): void
+  },
   { id, folder, host_offset }: Pick<JobRow, 'id' | 'folder' | 'host_offset'>,
 ): Promise<JobOutcome> {
   const stream = await host.stream(script(FOLLOW, 'ops-panel-job', folder ?? id, String(host_offset)), {
     rights: 'script',
+    stderr: jsonLines(noted),
   })
   stream.end.catch(() => {})
   const close = () => stream.close()
@@ -88,6 +98,21 @@ export async function followOutput(
     output.failed.removeEventListener('abort', close)
     close()
     await output.flush()
+  }
+}
+
+/** Longest note in JSON, in characters. */
+const LONGEST_NOTE = 256 * 1024
+
+/** Returns a function that takes pieces of text and passes on each line of it that begins like an object in JSON. */
+function jsonLines(take: (line: string) => void): (bytes: Buffer) => void {
+  const decoder = new TextDecoder()
+  let rest = ''
+  return (bytes) => {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > LONGEST_NOTE) rest = ''
+    for (const line of lines) if (line.startsWith('{')) take(line)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { JobPart } from '../db/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import { type Command, type Host, HOST_HELPER, script, SshError } from '../ssh/ssh.ts'
-import type { AnyJobKind } from './kind.ts'
+import type { AnyJobKind, Ending, Leftovers } from './kind.ts'
 import { LeaseLost } from './output.ts'
 import { retryHost } from './retry.ts'
 import { RUN } from './runner.ts'
-import { CANCEL, CLEAN, START, withNotes } from './script.ts'
+import { ANSWER, CANCEL, CLEAN, START, withNotes } from './script.ts'
 
 /** Starts, cancels and removes one job on the host; `follow.ts` reads its output. */
 export interface HostJob {
@@ -16,8 +16,10 @@ export interface HostJob {
   start(beforeStart: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
   /** Ends the job and all its processes. */
   cancel(): Promise<void>
-  /** French lines that say what a cancelled job left unfinished; empty when the host cannot be asked. */
-  leftovers(): Promise<string[]>
+  /** Returns the unfinished work of a job that was cancelled or lost; undefined when the host cannot be asked. */
+  leftovers(ending: Ending): Promise<Leftovers | undefined>
+  /** Answers a question of the running command. A failure is only logged: the command does not wait for ever. */
+  answer(question: string): Promise<void>
   /** Removes the job's folder. A failure is only logged: a later start removes old folders. */
   clean(): Promise<void>
 }
@@ -41,9 +43,10 @@ export function createHostJob(
       return retryHost(persisting, async () => {
         try {
           if (!start) {
-            const prepared = await kind.prepare(args, host)
+            const prepared = await kind.prepare(args, host, id)
             parts = prepared.parts
-            const command = parts ? withNotes(name, prepared.command) : prepared.command
+            const isNoting = parts !== undefined || prepared.notes === true
+            const command = isNoting ? withNotes(name, prepared.command) : prepared.command
             start = script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...command)
           }
           await beforeStart()
@@ -70,12 +73,23 @@ export function createHostJob(
         })
         if (code !== 0) log.warn({ job: id, stderr }, 'a cancelled job left processes behind')
       }),
-    async leftovers() {
+    async leftovers(ending) {
       try {
-        return await kind.leftovers(args, host)
+        return await kind.leftovers(args, host, { ending, id })
       } catch (error) {
-        log.warn({ job: id, err: error }, 'what a cancelled job left behind could not be looked at')
-        return []
+        log.warn({ job: id, err: error }, 'what a job left behind could not be looked at')
+        return undefined
+      }
+    },
+    async answer(question) {
+      try {
+        const lines = await kind.answer(args, question)
+        if (!lines) return
+        await retryHost(persisting, () =>
+          host.exec(script(ANSWER, 'ops-panel-job', name, question, ...lines), { rights: 'script' }),
+        )
+      } catch (error) {
+        log.warn({ job: id, question, err: error }, 'a question of a job was not answered')
       }
     },
     async clean() {

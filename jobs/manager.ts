@@ -14,7 +14,7 @@ import type { Instance } from '../platform/program.ts'
 import type { Hub } from '../runtime/hub.ts'
 import type { Host } from '../ssh/ssh.ts'
 import { jobFailure, queueFull } from './codes.ts'
-import { finalEvent, jobTopic, newJobFolder, newJobId, outputEvent } from './events.ts'
+import { finalEvent, jobTopic, newJobFolder, newJobId, outputEvent, phaseEvent } from './events.ts'
 import { createFailedStarts } from './failed-starts.ts'
 import type { AnyJobKind } from './kind.ts'
 import { createJobList, type NewestJobs } from './list.ts'
@@ -139,13 +139,19 @@ export function createJobs({
     queue.review()
   }
 
+  const phased = (id: string, phase: string) => {
+    const job = published.get(id)
+    list.changed()
+    if (job) hub.publish(job.topic, phaseEvent(job.event, job.at, phase))
+  }
+
   const run = (row: JobRow): void => {
     const { id } = row
     const kind = kindOf(row.kind)
     const { event } = kind
     const here = { topic: jobTopic(event, id), event, at: row.output_size }
     published.set(id, here)
-    const started = runJob({ db, host, clock, elapsed, log, writer, queue, mostOutput, ended }, kind, row)
+    const started = runJob({ db, host, clock, elapsed, log, writer, queue, mostOutput, ended, phased }, kind, row)
     runs.set(id, started)
     started.done
       .catch((error: unknown) => log.error({ job: id, err: error }, 'the end of a job could not be recorded'))

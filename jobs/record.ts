@@ -2,7 +2,7 @@ import { endJob, findJob, type Followed, type JobEnd, type JobPart, type JobRow,
 import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
-import type { EndedJob, JobResult } from './kind.ts'
+import type { EndedJob, JobResult, Leftovers } from './kind.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 
 /**
@@ -26,7 +26,10 @@ export interface JobRecord {
 /** The details of an end that the command and the kind of job add. */
 export interface JobEndings {
   notes: readonly string[]
-  leftovers(): Promise<string[]>
+  /** The remains of a lost job, whose lines its output ends with. */
+  left?: Leftovers | undefined
+  /** Asks for the remains of a cancelled job. */
+  leftovers(): Promise<Leftovers | undefined>
   result(ended: Omit<EndedJob, 'db'>): Promise<JobResult>
 }
 
@@ -73,14 +76,15 @@ export function createJobRecord(
     async launched(parts) {
       if (!(await stored(() => markLaunched(db, job, parts)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
     },
-    async end(ofCommand, { notes, leftovers, result }) {
+    async end(ofCommand, { notes, left, leftovers, result }) {
       const now = timestamp(clock())
       const planned = notes.length > 0 ? (await stored(read)).parts : null
       const parts = planned && { parts: notedParts(planned, notes) }
       const end = { ...ofCommand, ...parts }
-      const stating = async (cancelled: boolean) =>
-        result({ row: { ...(await read()), ...parts }, code: end.exit_code, cancelled })
-      const { statements, failure } = await stored(() => stating(false))
+      const stating = async (cancelled: boolean, found: unknown) =>
+        result({ row: { ...(await read()), ...parts }, code: end.exit_code, cancelled, at: now, notes, found })
+      if (left && left.lines.length > 0) await appendOnce(left.lines.join('\n'))
+      const { statements, failure } = await stored(() => stating(false, left?.found))
       const failed = end.status === 'success' ? failure : undefined
       const replaced = failed && ({ status: 'error', error: failed.message, error_code: failed.code } as const)
       if (failed) await appendOnce(failed.message)
@@ -89,10 +93,11 @@ export function createJobRecord(
       const { cancelled_by: username, launched } = await stored(read)
       if (username === null) throw new LeaseLost(`job ${id} has ended elsewhere`)
       const error = `Annulé par ${username}`
-      await appendOnce(error, async () => [...(end.error ? [end.error] : []), ...(launched ? await leftovers() : [])])
+      const remains = launched ? await leftovers() : undefined
+      await appendOnce(error, async () => [...(end.error ? [end.error] : []), ...(remains?.lines ?? [])])
       const cancelled = { status: 'error', error, error_code: 'cancelled', exit_code: end.exit_code, ...parts } as const
       await stored(async () => {
-        const { statements } = await stating(true)
+        const { statements } = await stating(true, remains?.found)
         return endJob(db, job, cancelled, { now, cancelledBy: username, more: statements })
       })
       return stored(read)

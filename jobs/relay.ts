@@ -3,7 +3,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 import type { Log } from '../platform/log.ts'
 import type { Hub } from '../runtime/hub.ts'
-import { finalEvent, jobTopic, outputEvents } from './events.ts'
+import { finalEvent, jobTopic, outputEvents, phaseEvent } from './events.ts'
 
 /** Publishes at this instance the output that another instance stores, as long as the topic has subscribers. */
 export interface JobRelay {
@@ -28,7 +28,12 @@ export function createJobRelay(
   let stopped = false
 
   /** Publishes the stored output from a byte on. Returns the offset after it, or undefined when the job has ended. */
-  const publishStored = async (event: string, id: string, from: number): Promise<number | undefined> => {
+  const publishStored = async (
+    event: string,
+    id: string,
+    from: number,
+    phaseBegun: (phase: string) => boolean,
+  ): Promise<number | undefined> => {
     const topic = jobTopic(event, id)
     // The row is read before the output: all output up to the end is then published before the end.
     const job = await findJob(db, id)
@@ -44,6 +49,7 @@ export function createJobRelay(
         }
       }
     }
+    if (job.phase !== null && phaseBegun(job.phase)) hub.publish(topic, phaseEvent(event, at, job.phase))
     if (job.status === 'running') return at
     hub.finish(topic, finalEvent(event, job))
     return undefined
@@ -51,12 +57,18 @@ export function createJobRelay(
 
   const follow = async (event: string, id: string, from: number): Promise<void> => {
     let failing = false
+    let phase: string | undefined
+    const phaseBegun = (begun: string) => {
+      const isNew = begun !== phase
+      phase = begun
+      return isNew
+    }
     for (let at = from; ; ) {
       if (stopped || hub.subscribers(jobTopic(event, id)) === 0) return
       // After a takeover by this instance, the relay still publishes what the previous follower stored.
       const takenOver = isHere(id)
       try {
-        const next = await publishStored(event, id, at)
+        const next = await publishStored(event, id, at, phaseBegun)
         if (next === undefined || takenOver) return
         at = next
         failing = false

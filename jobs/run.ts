@@ -2,7 +2,7 @@
  * Takes one job from the state in its row through its turn, its start and its output to its recorded end. Without it, no
  * instance could continue a job that another one has started.
  */
-import type { JobEnd, JobRow } from '../db/jobs.ts'
+import { type JobEnd, type JobRow, setPhase } from '../db/jobs.ts'
 import { type Database, StorageError } from '../db/libsql/database.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -11,7 +11,8 @@ import type { Host } from '../ssh/ssh.ts'
 import { jobFailure } from './codes.ts'
 import { followOutput, JobLost, type JobOutcome } from './follow.ts'
 import { createHostJob, StartNotAttempted, StartFailed } from './host-job.ts'
-import type { AnyJobKind, EndedJob, JobResult } from './kind.ts'
+import type { AnyJobKind, EndedJob, JobResult, Leftovers } from './kind.ts'
+import { createLiveNotes } from './notes.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 import { createJobProgress } from './progress.ts'
 import type { JobQueue } from './queue.ts'
@@ -30,6 +31,8 @@ export interface JobServices {
   mostOutput: number
   /** Called with the row of each job whose end has been recorded. */
   ended(job: JobRow): void
+  /** Called when a running job has begun another phase, after it was recorded. */
+  phased(id: string, phase: string): void
 }
 
 /** One job that this instance follows. */
@@ -93,6 +96,17 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     }
   }
 
+  const live = createLiveNotes({
+    async phase(phase) {
+      try {
+        if (await stored(() => setPhase(services.db, row, phase))) services.phased(id, phase)
+      } catch (error) {
+        if (!released.aborted) log.error({ job: id, err: error }, 'the phase of a job could not be recorded')
+      }
+    },
+    answer: hostJob.answer,
+  })
+
   const turn = async (): Promise<void> => {
     const waits = AbortSignal.any([released, cancelled])
     // Output of a job that has not started is this text, stored before a takeover.
@@ -127,8 +141,10 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
         const output = writer.open(at)
         const received = () => progress.receives(output)
         try {
-          return await followOutput({ host, output, signal: released, attached: connected, received }, at)
+          const follower = { host, output, signal: released, attached: connected, received, noted: live.take }
+          return await followOutput(follower, at)
         } finally {
+          await live.settled()
           progress.disconnected()
         }
       }),
@@ -160,7 +176,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     return outcome
   }
 
-  const outcome = async (): Promise<{ end: JobEnd; allRead: boolean; notes: readonly string[] }> => {
+  interface Outcome {
+    end: JobEnd
+    allRead: boolean
+    notes: readonly string[]
+    left?: Leftovers | undefined
+  }
+
+  const outcome = async (): Promise<Outcome> => {
     try {
       const { code, notes } = await run()
       return { end: { status: 'success', error: null, error_code: null, exit_code: code }, allRead: true, notes }
@@ -174,8 +197,10 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       // A failure of the host or of the request needs no stack.
       const isExpected = code !== 'internal'
       log.warn({ job: id, code, ...(isExpected ? { reason: message } : { err: error }) }, 'job failed')
-      const notes = error instanceof JobLost ? error.notes : []
-      return { end: { ...end, error: message, error_code: code }, allRead: error instanceof JobLost, notes }
+      const isLost = error instanceof JobLost
+      const left = isLost && !cancelled.aborted ? await hostJob.leftovers('lost') : undefined
+      const notes = isLost ? error.notes : []
+      return { end: { ...end, error: message, error_code: code }, allRead: isLost, notes, left }
     }
   }
 
@@ -184,8 +209,9 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     end,
     async runToEnd(): Promise<void> {
       try {
-        const { end, allRead, notes } = await outcome()
-        const at = await record.end(end, { notes, leftovers: hostJob.leftovers, result })
+        const { end, allRead, notes, left } = await outcome()
+        const leftovers = () => hostJob.leftovers('cancelled')
+        const at = await record.end(end, { notes, left, leftovers, result })
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
         // The folder stays for inspection if its output could not be read to the end.

@@ -17,6 +17,7 @@ import { type Command, script } from '../ssh/ssh.ts'
  * | `process` | `<pid> <start time in ticks> <boot id>` of the runner: together they survive a reused pid   |
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
  * | `notes`   | the lines that the command writes to descriptor 9, apart from its output (`withNotes`)      |
+ * | `answer-…`| what the service tells the command, for one question each (`ANSWER`)                        |
  * | `copier`  | of a job that version 0.1 started: the pid of the process that copies the output           |
  */
 
@@ -48,7 +49,10 @@ is_foreign() {
 `
 
 /** Longer than the notes of any command. */
-const MAX_NOTES = 256 * 1024
+const MAX_NOTES = 1024 * 1024
+
+/** `$0` of the script that opens the file of the notes. */
+const NOTES_NAME = 'ops-panel-notes'
 
 /** The line after which a job's output begins. */
 export const OUTPUT_MARK = 'ops-panel output'
@@ -75,6 +79,8 @@ if mkdir "$job" 2>/dev/null; then
   find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
   find "\${job%/*}" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
+  # A follower that comes at once finds the file of the notes, and reads it live.
+  [ "\${4-}" != ${NOTES_NAME} ] || : >"$job/notes"
   unset PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
   setsid perl -e "$run" "$job" "$most" "$@" </dev/null >/dev/null 2>&1 &
   runner=$!
@@ -104,7 +110,8 @@ done
  * - `ops-panel gone`: there is no such folder;
  * - `ops-panel foreign`: the folder belongs to another account.
  *
- * The notes of the command follow as `ops-panel note <line>`. The script also ends when its stdin ends, so that a lost
+ * The notes of the command follow as `ops-panel note <line>`. While the job runs, its notes appear on stderr as they
+ * are. The script also ends when its stdin ends, so that a lost
  * connection leaves no process behind. `-s` is the interval at which tail polls on a file system without notifications
  * (overlay, network), and checks whether the runner has ended.
  */
@@ -127,10 +134,14 @@ exec 3<&0
 echo '${OUTPUT_MARK}'
 if running; then
   tail -c "+$((skip + 1))" -f -s 0.01 --pid="$pid" "$job/output" 3<&- </dev/null &
-  tail=$!
-  { cat <&3; kill "$tail"; } >/dev/null 2>&1 &
+  tail=$! noted=
+  if [ -e "$job/notes" ]; then
+    tail -c +1 -f -s 0.05 --pid="$pid" "$job/notes" 3<&- </dev/null >&2 &
+    noted=$!
+  fi
+  { cat <&3; kill "$tail" $noted; } >/dev/null 2>&1 &
   watch=$!
-  wait "$tail"
+  wait "$tail" $noted
   kill "$watch" 2>/dev/null
 else
   tail -c "+$((skip + 1))" "$job/output"
@@ -151,7 +162,7 @@ fi
  * forge. The command closes the descriptor for programs that it does not trust.
  */
 export function withNotes(name: string, command: Command): Command {
-  return script(NOTING, 'ops-panel-notes', name, ...command)
+  return script(NOTING, NOTES_NAME, name, ...command)
 }
 
 /** `NOTING <name> <command> <argument>…` */
@@ -159,6 +170,16 @@ export const NOTING = `${FIND}
 find_job "$1"
 shift
 exec "$@" 9>"$job/notes"
+`
+
+/** `ANSWER <name> <question> <line>…` puts the lines into the file `answer-<question>` of the job's folder, at once. */
+export const ANSWER = `${FIND}
+umask 077
+find_job "$1"
+[ -d "$job" ] || exit 0
+file=$job/answer-$2
+shift 2
+printf '%s\\n' "$@" >"$file.new" && mv "$file.new" "$file"
 `
 
 /** `CLEAN <name>` removes the job's folder if it belongs to the account. */

@@ -7,7 +7,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 import { type Frame, frame, type Hub, type HubEvent } from '../runtime/hub.ts'
 import type { Socket } from '../runtime/socket.ts'
-import { finalEvent, jobTopic, outputEvents } from './events.ts'
+import { finalEvent, jobTopic, outputEvents, phaseEvent } from './events.ts'
 import type { Jobs } from './manager.ts'
 
 /** Bytes of one read of stored output. The next read waits until these bytes are sent. */
@@ -40,6 +40,8 @@ export async function subscribeToJob(
   /** The end of the live output that arrived while the stored part was being sent. */
   let latest = 0
   let live = false
+  /** The latest phase that began while the stored part was being sent. */
+  let begun: Frame | undefined
   let finished: { frame: Frame | undefined } | undefined
 
   const last = async (final: Frame | undefined) => {
@@ -51,8 +53,10 @@ export async function subscribeToJob(
   }
   const leave = hub.subscribe(topic, {
     deliver(next) {
-      if (!live) latest = Math.max(latest, next.seq)
-      else if (socket.bufferedBytes() > TOO_SLOW) socket.close('tooSlow')
+      if (!live) {
+        latest = Math.max(latest, next.seq)
+        if (next.start === next.seq) begun = next
+      } else if (socket.bufferedBytes() > TOO_SLOW) socket.close('tooSlow')
       else if (next.start === sent) {
         sent = next.seq
         void socket.send(next)
@@ -97,6 +101,10 @@ export async function subscribeToJob(
       if (finished) return last(finished.frame)
       if (job.status !== 'running') return last(finalFrame(topic, finalEvent(event, job)))
       live = true
+      const current = job.phase === null ? undefined : frame(topic, phaseEvent(event, sent, job.phase))
+      const phase = begun ?? current
+      begun = undefined
+      if (phase) void socket.send(phase)
       return jobs.relay(event, id, sent)
     }
   }
@@ -115,7 +123,7 @@ export async function subscribeToLiveOutput(
   const leave = hub.subscribe(jobTopic(event, id), {
     deliver(next) {
       // During a takeover both followers may publish the same output.
-      if (next.seq <= sent) return
+      if (next.seq < sent || (next.seq === sent && next.start < next.seq)) return
       sent = next.seq
       if (socket.bufferedBytes() > TOO_SLOW) socket.close('tooSlow')
       else void socket.send(next)

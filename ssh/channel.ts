@@ -36,6 +36,11 @@ export interface RunOptions {
   verb?: Verb
 }
 
+/** `stderr` receives each piece of stderr as it arrives. */
+export interface StreamOptions extends RunOptions {
+  stderr?(bytes: Buffer): void
+}
+
 /** `user` is the user who reads from the host: each user has a share of the concurrent commands. */
 export interface ExecOptions extends RunOptions {
   timeoutMs?: number
@@ -163,14 +168,18 @@ export function takeEach(stream: Readable, take: (bytes: Buffer) => Promise<void
   })
 }
 
-/** Reads a whole stream as text; rejects with an AnswerTooLong when it exceeds the limit. */
-export async function limitedText(stream: AsyncIterable<Buffer>): Promise<string> {
+/**
+ * Reads a whole stream as text, and passes each piece to `seen`; rejects with an AnswerTooLong when it exceeds the
+ * limit.
+ */
+export async function limitedText(stream: AsyncIterable<Buffer>, seen?: (bytes: Buffer) => void): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of stream) {
     size += chunk.length
     if (size > MAX_OUTPUT) throw new AnswerTooLong(`${MAX_OUTPUT / 1024 / 1024} Mio`)
     chunks.push(chunk)
+    seen?.(chunk)
   }
   return Buffer.concat(chunks).toString()
 }

@@ -16,6 +16,7 @@ import {
   limitedText,
   type Output,
   type RunOptions,
+  type StreamOptions,
   takeEach,
 } from './channel.ts'
 import { sshFailure } from './codes.ts'
@@ -55,7 +56,7 @@ export interface Host {
   /** Runs a command of the service account to its end. */
   exec(command: Command, options?: ExecOptions): Promise<Output>
   /** Starts a command of the service account whose output is read as it arrives. */
-  stream(command: Command, options?: RunOptions): Promise<HostStream>
+  stream(command: Command, options?: StreamOptions): Promise<HostStream>
   /** Opens a terminal; rejects with `terminals_busy` when the limit is reached. */
   terminal(options: TerminalOptions): Promise<HostTerminal>
   /** Cuts the connections of the service account, which may be dead, together with everything that runs over them. */
@@ -257,9 +258,9 @@ export function createHost({
     },
     connections: () => inspections.size() + pool.size() + reading.size() + streams.size() + terminals.size(),
     exec,
-    async stream(command, options = {}) {
+    async stream(command, { stderr: seen, ...options } = {}) {
       const channel = await open(streams, command, options)
-      const stderr = limitedText(channel.stderr)
+      const stderr = limitedText(channel.stderr, seen)
       const exit = exitOf(channel)
       let closed = false
       return {

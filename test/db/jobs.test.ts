@@ -41,6 +41,9 @@ test('a new job runs with its recorder as follower, without output and without a
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    phase: null,
+    outcome: null,
+    protected: null,
   })
   expect(await findJob(db, 'other')).toBeUndefined()
 })

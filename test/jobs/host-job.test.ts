@@ -10,7 +10,8 @@ const kind: AnyJobKind = {
   event: 'test',
   queue: () => '',
   prepare: async () => ({ command: ['true'] }),
-  leftovers: async () => [],
+  leftovers: async () => undefined,
+  answer: async () => undefined,
   result: async () => ({ statements: [] }),
 }
 

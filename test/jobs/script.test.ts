@@ -215,7 +215,7 @@ test.concurrent.for([
   kill(-pid, 'SIGKILL')
 })
 
-test.concurrent('notes of the command are returned apart from its output, at its end and when it is lost', async ({
+test.concurrent('notes of the command are returned apart from its output: while it runs, at its end and when it is lost', async ({
   expect,
   onTestFinished,
 }) => {
@@ -227,7 +227,7 @@ test.concurrent('notes of the command are returned apart from its output, at its
   await expect.poll(seen).toBe('ops-panel note 102 done 0\n')
   await writeFile(file, '')
 
-  expect((await ended).stderr).toBe('ops-panel exit 3 26\nops-panel note 101 done 0\n')
+  expect((await ended).stderr).toBe('101 done 0\nops-panel exit 3 26\nops-panel note 101 done 0\n')
 
   await rm(join(folder, 'exit'))
   expect((await follow(id).ended).stderr).toBe('ops-panel lost 26 killed\nops-panel note 101 done 0\n')
