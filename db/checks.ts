@@ -28,13 +28,16 @@ const Row = z.object({
   own_error: z.string().nullable(),
   own_at: z.string().nullable(),
   own_warned: z.number().transform(Boolean),
+  storage: z.string().nullable(),
+  before: z.string().nullable(),
 })
 
 /**
  * A target with the findings of its last check as JSON. `unanswered` means that the target did not answer a later
  * check. The columns `own_…` describe the last ended upgrade of this target alone. `touched_at` is the end of the last
  * job of this target alone that may have changed its packages or has started it, or the time when the list first had it
- * running again.
+ * running again. `storage` is what its storage can do, as JSON, and `before` what its stored policy asks to be made before
+ * an upgrade.
  */
 export type CheckRow = z.infer<typeof Row>
 
@@ -59,7 +62,10 @@ SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.l
       OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), '')), '') AS touched_at,
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
-  own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned
+  own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned,
+  (SELECT facts FROM container_storage WHERE target = c.target) AS storage,
+  coalesce((SELECT protection ->> '$.before' FROM protections WHERE target = c.target),
+    (SELECT protection ->> '$.before' FROM protections WHERE target = 'default')) AS before
 FROM checks c
 LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY rowid DESC LIMIT 1)`
 
@@ -252,7 +258,7 @@ export function markUnanswered(job: Followed, target: string): Statement {
 }
 
 /** A condition that is true once the job has ended in this epoch, so only for the follower that recorded the end. */
-function ifEnded(job: Followed | undefined): [condition: string, args: (string | number)[]] {
+export function ifEnded(job: Followed | undefined): [condition: string, args: (string | number)[]] {
   if (!job) return ['true', []]
   return [`EXISTS (SELECT 1 FROM jobs WHERE id = ? AND epoch = ? AND status <> 'running')`, [job.id, job.epoch]]
 }

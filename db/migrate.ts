@@ -24,6 +24,7 @@ import { sql as automaticChecks } from './migrations/0015-automatic-checks.ts'
 import { sql as containerFlags } from './migrations/0016-container-flags.ts'
 import { sql as plans } from './migrations/0017-plans.ts'
 import { sql as planConffiles } from './migrations/0018-plan-conffiles.ts'
+import { sql as protection } from './migrations/0019-protection.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly string[] = [
   containerFlags,
   plans,
   planConffiles,
+  protection,
 ]
 
 const Version = z.object({ version: z.number() })

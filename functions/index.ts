@@ -75,6 +75,9 @@ import compareConffiles from './plans/conffiles.post.ts'
 import holds from './plans/holds.put.ts'
 import plan from './plans/plan.get.ts'
 import makePlan from './plans/plans.post.ts'
+import dropProtection from './protection/protection.delete.ts'
+import protection from './protection/protection.get.ts'
+import setProtection from './protection/protection.put.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
 import installModule from './registry/install.post.ts'
@@ -83,9 +86,13 @@ import registry from './registry/modules.get.ts'
 import pruneDeployments from './registry/prune-deployments.task.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
+import keepUpgrade from './runs/keep.post.ts'
+import { rollbackJob, snapshotJob } from './runs/rollback-job.ts'
+import rollback from './runs/rollback.post.ts'
 import runOfPlans from './runs/run.get.ts'
 import run from './runs/run.post.ts'
 import runPlans from './runs/runs.post.ts'
+import removeSnapshot from './runs/snapshot.delete.ts'
 import { upgradeJob } from './runs/upgrade-job.ts'
 import type { Services } from './services.ts'
 import hostKey from './settings/host-key.post.ts'
@@ -153,12 +160,18 @@ export const functions: readonly AnyFunction[] = [
   jobs, //          GET    /api/updates/jobs
   job, //           GET    /api/updates/jobs/:id
   cancel, //        POST   /api/updates/jobs/:id/cancel
+  keepUpgrade, //   POST   /api/updates/jobs/:id/keep
   jobOutput, //     GET    /api/updates/jobs/:id/output
+  rollback, //      POST   /api/updates/jobs/:id/rollback
+  removeSnapshot, // DELETE /api/updates/jobs/:id/snapshot
   packages, //      GET    /api/updates/packages
   makePlan, //      POST   /api/updates/plans
   plan, //          GET    /api/updates/plans/:id
   compareConffiles, // POST /api/updates/plans/:id/conffiles
   chooseConffiles, // PUT  /api/updates/plans/:id/conffiles
+  protection, //    GET    /api/updates/protection
+  dropProtection, // DELETE /api/updates/protection/:target
+  setProtection, // PUT    /api/updates/protection/:target
   remedies, //      POST   /api/updates/remedies
   run, //           POST   /api/updates/run
   runPlans, //      POST   /api/updates/runs
@@ -193,7 +206,7 @@ export const sockets: readonly AnySocket[] = [
   output, //        GET    /ws/updates/:jobId
 ]
 
-export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJob, upgradeJob]
+export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJob, rollbackJob, snapshotJob, upgradeJob]
 
 /** Periodic work, by name. */
 export const tasks: readonly Task<Services>[] = [

@@ -25,6 +25,7 @@ import type { SetupToken } from './install/setup-token.ts'
 import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { PLANS_ACTIONS, PLANS_ERRORS } from './plans/codes.ts'
+import { PROTECTION_ACTIONS, PROTECTION_ERRORS } from './protection/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
@@ -63,6 +64,7 @@ export const ERRORS = {
   ...INSTALL_ERRORS,
   ...UPDATES_ERRORS,
   ...PLANS_ERRORS,
+  ...PROTECTION_ERRORS,
   ...JOBS_AREA_ERRORS,
   ...CHECKS_ERRORS,
   ...HYPERVISOR_ERRORS,
@@ -77,6 +79,7 @@ export const AUDIT_ACTIONS = [
   ...INSTALL_ACTIONS,
   ...PLANS_ACTIONS,
   ...UPDATES_ACTIONS,
+  ...PROTECTION_ACTIONS,
   ...JOBS_AREA_ACTIONS,
   ...CHECKS_ACTIONS,
   ...HYPERVISOR_ACTIONS,

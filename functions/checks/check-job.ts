@@ -13,10 +13,12 @@ import {
 import { type JobPart, noteParts } from '../../db/jobs.ts'
 import type { Database, Statement } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
+import { saveHostStorage, saveStorage } from '../../db/snapshots.ts'
 import { defineJob, type EndedJob } from '../../jobs/jobs.ts'
+import { elevationOf } from '../elevation/installed-helper.ts'
 import { parseContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
-import { elevationOf } from '../elevation/installed-helper.ts'
+import { readStorage } from '../protection/storage-facts.ts'
 import { fail, type Services } from '../services.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
@@ -83,10 +85,15 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
   let containers: Awaited<ReturnType<typeof parseContainers>> | undefined
   const reports = new Map<string, Report>()
   const templates: Statement[] = []
+  const storage: Statement[] = []
   let total = 0
   await readBlocks(pieces(db, row), mark, async ({ name, code, lines }) => {
     if (name === 'list') {
       if (code === 0) containers = await parseContainers(lines.join('\n'))
+      return
+    }
+    if (name === 'storage') {
+      if (code === 0) storage.push(...(await storageStatements(row, lines)))
       return
     }
     const stopped = /^flags:(\d{3,9})$/.exec(name)?.[1]
@@ -116,9 +123,22 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
   return [
     ...list,
     ...templates,
+    ...storage,
     ...findings,
     ...silent.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),
+  ]
+}
+
+/** Returns the statements that store what the host's configuration says of storages and snapshots. */
+async function storageStatements(row: EndedJob['row'], lines: readonly string[]): Promise<Statement[]> {
+  const at = row.started_at
+  const report = await readStorage(lines, at)
+  if (!report) return []
+  const { storages, containers } = report
+  return [
+    ...(storages ? [saveHostStorage(row, { at, facts: JSON.stringify({ storages }) })] : []),
+    ...(containers.length > 0 ? saveStorage(row, { at, containers }) : []),
   ]
 }
 

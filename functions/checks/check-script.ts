@@ -1,5 +1,6 @@
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
+import { STORAGE } from '../protection/storage-script.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { LOCKED } from '../updates/lock-script.ts'
 
@@ -160,7 +161,8 @@ const FLAGS = `config=$($1 ${CONTAINER_TOOL} config "$2") || exit; printf "%s\\n
 /**
  * `CHECK <mark> <INSPECTION> <sudo> host|container|all <id> <lanes>`: lists the containers, inspects the running ones,
  * `<lanes>` at a time, and writes each block as soon as it is complete. Of a stopped container it tells whether it is a
- * template, in a block `flags:<id>`. Time and bytes of each target are bounded. After the time-out, a process of the
+ * template, in a block `flags:<id>`; of the containers that it covers, what their storage can do, in a block `storage`.
+ * Under a sudo rule the account itself reads for that what it may. Time and bytes of each target are bounded. After the time-out, a process of the
  * target may still hold the pipe open, so the process that reads it is killed. That one is `cat`, because `head` would
  * lose the bytes in its buffer. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
  */
@@ -214,7 +216,14 @@ case $scope:$helper in
   host: | all:) lane host host sh -c "$look" ops-panel-look "$sudo" ;;
 esac
 code=0
+which=$only
+[ "$scope" = container ] || which=all
 if [ -x ${CONTAINER_TOOL} ]; then
+  case $scope:$helper in
+    host:*) ;;
+    *:1) lane storage storage $sudo storage "$which" ;;
+    *:) lane storage storage sh -c ${quote([STORAGE])} ops-panel-storage "$which" ;;
+  esac
   if [ -n "$helper" ]; then set -- $sudo list; else set -- $sudo ${CONTAINER_TOOL} list; fi
   timeout -k 5 60 "$@" >"$dir/list" 2>"$dir/list.error" </dev/null || code=$?
 else

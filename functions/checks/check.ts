@@ -5,6 +5,7 @@ import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { Finding, FindingCode, findingOf } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
+import { protectionFindings } from '../protection/storage-facts.ts'
 import { LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgrade.ts'
 
 const text = z.string()
@@ -163,6 +164,8 @@ const UNCHECKED_HOST: CheckRow = {
   own_error: null,
   own_at: null,
   own_warned: false,
+  storage: null,
+  before: null,
 }
 
 /** Replaces the result of a check whose date lies in the future: it would never become stale. */
@@ -190,7 +193,12 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
   const changed_at = laterOf(row.touched_at, ofAllAt ?? null)
   const isStopped = row.vmid !== null && row.status !== 'running'
   const isOld = row.lists_at === null || now.getTime() - Date.parse(row.lists_at) > LISTS_STALE_MS
-  const findings = [...placeFindings(row), ...stored.findings, ...endOfLifeFindings(stored.os, now)]
+  const findings = [
+    ...placeFindings(row),
+    ...stored.findings,
+    ...protectionFindings(row),
+    ...endOfLifeFindings(stored.os, now),
+  ]
   const asked = row.checked_at !== null && stored.manager === 'apt'
   if (asked && isOld && !findings.some(({ code, repository }) => code === 'lists_stale' && repository === null))
     findings.push(findingOf('lists_stale'))

@@ -50,7 +50,8 @@ export const remedyJob = defineJob({
     return asRoot([CONTAINER_TOOL, 'start', target.id], elevation)
   },
 
-  async leftovers({ target: text, action }, host) {
+  async leftovers({ target: text, action }, host, { ending }) {
+    if (ending === 'lost') return undefined
     if (action === 'start_container' || action === 'clean_cache') return []
     const target = parseTarget(text)
     const { code, stdout } =

@@ -97,6 +97,7 @@ const FINDINGS = {
   manager_missing: ['info', 'Aucun gestionnaire de paquets connu.', null],
   network_missing: ['warning', 'Aucun dépôt n’a répondu : le réseau semble manquer.', RETRY],
   root_read_only: ['blocking', 'Le système de fichiers est en lecture seule : rien ne peut être installé.', TERMINAL],
+  protection_unavailable: ['info', 'Ce conteneur ne peut pas avoir d’instantané.', null],
   self_impact: [
     'warning',
     'Cette mise à jour change ce dont le panneau dépend : il peut être injoignable un moment, la mise à jour continue.',

@@ -2,7 +2,8 @@
  * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_place
  * host|<number>`, `is_text <longest> <text>`, `is_hash <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…`
  * (`selectionWords` of plan-script.ts), `is_version <version>`, `is_files <word>` (`filesWord` of conffile-scripts.ts)
- * and `is_offer <name>[:<arch>]=<version>`. A changed rule is another text of the helper, so it needs a new
+ * `is_offer <name>[:<arch>]=<version>`, `is_snapshot <name>` (a snapshot of the panel) and `is_look <word>…` (`probeWords`
+ * without commands). A changed rule is another text of the helper, so it needs a new
  * `HELPER_VERSION`.
  */
 export const ARGUMENT_CHECKS = `is_container() {
@@ -59,6 +60,26 @@ is_version() {
 is_files() {
   case $1 in -) ;; '' | *[!A-Za-z0-9+/=]*) return 1 ;; esac
   [ "\${#1}" -le 60000 ]
+}
+
+# only a snapshot that this service has made
+is_snapshot() {
+  case $1 in panel-*[!a-z0-9-]* | panel-*-*-*) return 1 ;; panel-[0-9]*-????????) ;; *) return 1 ;; esac
+  case \${1#panel-} in *[!0-9]*-????????) return 1 ;; esac
+  [ "\${#1}" -ge 24 ] && [ "\${#1}" -le 26 ]
+}
+
+# is_look [tcp <port> | unit <name>]...
+is_look() {
+  while [ "$#" -gt 1 ]; do
+    case $1 in
+      tcp) case $2 in '' | 0* | *[!0-9]*) return 1 ;; esac && [ "\${#2}" -le 5 ] || return 1 ;;
+      unit) case $2 in '' | -* | *[!A-Za-z0-9:_.@\\\\-]*) return 1 ;; esac && [ "\${#2}" -le 190 ] || return 1 ;;
+      *) return 1 ;;
+    esac
+    shift 2
+  done
+  [ "$#" = 0 ]
 }
 
 is_offer() {

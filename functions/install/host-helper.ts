@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto'
-import { HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
-import { INSPECTION } from '../checks/check-script.ts'
-import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
+import { HOST_HELPER, quote } from '../../ssh/ssh.ts'
 import { HELPER_VERSION } from '../elevation/installed-helper.ts'
-import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
-import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { ARGUMENT_CHECKS } from './helper-arguments.ts'
-import { COMPARE } from '../plans/conffile-scripts.ts'
-import { PLAN, PLANNED } from '../plans/plan-script.ts'
-import { CHANGELOG } from '../updates/changelog-script.ts'
+import { VERBS } from './helper-verbs.ts'
 
 /** The folder, owned by root, with the records of the sessions that run under the helper. */
 const FOLDER = '/run/ops-panel-host'
 
-const READ_LISTS = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
 /**
  * `LEAD <record> <command> <argument>…` records the session that it leads and its start time, then becomes the command.
  */
@@ -25,26 +18,6 @@ begun=$(set -- \${stat##*) }; echo "\${20}")
 echo "$$ $begun" >"$record.new" && mv "$record.new" "$record" || exit 74
 exec "$@"
 `
-
-const upgrade = quote(script(STEPS, 'ops-panel-apt', ''))
-const refresh = quote(script(READ_LISTS, 'ops-panel-apt'))
-const repair = quote(script(REPAIR, 'ops-panel-repair', ''))
-const look = quote(script(INSPECTION, 'ops-panel-look', ''))
-const allow = quote(script(ALLOW, 'ops-panel-allow', ''))
-const hold = quote(script(HOLD, 'ops-panel-hold', ''))
-const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
-const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
-const plan = quote(script(PLAN, 'ops-panel-plan'))
-const planned = quote(script(PLANNED, 'ops-panel-planned', ''))
-const compare = quote(script(COMPARE, 'ops-panel-compare', 'public'))
-const changelog = quote(script(CHANGELOG, 'ops-panel-changelog'))
-/** `FLAGS <id>`: of a container's configuration, only whether it is a template and what has locked it. */
-const FLAGS = `
-config=$(${CONTAINER_TOOL} config "$1") || exit
-printf '%s\\n' "$config" | grep -x -e 'template: 1' -e 'lock: [a-z-]*'
-exit 0
-`
-const flags = quote(script(FLAGS, 'ops-panel-flags'))
 
 /**
  * A POSIX program for the host that sudo runs as root for the service account, limited to the account's permitted
@@ -76,6 +49,12 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
 #   ops-panel-host clean host|<id>                          remove the package files that apt has downloaded
 #   ops-panel-host flags <id>                               the lines template and lock of its configuration
+#   ops-panel-host snapshot|rollback|forget <id> <name>     make a snapshot before an upgrade, go back to it and start, remove it;
+#                                                           <name> is one of the panel's own, panel-...
+#   ops-panel-host snapshots|room|unlock <id>               its snapshots, how full their pools are, free it from a lock
+#   ops-panel-host storage all|<id>                         which storage the containers are on, and which snapshots there are
+#   ops-panel-host state <id> <name>                        whether it runs, is locked, and has that snapshot
+#   ops-panel-host health <id> <look>...                    what works in it; <look> is tcp <port> or unit <name>
 #   ops-panel-host changelog <id> <package> <version>       what has changed in a package up to that version
 #   ops-panel-host end <session> TERM|KILL                  end what this program runs for a session of the same account
 #
@@ -171,7 +150,8 @@ copy() {
   copiers="$copiers $!"
 }
 
-# work together|apart <command>…: in a session of its own, which \`end\` can name, with stderr in stdout or beside it.
+# work together|apart|whole <command>…: in a session of its own, with stderr in stdout or, apart, beside it. \`end\` can name
+# the session, but for whole: a step on a snapshot goes to its end.
 work() {
   how=$1
   shift
@@ -192,6 +172,9 @@ work() {
   if [ "$how" = apart ]; then
     copy err >&2
     : | setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" >"$record/out" 2>"$record/err"
+  elif [ "$how" = whole ]; then
+    : >"$record/err.end"
+    : | setsid --wait "$@" >"$record/out" 2>&1
   else
     : >"$record/err.end"
     : | setsid --wait sh -c ${quote([LEAD])} ops-panel-lead "$record/led" "$@" >"$record/out" 2>&1
@@ -211,88 +194,12 @@ work() {
     sleep 0.01
   done
   # A caller does not wait for the output of a container after its answer; a program that an upgrade has started may go on.
-  [ "$how" = together ] || kill -s KILL $copiers 2>/dev/null
+  [ "$how" != apart ] || kill -s KILL $copiers 2>/dev/null
   rm -rf "$record"
   exit "$code"
 }
 
-# The account cannot signal processes of root, so the verbs that only read have their time limits here.
-verb=\${1-}
-case $verb:$# in
-  version:1)
-    echo "$VERSION"
-    exit
-    ;;
-  list:1) work apart timeout -k 5 55 ${CONTAINER_TOOL} list ;;
-  status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
-    is_container "$2" || refuse 'this is not the number of a container'
-    ;;
-  upgrade:2 | refresh:2 | look:2 | clean:2)
-    is_place "$2" || refuse 'this is neither host nor the number of a container'
-    ;;
-  repair:[2-9] | repair:[1-9][0-9] | repair:[1-9][0-9][0-9] | \\
-    allow:[3-9] | allow:[1-4][0-9] | unhold:[3-9] | unhold:[1-9][0-9] | unhold:[1-9][0-9][0-9] | \\
-    hold:[3-9] | hold:[1-9][0-9] | hold:[1-9][0-9][0-9])
-    is_place "$2" || refuse 'this is neither host nor the number of a container'
-    if [ "$verb" = allow ]; then
-      (shift 2 && for each; do is_text 300 "$each" || exit; done) || refuse 'this is not the name of a repository'
-    else
-      (shift 2 && for each; do is_package "$each" || exit; done) || refuse 'this is not the name of a package'
-    fi
-    ;;
-  plan:[5-9] | plan:[1-9][0-9] | plan:[1-9][0-9][0-9] | planned:[7-9] | planned:[1-9][0-9] | planned:[1-9][0-9][0-9])
-    is_place "$2" || refuse 'this is neither host nor the number of a container'
-    words=2
-    if [ "$verb" = planned ]; then
-      is_hash "$3" || refuse 'this is not a hash'
-      is_files "$4" || refuse 'these are not files'
-      words=4
-    fi
-    (shift "$words" && is_selection "$@") || refuse 'this is not a selection'
-    ;;
-  compare:[3-9] | compare:[1-9][0-9] | compare:10[0-2])
-    is_place "$2" || refuse 'this is neither host nor the number of a container'
-    (shift 2 && for each; do is_offer "$each" || exit; done) || refuse 'this is not a version of a package'
-    ;;
-  flags:2) is_container "$2" || refuse 'this is not the number of a container' ;;
-  changelog:4)
-    is_container "$2" || refuse 'this is not the number of a container'
-    is_package "$3" || refuse 'this is not the name of a package'
-    is_version "$4" || refuse 'this is not a version'
-    ;;
-  end:3)
-    case $2 in '' | 0* | *[!0-9]*) refuse 'this is not the number of a session' ;; esac
-    [ "\${#2}" -le 7 ] || refuse 'this is not the number of a session'
-    case $3 in TERM | KILL) ;; *) refuse 'a signal is TERM or KILL' ;; esac
-    end_session "$2" "$3"
-    exit
-    ;;
-  *) refuse 'it does not know this verb, or not with so many words; a newer one may (ops-panel host helper)' ;;
-esac
-
-place=$2 inside=
-[ "$place" = host ] || inside="${CONTAINER_TOOL} exec $place --"
-shift 2
-case $verb in
-  status) work apart timeout -k 5 55 ${CONTAINER_TOOL} status "$place" ;;
-  flags) work apart timeout -k 5 55 ${flags} "$place" ;;
-  packages) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
-  unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
-  plan) work apart timeout -k 5 115 $inside ${plan} "$@" ;;
-  planned) work together $inside ${planned} "$@" ;;
-  compare) work apart timeout -k 5 115 $inside ${compare} "$@" ;;
-  changelog) work apart timeout -k 5 60 $inside ${changelog} "$@" ;;
-  upgrade) work together $inside ${upgrade} ;;
-  refresh) work together $inside ${refresh} ;;
-  repair) work together $inside ${repair} "$@" ;;
-  allow) work together $inside ${allow} "$@" ;;
-  hold) work together $inside ${hold} "$@" ;;
-  unhold) work together $inside ${unhold} "$@" ;;
-  clean) work together $inside ${clean} ;;
-  look) work together timeout -k 5 115 $inside ${look} ;;
-  start | stop | shutdown | reboot) work together ${CONTAINER_TOOL} "$verb" "$place" ;;
-esac
-`
+${VERBS}`
 
 /** The checksum that `sha256sum` reports for the program on the host. */
 export const HOST_HELPER_SHA256 = createHash('sha256').update(HOST_HELPER_PROGRAM).digest('hex')

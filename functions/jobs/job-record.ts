@@ -7,6 +7,8 @@ import { Vmid } from '../hypervisor/container.ts'
 import { PlanId } from '../plans/plan.ts'
 import { PlanDifference } from '../plans/plan-difference.ts'
 import { RunId } from '../plans/run.ts'
+import { Protection } from '../protection/protection.ts'
+import { Compared, Outcome, Phase, ProtectedRun, protectedRunOf, Regression } from '../protection/run-record.ts'
 
 /** A job as the history returns it. */
 export const JobRecord = z.object({
@@ -49,28 +51,123 @@ export const JobResult = z.object({
     description:
       'For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job.',
   }),
+  phase: Phase.nullable().meta({
+    description: 'The present step of an upgrade or a rollback, or its last one. Null for any other job.',
+  }),
+  outcome: Outcome.nullable().meta({
+    description: 'The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job.',
+  }),
+  snapshot: z
+    .object({ name: z.string(), made_at: z.string(), kind: z.enum(['snapshot', 'backup']), present: z.boolean() })
+    .nullable()
+    .meta({ description: 'The snapshot or backup that the job has made; `present` until it is removed.' }),
+  regressions: z
+    .array(Regression)
+    .meta({ description: 'The things that worked before a protected upgrade and did not after it, at most 50.' }),
+  protection: Protection.nullable().meta({ description: 'The policy that the job ran with; null without one.' }),
+  unprotected: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why a protected upgrade had no snapshot, in the hypervisor’s words.' }),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words.' }),
+  outage_seconds: z.int().nullable().meta({ description: 'How long a rollback kept the container from answering.' }),
+  decided: ProtectedRun.shape.decided
+    .unwrap()
+    .meta({ description: 'The decision about the regressions; null while there is none.' }),
 })
 
+/** The fields that the record of one job has beyond those of a listed one. */
+export const RunDetails = z.object({
+  phases: ProtectedRun.shape.phases
+    .unwrap()
+    .meta({ description: 'The phases of a protected job, with their beginnings.' }),
+  comparison: z.array(Compared).nullable().meta({
+    description:
+      'The container before and after a protected upgrade, the worst first, at most 300; null without both looks.',
+  }),
+})
+
+/** The columns that `jobResult` reads. `snapshot` is JSON of the job's own snapshot. */
+type ResultRow = Pick<
+  JobRow,
+  | 'kind'
+  | 'status'
+  | 'launched'
+  | 'exit_code'
+  | 'error_code'
+  | 'parts'
+  | 'warnings'
+  | 'run_id'
+  | 'plan_id'
+  | 'plan_difference'
+  | 'phase'
+  | 'outcome'
+  | 'protected'
+> & { snapshot: string | null }
+
 /**
- * Returns the machine-readable result of an ended job. `containers` is null for a job that does not cover all
- * containers.
+ * Returns the machine-readable result of a job. `containers` is null for a job that does not cover all containers.
  */
-export function jobResult({
-  exit_code,
-  error_code,
-  parts,
-  warnings,
-  run_id,
-  plan_id,
-  plan_difference,
-}: Pick<JobRow, 'exit_code' | 'error_code' | 'parts' | 'warnings' | 'run_id' | 'plan_id' | 'plan_difference'>): Omit<
-  z.infer<typeof JobResult>,
-  'started_by_name'
-> {
+export function jobResult(row: ResultRow): Omit<z.infer<typeof JobResult>, 'started_by_name'> {
+  const { exit_code, error_code, parts, warnings, run_id, plan_id, plan_difference } = row
   // The host wrote the recorded parts; an invalid part is skipped, and the others are returned.
   const containers = parts?.flatMap((part) => Part.safeParse(part).data ?? []) ?? null
   const differences = plan_difference === null ? null : Differences.parse(JSON.parse(plan_difference))
-  return { exit_code, error_code, containers, warnings, run_id, plan_id, plan_difference: differences }
+  const run = protectedRunOf(row)
+  return {
+    exit_code,
+    error_code,
+    containers,
+    warnings,
+    run_id,
+    plan_id,
+    plan_difference: differences,
+    phase: phaseOf(row),
+    outcome: outcomeOf(row),
+    snapshot: row.snapshot === null ? null : OwnSnapshot.parse(JSON.parse(row.snapshot)),
+    regressions: run?.regressions ?? [],
+    protection: run?.protection ?? null,
+    unprotected: run?.unprotected ?? null,
+    reason: run?.reason ?? null,
+    outage_seconds: run?.outage_seconds ?? null,
+    decided: run?.decided ?? null,
+  }
+}
+
+/** Returns what the record of one job has beyond that of a listed one. */
+export function runDetails(row: Pick<JobRow, 'protected'>): z.infer<typeof RunDetails> {
+  const run = protectedRunOf(row)
+  return { phases: run?.phases ?? [], comparison: run?.comparison ?? null }
+}
+
+const OwnSnapshot = z.object({
+  name: z.string(),
+  made_at: z.string(),
+  kind: z.enum(['snapshot', 'backup']),
+  present: z.number().transform(Boolean),
+})
+
+/** The kinds that have phases and an outcome. */
+const WITH_OUTCOME: ReadonlySet<string> = new Set(['upgrade', 'rollback'])
+
+function phaseOf({ kind, status, launched, phase }: ResultRow): z.infer<typeof Phase> | null {
+  if (!WITH_OUTCOME.has(kind)) return null
+  const known = Phase.safeParse(phase)
+  if (known.success) return known.data
+  if (status !== 'running') return 'done'
+  return launched ? 'upgrading' : 'waiting'
+}
+
+/** An upgrade of an earlier version has no stored outcome. */
+function outcomeOf({ kind, status, outcome, exit_code, error_code }: ResultRow): z.infer<typeof Outcome> | null {
+  if (!WITH_OUTCOME.has(kind) || status === 'running') return null
+  const known = Outcome.safeParse(outcome)
+  if (known.success) return known.data
+  if (error_code === 'cancelled' || error_code === 'plan_changed') return error_code
+  return status === 'success' && exit_code === 0 ? 'upgraded' : 'failed'
 }
 
 const Differences = z.array(PlanDifference)
@@ -98,6 +195,15 @@ export const EXAMPLE_RESULT = {
   run_id: null,
   plan_id: null,
   plan_difference: null,
+  phase: 'done',
+  outcome: 'upgraded',
+  snapshot: null,
+  regressions: [],
+  protection: null,
+  unprotected: null,
+  reason: null,
+  outage_seconds: null,
+  decided: null,
 } as const satisfies z.infer<typeof JobResult>
 
 /** Returns the record of a job without its output. */
@@ -111,8 +217,8 @@ export function jobRecord({
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
 }
 
-/** The job kinds of this area: upgrades, checks and repairs. */
-export const UpdateKind = z.enum(['upgrade', 'check', 'remedy'])
+/** The job kinds of this area: upgrades, checks, repairs, rollbacks, and removals of snapshots. */
+export const UpdateKind = z.enum(['upgrade', 'check', 'remedy', 'rollback', 'snapshot'])
 export type UpdateKind = z.infer<typeof UpdateKind>
 
 /** Returns the `kind` field of a job; upgrades have none. */
@@ -136,7 +242,7 @@ export interface UpdateJob extends JobRow {
   kind: UpdateKind
 }
 
-/** Returns the upgrade, check or repair with that id; undefined for jobs of other kinds. */
+/** Returns the job of this area with that id; undefined for jobs of other kinds. */
 export async function findUpdateJob(db: Database, id: string): Promise<UpdateJob | undefined> {
   const job = await findJob(db, id)
   const kind = UpdateKind.safeParse(job?.kind)

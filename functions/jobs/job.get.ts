@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { snapshotOfJob } from '../../db/snapshots.ts'
 import { findUser } from '../../db/users.ts'
 import { JobId, jobPieces } from '../../jobs/jobs.ts'
 import { READS } from '../../runtime/function.ts'
@@ -15,12 +16,15 @@ import {
   jobRecord,
   JobResult,
   jobResult,
+  RunDetails,
+  runDetails,
   UpdateKind,
   updateKindOf,
 } from './job-record.ts'
 
 const JobAnswer = JobRecord.extend({
   ...JobResult.shape,
+  ...RunDetails.shape,
   kind: UpdateKind.optional(),
   unchecked: z
     .array(Target)
@@ -41,14 +45,14 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`.',
+    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`. A protected upgrade has its phases and the comparison of the container before and after it.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
   response: JobAnswer,
   example: {
     query: { output: 'none' },
-    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, output_size: 1834 },
+    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, phases: [], comparison: null, output_size: 1834 },
   },
   errors: ['job_missing', 'rate_limited'],
 
@@ -56,11 +60,13 @@ export default defineFunction({
     await jobs.upToDate(id)
     const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
+    const own = (await snapshotOfJob(db, id)) ?? null
     const starter = await findUser(db, job.started_by)
     const record = {
       ...jobRecord(job),
       ...updateKindOf(job),
-      ...jobResult(job),
+      ...jobResult({ ...job, snapshot: own && JSON.stringify({ ...own, present: Number(own.present) }) }),
+      ...runDetails(job),
       ...(job.kind === 'check' && job.status !== 'running' && { unchecked: uncheckedIn(job), containers: null }),
       started_by_name: starter?.username ?? '',
       output_size: job.output_size,

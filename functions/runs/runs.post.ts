@@ -9,6 +9,7 @@ import { queueOf } from '../updates/upgrade.ts'
 import { PlanId } from '../plans/plan.ts'
 import { EXAMPLE_RUN, MOST_PLANS, newRunId, RunId } from '../plans/run.ts'
 import { plannedArgs, usablePlans } from '../plans/usable-plans.ts'
+import { readPolicies } from '../protection/policies.ts'
 import { upgradeJob } from './upgrade-job.ts'
 
 export default defineFunction({
@@ -16,7 +17,7 @@ export default defineFunction({
   path: '/api/updates/runs',
   summary: 'Run several plans',
   description:
-    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
+    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. Each container has the protection of its policy. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
@@ -44,9 +45,12 @@ export default defineFunction({
     if (new Set(places).size < places.length) throw fail('target_repeated')
 
     const run_id = newRunId()
+    const policies = await readPolicies(db)
+    const protection = (target: string) =>
+      target === 'host' ? {} : { protection: policies.own.get(target) ?? policies.default }
     const requests = plans.map((plan) => ({
       kind: upgradeJob.kind,
-      args: plannedArgs(plan),
+      args: { ...plannedArgs(plan), ...protection(plan.target) },
       target: plan.target,
       startedBy: user.id,
       plan: plan.id,

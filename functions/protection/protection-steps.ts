@@ -1,0 +1,275 @@
+import { HOST_HELPER } from '../../ssh/ssh.ts'
+import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
+
+/** A pool that is fuller than this (percent of its data or of its metadata) takes no snapshot. */
+const FULLEST = 95
+/** Seconds that a look at a container may take; a snapshot or its removal; a rollback. */
+const LOOK_SECONDS = 30
+const SNAPSHOT_SECONDS = 900
+const ROLLBACK_SECONDS = 3_600
+/** Seconds until a container that was rolled back and started must answer. */
+const START_SECONDS = 120
+/** Seconds until the service must have answered a question. */
+const ANSWER_SECONDS = 40
+
+/**
+ * The Perl functions of `PROTECTED`: its arguments, its notes, looks at the container, and the steps of the hypervisor.
+ *
+ * A step that changes a container or its snapshots runs in a session of its own: it reaches its end even if the program
+ * is killed, because a half-made snapshot or rollback is worse than one too many.
+ */
+export const PROTECTION_STEPS = String.raw`
+use strict;
+use POSIX ();
+my ($task, $access, $id, $name, @rest) = @ARGV;
+my $policy = [splice @rest, 0, shift @rest];
+my $words = [splice @rest, 0, shift @rest];
+my $command = \@rest;
+my ($health_text, $room_text, $state_text) = splice @$words, 0, 3;
+open my $notes, '>>&=', 9 or exit 74;
+# FD_CLOEXEC: no command gets the notes.
+fcntl $notes, 2, 1;
+my $folder = readlink('/proc/self/fd/9') // '';
+$folder =~ s{/[^/]*\z}{};
+my $cancelled = 0;
+$SIG{$_} = sub { $cancelled = 1 } for qw(TERM INT HUP);
+$SIG{PIPE} = 'IGNORE';
+$| = 1;
+my ($good, $bad) = ('good', 'bad');
+
+sub uptime { open my $file, '<', '/proc/uptime' or return time; return (split ' ', <$file>)[0] }
+sub nap { my ($seconds) = @_; my $until = uptime() + $seconds; while (!$cancelled && uptime() < $until) { select undef, undef, undef, 0.1 } }
+sub report { print "ops-panel: $_[0]\n" }
+
+sub json {
+  my ($value) = @_;
+  return 'null' if !defined $value;
+  return '[' . join(',', map { json($_) } @$value) . ']' if ref $value eq 'ARRAY';
+  return $$value if ref $value;
+  $value =~ s/([\x00-\x1f\x7f"\\])/sprintf '\u%04x', ord $1/ge;
+  return qq("$value");
+}
+sub note { my @pairs; while (@_) { my ($key, $value) = splice @_, 0, 2; push @pairs, qq("$key":) . json($value) } syswrite $notes, '{' . join(',', @pairs) . "}\n" }
+sub number { my $number = int $_[0]; return \$number }
+sub phase { note(phase => $_[0], at => number(time)) }
+sub finish { my ($outcome, $code) = @_; note(outcome => $outcome, at => number(time)); exit $code }
+sub last_line { my ($last) = grep { /\S/ } reverse split /\n/, $_[0]; $last = substr($last // '', 0, 500); $last =~ s/[^\x20-\x7e\x80-\xff]//g; return $last }
+
+# Keeps the beginning and the end of a long text.
+sub keep { my ($most, $text, $bytes) = @_; $$text .= $bytes; substr($$text, $most / 2, length($$text) - $most) = '' if length $$text > $most }
+
+# Runs a command in a session of its own, with a pipe as its input: root in a container could change the host's /dev/null.
+# Returns its exit code, or -1 after the time limit, and its last output. A look ends when the job is cancelled.
+sub run {
+  my ($how, @command) = @_;
+  pipe(my $from, my $to) && pipe(my $nothing, my $never) or return (71, "pipe: $!");
+  my $pid = fork;
+  return (71, "fork: $!") if !defined $pid;
+  if ($pid == 0) {
+    $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
+    POSIX::setsid();
+    open STDIN, '<&', $nothing and open STDOUT, '>&', $to and open STDERR, '>&', $to or POSIX::_exit(71);
+    exec { $command[0] } @command;
+    print STDERR "$command[0]: $!\n";
+    POSIX::_exit(127);
+  }
+  close $_ for $to, $nothing;
+  my ($text, $code, $open, $until) = ('', undef, 1, uptime() + $how->{seconds});
+  while ($open || !defined $code) {
+    my $ready = '';
+    vec($ready, fileno $from, 1) = 1 if $open;
+    if (select($ready, undef, undef, 0.02) > 0) {
+      my $count = sysread $from, my $bytes, 65536;
+      if ($count) { print $bytes if $how->{shown}; keep($how->{most}, \$text, $bytes) }
+      elsif (defined $count) { $open = 0 }
+    }
+    # A process that the command leaves behind may hold the pipe for ever.
+    elsif (defined $code) { last }
+    if (!defined $code && waitpid($pid, 1) == $pid) { $code = $? & 127 ? 128 + ($? & 127) : $? >> 8 }
+    if (!defined $code && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
+  }
+  return ($code, $text);
+}
+
+sub allowed { return ($access eq 'rule' ? ('sudo', '-n') : (), @_) }
+sub pct {
+  my ($verb, @words) = @_;
+  return allowed('${CONTAINER_TOOL}', $verb, $id, @words);
+}
+# A step of the hypervisor: the verb of the host helper, or the command that it stands for.
+sub host {
+  my ($how, $verb, $own, @words) = @_;
+  return run({ most => 262144, %$how }, $access eq 'helper' ? ('sudo', '-n', '--', '${HOST_HELPER}', $verb, $id, @words) : @$own);
+}
+sub snapshots {
+  my ($code, $text) = host({ seconds => 60 }, 'snapshots', [pct('listsnapshot')]);
+  return if $code != 0;
+  return map { /^ *\x60-> +(\S+)/ ? $1 : () } split /\n/, $text;
+}
+sub forget { my ($which) = @_; return host({ seconds => ${SNAPSHOT_SECONDS}, shown => 1 }, 'forget', [pct('delsnapshot', $which)], $which) }
+
+# What keeps a snapshot from fitting: a thin pool or a ZFS pool of this container that is nearly full.
+sub lack_of_room {
+  my ($code, $text) = host({ seconds => 60 }, 'room', ['sh', '-c', $room_text, 'ops-panel-room', join(' ', allowed()), $id]);
+  my (%volume, %pool, %of, @lack);
+  for (split /\n/, $text) {
+    my ($what, @word) = split ' ';
+    if ($what eq 'volume') { $volume{ $word[1] } = $word[0] }
+    elsif ($what eq 'thin') { $pool{"$word[0]/$word[1]"} = [@word[2, 3]] }
+    elsif ($what eq 'lv') { $of{ $word[1] } = "$word[0]/$word[2]" }
+    elsif ($what eq 'zfs') { $pool{ $word[0] } = [$word[1]] }
+    elsif ($what eq 'on') { push @{ $of{"storage $word[0]"} }, $word[1] }
+  }
+  my %used;
+  for my $volume (keys %volume) {
+    $used{ $of{$volume} } = 1 if $of{$volume} && !ref $of{$volume};
+    $used{$_} = 1 for @{ $of{"storage $volume{$volume}"} // [] };
+  }
+  for my $pool (sort keys %used) {
+    next if !$pool{$pool};
+    my ($data, $meta) = @{ $pool{$pool} };
+    push @lack, "$pool: $data %" . (defined $meta ? " (metadata: $meta %)" : '') if $data >= ${FULLEST} || ($meta // 0) >= ${FULLEST};
+  }
+  return join ', ', @lack;
+}
+
+# What a container does: a list of [kind, name, state, detail], or nothing if it could not be measured.
+sub look {
+  my ($which, $seconds) = @_;
+  my ($code, $text) = host({ seconds => $seconds // ${LOOK_SECONDS}, look => 1 }, 'health', [pct('exec', '--', 'sh', '-c', $health_text, 'ops-panel-health', @$words)], @$words);
+  my @items = items($text, 500);
+  my $whole = $code == 0 && $text =~ /^end\n?\z/m;
+  if (!$whole) { my $why = $code == -1 ? 'no answer in time' : last_line($text); note(health => $which, at => number(time), missing => $why || "exit code $code"); return }
+  push @items, answers($which) if $policy->[5];
+  note(health => $which, at => number(time), items => [grep { $_->[0] ne 'packages' } @items]);
+  return \@items;
+}
+sub items {
+  my ($text, $most) = @_;
+  my (@items, %seen);
+  for (split /\n/, $text) {
+    next if !/^([a-z]{1,20})\t([^\t\x00-\x1f\x7f]{1,300})\t(good|bad)\t([^\t\x00-\x1f\x7f]{0,200})$/ || $seen{"$1\t$2"}++;
+    push @items, [$1, $2, $3, $4];
+    last if @items >= $most;
+  }
+  return @items;
+}
+# What the service's own probes say. A service that is away answers nothing, and the look goes on without it.
+sub answers {
+  my ($which) = @_;
+  unlink "$folder/answer-$which";
+  note(ask => $which);
+  my $until = uptime() + ${ANSWER_SECONDS};
+  while (!$cancelled && uptime() < $until) {
+    if (open my $file, '<', "$folder/answer-$which") { read $file, my $text, 65536; return items($text, 20) }
+    select undef, undef, undef, 0.1;
+  }
+  return;
+}
+
+# What is worse in the second list: [kind, name, before, after].
+sub worse {
+  my ($before, $after) = @_;
+  my %before = map { ("$_->[0]\t$_->[1]" => $_) } @$before;
+  my %after = map { ("$_->[0]\t$_->[1]" => $_) } @$after;
+  my @worse;
+  for my $key (sort keys %{ +{ %before, %after } }) {
+    my ($was, $is) = ($before{$key}, $after{$key});
+    my ($kind, $called) = split /\t/, $key, 2;
+    # A probe that was not asked this time says nothing.
+    next if $kind eq 'packages' || $kind eq 'probe' && !$is;
+    my $failed = $is && $is->[2] eq $bad && !($was && $was->[2] eq $bad);
+    my $gone = $was && $was->[2] eq $good && !$is;
+    push @worse, [$kind, $called, $was && $was->[3], $is && $is->[3]] if $failed || $gone;
+  }
+  return \@worse;
+}
+sub worse_than { my ($before, $after) = @_; return $after ? worse($before, $after) : [['container', $id, 'answers', undef]] }
+sub packages { my ($items) = @_; my ($found) = grep { $_->[0] eq 'packages' } @{ $items // [] }; return $found && $found->[3] }
+
+# Goes back to the snapshot and starts the container. Returns whether it is back.
+sub go_back {
+  my ($before) = @_;
+  phase('rolling_back');
+  my $began = uptime();
+  report("rolling back to $name");
+  my ($code, $text) = host({ seconds => ${ROLLBACK_SECONDS}, shown => 1 }, 'rollback', [pct('rollback', $name, '--start', 1)], $name);
+  if ($code != 0 && $text =~ /Unknown option: start/) {
+    ($code, $text) = host({ seconds => ${ROLLBACK_SECONDS}, shown => 1 }, 'rollback', [pct('rollback', $name)], $name);
+    ($code, $text) = host({ seconds => 300, shown => 1 }, 'start', [pct('start')]) if $code == 0;
+  }
+  if ($code != 0) { my $reason = last_line($text) || "exit code $code"; note(rollback => 'failed', reason => $reason); return 0 }
+  return is_back($began, $before);
+}
+# Waits until a container that was started again answers, and until it does what it did before, but not for ever.
+sub is_back {
+  my ($began, $before) = @_;
+  my ($until, $found) = (uptime() + ${START_SECONDS});
+  until ($found || $cancelled || uptime() > $until) { $found = look('rolled_back') or nap(1) }
+  if (!$found && $cancelled) { note(rollback => 'done', at => number(time)); return 1 }
+  if (!$found) { note(rollback => 'failed', reason => 'the container does not answer after its rollback'); return 0 }
+  my $outage = uptime() - $began;
+  my $left = $before ? worse($before, $found) : [];
+  my $settled = uptime() + ($policy->[4] || 60);
+  while (@$left && !$cancelled && uptime() < $settled) {
+    nap(2);
+    my $again = look('rolled_back') or next;
+    $left = worse($before, $again);
+  }
+  note(rollback => 'done', outage => number($outage + 0.5), at => number(time), left => $left);
+  return 1;
+}
+
+sub prune {
+  my ($keep) = @_;
+  my @own = sort { substr($a, 6) <=> substr($b, 6) } grep { /^panel-[0-9]{9,11}-[a-z0-9]{8}\z/ } snapshots();
+  my (@gone, @kept);
+  while (@own > $keep && !$cancelled) {
+    my $oldest = shift @own;
+    my ($code, $text) = forget($oldest);
+    if ($code == 0) { push @gone, $oldest } else { push @kept, [$oldest, last_line($text)]; last }
+  }
+  note(pruned => \@gone, kept => \@kept) if @gone || @kept;
+}
+`
+
+/**
+ * `ROOM <sudo> <id>`, on the host: the volumes of a container, and how full the pools are that hold them. Prints
+ * `volume <storage> <volume>`, `on <storage> <pool>`, `thin <group> <pool> <data %> <metadata %>`, `lv <group> <volume> <pool>`
+ * and `zfs <pool> <percent>` (lvs(8), zpool-list(8), storage.cfg of Proxmox VE). It leaves out all that it cannot read. The host helper
+ * contains this text: any change of it needs a new `HELPER_VERSION`.
+ */
+export const ROOM = String.raw`
+sudo=$1 id=$2
+$sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null |
+  sed -n 's/^\(rootfs\|mp[0-9]*\): \([A-Za-z][A-Za-z0-9._-]*\):\([^, ]*\).*/volume \2 \3/p'
+awk '$1 ~ /^[a-z]+:$/ { type = $1; name = $2; group = pool = "" }
+  $1 == "vgname" { group = $2 } $1 == "thinpool" { pool = $2 }
+  type == "lvmthin:" && group != "" && pool != "" { print "on", name, group "/" pool; group = "" }
+  type == "zfspool:" && $1 == "pool" { sub("/.*", "", $2); print "on", name, $2 }' /etc/pve/storage.cfg 2>/dev/null
+$sudo lvs --noheadings --separator='|' -o vg_name,lv_name,lv_attr,pool_lv,data_percent,metadata_percent </dev/null 2>/dev/null |
+  awk -F '|' '{ gsub(/^ +| +$/, "", $1) } $3 ~ /^t/ { print "thin", $1, $2, $5, $6; next } $4 != "" { print "lv", $1, $2, $4 }'
+zpool list -Hp -o name,capacity </dev/null 2>/dev/null | awk '{ print "zfs", $1, $2 }'
+exit 0
+`
+
+/**
+ * `STATE <sudo> <id> <name>`, on the host: prints `status <word>`, `lock <word>` where the container has one, and
+ * `snapshot whole|incomplete|none`. The host helper contains this text, as it does `ROOM`.
+ */
+export const STATE = String.raw`
+sudo=$1 id=$2 name=$3
+$sudo ${CONTAINER_TOOL} status "$id" </dev/null 2>/dev/null | sed -n 's/^status: /status /p'
+$sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null | sed -n 's/^lock: \([a-z-]*\)$/lock \1/p'
+if own=$($sudo ${CONTAINER_TOOL} config "$id" --snapshot "$name" </dev/null 2>/dev/null); then
+  case "
+$own" in
+    *"
+snapstate: "*) echo snapshot incomplete ;;
+    *) echo snapshot whole ;;
+  esac
+else
+  echo snapshot none
+fi
+exit 0
+`

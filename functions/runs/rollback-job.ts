@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { decide, noteOutcome } from '../../db/jobs.ts'
+import { notePresent } from '../../db/snapshots.ts'
+import { defineJob, type EndedJob, type JobResult, type Leftovers } from '../../jobs/jobs.ts'
+import type { Host } from '../../ssh/ssh.ts'
+import { elevationOf } from '../elevation/installed-helper.ts'
+import { parseTarget } from '../hypervisor/target.ts'
+import { fail } from '../services.ts'
+import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
+import { forgetCommand, readState, rollbackCommand, stateLines } from '../protection/protected-run.ts'
+import { endStatements } from '../protection/run-audit.ts'
+import { readNotes } from '../protection/run-notes.ts'
+import { outcomeOfRun, runStatements } from '../protection/run-record.ts'
+
+/** The snapshot or backup `name` of the upgrade `of`. */
+const Args = z.object({
+  target: z.string(),
+  of: z.string(),
+  name: z.string(),
+  kind: z.enum(['snapshot', 'backup']),
+  location: z.string().nullable(),
+})
+type Args = z.infer<typeof Args>
+
+const BOUNDS = { ofTarget: 3, ofUser: 50, ofAll: 200 }
+
+/** The id of the container. Throws `target_invalid`. */
+function containerOf({ target: text }: Args): string {
+  const target = parseTarget(text)
+  if (target?.kind !== 'container') throw fail('target_invalid', { values: { target: text } })
+  return target.id
+}
+
+async function leftovers(args: Args, host: Host): Promise<Leftovers> {
+  const state = await readState(host, { id: containerOf(args), name: args.name, elevation: await elevationOf(host) })
+  return { lines: stateLines(state, args.name), found: state }
+}
+
+/** The job that takes a container back to the snapshot of an upgrade, or restores its backup. */
+export const rollbackJob = defineJob({
+  kind: 'rollback',
+  event: UPDATE_EVENT,
+  args: Args,
+  queue: ({ target }) => queueOf(target),
+  bounds: BOUNDS,
+
+  async command(args, host) {
+    const place = { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+    return { command: rollbackCommand(place, args), notes: true }
+  },
+
+  leftovers,
+
+  async result(args, ended) {
+    const report = readNotes(ended.notes)
+    const failure = refusalOf(report.refused?.reason, ended)
+    const outcome = outcomeOfRun(report, ended, failure?.code)
+    const run = { target: args.target, snapshot: args.name, protection: null }
+    // The look after a lost rollback finds the snapshot of the upgrade, which is no snapshot of this job.
+    const statements = runStatements(run, { ...ended, found: undefined }, { outcome, report })
+    const decided = outcome === 'rolled_back' ? [decide(args.of, { by: null, at: ended.at, job: ended.row })] : []
+    const audited = await endStatements(ended, { outcome, regressions: 0, snapshot: args.name })
+    return { statements: [...statements, ...decided, ...audited], ...(failure && { failure }) }
+  },
+})
+
+/** The job that removes the snapshot or backup of an upgrade. */
+export const snapshotJob = defineJob({
+  kind: 'snapshot',
+  event: UPDATE_EVENT,
+  args: Args,
+  queue: ({ target }) => queueOf(target),
+  bounds: BOUNDS,
+
+  async command(args, host) {
+    const place = { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+    return { command: forgetCommand(place, args), notes: true }
+  },
+
+  leftovers,
+
+  async result({ target, name }, ended) {
+    const report = readNotes(ended.notes)
+    const failure = refusalOf(report.refused?.reason, ended)
+    const found = ended.found as { snapshot?: string } | undefined
+    const isGone = report.pruned.includes(name) || found?.snapshot === 'none'
+    return {
+      statements: [
+        noteOutcome(ended.row, { phase: report.phases.at(-1)?.phase ?? null, outcome: null, protectedRun: null }),
+        ...(isGone ? [notePresent({ target, name, present: false }, ended.row)] : []),
+      ],
+      ...(failure && { failure }),
+    }
+  },
+})
+
+function refusalOf(reason: string | undefined, { code, cancelled }: EndedJob): JobResult['failure'] {
+  if (reason === undefined || code === null || cancelled) return undefined
+  const { message, code: error } = fail('rollback_impossible', { values: { reason } })
+  return { message, code: error }
+}
