@@ -1,5 +1,5 @@
-# Sourced by rig.sh: the states of targets for the tests of checks and upgrades. rig/rig-state makes them, inside the
-# target; here is what needs this machine: signatures, files for the service, the configuration of containers.
+# Sourced by rig.sh: the states of targets for the tests of checks and upgrades. rig/rig-state and
+# rig/rig-services make them, inside the target; here is what needs this machine: signatures, and files for the service.
 
 states_usage() {
   cat <<'U'
@@ -31,9 +31,13 @@ rig.sh os TARGET ID VERSION CODENAME | os TARGET off   another distribution in /
 rig.sh nomanager TARGET on|off        neither apt nor dpkg
 rig.sh readonly TARGET on|off         the root file system is read-only
 rig.sh reboot-required TARGET on|off  /run/reboot-required and its list of packages
-rig.sh ct-lock ID WORD|off            `lock: WORD` in the configuration of a container
-rig.sh template ID on|off             `template: 1` there
-rig.sh pct-delay MS                   each pct waits so long before it begins
+rig.sh units TARGET on|off             systemd, with the services rig-listener (port 7777) and rig-second (7778), which start with
+                                      the container; on the host, their ports are 23000 and 26000 above its own
+rig.sh units TARGET fail|ok UNIT      this service fails to start, or starts again
+rig.sh killer TARGET on|off           rig-killer 2.0 is installed without an error, and rig-listener has failed for good
+rig.sh flap TARGET on|off [SECONDS]   after an upgrade to rig-flap 2.0, rig-second is away for so long (8)
+rig.sh docker TARGET on|off           Docker with the containers web and db, and rig-runtime: its 2.0 is installed without an
+                                      error, and no container of Docker runs or starts any more
 rig.sh cve-file PATH                  writes a file of vulnerabilities in the format of debsecan, on this machine
 U
 }
@@ -44,6 +48,7 @@ state() {
   for target in $(targets "${2:?which target?}"); do
     case $command in
       third) third "$target" "${3:?which state?}" ;;
+      units | killer | flap | docker) inside "$target" /usr/local/sbin/rig-services "$command" "${@:3}" ;;
       *) inside "$target" /usr/local/sbin/rig-state "$command" "${@:3}" ;;
     esac
   done
@@ -103,13 +108,6 @@ gpg_of() { # key, then the words of gpg
   gpg --homedir "$home" --batch --quiet --no-tty --yes "${@:2}" 2>"$home/log" 7>&- ||
     { cat "$home/log" >&2 && return 1; }
   gpgconf --homedir "$home" --kill gpg-agent
-}
-
-# configure ID KEY VALUE|off: a line at the top of the configuration of a container.
-configure() {
-  host sh -ec '
-    sed -i "/^$2:/d" "$1"
-    [ "$3" = off ] || sed -i "1i $2: $3" "$1"' configure "/etc/pve/lxc/$1.conf" "$2" "$3"
 }
 
 # debsecan's format: `package,number,flags,fixed in unstable,other fixed versions` over numbered vulnerabilities, as

@@ -8,7 +8,7 @@ PORT=${RIG_PORT:-2222}
 DATA=${RIG_DATA:-/var/tmp/ops-panel-rig}
 SUITE=${RIG_SUITE:-bookworm} # Debian 12, or trixie: Debian 13, whose sshd has penalties
 # The base of the host and the containers; a change of a file in it gives another base.
-BASE=$DATA/base-$SUITE-$(cat "$FILES"/* | sha256sum | cut -c1-12)
+BASE=$DATA/base-$SUITE-$(find "$FILES" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-12)
 RUN=$DATA/run-$PORT      # one host a port
 NAME=ops-panel-rig-$PORT # names LXC's command sockets and cgroups, which are visible outside
 RUNNING='101 102' # running at boot; 103 is stopped
@@ -16,6 +16,7 @@ ENVIRONMENT=(env -i TERM=dumb HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/us
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 . "$HERE/rig-states.sh"
+. "$HERE/rig-hypervisor.sh"
 
 die() { echo "rig: $*" >&2; exit 1; }
 say() { [ -n "${RIG_QUIET:-}" ] || echo "rig: $*"; }
@@ -46,7 +47,9 @@ init() {
 
   { [ -z "${RIG_SSHD:-}" ] || echo "$RIG_SSHD"; cat "$FILES/sshd.conf"; } >"$H/etc/ssh/sshd_config.d/rig.conf"
   hostname pve
-  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,containers,configs}
+  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,containers,configs} \
+    "$H"/{var/lib/vz,mnt/pve/nas}/dump
+  install -m 640 -g 33 "$FILES/hypervisor/storage.cfg" "$H/etc/pve/" # www-data
   # The network of the host is that of this machine, which all hosts share.
   echo $((PORT + 20000)) >"$H/etc/rig/http-port"
   ln -sfn nodes/pve/lxc "$H/etc/pve/lxc"
@@ -169,16 +172,6 @@ build() {
   }
 }
 
-# A container back in its first state and configuration, running or stopped as it was.
-reset_container() {
-  host sh -ec '
-    cp "/var/lib/rig/configs/$1.conf" /etc/pve/nodes/pve/lxc/
-    running=$(pct status "$1" | grep -c running) || true
-    [ "$running" = 0 ] || pct stop "$1"
-    rm -rf "/var/lib/rig/containers/$1"
-    [ "$running" = 0 ] || pct start "$1"' reset "$1"
-}
-
 hold_lock() { # seconds, host or ID, dpkg or lists
   local file=/var/lib/dpkg/lock-frontend
   [ "$3" = dpkg ] || file=/var/lib/apt/lists/lock
@@ -237,16 +230,23 @@ case $command in
   freeze) host pkill "-$([ "$1" = on ] && echo STOP || echo CONT)" -x sshd ;;
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   publish | withdraw | install | refresh | hold | phased | kept-new | kept-remove | kept-deps | half | interrupted | \
-    broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required)
+    broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required | \
+    units | killer | flap | docker)
     state "$command" "$@"
     ;;
   ct-lock) configure "$1" lock "$2" ;;
   template) configure "$1" template "${2/#on/1}" ;;
-  pct-delay) host sh -c "echo '$1' >/etc/rig/pct-delay" ;;
+  storage) place "$@" ;;
+  mount) mount_point "$@" ;;
+  ct-fault) fault "$@" ;;
+  vzdump-running) backup_running "$1" ;;
+  snapshots) snapshots "$1" ;;
+  pct-log) host sh -c 'cat /var/log/rig-pct.log 2>/dev/null || true' ;;
+  pct-delay | snapshot-delay | vzdump-delay) host sh -c "echo '$1' >/etc/rig/$command" ;;
   cve-file) cve_file "$1" ;;
   users) cat "$FILES/users" ;;
   log) host cat /var/log/sshd.log ;;
   __init) init ;;
-  help | -h | --help) usage; echo; states_usage ;;
+  help | -h | --help) usage; echo; states_usage; echo; hypervisor_usage ;;
   *) usage >&2; exit 2 ;;
 esac

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { turnChecksOff } from '../checks-off.ts'
+import { turnChecksOff, turnProtectionOff } from '../checks-off.ts'
 import { freePort } from '../free-port.ts'
 import { type Account, PASSWORDS, SSH_HOST } from './rig.ts'
 
@@ -51,6 +51,8 @@ interface Options {
   beside?: Service
   /** Whether it checks targets by itself. */
   automatic?: boolean
+  /** Whether plans of containers run with the product's own policy, not without protection. */
+  isProtected?: boolean
   /** Runs it in its own pid namespace, so that no other service sees whether it runs. Only `kill` ends it. */
   apart?: boolean
   env?: Record<string, string>
@@ -63,6 +65,7 @@ export async function startService({
   port: known,
   beside,
   automatic = false,
+  isProtected = false,
   apart = false,
   env = {},
 }: Options = {}): Promise<Service> {
@@ -103,6 +106,7 @@ export async function startService({
   }
   const database = env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`
   if (!automatic && !beside && as !== null) await turnChecksOff(database, env.PANEL_DATABASE_TOKEN)
+  if (!isProtected && !beside && as !== null) await turnProtectionOff(database, env.PANEL_DATABASE_TOKEN)
   return {
     url,
     folder,

@@ -128,7 +128,7 @@ test('a start of a queued job is answered at once; a request after its turn has 
   for (const poller of pollers) while (!poller.ended()) await poller.poll()
 
   expect(pollers[0]?.text()).toBe('fait\n')
-  expect(pollers[1]?.text()).toMatch(/^En attente de la fin de la tâche .*…\n$/)
+  expect(pollers[1]?.text()).toMatch(/^En attente de la fin de la tâche .*…\n/)
   expect(starts(demo)).toHaveLength(2)
 })
 

@@ -9,7 +9,7 @@ import { createSecrets, loadSecretKey } from '../../platform/secrets.ts'
 import { startServer } from '../../serve/server.ts'
 import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
-import { turnChecksOff } from '../checks-off.ts'
+import { turnChecksOff, turnProtectionOff } from '../checks-off.ts'
 import { checkClose, checkFrame } from '../declared-frames.ts'
 
 /** The whole service on a free port, in a new folder, for an imitated host. It checks nothing by itself. */
@@ -26,7 +26,9 @@ export async function startService(demo: DemoHost, env: Record<string, string> =
     ...env,
   })
   onTestFinished(() => stop())
-  await turnChecksOff(env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`, env.PANEL_DATABASE_TOKEN)
+  const database = env.PANEL_DATABASE_URL ?? `file:${folder}/panel.db`
+  await turnChecksOff(database, env.PANEL_DATABASE_TOKEN)
+  await turnProtectionOff(database, env.PANEL_DATABASE_TOKEN)
   const { token, userId } = await issue(folder, 900)
 
   const request = (method: string, path: string, body?: object) =>

@@ -80,9 +80,12 @@ configure() {
   printf '127.0.0.1 localhost\n127.0.1.1 pve\n' >"$TREE/etc/hosts"
   mkdir -p "$TREE/etc/rig"
   install -m755 "$FILES/rig-init" "$TREE/sbin/rig-init"
-  install -m755 "$FILES/host-init" "$FILES/hold-lock" "$FILES/rig-state" "$FILES/rig-http" "$TREE/usr/local/sbin/"
-  install -Dm644 "$FILES/packages" "$TREE/usr/local/lib/rig/packages"
-  install -m755 "$FILES/pct" "$TREE/usr/sbin/pct"
+  install -m755 "$FILES"/{host-init,hold-lock,rig-state,rig-services,rig-http,rig-listener} "$TREE/usr/local/sbin/"
+  install -Dm644 -t "$TREE/usr/local/lib/rig" "$FILES"/{packages,offers}
+  install -m755 -t "$TREE/usr/local/lib/rig" "$FILES"/{systemctl,docker,dockerd}
+  install -Dm644 -t "$TREE/usr/local/lib/rig/Rig" "$FILES"/hypervisor/Rig/*.pm
+  install -m755 -t "$TREE/usr/sbin" "$FILES"/hypervisor/{pct,lvs,zpool}
+  install -m755 -t "$TREE/usr/bin" "$FILES/hypervisor/vzdump"
   chroot "$TREE" sh -ec '
     locale-gen
     dpkg -i /srv/rig/old/*.deb

@@ -1,0 +1,111 @@
+import { expect } from 'vitest'
+import * as z from 'zod'
+import type { Caller } from './client.ts'
+import { inside, rig } from './rig.ts'
+
+const Started = z.looseObject({ job_id: z.string() })
+const Planned = z.looseObject({ id: z.string() })
+const Change = z.looseObject({
+  kind: z.string(),
+  name: z.string(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  state: z.string(),
+})
+const Protected = z.looseObject({
+  job_id: z.string(),
+  status: z.string(),
+  exit_code: z.number().nullable(),
+  error_code: z.string().nullable(),
+  phase: z.string().nullable(),
+  outcome: z.string().nullable(),
+  snapshot: z.looseObject({ name: z.string(), kind: z.string(), present: z.boolean() }).nullable(),
+  regressions: z.array(z.object({ kind: z.string(), name: z.string(), message: z.string() })),
+  unprotected: z.string().nullable(),
+  reason: z.string().nullable(),
+  outage_seconds: z.number().nullable(),
+  decided: z.looseObject({ choice: z.string(), job_id: z.string().nullable() }).nullable(),
+  phases: z.array(z.object({ phase: z.string(), at: z.string() })),
+  comparison: z.array(Change).nullable(),
+  output: z.string(),
+})
+export type Protected = z.infer<typeof Protected>
+
+/** The default policy, with as short a pause as there may be. */
+const POLICY = {
+  before: 'auto',
+  backup_storage: null,
+  keep: 3,
+  on_failure: 'ask',
+  settle_seconds: 5,
+  probes: [],
+} as const
+
+/** The longest protected run: a busy machine, two looks and a rollback. */
+const LONGEST_MS = 180_000
+
+/** The protected upgrades of one administrator. All are of container 101, on this worker's rig. */
+export function protectingAs(caller: Caller) {
+  const record = async (id: string) => Protected.parse((await caller.get(`/api/updates/jobs/${id}`)).body)
+  const ended = async (id: string) => {
+    const status = async () => (await record(id)).status
+    await expect.poll(status, { timeout: LONGEST_MS, interval: 200 }).not.toBe('running')
+    return record(id)
+  }
+  const accepted = ({ status, body }: { status: number; body: unknown }) => {
+    if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`)
+    return ended(Started.parse(body).job_id)
+  }
+  return {
+    record,
+    /** Upgrades a package by a plan, with this policy, and returns the record of the ended job. */
+    async upgrade(name: string, policy: object = {}) {
+      const plan = await caller.post('/api/updates/plans', { target: 'lxc:101', packages: [name] })
+      if (plan.status !== 201) throw new Error(`${plan.status} ${JSON.stringify(plan.body)}`)
+      const { id } = Planned.parse(plan.body)
+      const protection = { ...POLICY, ...policy }
+      return accepted(await caller.post('/api/updates/run', { target: 'lxc:101', plan: id, protection }))
+    },
+    /** Rolls an upgrade back and returns the record of the job that did it. */
+    rollBack: async (id: string) => accepted(await caller.post(`/api/updates/jobs/${id}/rollback`, {})),
+    forget: async (id: string) => accepted(await caller.delete(`/api/updates/jobs/${id}/snapshot`)),
+    /** The status and code of an answer that starts no job. */
+    async refused(method: 'post' | 'delete', path: string) {
+      const { status, body } = await (method === 'post' ? caller.post(path, {}) : caller.delete(path))
+      return { status, code: z.looseObject({ code: z.string().optional() }).parse(body).code }
+    },
+  }
+}
+
+/** Makes 2.0 of a package the only one that is offered besides what the base offers; 1.0 is installed. */
+export async function offer(name: string): Promise<void> {
+  await rig('install', '101', name, '1.0')
+  await publish(name, '2.0')
+}
+
+export async function publish(name: string, version: string): Promise<void> {
+  await rig('publish', '101', name, version)
+  await rig('refresh', '101')
+}
+
+export const versionOf = (name: string) => inside('101', `dpkg-query -W -f '\${Version}' ${name}`)
+export const stateOf = (unit: string) => inside('101', `systemctl is-active ${unit} || true`)
+export const snapshots = async () => (await rig('snapshots', '101')).split('\n').filter((name) => name !== '')
+export const dpkgOf = () => inside('101', 'sha256sum </var/lib/dpkg/status')
+
+/** When another container was started, what is in its layer, and which snapshots it has. */
+export function otherContainer(): Promise<string> {
+  return inside(
+    'host',
+    `pct exec 102 -- cut -d' ' -f22 /proc/1/stat
+    find /var/lib/rig/containers/102/upper -printf '%p %s %T@\\n' | sort | sha256sum
+    pct listsnapshot 102`,
+  )
+}
+
+/** The calls of pct and vzdump since the last call, as `snapshot 101 …`. */
+export async function calls(): Promise<string[]> {
+  const log = await rig('pct-log')
+  await inside('host', ': >/var/log/rig-pct.log')
+  return log.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(line.indexOf(' ') + 1)]))
+}
