@@ -2,6 +2,7 @@ import { dpkgLines, fetchLines, fixLines, isTooSmall, isUpgraded, updateLines } 
 import type { Place } from './place.ts'
 import { chosen, planOf } from './plan.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
+import { breakBy } from './protection/vitals.ts'
 import { faultsOf, publish, suiteOf } from './repositories.ts'
 
 const UNSTABLE = '\nWARNING: apt does not have a stable CLI interface. Use with caution in scripts.\n\n'
@@ -69,6 +70,7 @@ async function upgrade(process: Process): Promise<number> {
   if (!isUpgraded(place, plan)) return isRefused ? 100 : 0
   if (transaction && !(await transaction.agrees(plan))) return fail(process, HOOK_FAILED, 100)
   await print(dpkgLines(place, plan), process)
+  breakBy(place)
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { INSPECTION } from '../functions/checks/check-script.ts'
+import { STORAGE } from '../functions/protection/storage-script.ts'
 import { fail, type Program } from './process.ts'
 import { type Heard, type Shell, wordsOf } from './sh.ts'
 
@@ -28,6 +29,10 @@ export function createCheck({ heard }: Shell): Program {
 
     const work: Promise<void>[] = []
     if (scope !== 'container') work.push(inspected('host', [...look, sudo]))
+    if (scope !== 'host') {
+      const which = scope === 'container' ? only : 'all'
+      work.push(inspected('storage', ['sh', '-c', STORAGE, 'ops-panel-storage', which]))
+    }
     const list = await heard([...tool, 'list'], process)
     await block('list', list)
     const listed = [...list.text.matchAll(/^(\d+) +(\w+) /gm)].filter(([, id]) => scope === 'all' || id === only)

@@ -17,6 +17,8 @@ import {
   upgradable,
 } from './packages.ts'
 import { ALPINE, BUSTER, container, newHost, type Place } from './place.ts'
+import { withSnapshot } from './protection/snapshots.ts'
+import { type Breakage, docker, socket, unit, type Vital } from './protection/vital.ts'
 
 const GIB = 2 ** 30
 const MIB = 2 ** 20
@@ -48,6 +50,22 @@ const CHANGED_NGINX = {
 `,
   },
 }
+const WEB: readonly Vital[] = [unit('nginx.service'), socket('tcp/80', 'nginx'), socket('tcp/443', 'nginx')]
+const DATABASE: readonly Vital[] = [unit('postgresql@15-main.service'), socket('tcp/5432', 'postgres')]
+const CLOUD: readonly Vital[] = [
+  ...WEB,
+  ...['php8.2-fpm', 'mariadb', 'redis-server'].map((name) => unit(`${name}.service`)),
+  socket('tcp/3306', 'mariadbd'),
+  socket('tcp/6379', 'redis-server'),
+]
+/** PHP does not find the new library, so the web server has no one behind it and stops. */
+const WITHOUT_PHP: readonly Breakage[] = [
+  { kind: 'unit', name: 'php8.2-fpm.service', becomes: 'failed failed' },
+  { kind: 'socket', name: 'tcp/443' },
+]
+/** The engine starts no container any more, although apt and dpkg end well. */
+const withoutContainers = (...names: readonly string[]): Breakage[] =>
+  names.map((name) => ({ kind: 'docker', name, becomes: 'exited 128' }))
 const PHASED = upgradable('prometheus', 'stable', '2.42.0+ds-5+b5', '2.42.0+ds-5+deb12u1', 47_300, { kept: 'phased' })
 const WAITING = upgradable('mongodb-org-server', 'third', '4.4.18', '7.0.14', 38_100, { kept: 'dependencies' })
 const WITH_PYTHON = upgradable('certbot', 'stable', '2.1.0-2', '2.1.0-4', 104, {
@@ -67,13 +85,23 @@ export function fleetHost(): Partial<Place> {
 
 /**
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
- * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages.
+ * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages. The upgrades of 107,
+ * 112 and 115 break what runs there, and a service of 119 is slow to come back. Snapshots of 103, 108 and 117 are impossible.
  */
 export function fleet(): Place[] {
   return [
-    container('101', 'web', { upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA] }),
-    container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA] }),
-    container('103', 'old-backup', { running: false, upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL] }),
+    container('101', 'web', { upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA], vitals: WEB }),
+    withSnapshot(
+      container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA], vitals: DATABASE }),
+      'before-pg15',
+      41,
+      'before the migration to PostgreSQL 15',
+    ),
+    container('103', 'old-backup', {
+      running: false,
+      upgradable: [BASE, CURL, LIBCURL, LIBSSL, OPENSSL],
+      storage: 'local',
+    }),
     container('104', 'dns', { upgradable: [BASE, TZDATA, LIBSSL], silent: 'http://packages.example/dns' }),
     container('105', 'mail', {
       upgradable: [OPENSSL, LIBSSL, SSH_SERVER, ...GLIBC],
@@ -84,22 +112,50 @@ export function fleet(): Place[] {
     container('107', 'nextcloud', {
       upgradable: [CURL, LIBCURL, LIBSSL],
       changed: 'http://packages.example/nextcloud',
+      vitals: CLOUD,
+      breaks: WITHOUT_PHP,
     }),
-    container('108', 'jellyfin', { upgradable: [BASE], unsigned: 'http://packages.example/jellyfin' }),
-    container('109', 'homeassistant', { upgradable: [NGINX, CHANGED_NGINX, OPENSSL, LIBSSL] }),
+    container('108', 'jellyfin', {
+      upgradable: [BASE],
+      unsigned: 'http://packages.example/jellyfin',
+      mounts: { mp0: '/tank/media,mp=/media' },
+      vitals: [unit('jellyfin.service'), socket('tcp/8096', 'jellyfin')],
+    }),
+    container('109', 'homeassistant', {
+      upgradable: [NGINX, CHANGED_NGINX, OPENSSL, LIBSSL],
+      storage: 'local-zfs',
+      vitals: WEB,
+    }),
     container('110', 'grafana', {
       upgradable: [GRAFANA, TZDATA],
       newer: { of: GRAFANA, version: '12.2.2', afterMs: MINUTE_MS },
     }),
     container('111', 'prometheus', { upgradable: [PHASED] }),
-    container('112', 'vaultwarden', { upgradable: [...DOCKER, WITH_PYTHON] }),
+    container('112', 'vaultwarden', {
+      upgradable: [...DOCKER, WITH_PYTHON],
+      vitals: docker('caddy', 'vaultwarden'),
+      breaks: withoutContainers('caddy', 'vaultwarden'),
+    }),
     container('113', 'unifi-controller', { os: BUSTER, upgradable: [WAITING] }),
     container('114', 'paperless-ngx', { expired: 'http://packages.example/paperless' }),
-    container('115', 'immich', { upgradable: [...DOCKER, ...POSTGRES], unfinished: ['docker-ce', 'containerd.io'] }),
+    container('115', 'immich', {
+      upgradable: [...DOCKER, ...POSTGRES],
+      unfinished: ['docker-ce', 'containerd.io'],
+      mounts: { mp0: 'local-lvm:vm-115-disk-1,mp=/data,size=64G,backup=1' },
+      vitals: docker('immich-postgres', 'immich-redis', 'immich-server'),
+      breaks: withoutContainers('immich-postgres', 'immich-redis', 'immich-server'),
+    }),
     container('116', 'adguard', { os: ALPINE }),
-    container('117', 'wireguard', { services: [{ name: 'ssh', file: '/usr/lib/x86_64-linux-gnu/libcrypto.so.3' }] }),
-    container('118', 'reverse-proxy'),
-    container('119', 'gitea-runner-01', { upgradable: [...GIT, TZDATA] }),
+    container('117', 'wireguard', {
+      services: [{ name: 'ssh', file: '/usr/lib/x86_64-linux-gnu/libcrypto.so.3' }],
+      storage: 'local',
+    }),
+    container('118', 'reverse-proxy', { vitals: WEB }),
+    container('119', 'gitea-runner-01', {
+      upgradable: [...GIT, TZDATA],
+      vitals: [unit('act_runner.service')],
+      breaks: [{ kind: 'unit', name: 'act_runner.service', looks: 2 }],
+    }),
     container('120', LONG_NAME, { upgradable: [...POSTGRES, OPENSSL], held: ['postgresql-15'] }),
     container('900', 'debian-12-template', { running: false, template: true }),
   ]

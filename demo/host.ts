@@ -6,6 +6,7 @@ import { type Account, accounts, SERVICE, type User } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'
 import type { LoginMethod } from './login.ts'
+import { acceptLongPackets } from './long-packets.ts'
 import { newContainers, newHost, type Place } from './place.ts'
 import type { Machine } from './process.ts'
 import { createPrograms } from './programs.ts'
@@ -105,9 +106,10 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     onPassword: (username: string) => remember(signIns, username),
     onCommand: (words: readonly string[]) => remember(commands, words),
   }
-  const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) =>
-    serve(connection, service),
-  )
+  const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) => {
+    acceptLongPackets(connection)
+    serve(connection, service)
+  })
 
   const sockets = new Set<Socket>()
   let accepting = true

@@ -7,12 +7,19 @@ const PIECE = 64 * 1024
 
 const CANCELLED = Symbol('cancelled')
 
+/** Whether the signal of a job's program was aborted because the job was cancelled. */
+export function isCancelled({ reason }: AbortSignal): boolean {
+  return reason === CANCELLED
+}
+
 /** A detached job with the contents of its folder. The output keeps the printed buffers without a copy. */
 export class Job {
   /** The uid that started it; other accounts cannot see the job. */
   readonly owner: number
   /** The notes that its command wrote beside the output, in lines. */
   readonly notes: string[] = []
+  /** The service's answers to its command, in lines for each question. */
+  readonly answers = new Map<string, readonly string[]>()
   readonly #stop: AbortController
   readonly #changes = new EventEmitter().setMaxListeners(0)
   readonly #chunks: { start: number; data: Uint8Array }[] = []
@@ -21,9 +28,12 @@ export class Job {
   #running = true
   #code: number | undefined
   #loss: 'killed' | 'rebooted' = 'killed'
+  readonly #tellsNotes: boolean
 
-  constructor(owner: number) {
+  /** `tellsNotes`: a follower gets the notes as they are written, not only at the end. */
+  constructor(owner: number, { tellsNotes = false } = {}) {
     this.owner = owner
+    this.#tellsNotes = tellsNotes
     this.#stop = new AbortController()
   }
 
@@ -58,6 +68,27 @@ export class Job {
     await setImmediate()
   }
 
+  note(line: string): void {
+    if (!this.#running) return
+    this.notes.push(line)
+    this.#changes.emit('change')
+  }
+
+  answer(question: string, lines: readonly string[]): void {
+    this.answers.set(question, lines)
+    this.#changes.emit('change')
+  }
+
+  /** Settles when the service has answered a question, with its lines; undefined when the time is over. */
+  async answered(question: string, ms: number): Promise<readonly string[] | undefined> {
+    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(ms)])
+    while (!this.answers.has(question) && !signal.aborted) {
+      await once(this.#changes, 'change', { signal }).catch(() => {})
+    }
+    this.signal.throwIfAborted()
+    return this.answers.get(question)
+  }
+
   end(code: number): void {
     if (!this.#running) return
     this.#running = false
@@ -71,7 +102,7 @@ export class Job {
   }
 
   get cancelled(): boolean {
-    return this.signal.reason === CANCELLED
+    return isCancelled(this.signal)
   }
 
   /** Ends the job without an exit code, as a reboot does. */
@@ -83,11 +114,17 @@ export class Job {
     this.#changes.emit('change')
   }
 
-  /** The output from that byte on, live, until the job has ended or the signal is aborted. */
-  async *read(offset: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  /**
+   * The output from that byte on, live, until the job has ended or the signal is aborted. Between its pieces come the
+   * lines of the notes of a running job that tells them, as text.
+   */
+  async *read(offset: number, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
+    const isNoting = this.#tellsNotes && this.#running
     let at = offset
     let index = 0
+    let noted = 0
     for (;;) {
+      for (; isNoting && noted < this.notes.length && !signal.aborted; noted += 1) yield `${this.notes[noted]}\n`
       for (let chunk = this.#chunks[index]; chunk && !signal.aborted; chunk = this.#chunks[index]) {
         const piece = chunk.data.subarray(Math.max(0, at - chunk.start), Math.max(0, at - chunk.start) + PIECE)
         if (at >= chunk.start + chunk.data.length) index += 1
@@ -97,6 +134,8 @@ export class Job {
         }
       }
       if (signal.aborted || !this.#running) return
+      // Notes may have come while a piece was read.
+      if (isNoting && noted < this.notes.length) continue
       await once(this.#changes, 'change', { signal }).catch(() => {})
     }
   }

@@ -1,11 +1,13 @@
 import { ROOT } from './account.ts'
-import { BOOKWORM, type Place } from './place.ts'
+import type { Place } from './place.ts'
 import { type Exit, fail, type Process, pause } from './process.ts'
+import { config, ON_SNAPSHOTS, refusedName, SNAPSHOT_USAGES } from './protection/pct-snapshots.ts'
 
 /** Runs a command line, given as words; the caller passes it in because it knows all programs. */
 export type Run = (words: readonly string[], process: Process) => Exit
 
 const USAGES = {
+  ...SNAPSHOT_USAGES,
   config: 'pct config <vmid> [OPTIONS]',
   exec: 'pct exec <vmid> [<extra-args>] [OPTIONS]',
   list: 'pct list',
@@ -16,7 +18,12 @@ const USAGES = {
   stop: 'pct stop <vmid> [OPTIONS]',
 }
 type OnContainer = Exclude<keyof typeof USAGES, 'list'>
-const ON_CONTAINER: readonly OnContainer[] = ['config', 'exec', 'reboot', 'shutdown', 'start', 'status', 'stop']
+const ON_CONTAINER: readonly OnContainer[] = [
+  ...(['delsnapshot', 'listsnapshot', 'restore', 'rollback', 'snapshot', 'unlock'] as const),
+  ...(['config', 'exec', 'reboot', 'shutdown', 'start', 'status', 'stop'] as const),
+]
+/** Those that take the name of a snapshot, or of an archive. */
+const NAMING: readonly OnContainer[] = ['delsnapshot', 'restore', 'rollback', 'snapshot']
 
 /** The time a container takes to start or stop, in lines of an upgrade's output: two seconds. */
 const TAKES_LINES = 10
@@ -29,7 +36,9 @@ export function createPct(run: Run) {
     const known = ON_CONTAINER.find((each) => each === name)
     if (known) return onContainer(known, args, process, run)
     const why = name === undefined ? 'no command specified' : `unknown command 'pct ${name}'`
-    const usages = Object.values(USAGES).map((usage) => `       ${usage}\n`)
+    const usages = Object.values(USAGES)
+      .sort()
+      .map((usage) => `       ${usage}\n`)
     return fail(process, `ERROR: ${why}\nUSAGE: pct <COMMAND> [ARGS] [OPTIONS]\n${usages.join('')}`, 255)
   }
 }
@@ -55,19 +64,8 @@ async function list({ stdout, machine }: Process): Promise<number> {
   return 0
 }
 
-/** The lines of a container's configuration that tell what it is. */
-function configOf({ name, os = BOOKWORM, lockedFor, template }: Place): string {
-  const flags = [...(lockedFor === undefined ? [] : [`lock: ${lockedFor}`]), ...(template ? ['template: 1'] : [])]
-  const lines = ['arch: amd64', 'cores: 2', `hostname: ${name}`, 'memory: 2048', `ostype: ${os.id}`, ...flags]
-  return `${lines.sort().join('\n')}\n`
-}
-
 /** Starts or stops a container. */
-async function turn(
-  name: Exclude<OnContainer, 'config' | 'exec' | 'status'>,
-  place: Place,
-  process: Process,
-): Promise<number> {
+async function turn(name: OnContainer, place: Place, process: Process): Promise<number> {
   const { id, running, lockedFor, template } = place
   if (lockedFor !== undefined) return fail(process, `CT is locked (${lockedFor})\n`, 255)
   if (template) return fail(process, "you can't start a CT if it's a template\n", 255)
@@ -101,9 +99,17 @@ async function onContainer(name: OnContainer, args: readonly string[], process: 
     await process.stdout(`status: ${place.running ? 'running' : 'stopped'}\n`)
     return 0
   }
-  if (name === 'config') {
-    await process.stdout(configOf(place))
-    return 0
+  if (name === 'config') return config(place, rest, process)
+  const onSnapshots = ON_SNAPSHOTS.get(name)
+  if (onSnapshots) {
+    const [snapshot] = rest
+    if (NAMING.includes(name)) {
+      if (snapshot === undefined) return misused(process, '400 not enough arguments', name)
+      const refused = name === 'restore' ? undefined : refusedName(snapshot)
+      if (refused !== undefined)
+        return misused(process, `400 Parameter verification failed.\nsnapname: ${refused}`, name)
+    }
+    return onSnapshots(place, rest, process)
   }
   if (name !== 'exec') return turn(name, place, process)
   const command = rest[0] === '--' ? rest.slice(1) : rest

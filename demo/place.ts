@@ -13,6 +13,7 @@ import {
   TZDATA,
   type Upgradable,
 } from './packages.ts'
+import type { Breakage, Vital } from './protection/vital.ts'
 
 /** The fields of os-release(5). */
 export interface Distribution {
@@ -45,6 +46,31 @@ export interface Newer {
   afterMs: number
   /** When the first plan was made, in milliseconds since 1970. */
   since?: number
+}
+
+/** The storages of the imitated host. */
+export type Storage = 'local' | 'local-lvm' | 'local-zfs' | 'nas'
+
+/** The part of a container that is on its disks, and comes back with a rollback. */
+type OnDisk = 'upgradable' | 'unfinished' | 'broken' | 'held' | 'newer' | 'disk' | 'cached' | 'services' | 'damage'
+export type State = { [key in OnDisk]: Place[key] | undefined }
+
+/** A snapshot of a container. */
+export interface Snapshot {
+  name: string
+  /** Seconds since 1970. */
+  at: number
+  description?: string
+  /** The settings of the container at that time, with `snaptime`. */
+  settings: Readonly<Record<string, string>>
+  state: State
+}
+
+/** An archive of a container. */
+export interface Backup {
+  /** Its path on the host. */
+  file: string
+  state: State
 }
 
 /** A place where apt runs: the host or one of its containers. */
@@ -87,6 +113,23 @@ export interface Place {
   lockedFor?: string
   /** A template is never started. */
   template?: boolean
+  /** The storage of a container's root; `local-lvm` by default. */
+  storage?: Storage
+  /** Mount points by their key, as in the configuration: `/srv/media,mp=/media` is a folder of the host. */
+  mounts?: Readonly<Record<string, string>>
+  /** The oldest first. */
+  snapshots?: Snapshot[]
+  backups?: Backup[]
+  /** The vitals of a container, besides those that each one has. */
+  vitals?: readonly Vital[]
+  /** Every upgrade of a container does this. */
+  breaks?: readonly Breakage[]
+  /** The breakages that have happened and last. */
+  damage?: Breakage[]
+  /** The hypervisor fails at these actions on a container, and says this. */
+  faults?: Readonly<Partial<Record<'snapshot' | 'rollback' | 'delsnapshot', string>>>
+  /** How full the host's thin pool is, in per cent. */
+  pool?: { data: number; metadata: number }
 }
 
 /** Whether apt is the package manager of a place. */

@@ -1,7 +1,10 @@
 import { ApiError, createPanel } from '../client/index.ts'
 import type { DemoHypervisor } from './hypervisor.ts'
 
-/** Sets up the demo as an administrator would (the hypervisor's API, shortcuts) and starts an upgrade. */
+/**
+ * Sets up the demo as an administrator would (the hypervisor's API, shortcuts, one container that is rolled back by
+ * itself) and starts an upgrade.
+ */
 export async function prepare(
   url: string,
   { url: hypervisor_url, token: hypervisor_token }: DemoHypervisor,
@@ -16,6 +19,15 @@ export async function prepare(
     body: { hypervisor_url, hypervisor_token, dashboard_shortcuts: JSON.stringify(shortcuts) },
   })
   await panel.api('POST /api/updates/run', { body: { target: 'lxc:104' } })
+  // The panel knows a container once it has listed them.
+  const targets = await panel.api('GET /api/updates/targets')
+  if (targets.some(({ id }) => id === 'lxc:115')) {
+    const { default: policy } = await panel.api('GET /api/updates/protection')
+    await panel.api('PUT /api/updates/protection/{target}', {
+      params: { target: 'lxc:115' },
+      body: { ...policy, on_failure: 'rollback' },
+    })
+  }
   await panel.signOut()
 }
 

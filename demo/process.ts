@@ -16,6 +16,8 @@ export interface Process {
   stderr(data: string | Uint8Array): Promise<void>
   /** Only in a job: writes a line of its notes. */
   note?(line: string): void
+  /** Only in a job: settles with what the service answers to a question; undefined when it says nothing in that time. */
+  asked?(question: string, ms: number): Promise<readonly string[] | undefined>
   /** Only in the run of a plan: what its upgrade takes, and its hook. */
   transaction?: Transaction
   /** The size of its terminal, if it has one. */

@@ -1,9 +1,14 @@
+import { PROTECTED } from '../functions/protection/protected-script.ts'
 import type { User } from './account.ts'
 import { apt, aptGet } from './apt.ts'
 import { createPct, type Run } from './pct.ts'
 import { hasApt } from './place.ts'
 import { type Exit, fail, type Process, type Program } from './process.ts'
+import { rm, vzdump } from './protection/backups.ts'
+import { lvs, zpool } from './protection/pools.ts'
+import { createProtected } from './protection/protected.ts'
 import { createScripts } from './scripts.ts'
+import { createShell } from './sh.ts'
 import { stty } from './shell.ts'
 import { assignment, createSudo } from './sudo.ts'
 
@@ -25,6 +30,12 @@ export function createPrograms(): Run {
     // Any other script: only the word that the message names is read.
     const word = /\S+/.exec(option === '-c' ? text : (option ?? ''))?.[0] ?? ''
     return fail(process, `sh: 1: ${word}: not found\n`, 127)
+  }
+
+  const protect = createProtected(createShell(run))
+  const perl: Program = async ([option, text, ...rest], process) => {
+    if (option === '-e' && text === PROTECTED) return protect(rest, process)
+    return fail(process, "Can't open perl script: No such file or directory\n", 2)
   }
 
   const env: Program = async (args, process) => {
@@ -63,6 +74,11 @@ export function createPrograms(): Run {
     ['sudo', createSudo(run)],
     ['timeout', timeout],
     ['/usr/sbin/pct', pct],
+    ['perl', perl],
+    ['/usr/bin/vzdump', vzdump],
+    ['rm', rm],
+    ['lvs', lvs],
+    ['zpool', zpool],
   ])
 
   const find = (name: string, { place, user }: Process): Program | undefined => {

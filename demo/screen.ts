@@ -43,6 +43,17 @@ curl -s "$PANEL/api/updates/plans" -H "Authorization: Bearer $TOKEN" -H 'Content
   lxc:110 : une version plus récente paraît une minute après le plan, ou à la prochaine vérification ; le plan est
   alors refusé. lxc:106 : une mise à jour y retire des paquets, si le plan le permet.
 
+  7. Mettre à jour avec protection : un plan d’un conteneur se lance avec un instantané avant et une comparaison après
+
+PLAN=$(curl -s "$PANEL/api/updates/plans" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"target":"lxc:107"}' | sed 's/.*"id":"\\([0-9a-f]*\\)".*/\\1/')
+JOB=$(curl -s "$PANEL/api/updates/run" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "{\\"target\\":\\"lxc:107\\",\\"plan\\":\\"$PLAN\\"}" | sed 's/.*"job_id":"\\([^"]*\\)".*/\\1/')
+npm run --silent demo:watch -- "$PANEL" "$JOB" "$TOKEN"
+curl -s "$PANEL/api/updates/jobs/$JOB" -H "Authorization: Bearer $TOKEN"; echo
+
+  lxc:107 et lxc:112 : leur mise à jour casse ce qui y tournait, et l’on choisit de revenir en arrière ou de garder.
+  lxc:115 : la panne est annulée d’elle-même. lxc:119 : un service lent à revenir n’est pas une panne. lxc:108 et
+  lxc:117 : leur stockage ne sait pas faire d’instantané.
+
   D’autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l’imitation écoute sur 127.0.0.1:${sshPort}.
   Ctrl-C arrête tout.
 `

@@ -6,10 +6,13 @@ import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
 import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
 import { COMPARE } from '../functions/plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
+import { HEALTH } from '../functions/protection/health-script.ts'
+import { STATE } from '../functions/protection/protection-steps.ts'
+import { STORAGE } from '../functions/protection/storage-script.ts'
 import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
 import { RUN } from '../jobs/runner.ts'
-import { CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
+import { ANSWER, CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
 import type { User } from './account.ts'
 import { createInspection } from './inspection.ts'
 import { Job } from './jobs.ts'
@@ -17,6 +20,8 @@ import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
 import { createPlans } from './planned.ts'
 import { fail, type Process, type Program } from './process.ts'
+import { createHealth } from './protection/health.ts'
+import { createState, storageLines } from './protection/storage-lines.ts'
 import { changelog, createRemedies } from './remedies.ts'
 import { createShell } from './sh.ts'
 import { interactiveShell } from './shell.ts'
@@ -86,11 +91,13 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
       return fail(process, `${JOBS_FOLDER}demo/${id}: cannot be created\n`, 73)
     }
     if (known) return 0
-    const job = new Job(user.uid)
+    const job = new Job(user.uid, { tellsNotes: command[2] === NOTING })
     machine.jobs.set(id, job)
     const write = (data: string | Uint8Array) => job.write(data)
-    const note = (line: string) => void job.notes.push(line)
-    const detached: Process = { ...process, stdin: noStdin(), stdout: write, stderr: write, note, signal: job.signal }
+    const note = (line: string) => job.note(line)
+    const asked = (question: string, ms: number) => job.answered(question, ms)
+    const own = { stdin: noStdin(), stdout: write, stderr: write, note, asked, signal: job.signal }
+    const detached: Process = { ...process, ...own }
     // A lost job reports nothing.
     exitOf(command, detached).then(
       (code) => job.end(code),
@@ -100,15 +107,23 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   }
 
   const follow: Program = async ([id = '', offset = '0'], process) => {
-    const { machine, user, signal, stdin, stdout } = process
+    const { machine, user, signal, stdin, stdout, stderr } = process
     const job = machine.jobs.get(id)
     if (job?.owner !== user.uid) return fail(process, 'ops-panel gone\n', 0)
     if (!/^\d+$/.test(offset)) return fail(process, `sh: 1: arithmetic expression: expecting EOF: "${offset}+1"\n`, 2)
     await stdout(`${OUTPUT_MARK}\n`)
-    for await (const piece of job.read(Number(offset), AbortSignal.any([signal, stdin.ended]))) await stdout(piece)
+    const gone = AbortSignal.any([signal, stdin.ended])
+    for await (const piece of job.read(Number(offset), gone))
+      await (typeof piece === 'string' ? stderr(piece) : stdout(piece))
     const end = job.code === undefined ? `lost ${job.size} ${job.loss}` : `exit ${job.code} ${job.size}`
     const lines = [end, ...job.notes.map((line) => `note ${line}`)]
     return fail(process, lines.map((line) => `ops-panel ${line}\n`).join(''), 0)
+  }
+
+  const answer: Program = async ([id = '', question = '', ...lines], { machine, user }) => {
+    const job = machine.jobs.get(id)
+    if (job?.owner === user.uid) job.answer(question, lines)
+    return 0
   }
 
   const cancel: Program = async ([id = ''], { machine, user }) => {
@@ -146,6 +161,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [CHANGELOG, changelog],
     [INSPECTION, createInspection(sh)],
     [CHECK, createCheck(sh)],
+    [STORAGE, storageLines],
+    [HEALTH, createHealth(sh)],
+    [STATE, createState(sh)],
     [ALLOW, allow],
     [HOLD, hold],
     [UNHOLD, unhold],
@@ -154,6 +172,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [START, start],
     [NOTING, ([_notes, ...words], process) => exitOf(words, process)],
     [FOLLOW, follow],
+    [ANSWER, answer],
     [CANCEL, cancel],
     [CLEAN, clean],
   ])

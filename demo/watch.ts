@@ -4,6 +4,7 @@ const Frame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('update_output'), data: z.object({ chunk: z.string() }) }),
   z.object({ type: z.literal('update_done'), data: z.object({ job_id: z.string() }) }),
   z.object({ type: z.literal('update_error'), data: z.object({ error: z.string() }) }),
+  z.object({ type: z.literal('update_phase'), data: z.object({ phase: z.string() }) }),
 ])
 
 /** Writes the output of a job to stdout as it arrives; the exit code is 0 when the job succeeded. */
@@ -18,6 +19,10 @@ function watch(url: string, job: string, token: string): void {
     const frame = Frame.parse(JSON.parse(String(data)))
     if (frame.type === 'update_output') {
       process.stdout.write(frame.data.chunk)
+      return
+    }
+    if (frame.type === 'update_phase') {
+      process.stderr.write(`[${frame.data.phase}]\n`)
       return
     }
     ended = true
