@@ -12,7 +12,6 @@ import {
 } from 'lucide'
 import type { ComponentType } from 'preact'
 import { DashboardPage } from './pages/dashboard.page.tsx'
-import { JobPage } from './pages/job.page.tsx'
 import { SignInPage } from './pages/sign-in.page.tsx'
 import { lazy } from './parts/lazy.tsx'
 import type { PageName } from './routes.ts'
@@ -29,7 +28,7 @@ export const PAGES: Readonly<Record<PageName, Page>> = {
   audit: { Content: lazy(async () => (await import('./pages/audit.page.tsx')).AuditPage), icon: ScrollText },
   containers: { Content: lazy(async () => (await import('./pages/containers.page.tsx')).ContainersPage), icon: Boxes },
   dashboard: { Content: DashboardPage, icon: House },
-  job: { Content: JobPage },
+  job: { Content: lazy(async () => (await import('./pages/job.page.tsx')).JobPage) },
   logs: { Content: lazy(async () => (await import('./pages/logs.page.tsx')).LogsPage), icon: FileText },
   modules: { Content: lazy(async () => (await import('./pages/modules.page.tsx')).ModulesPage), icon: Puzzle },
   run: { Content: lazy(async () => (await import('./pages/run.page.tsx')).RunPage) },

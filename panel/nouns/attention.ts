@@ -63,7 +63,7 @@ export function attentionOf(known: Known): Attention[] {
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
   const unfinished = needing.filter(isUnfinished)
   for (const news of newsOf(jobs, checks))
-    found.push({ kind: 'job', level: news.outcome === 'failed' ? 'err' : 'warn', ...news })
+    found.push({ kind: 'job', level: /^(failed|broken|stuck)$/.test(news.outcome) ? 'err' : 'warn', ...news })
   if (host?.dpkg_broken && !unfinished.some(({ target }) => target === 'host'))
     found.push({ kind: 'dpkg', level: 'warn' })
   for (const check of unfinished)

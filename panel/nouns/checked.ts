@@ -1,19 +1,44 @@
 import type { Answer } from '../../client/index.ts'
+import type { Ending } from './ending.ts'
 
 type Told = Answer<'GET /api/updates/checks'>['checks'][number]
 /** An upgrade of a target that has ended. */
 export type LastUpgrade = NonNullable<Told['last_upgrade']>
 /**
  * The last result of a target. `used` is the share of its disk that is used, only where the disk is nearly full. `unfit` is the newest
- * upgrade if it changed nothing, because its plan did not fit any more.
+ * upgrade if it changed nothing, because its plan did not fit any more. `harm` is the newest upgrade if something did not work any more after
+ * it, and nobody has accepted that.
  */
-export type Check = Told & { used?: number | undefined; unfit?: LastUpgrade | undefined }
+export type Check = Told & { used?: number | undefined; unfit?: LastUpgrade | undefined; harm?: Harm | undefined }
+
+/** An upgrade after which something did not work any more. */
+export interface Harm {
+  job_id: string
+  ending: Exclude<Ending, 'kept'>
+  finished_at: string
+  /** The things that did not work any more. */
+  regressions: readonly { kind: RegressionKind; name: string }[]
+}
+
+export type RegressionKind = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]['regressions'][number]['kind']
+
 export type Finding = Check['findings'][number]
 
 /** How a row shows a target: its shape and its word. */
 export interface Shown {
-  kind: 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'off' | 'unknown' | 'barred'
-  word: 'stopped' | 'unsupported' | 'unknown' | 'blocked' | 'failed' | 'stale' | 'attention' | 'ready' | 'upToDate'
+  kind: 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'off' | 'unknown' | 'barred' | 'back'
+  word:
+    | 'stopped'
+    | 'unsupported'
+    | 'unknown'
+    | 'blocked'
+    | 'failed'
+    | 'stale'
+    | 'attention'
+    | 'ready'
+    | 'upToDate'
+    | 'broken'
+    | 'back'
 }
 
 /** The number of installed packages with a newer version that an upgrade installs, those behind a removal included. */
@@ -30,7 +55,12 @@ export function isUnfinished({ findings }: Check): boolean {
 /** Whether a running target must not be shown as healthy. */
 export function isBroken(check: Check): boolean {
   if (check.state === 'unsupported') return false
-  return check.last_upgrade?.outcome === 'failed' || check.state === 'blocked'
+  return isHarmed(check) || check.last_upgrade?.outcome === 'failed' || check.state === 'blocked'
+}
+
+/** Whether something does not work since an upgrade, and somebody has to decide or to help. */
+export function isHarmed({ harm }: Check): boolean {
+  return harm !== undefined && harm.ending !== 'back'
 }
 
 /** Whether a target has to be restarted for its updates to take effect. */
@@ -65,13 +95,15 @@ export function isUnanswered({ state, changed_at, checked_at, job_id }: Check): 
 
 /** Shows the state that the service gives, with a more exact word for some reasons. Only `up_to_date` shows as ok. */
 export function shownOf(check: Check): Shown {
-  const { state, findings, last_upgrade } = check
+  const { state, findings, last_upgrade, harm } = check
+  if (isHarmed(check)) return { kind: 'err', word: 'broken' }
   if (state === 'stopped') return { kind: 'off', word: 'stopped' }
   // An upgrade of all tries these containers too; their failure says nothing about them, and a retry does not help.
   if (state === 'unsupported') return { kind: 'barred', word: 'unsupported' }
   if (state === 'blocked') return { kind: 'err', word: 'blocked' }
   if (last_upgrade?.outcome === 'failed' && (state === 'attention' || state === 'unknown'))
     return { kind: 'err', word: 'failed' }
+  if (harm) return { kind: 'back', word: 'back' }
   if (state === 'unknown') return { kind: 'unknown', word: 'unknown' }
   if (state !== 'attention' && isPressing(check)) return { kind: 'warn', word: 'attention' }
   if (state === 'ready') return { kind: 'ready', word: 'ready' }

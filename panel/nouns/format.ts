@@ -35,6 +35,12 @@ export function day(at: number, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(at)
 }
 
+/** The time of the day: “03:11”, with the day if it is not today. */
+export function clock(at: number, now: number, language: string): string {
+  if (new Date(at).toDateString() !== new Date(now).toDateString()) return short(at, now, language)
+  return new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
+}
+
 /** The day and the time, with the year if it is not this year. */
 export function short(at: number, now: number, language: string): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear()

@@ -1,4 +1,4 @@
-import { type Check, isPressing, isUnanswered } from './checked.ts'
+import { type Check, isHarmed, isPressing, isUnanswered } from './checked.ts'
 
 /** How much a target needs somebody: `broken` cannot be upgraded or has failed, `attention` has something to read or decide. */
 export type Need = 'broken' | 'attention'
@@ -8,11 +8,13 @@ export type Need = 'broken' | 'attention'
  * and the menu all ask here. Services to restart need nobody.
  */
 export function needsOf(check: Check): Need | undefined {
-  const { state, checking } = check
+  const { state, checking, harm } = check
+  // An upgrade may have stopped it.
+  if (isHarmed(check)) return 'broken'
   if (state === 'stopped') return undefined
   if (state === 'unsupported') return check.used === undefined ? undefined : 'attention'
   if (state === 'blocked' || hasFailed(check)) return 'broken'
-  if (state === 'attention' || isPressing(check) || hasWarned(check)) return 'attention'
+  if (state === 'attention' || isPressing(check) || hasWarned(check) || harm) return 'attention'
   return isUnanswered(check) && !checking ? 'attention' : undefined
 }
 

@@ -1,8 +1,11 @@
+import { type Concluded, type Ending, endingOf } from './ending.ts'
+
 /**
  * The result of a job. The `status` of its record ignores apt's exit code. `warned`: it upgraded, but not all package lists were refreshed.
- * `flawed`: it ended, with errors on the way. `unfit`: its plan did not fit any more, so it changed nothing.
+ * `flawed`: it ended, with errors on the way. `unfit`: its plan did not fit any more, so it changed nothing. The rest: something did not work
+ * any more after it.
  */
-export type Outcome = 'running' | 'unknown' | 'done' | 'warned' | 'flawed' | 'unfit' | 'cancelled' | 'failed'
+export type Outcome = 'running' | 'unknown' | 'done' | 'warned' | 'flawed' | 'unfit' | 'cancelled' | 'failed' | Ending
 
 interface Ended {
   status: 'running' | 'success' | 'error'
@@ -17,6 +20,8 @@ interface Ended {
   unchecked?: number
   /** The number of error lines in the output, if it was read. */
   errors?: number
+  /** The end of a protected upgrade as the service tells it, with the decision of a person. */
+  told?: Concluded
 }
 
 /** The result of one container in a job over all containers. */
@@ -28,8 +33,10 @@ export interface ContainerResult {
 }
 
 export function outcomeOf(ended: Ended): Outcome {
-  const { status, exitCode, errorCode, containers, warnings = [], unchecked = 0, errors = 0 } = ended
+  const { status, exitCode, errorCode, containers, warnings = [], unchecked = 0, errors = 0, told = {} } = ended
   if (status === 'running') return 'running'
+  const ending = endingOf(told)
+  if (ending) return ending
   if (status === 'error')
     return errorCode === 'cancelled' ? 'cancelled' : errorCode === 'plan_changed' ? 'unfit' : 'failed'
   if (exitCode === undefined) return 'unknown'
@@ -68,4 +75,8 @@ export const OUTCOME_STATUS = {
   unfit: 'warn',
   cancelled: 'off',
   failed: 'err',
+  broken: 'err',
+  kept: 'warn',
+  back: 'back',
+  stuck: 'err',
 } as const

@@ -1,8 +1,9 @@
-import type { Check, LastUpgrade } from './checked.ts'
+import type { Check, Harm, LastUpgrade } from './checked.ts'
+import { type Concluded, endingOf } from './ending.ts'
 import type { ContainerResult } from './outcome.ts'
 
 /** A job as the list of the newest ones has it. */
-export interface Listed {
+export interface Listed extends Concluded {
   job_id: string
   target: string
   /** Absent for an upgrade. */
@@ -12,6 +13,43 @@ export interface Listed {
   exit_code: number | null
   error_code: string | null
   containers: readonly ContainerResult[] | null
+  /** The things that did not work any more after a protected upgrade. */
+  regressions?: Harm['regressions']
+}
+
+/** The results, each with the harm that the newest upgrade of its target did. `jobs` has the newest first. */
+export function withHarm(checks: readonly Check[], jobs: readonly Listed[]): Check[] {
+  return checks.map((check) => {
+    const harm = harmOf(check.target, jobs)
+    return harm && !isMended(harm, check) ? { ...check, harm } : check
+  })
+}
+
+/** Whether a container whose rollback failed has answered a check since: somebody has mended it. */
+function isMended({ ending, finished_at }: Harm, { state, checked_at }: Check): boolean {
+  const answers = state !== 'stopped' && state !== 'unknown' && state !== 'blocked'
+  return ending === 'stuck' && answers && checked_at !== null && checked_at > finished_at
+}
+
+/** Errors of upgrades that changed nothing. */
+const WITHOUT_EFFECT: ReadonlySet<string | null> = new Set(['plan_changed', 'protection_unavailable', 'cancelled'])
+
+/** The harm that the newest upgrade of a target did; undefined when it did none, or somebody keeps it. */
+function harmOf(target: string, jobs: readonly Listed[]): Harm | undefined {
+  const newest = jobs.find(
+    (job) =>
+      job.kind === undefined &&
+      job.target === target &&
+      job.status !== 'running' &&
+      !WITHOUT_EFFECT.has(job.error_code),
+  )
+  const ending = newest && endingOf(newest)
+  if (!newest?.finished_at || !ending || ending === 'kept') return undefined
+  const { job_id, decided, finished_at, regressions = [] } = newest
+  const way = decided && jobs.find((job) => job.job_id === decided.job_id)
+  // The rollback that somebody has started may fail, too.
+  const isStuck = !!way && way.outcome === 'rollback_failed'
+  return { job_id: isStuck ? way.job_id : job_id, ending: isStuck ? 'stuck' : ending, finished_at, regressions }
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   canBeRepaired,
   canBeUpgraded,
   type Finding,
+  isHarmed,
   isPressing,
   isUnfinished,
   shownOf,
@@ -20,8 +21,11 @@ export type Group = (typeof GROUPS)[number]
 
 /** An action that a row starts by itself. */
 export type RowAction = 'show' | 'retry' | 'repair' | 'check' | 'start' | 'review'
-/** The one verb of a row: `accept` and `clear` are the remedy of its first finding, `open` shows the details. */
-export type RowVerb = RowAction | 'accept' | 'clear' | 'terminal' | 'open'
+/**
+ * The one verb of a row: `accept` and `clear` are the remedy of its first finding, `open` shows the details, `decide` and `why` lead to the
+ * comparison of an upgrade.
+ */
+export type RowVerb = RowAction | 'accept' | 'clear' | 'terminal' | 'open' | 'decide' | 'why'
 
 /** Whether an upgrade would install something. A target with unfinished packages has to be repaired first. */
 export function isUpgradable(check: Check): boolean {
@@ -57,6 +61,7 @@ export function reviewable(checks: readonly Check[], busy: ReadonlySet<string>):
 }
 
 export function groupOf(check: Check, isRunning: boolean): Group {
+  if (isHarmed(check)) return isRunning ? 'run' : 'need'
   if (check.state === 'stopped') return 'stopped'
   if (isRunning && check.state !== 'unsupported') return 'run'
   if (needsOf(check) !== undefined) return 'need'
@@ -83,11 +88,12 @@ export function actionOf(
   check: Check,
   { isRunning, isAdmin }: { isRunning: boolean; isAdmin: boolean },
 ): RowVerb | undefined {
-  return isRunning && check.state !== 'stopped' ? 'show' : helpOf(check, isAdmin)
+  return isRunning && (check.state !== 'stopped' || isHarmed(check)) ? 'show' : helpOf(check, isAdmin)
 }
 
 function helpOf(check: Check, isAdmin: boolean): RowVerb | undefined {
-  const { state, findings } = check
+  const { state, findings, harm } = check
+  if (isHarmed(check)) return 'decide'
   if (state === 'stopped') {
     const starts = findings.some(({ remedy }) => remedy?.action === 'start_container')
     return starts && isAdmin ? 'start' : undefined
@@ -99,6 +105,7 @@ function helpOf(check: Check, isAdmin: boolean): RowVerb | undefined {
   const first = firstFinding(check)
   const remedy = first && first.severity !== 'info' && state !== 'unknown' ? remedyVerb(first, isAdmin) : undefined
   if (remedy !== undefined) return remedy
+  if (harm) return 'why'
   const isFirst = ({ severity, code }: Finding) => severity !== 'info' && CHECK_FIRST.test(code)
   if (state === 'unknown' || state === 'blocked' || findings.some(isFirst)) return 'check'
   if (isUpgradable(check)) return 'review'
@@ -178,12 +185,13 @@ function bySort(checks: Check[], sort: Sort): Check[] {
   return checks
 }
 
-const WORST: readonly string[] = ['err', 'warn', 'stale', 'unknown']
+const WORST: readonly string[] = ['err', 'warn', 'back', 'stale', 'unknown']
 
 /** Bad states first, then exploited vulnerabilities, then security updates. */
 function urgencyOf(check: Check): number {
   const { kind } = shownOf(check)
   const at = WORST.indexOf(kind)
-  const state = at < 0 ? 0 : WORST.length - at
+  // A decision that waits comes before everything else.
+  const state = isHarmed(check) ? WORST.length + 1 : at < 0 ? 0 : WORST.length - at
   return state * 1e9 + Math.min(check.exploited, 999) * 1e6 + Math.min(check.counts.security, 99_999) * 10
 }

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
 import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
+import { Aftermath, noteOf, Progress, titleOf } from '../parts/protection/job-view.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
 import { route } from '../router.ts'
@@ -10,33 +11,49 @@ import { words } from '../words/words.ts'
 
 /** One job at its own address: live while it runs, kept for later reading. */
 export function JobPage() {
-  const say = words().job
-  const job = useFollowedJob(route.value?.params.job ?? '')
+  const id = route.value?.params.job ?? ''
+  useEffect(() => {
+    // Loads container names; the number is a fallback. Before the first listing, only the host is known.
+    if (!targets.peek()?.some(({ id: target }) => target !== 'host')) readTargets().catch(() => {})
+  }, [])
+  return <JobView key={id} id={id} />
+}
+
+function JobView({ id }: { id: string }) {
+  const { job: say } = words()
+  const job = useFollowedJob(id)
   const record = job.record.value
   const by = record && otherPerson(record)
   const kind = record?.kind ?? 'upgrade'
-  useEffect(() => {
-    // Loads container names; the number is a fallback.
-    if (!targets.peek()) readTargets().catch(() => {})
-  }, [])
+  const name = record ? targetName(record.target, record.kind) : ''
+  const title = record && titleOf(record, name)
+  const broke = record && noteOf(job, record)
   return (
-    <>
+    <div class="job-page">
       <Heading
-        title={say.titles[kind]}
+        title={title ?? say.titles[kind]}
         note={
           record && (
             <>
-              {targetName(record.target, record.kind)} · <Ago at={record.started_at} />
+              {broke !== undefined && (
+                <>
+                  {broke}
+                  <br />
+                </>
+              )}
+              {title === undefined ? name : say.titles[kind]} · <Ago at={record.started_at} />
               {by !== undefined && <> · {say.startedBy(by)}</>}
             </>
           )
         }
       >
-        <a class="button" href="/updates">
-          {say.back}
+        <a class="button" href={record?.run_id ? `/runs/${record.run_id}` : '/updates'}>
+          {record?.run_id ? say.backToRun : say.toAll}
         </a>
       </Heading>
+      {record && <Progress job={job} record={record} />}
+      {record && <Aftermath job={job} record={record} />}
       <JobOutput job={job} />
-    </>
+    </div>
   )
 }

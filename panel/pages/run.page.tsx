@@ -22,6 +22,7 @@ export function RunPage() {
   const run = load.data.value
   const by = run && otherPerson(run)
   const ended = run?.jobs.filter((each) => outcomeOfJob(each) !== 'running').length ?? 0
+  const broken = run?.jobs.filter((each) => outcomeOfJob(each) === 'broken').length ?? 0
   useEffect(() => {
     isOver.value = run !== undefined && ended === run.jobs.length
   }, [run, ended])
@@ -32,14 +33,15 @@ export function RunPage() {
         note={
           run && (
             <>
-              {say.ended(ended, run.jobs.length)} · <Ago at={instant(run.started_at)} />
+              {say.ended(ended, run.jobs.length)}
+              {broken > 0 && <b class="warn-text"> · {say.decide(broken)}</b>} · <Ago at={instant(run.started_at)} />
               {by !== undefined && <> · {job.startedBy(by)}</>}
             </>
           )
         }
       >
         <a class="button" href="/updates?tab=runs">
-          {job.back}
+          {job.toAll}
         </a>
       </Heading>
       <Loaded of={load}>

@@ -6,7 +6,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Ago } from '../parts/time.tsx'
-import { keepInQuery, route } from '../router.ts'
+import { go, keepInQuery, route } from '../router.ts'
 import { checks, checksError, checkWhatIsDue, isChecking, readChecks, startCheck, useChecks } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
 import { jobs, running } from '../wire/jobs.ts'
@@ -18,6 +18,7 @@ import { HeldList, heldIn } from './updates/held-list.tsx'
 import { History } from './updates/history.tsx'
 import { byRun } from './updates/job-table.tsx'
 import { Outputs } from './updates/outputs.tsx'
+import { ProtectionTab } from './updates/protection-tab.tsx'
 import { ReviewButton } from './updates/review-button.tsx'
 import { Summary, titleOf } from './updates/summary.tsx'
 import { TABS, type Tab, Tabs } from './updates/tabs.tsx'
@@ -82,6 +83,7 @@ export function UpdatesPage() {
         counts={{
           targets: checks.value?.length,
           runs: jobs.value && byRun(jobs.value).length,
+          protection: undefined,
           held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
         }}
       />
@@ -103,6 +105,7 @@ export function UpdatesPage() {
         )}
         {tab === 'runs' && <History />}
         {tab === 'held' && <HeldList checks={known} deeds={deeds} />}
+        {tab === 'protection' && <ProtectionTab show={(job) => go(`/updates/${job}`)} />}
       </div>
     </div>
   )

@@ -47,7 +47,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   )
   // A repair refreshes no lists, so its step is unknown until apt prints something.
   const isUnknown = record?.kind === 'remedy' && progress.step === 'lists'
-  const step = ended ? endOf(job, words()) : isUnknown ? '' : stepOf(progress, words(), overall)
+  const step = ended ? endOf(job, words()) : isUnknown ? '' : (phaseOf(job) ?? stepOf(progress, words(), overall))
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>
@@ -121,6 +121,13 @@ export function stepOf(
     return [which, said].filter(Boolean).join(' · ')
   }
   return container && said ? say.inContainer(container, said) : said
+}
+
+/** The phase of a protected job while its package manager does not work. */
+function phaseOf({ phases, record }: FollowedJob): string | undefined {
+  const phase = phases.value.at(-1)?.phase
+  if (!record.value?.protection || phase === 'upgrading') return undefined
+  return Object.entries(words().protection.phases).find(([name]) => name === phase)?.[1]
 }
 
 /** The duration of an ended job. */

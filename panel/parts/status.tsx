@@ -1,7 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import { words } from '../words/words.ts'
 
-export type StatusKind = 'ok' | 'ready' | 'warn' | 'stale' | 'err' | 'run' | 'off' | 'barred' | 'unknown' | 'info'
+export type StatusKind =
+  | 'ok'
+  | 'ready'
+  | 'warn'
+  | 'stale'
+  | 'err'
+  | 'run'
+  | 'off'
+  | 'barred'
+  | 'unknown'
+  | 'info'
+  | 'back'
 
 /** Each status has its own shape, because many people cannot rely on colour. */
 const SHAPES = {
@@ -37,6 +48,12 @@ const SHAPES = {
     <>
       <circle cx="8" cy="8" r="6.5" stroke-dasharray="3 2.4" />
       <path d="M8 4.8V8l2 1.4" />
+    </>
+  ),
+  back: (
+    <>
+      <path d="M2.2 3v3.6h3.6" />
+      <path d="M2.5 6.4A6.2 6.2 0 1 1 2 9.6" />
     </>
   ),
   info: (

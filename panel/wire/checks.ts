@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { type Check, isDue } from '../nouns/checked.ts'
 import { needsIn, withFigures } from '../nouns/needs.ts'
-import { withStanding } from '../nouns/standing.ts'
+import { withHarm, withStanding } from '../nouns/standing.ts'
 import { followChanges } from './changes.ts'
 import { containers } from './containers.ts'
 import { host, hostAway, readHost } from './host.ts'
@@ -21,7 +21,7 @@ const results = signal<readonly Check[]>()
 export const checks = computed<readonly Check[] | undefined>(
   () =>
     results.value &&
-    withFigures(withStanding(results.value, newestJobs.value ?? []), {
+    withFigures(withHarm(withStanding(results.value, newestJobs.value ?? []), newestJobs.value ?? []), {
       host: host.value,
       containers: containers.value ?? [],
     }),

@@ -1,11 +1,12 @@
-import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
+import { batch, computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import type { Answer, FollowState, FollowTrouble, UpdateEvent } from '../../client/index.ts'
 import { type AptReading, createAptReader } from '../nouns/apt-progress.ts'
 import { createLines, type Lines } from '../nouns/lines.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
+import { type Begun, withPhase } from '../nouns/stations.ts'
 import { checkWhatIsDue } from './checks.ts'
 import { reconnects } from './connection.ts'
-import { readJobs } from './jobs.ts'
+import { type Job, newestJobs, readJobs } from './jobs.ts'
 import { api, panel } from './panel.ts'
 
 export type JobRecord = Answer<'GET /api/updates/jobs/{id}'>
@@ -25,6 +26,8 @@ export interface FollowedJob {
   /** The record at the start, replaced by the one at the end. */
   record: ReadonlySignal<JobRecord | undefined>
   outcome: ReadonlySignal<Outcome>
+  /** The phases of a protected upgrade so far. */
+  phases: ReadonlySignal<readonly Begun[]>
   /** The reason of an error or a cancellation. */
   reason: ReadonlySignal<string | undefined>
   /** The reason why it cannot be followed. */
@@ -33,6 +36,8 @@ export interface FollowedJob {
   omitted: ReadonlySignal<number>
   /** Continues after an error from the last known byte. It also happens automatically when the service is back. */
   retry(): void
+  /** Reads the record again: somebody has decided, or its snapshot is gone. Rejects when it cannot be read. */
+  reread(): Promise<unknown>
   stop(): void
 }
 
@@ -58,8 +63,25 @@ export function followJob(id: string): FollowedJob {
     const { status = 'running', exit_code: exitCode, error_code: errorCode, containers, warnings } = record.value ?? {}
     const unchecked = record.value?.unchecked?.length ?? 0
     const { skipped, errors } = reading.value
-    return outcomeOf({ status, exitCode, errorCode, containers, warnings, unchecked, errors: errors + skipped.length })
+    return outcomeOf({
+      status,
+      exitCode,
+      errorCode,
+      containers,
+      warnings,
+      unchecked,
+      errors: errors + skipped.length,
+      ...(record.value && { told: record.value }),
+    })
   })
+  /** The phases that have begun since the record was read. */
+  const seen = signal<readonly Begun[]>([])
+  const phases = computed(() =>
+    seen.value.reduce<readonly Begun[]>((all, { phase, at }) => withPhase(all, phase, at), record.value?.phases ?? []),
+  )
+  const note = (phase: string, at = new Date().toISOString()) => {
+    seen.value = withPhase(seen.peek(), phase, at)
+  }
   let going = new AbortController()
   let at = 0
   let isCut = false
@@ -103,11 +125,33 @@ export function followJob(id: string): FollowedJob {
     if (event.type === 'update_output') {
       feed(event.data.chunk)
       void learnContainers()
-    } else if (event.type === 'update_error') reason.value = event.data.error
+    } else if (event.type === 'update_phase') note(event.data.phase)
+    else if (event.type === 'update_error') reason.value = event.data.error
   }
   const read = async (signal: AbortSignal) => {
-    record.value = await api('GET /api/updates/jobs/{id}', { params: { id }, query: { output: 'none' }, signal })
-    return record.value
+    const found = await api('GET /api/updates/jobs/{id}', { params: { id }, query: { output: 'none' }, signal })
+    batch(() => {
+      record.value = found
+      if (found.status !== 'running') seen.value = []
+      // When it has begun is known only of the phases after it.
+      else if (found.phase && seen.peek().length === 0) note(found.phase, '')
+    })
+    return found
+  }
+  const reread = () => read(going.signal)
+  /** The list of jobs, which is read every second, has the phase of each, and what other people decide. */
+  const unwatch = effect(() => {
+    const listed = newestJobs.value?.find(({ job_id }) => job_id === id)
+    if (listed) untracked(() => compare(listed))
+  })
+  function compare({ status, phase, decided, snapshot }: Job) {
+    const known = record.peek()
+    if (!known) return
+    if (status === 'running' && known.status === 'running' && phase) note(phase)
+    if (status === 'running' || known.status === 'running') return
+    const isNews = known.decided?.at !== decided?.at || known.snapshot?.present !== snapshot?.present
+    // The next list tries again.
+    if (isNews) reread().catch(() => {})
   }
   let isLearnt = false
   /** The containers of a job are known only after it stops waiting for other jobs. */
@@ -154,12 +198,15 @@ export function followJob(id: string): FollowedJob {
     isResumed,
     record,
     outcome,
+    phases,
     reason,
     error,
     omitted,
     retry: () => void begin(),
+    reread,
     stop() {
       going.abort()
+      unwatch()
       unsubscribe()
       clearTimeout(resumedTimer)
       cancelAnimationFrame(frame)

@@ -14,7 +14,7 @@ const POLL_MS = 1_000
 /** The pause after a failure. */
 const RETRY_MS = 5_000
 
-const ORDER = [undefined, 'remedy', 'check'] as const
+const ORDER = [undefined, 'rollback', 'remedy', 'snapshot', 'check'] as const
 
 const known = signal<readonly Job[]>()
 /** The newest jobs of every kind, newest first; undefined until they are known. */
@@ -22,7 +22,7 @@ export const newestJobs: ReadonlySignal<readonly Job[] | undefined> = known
 /** The newest upgrades, newest first; undefined until they are known. */
 export const jobs = computed(() => known.value?.filter(({ kind }) => kind === undefined))
 export const jobsError = signal<unknown>()
-/** All running jobs, newest first: upgrades, then repairs, then checks, which change nothing. */
+/** All running jobs, newest first: upgrades, then rollbacks, repairs, removals of snapshots, then checks, which change nothing. */
 export const running = computed(() => {
   const all = (known.value ?? []).filter(({ status }) => status === 'running')
   return ORDER.flatMap((order) => all.filter(({ kind }) => kind === order))
@@ -31,7 +31,7 @@ export const running = computed(() => {
 /** The outcome of a job as far as it is known. */
 export function outcomeOfJob(job: Job): Outcome {
   const { status, target, exit_code: exitCode, error_code: errorCode, containers, warnings } = job
-  const outcome = outcomeOf({ status, exitCode, errorCode, containers, warnings })
+  const outcome = outcomeOf({ status, exitCode, errorCode, containers, warnings, told: job })
   // Earlier versions of the service stored no results by container.
   return outcome === 'done' && target === 'all' && !containers ? 'unknown' : outcome
 }
@@ -101,6 +101,15 @@ export async function startPlan({ id: plan, target }: Pick<Plan, 'id' | 'target'
     run_id: null,
     plan_id: plan,
     plan_difference: null,
+    phase: null,
+    outcome: null,
+    snapshot: null,
+    regressions: [],
+    protection: null,
+    unprotected: null,
+    reason: null,
+    outage_seconds: null,
+    decided: null,
   }
   known.value = [begun, ...(known.value ?? [])]
   void readJobs()

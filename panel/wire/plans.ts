@@ -13,12 +13,17 @@ export function askPlan(target: string, selection: Selection, signal: AbortSigna
   })
 }
 
-/** Reads the selection of a stored plan; undefined when the plan is gone. */
-export async function selectionOf(id: string): Promise<Selection | undefined> {
-  const plan = await api('GET /api/updates/plans/{id}', { params: { id } }).catch((error: unknown) => {
+/** Reads a stored plan; undefined when the plan is gone. */
+export function readPlan(id: string, signal?: AbortSignal): Promise<Plan | undefined> {
+  return api('GET /api/updates/plans/{id}', { params: { id }, signal }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'plan_missing') return undefined
     throw error
   })
+}
+
+/** Reads the selection of a stored plan; undefined when the plan is gone. */
+export async function selectionOf(id: string): Promise<Selection | undefined> {
+  const plan = await readPlan(id)
   if (!plan) return undefined
   const { only, packages, exclude, allow_remove } = plan
   return { only, exclude, allow_remove, ...(packages && { packages }) }

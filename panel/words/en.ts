@@ -14,7 +14,9 @@ import { formerSentences } from './en/sentences/former.ts'
 import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
 import { moduleSentences } from './en/sentences/modules.ts'
+import { protectionSentences } from './en/sentences/protection.ts'
 import { plan } from './en/plan.ts'
+import { protection } from './en/protection.ts'
 import { run } from './en/run.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
@@ -30,7 +32,13 @@ import type { Words } from './fr.ts'
  * translated too when it is a sentence; `{2}` is the second one. A test scans the sources of the service for missing
  * sentences.
  */
-export const sentences: readonly Pair[] = [...hostSentences, ...jobSentences, ...moduleSentences, ...formerSentences]
+export const sentences: readonly Pair[] = [
+  ...hostSentences,
+  ...jobSentences,
+  ...moduleSentences,
+  ...protectionSentences,
+  ...formerSentences,
+]
 
 /** English: loaded only for users who choose it. */
 export const en: Words = {
@@ -46,6 +54,7 @@ export const en: Words = {
   output,
   palette,
   plan,
+  protection,
   run,
   settings,
   setup,

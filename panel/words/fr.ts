@@ -11,6 +11,7 @@ import { modules } from './fr/modules.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
 import { plan } from './fr/plan.ts'
+import { protection } from './fr/protection.ts'
 import { run } from './fr/run.ts'
 import { settings } from './fr/settings.ts'
 import { setup } from './fr/setup.ts'
@@ -33,6 +34,7 @@ export const fr = {
   output,
   palette,
   plan,
+  protection,
   run,
   settings,
   setup,

@@ -1,7 +1,7 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
-// Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, and `selection`, some
-// selected targets. With --long, names are as long as they may be.
+// Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, `selection`, some selected
+// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -63,10 +63,11 @@ const browser = await chromium.launch({
 try {
   await prepare(server.url, hypervisor)
   await startRun(server.url)
+  const broken = await breakOne(server.url)
   for (const language of (['fr', 'en'] as const).filter((each) => options.languages.includes(each)))
     for (const theme of THEMES) {
       await lookAtWizard(browser, language, theme)
-      await look(browser, language, theme)
+      await look(browser, language, theme, broken)
     }
 } finally {
   await browser.close()
@@ -96,6 +97,18 @@ async function startRun(url: string): Promise<void> {
   await panel.signOut()
 }
 
+/** Upgrades the container that does not survive it; returns the id of the job, unless the fleet has no such container. */
+async function breakOne(url: string): Promise<string | undefined> {
+  if (!isAsked('broken')) return undefined
+  const panel = createPanel({ url, WebSocket: false })
+  await panel.signIn('demo', 'demo')
+  const target = 'lxc:112'
+  const plan = await panel.api('POST /api/updates/plans', { body: { target } }).catch(() => undefined)
+  const job = plan && (await panel.api('POST /api/updates/run', { body: { target, plan: plan.id } }))
+  await panel.signOut()
+  return job?.job_id
+}
+
 async function lookAtWizard(
   browser: Browser,
   language: keyof typeof LANGUAGES,
@@ -122,7 +135,12 @@ async function lookAtWizard(
   await context.close()
 }
 
-async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (typeof THEMES)[number]): Promise<void> {
+async function look(
+  browser: Browser,
+  language: keyof typeof LANGUAGES,
+  theme: (typeof THEMES)[number],
+  broken: string | undefined,
+): Promise<void> {
   const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.setViewportSize({ width: 1440, height: HEIGHT })
@@ -171,9 +189,37 @@ async function look(browser: Browser, language: keyof typeof LANGUAGES, theme: (
     } else await go(name === 'terminal' ? '/terminal?target=lxc:101' : path)
     await takeAll(name)
   }
+  await lookAtProtection(page, { go, takeAll, broken })
   await go('/updates')
   await lookAtPlans(page, takeAll)
   await context.close()
+}
+
+interface Looking {
+  go(path: string): Promise<void>
+  takeAll(name: string): Promise<void>
+  /** The job whose upgrade has broken its container. */
+  broken: string | undefined
+}
+
+/** The tab of the policies with a dialog, and an upgrade that broke its container, with the question before its rollback. */
+async function lookAtProtection(page: Page, { go, takeAll, broken }: Looking): Promise<void> {
+  if (isAsked('protection')) {
+    await go('/updates?tab=protection')
+    await page.locator('.guarded .disclose').first().click()
+    await takeAll('protection')
+    await page.locator('.guarded > li > .button:not(.plain)').first().click()
+    for (const n of [0, 3]) await page.locator('.probes .add .button').nth(n).click()
+    await takeAll('protection-edit')
+    await page.keyboard.press('Escape')
+  }
+  if (broken === undefined) return
+  await go('/updates')
+  await takeAll('broken-row')
+  await go(`/updates/${broken}`)
+  await takeAll('broken')
+  await page.locator('.button.undo').click()
+  await takeAll('broken-sure')
 }
 
 /** The sheets of plans, and a selection, on the page of the updates. */

@@ -22,8 +22,8 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
   const kind = action === 'check_start' ? 'check' : details?.kind
   const what = target === null ? '' : inSentence(target, kind === 'check')
   const sentence =
-    action === 'update_cancel' && (kind === 'check' || kind === 'remedy')
-      ? say.cancelled[kind]
+    action === 'update_cancel'
+      ? (Object.entries(say.cancelled).find(([name]) => name === kind)?.[1] ?? say.sentences.update_cancel)
       : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
   const noted = Object.entries(details ?? {})
   return (

@@ -33,7 +33,20 @@ export function JobTable({ rows }: { rows: readonly (readonly Job[])[] }) {
 }
 
 /** The worst first: a run is shown as its worst job. */
-const WORST = ['running', 'failed', 'flawed', 'unfit', 'cancelled', 'unknown', 'warned', 'done'] as const
+const WORST = [
+  'broken',
+  'stuck',
+  'running',
+  'failed',
+  'back',
+  'kept',
+  'flawed',
+  'unfit',
+  'cancelled',
+  'unknown',
+  'warned',
+  'done',
+] as const
 
 function worstOf(jobs: readonly Job[]): Outcome {
   const outcomes = new Set(jobs.map(outcomeOfJob))
@@ -44,6 +57,9 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
   const { updates: say, job: states, shell } = words()
   const outcome = worstOf(jobs)
   const isRun = jobs.length > 1
+  // A run has a phase for each of its targets.
+  const phase = outcome === 'running' && !isRun ? phaseOf(first) : undefined
+  const isWaiting = outcome === 'running' && !isRun && first.phase === 'waiting'
   const names = jobs.map(({ target }) => targetName(target)).join(', ')
   const name = isRun ? `${say.runOf(jobs.length)}\u00a0: ${names}` : names
   const from = instant(first.started_at)
@@ -53,7 +69,7 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
   return (
     <tr>
       <td>
-        <Status is={OUTCOME_STATUS[outcome]}>{states[outcome]}</Status>
+        <Status is={isWaiting ? 'unknown' : OUTCOME_STATUS[outcome]}>{phase ?? states[outcome]}</Status>
       </td>
       <td>
         <a
@@ -73,6 +89,11 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
       </td>
     </tr>
   )
+}
+
+/** The word of the phase of a running job, if it is known. */
+function phaseOf({ phase, kind }: Job): string | undefined {
+  return phase === null || kind !== undefined ? undefined : words().protection.phases[phase]
 }
 
 /** Puts the jobs of each run together, at the place of its newest one. */

@@ -2,6 +2,8 @@ import { X } from 'lucide'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../parts/icon.tsx'
 import { JobOutput, useFollowedJob } from '../../parts/job-output.tsx'
+import { endingOf } from '../../nouns/ending.ts'
+import { noteOf, Progress } from '../../parts/protection/job-view.tsx'
 import { jobName } from '../../parts/target-name.ts'
 import { otherPerson, running } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
@@ -55,6 +57,15 @@ function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined
         <p class="dim cut" title={by}>
           {say.titles[record.kind ?? 'upgrade']}
           {by !== undefined && <> · {say.startedBy(by)}</>}
+        </p>
+      )}
+      {record && <Progress job={job} record={record} />}
+      {record && record.status !== 'running' && endingOf(record) !== undefined && (
+        <p class="decide-here">
+          <span class="grow">{noteOf(job, record)}</span>
+          <a class="button small" href={`/updates/${id}`}>
+            {words().protection.decideHere}
+          </a>
         </p>
       )}
       <JobOutput job={job} />

@@ -1,7 +1,7 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { words } from '../../words/words.ts'
 
-export const TABS = ['targets', 'runs', 'held'] as const
+export const TABS = ['targets', 'runs', 'held', 'protection'] as const
 export type Tab = (typeof TABS)[number]
 
 interface TabsProps {
@@ -15,6 +15,12 @@ interface TabsProps {
 export function Tabs({ chosen, counts, choose }: TabsProps) {
   const say = words().updates
   const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // A narrow window shows a part of the list.
+    const { current } = list
+    const tab = current?.querySelector<HTMLElement>('[aria-selected=true]')
+    if (current && tab) current.scrollLeft = tab.offsetLeft - (current.clientWidth - tab.offsetWidth) / 2
+  }, [chosen])
   const walk = (by: number) => {
     const next = TABS[(TABS.indexOf(chosen) + by + TABS.length) % TABS.length] ?? chosen
     choose(next)

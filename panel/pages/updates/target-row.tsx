@@ -1,11 +1,20 @@
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
-import { type Check, type Finding, isUnanswered, needsReboot, shownOf, updatesIn } from '../../nouns/checked.ts'
+import {
+  type Check,
+  type Finding,
+  isHarmed,
+  isUnanswered,
+  needsReboot,
+  shownOf,
+  updatesIn,
+} from '../../nouns/checked.ts'
 import { bytes, percent } from '../../nouns/format.ts'
 import { actionOf, countIn, firstFinding, isUpgradable, type RowVerb } from '../../nouns/target-list.ts'
 import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { harmSaid } from '../../parts/protection/words.ts'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import type { Job } from '../../wire/jobs.ts'
@@ -37,7 +46,7 @@ export function TargetRow({ check, name, job, isOpen, onToggle, isPicked, onPick
   const row = useRef<HTMLTableRowElement>(null)
   useKeptFocus(row)
   const { target, state, counts, download_bytes: size } = check
-  const isStopped = state === 'stopped'
+  const isStopped = state === 'stopped' && !isHarmed(check)
   const isRunning = job !== undefined && !isStopped
   const shown = shownOf(check)
   const count = isStopped ? 0 : updatesIn(check)
@@ -161,13 +170,17 @@ function hasPackages({ counts }: Check): boolean {
 function runningText({ kind, target }: Job): string {
   const { updates: say } = words()
   if (kind === 'remedy') return say.repairing
+  if (kind === 'rollback') return say.rollingBack
+  if (kind === 'snapshot') return say.removingSnapshot
   return target === 'all' ? say.runningWithAll : say.running
 }
 
 /** The few words about the worst that is known; undefined when there is nothing to say. */
 function findingText(check: Check): ComponentChildren {
   const { updates: say, findings: short } = words()
-  const { state, checking, checked_at, changed_at, last_upgrade: last, unfit } = check
+  const { state, checking, checked_at, changed_at, last_upgrade: last, unfit, harm } = check
+  if (harm && (isHarmed(check) || shownOf(check).word === 'back'))
+    return (harm.ending === 'broken' && harmSaid(harm.regressions)) || <Harmed harm={harm} />
   if (shownOf(check).word === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
   if (state === 'unknown' && checking) return say.checking
   if (state === 'unknown' && changed_at !== null) return <Ago at={changed_at} say={say.changed} />
@@ -195,6 +208,13 @@ function findingText(check: Check): ComponentChildren {
   return checking ? say.checking : undefined
 }
 
+/** The time since when a target is broken, or at which it went back. */
+function Harmed({ harm: { ending, finished_at } }: { harm: NonNullable<Check['harm']> }) {
+  const { updates: say } = words()
+  if (ending === 'stuck') return <Ago at={finished_at} say={say.stuck} />
+  return <Ago at={finished_at} say={ending === 'back' ? say.wentBack : say.harmed} />
+}
+
 function placeOf({ repository }: Finding): string | null {
   return repository?.replace(/^\w+:\/\//, '') ?? null
 }
@@ -215,6 +235,13 @@ function RowButton({ check, name, action, job, deeds, isOpen, toggle }: RowButto
   const isChecking = action === 'check' && check.checking
   const isHarmless = action === 'show' || action === 'open'
   const blocked = isHarmless ? undefined : (deeds.blocked ?? (isChecking ? say.checking : undefined))
+  if ((action === 'decide' || action === 'why') && check.harm)
+    return (
+      <a class="button small" href={`/updates/${check.harm.job_id}`} aria-label={say.actionOf[action](name)}>
+        {say.action[action]}
+      </a>
+    )
+  if (action === 'decide' || action === 'why') return null
   if (action === 'terminal')
     return (
       <a class="button small" href={`/terminal?target=${check.target}`} aria-label={say.actionOf.terminal(name)}>

@@ -3,6 +3,7 @@ import { figuresOf, hasKernel, minutesLeft, shortHash } from '../../nouns/plan.t
 import type { Planning } from '../../wire/planning.ts'
 import { checkOf } from '../../wire/plans.ts'
 import { words } from '../../words/words.ts'
+import { GuardLine } from '../protection/guard.tsx'
 import { now } from '../time.tsx'
 
 interface FootProps {
@@ -33,6 +34,7 @@ export function Foot({ planning, busy, blocked, start, close, children }: FootPr
     <footer>
       {children}
       <Cautions plannings={[planning]} />
+      <GuardLine target={planning.target} />
       <p class="grow small dim">
         {current ? (
           <>

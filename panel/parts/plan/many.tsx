@@ -9,6 +9,7 @@ import { words } from '../../words/words.ts'
 import { useAct } from '../action.tsx'
 import { CloseButton, Dialog } from '../dialog.tsx'
 import { Problem } from '../problem.tsx'
+import { GuardSummary } from '../protection/guard.tsx'
 import { targetName } from '../target-name.ts'
 import { now } from '../time.tsx'
 import { FigureRow } from './figures.tsx'
@@ -194,6 +195,7 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
       <footer>
         <Problem error={start.error.value} />
         <Cautions plannings={taken.filter((planning) => planning.current.value !== undefined)} />
+        <GuardSummary targets={taken.flatMap(({ target, current }) => (current.value ? [target] : []))} />
         <p class="grow small dim">{current.length > 0 ? say.many.exactly(changes.length, current.length) : say.none}</p>
         <button type="button" class="button" onClick={() => answer(undefined)}>
           {shell.cancel}

@@ -85,6 +85,14 @@ export const errors: typeof fr = {
   plan_of_another_user: 'This plan is somebody else’s. Make your own to choose in it.',
   plan_of_another_target: 'This plan is for another target. Make it anew.',
   target_repeated: 'Several of these plans are for the same target. Take one out, then try again.',
+  protection_unavailable:
+    'The protection that was asked for could not be made: nothing was upgraded. Read why, then try again or change the protection.',
+  protection_invalid: 'This protection is not valid. Correct the marked fields.',
+  probe_unavailable:
+    'The program ops-panel-host of the host runs no probe of the kind command: nothing was upgraded. Take the probe out, or give sudo to the service account.',
+  rollback_impossible: 'This rollback is not possible. Read why.',
+  snapshot_missing: 'This upgrade has no snapshot, or it is gone. Reload the page.',
+  decision_impossible: 'There is nothing left to decide about this upgrade. Reload the page.',
   plan_impossible: 'This upgrade is not possible until what blocks it is resolved.',
   plans_busy: 'Too many plans are being made. Wait a moment, then make this one anew.',
   preference_invalid: 'This preference does not exist. Reload the page and try again.',

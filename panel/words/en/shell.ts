@@ -46,6 +46,7 @@ export const shell: typeof fr = {
     ready: 'Ready',
     stale: 'Out of date',
     info: 'Note',
+    back: 'Rolled back',
   },
   units: { bytes: ['B', 'KiB', 'MiB', 'GiB', 'TiB'], days: 'd', hours: 'h', minutes: 'min', seconds: 's' },
 }

@@ -11,6 +11,8 @@ type JobCode =
   | 'plan_changed'
   | 'plan_not_begun'
   | 'plan_unbound'
+  | 'probe_unavailable'
+  | 'protection_unavailable'
 
 /** The codes of operations, sockets and jobs. */
 export type ErrorCode =
@@ -119,6 +121,14 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   plan_of_another_user: 'Ce plan est celui de quelqu’un d’autre. Faites le vôtre pour y choisir.',
   plan_of_another_target: 'Ce plan est celui d’une autre cible. Refaites-le.',
   target_repeated: 'Plusieurs de ces plans sont pour la même cible. Retirez-en un, puis réessayez.',
+  protection_unavailable:
+    'La protection demandée n’a pas pu être mise en place\u00a0: rien n’a été mis à jour. Lisez pourquoi, puis réessayez ou changez la protection.',
+  protection_invalid: 'Cette protection n’est pas valable. Corrigez les champs indiqués.',
+  probe_unavailable:
+    'Le programme ops-panel-host de l’hôte n’exécute pas de sonde «\u00a0commande\u00a0»\u00a0: rien n’a été mis à jour. Retirez cette sonde, ou donnez sudo au compte de service.',
+  rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
+  snapshot_missing: 'Cette mise à jour n’a pas d’instantané, ou il n’existe plus. Actualisez la page.',
+  decision_impossible: 'Il n’y a plus rien à décider pour cette mise à jour. Actualisez la page.',
   plan_impossible: 'Cette mise à jour n’est pas possible tant que ce qui la bloque n’est pas réglé.',
   plans_busy: 'Trop de plans sont en préparation. Patientez un instant, puis refaites celui-ci.',
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',

@@ -44,6 +44,7 @@ export const shell = {
     ready: 'Prêt',
     stale: 'Périmé',
     info: 'Remarque',
+    back: 'Rétabli',
   },
   units: { bytes: ['o', 'Kio', 'Mio', 'Gio', 'Tio'], days: 'j', hours: 'h', minutes: 'min', seconds: 's' },
 }

@@ -30,13 +30,14 @@ function luminance(colour: string): number {
 
 const BACKGROUNDS = ['bg', 'surface', 'raised']
 /** Colours of texts that appear on all backgrounds. */
-const TEXTS = ['text', 'dim', 'accent', 'ok', 'warn', 'err', 'magenta', 'cyan']
+const TEXTS = ['text', 'dim', 'accent', 'ok', 'warn', 'err', 'undo', 'magenta', 'cyan']
 /** Colours that show where a control is. */
 const CONTROLS = ['control']
 /** Texts with a background of their own. */
 const PAIRS = [
   ['on-fill', 'fill'],
   ['on-fill', 'danger'],
+  ['on-fill', 'undo-fill'],
   ['bg', 'text'],
   ['bg', 'warn'],
 ] as const

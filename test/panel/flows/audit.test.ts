@@ -19,7 +19,9 @@ const sentences = '.audit-entries li .grow > p'
 test('entries are sentences with container names, newest first', async () => {
   const page = await opened((panel) => panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } }))
   await page.getByText('guest a lancé une mise à jour sur le conteneur web').waitFor()
-  expect(await page.locator(sentences).allInnerTexts()).toEqual([
+  const told = await page.locator(sentences).allInnerTexts()
+  // It ends sooner or later.
+  expect(told.filter((sentence) => !sentence.includes('s’est terminé'))).toEqual([
     'demo s’est connecté',
     'guest a lancé une mise à jour sur le conteneur web',
     'guest s’est connecté',
@@ -41,7 +43,7 @@ test('filters narrow the list and can be cleared', async () => {
 
 test('older entries load on demand, each once', async () => {
   const page = await opened(async (panel) => {
-    for (let n = 0; n < 55; n += 1) {
+    for (let n = 0; n < 28; n += 1) {
       const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: `lxc:${1_000 + n}` } })
       // The service limits the waiting jobs of a user, so each job ends before the next one starts.
       const status = async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status

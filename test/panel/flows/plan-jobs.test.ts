@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { follow } from '../browser.ts'
 import { sheetOf } from './plan-sheet.ts'
-import { CHANGED_JOB, CHANGES, planOf } from './plan-states.ts'
+import { CHANGED_JOB, CHANGES, planOf, UNPROTECTED } from './plan-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
@@ -32,6 +32,7 @@ test('upgrades that were started together are one row of the history, with a pag
 }, async () => {
   const { page } = await sheetOf()
   const job = (n: number, rest: object) => ({
+    ...UNPROTECTED,
     job_id: `177236640${n}-aaaaaaaa`,
     target: `lxc:10${n}`,
     status: 'success',
@@ -70,7 +71,7 @@ test('a failure stays in the row after an upgrade that changed nothing, and both
   timeout: LONG,
 }, async () => {
   const { page, checks } = await sheetOf()
-  const ended = { started_by_name: 'demo', containers: null, warnings: [], run_id: null, plan_id: null }
+  const ended = { ...UNPROTECTED, started_by_name: 'demo', containers: null, warnings: [], run_id: null, plan_id: null }
   const failed = {
     ...ended,
     job_id: '1772366300-aaaaaaaa',

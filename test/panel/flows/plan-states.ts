@@ -102,8 +102,25 @@ export function impossible(...findings: ReturnType<typeof finding>[]) {
   return { status: 422, json: { error: 'x', code: 'plan_impossible', findings } }
 }
 
+/** The part of a record that only a protected upgrade fills. */
+export const UNPROTECTED = {
+  phase: 'done',
+  outcome: 'upgraded',
+  snapshot: null,
+  regressions: [],
+  protection: null,
+  unprotected: null,
+  reason: null,
+  outage_seconds: null,
+  decided: null,
+  phases: [],
+  comparison: null,
+}
+
 /** An upgrade that changed nothing, because its plan did not fit any more. */
 export const CHANGED_JOB = {
+  ...UNPROTECTED,
+  outcome: 'plan_changed',
   job_id: '1772366400-aaaaaaaa',
   target: 'lxc:101',
   status: 'error',

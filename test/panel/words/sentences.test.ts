@@ -20,7 +20,7 @@ const NOT_SHOWN = [
   /^functions\/(checks\/(check(-report|-script)?|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
   /^functions\/(runs\/runs?\.post|plans\/(holds\.put|conffile-scripts))\.ts$/,
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
-  /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-arguments))\.ts$/,
+  /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-(arguments|verbs)))\.ts$/,
   /^functions\/auth\/host-account\.ts$/,
   /^functions\/install\/install\.post\.ts$/,
   /\/codes\.ts$/,

@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals'
+import { Undo2 } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { clock, duration } from '../../nouns/format.ts'
+import { go } from '../../router.ts'
+import type { JobRecord } from '../../wire/job.ts'
+import { isAdmin } from '../../wire/panel.ts'
+import { rollBack } from '../../wire/protection.ts'
+import { language, words } from '../../words/words.ts'
+import { Action, useAct } from '../action.tsx'
+import { Icon } from '../icon.tsx'
+import { Problem } from '../problem.tsx'
+import { Status } from '../status.tsx'
+import { targetName } from '../target-name.ts'
+import { now } from '../time.tsx'
+
+interface RollBackProps {
+  record: JobRecord
+  snapshot: NonNullable<JobRecord['snapshot']>
+  /** The number of packages that the upgrade has changed, if it is known. */
+  changes: number | undefined
+}
+
+/** The way back to the state before an upgrade: what is lost first, then a button that asks once more, in the page. */
+export function RollBack({ record, snapshot, changes }: RollBackProps) {
+  const { protection, shell } = words()
+  const say = protection.rollBack
+  const isAsked = useSignal(false)
+  const made = Date.parse(snapshot.made_at)
+  const at = clock(made, now.value, language())
+  const name = targetName(record.target)
+  const start = useAct(async () => go(`/updates/${await rollBack(record.job_id, snapshot.kind)}`))
+  return (
+    <section class="choice-card undo" aria-labelledby="roll-back">
+      <h2 id="roll-back">
+        <Icon of={Undo2} />
+        {say.title(at)}
+      </h2>
+      <p class="dim">{snapshot.kind === 'backup' ? say.backup : say.text(changes)}</p>
+      <p class="loss">
+        <Status is="warn" hidden />
+        <span>
+          {say.loss(name, at)} <b>{say.lossTime(duration((now.value - made) / 1000, shell.units))}</b>
+        </span>
+      </p>
+      <Problem error={start.error.value} />
+      {!isAdmin.value && <p class="dim">{say.forAdmins}</p>}
+      {isAdmin.value && !isAsked.value && (
+        <p class="buttons">
+          <button type="button" class="button undo" onClick={() => (isAsked.value = true)}>
+            <span class="cut" title={say.verb(name)}>
+              {say.verb(name)}
+            </span>
+          </button>
+        </p>
+      )}
+      {isAdmin.value && isAsked.value && (
+        <Sure
+          decline={() => {
+            isAsked.value = false
+            start.forget()
+          }}
+        >
+          <Action act={start} class="undo">
+            {say.sureVerb}
+          </Action>
+        </Sure>
+      )}
+    </section>
+  )
+}
+
+/** The second question. The button that changes nothing has the focus; it returns to the first one. */
+function Sure({ decline, children }: { decline(): void; children: ComponentChildren }) {
+  const say = words().protection.rollBack
+  const place = useRef<HTMLFieldSetElement>(null)
+  const no = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    no.current?.focus()
+    const card = place.current?.parentElement
+    return () => {
+      setTimeout(() => card?.querySelector<HTMLElement>('.button.undo')?.focus())
+    }
+  }, [])
+  return (
+    <fieldset class="sure" ref={place} aria-label={say.sure}>
+      <p>
+        <b>{say.sure}</b>
+      </p>
+      <p class="buttons">
+        {children}
+        <button type="button" class="button" ref={no} onClick={decline}>
+          {say.no}
+        </button>
+      </p>
+    </fieldset>
+  )
+}
+
+/** Why there is no way back. */
+export function NoWayBack({ record }: { record: JobRecord }) {
+  const say = words().protection.rollBack
+  const { snapshot } = record
+  return (
+    <section class="choice-card" aria-labelledby="roll-back">
+      <h2 id="roll-back">
+        <Icon of={Undo2} />
+        {say.impossible}
+      </h2>
+      <p class="dim">{snapshot === null ? say.never : snapshot.kind === 'backup' ? say.goneBackup : say.gone}</p>
+    </section>
+  )
+}

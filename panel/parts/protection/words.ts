@@ -1,0 +1,48 @@
+import type { Compared } from '../../nouns/comparison.ts'
+import type { RegressionKind } from '../../nouns/checked.ts'
+import type { Protection } from '../../nouns/protection.ts'
+import { words } from '../../words/words.ts'
+
+interface Thing {
+  kind: RegressionKind
+  name: string
+}
+
+/** The kind and the name of a compared thing: “Port”, “443”. */
+export function thingOf({ kind, name }: Thing): { kind: string; name: string } {
+  const say = words().protection
+  const called = kind === 'container' ? say.whole : name === '(daemon)' ? say.daemon : name
+  return { kind: say.kinds[kind], name: kind === 'socket' ? called.replace(/^tcp\//, '') : called }
+}
+
+/** The things that do not work any more, in one line: “Port 443 and 3 more do not work any more”; empty for nothing. */
+export function harmSaid(regressions: readonly Thing[]): string {
+  const [first] = regressions
+  if (!first) return ''
+  const { kind, name } = thingOf(first)
+  return words().protection.since(`${kind} ${name}`, regressions.length - 1)
+}
+
+/** The state of a thing in one of the two looks. */
+export function detailOf(row: Compared, look: 'before' | 'after'): string {
+  const { protection: say } = words()
+  const detail = look === 'before' ? row.before : row.after
+  const { comparison } = say
+  if (detail === null) return look === 'after' && row.before !== null ? comparison.gone : comparison.absent
+  if (row.kind === 'socket')
+    return /^(good|-)?$/.test(detail) ? comparison.listening : `${comparison.listening} (${detail})`
+  return say.detail(detail)
+}
+
+/** A policy in one line. */
+export function policySaid({ before, keep, settle_seconds, on_failure, probes }: Protection): string {
+  const { page, guard } = words().protection
+  if (before === 'none') return page.line.none
+  return [
+    page.line[before],
+    page.kept(keep),
+    guard.health(settle_seconds),
+    ...(probes.length > 0 ? [page.probes(probes.length)] : []),
+    guard[on_failure],
+  ].join(' · ')
+}

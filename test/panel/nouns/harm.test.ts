@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
+import { shownOf } from '../../../panel/nouns/checked.ts'
+import { needsOf } from '../../../panel/nouns/needs.ts'
+import { outcomeOf } from '../../../panel/nouns/outcome.ts'
+import { type Listed, withHarm } from '../../../panel/nouns/standing.ts'
+import { actionOf, arrange, groupOf } from '../../../panel/nouns/target-list.ts'
+import { newsOf } from '../../../panel/nouns/upgrade-news.ts'
+import { check } from './checks.ts'
+
+const at = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, '0')}:00.000Z`
+const job = (minute: number, rest: Partial<Listed> = {}): Listed => ({
+  job_id: `job-${minute}`,
+  target: 'lxc:101',
+  status: 'success',
+  finished_at: at(minute),
+  exit_code: 0,
+  error_code: null,
+  containers: null,
+  outcome: 'upgraded',
+  protection: DEFAULT_PROTECTION,
+  decided: null,
+  regressions: [],
+  ...rest,
+})
+const broken = (minute: number, rest: Partial<Listed> = {}) => job(minute, { outcome: 'regressed', ...rest })
+const of = (jobs: Listed[], rest: Parameters<typeof check>[1] = {}) => {
+  const [found] = withHarm([check('lxc:101', { waits: 2, ...rest })], jobs)
+  if (!found) throw new Error('no target')
+  return found
+}
+const ADMIN = { isRunning: false, isAdmin: true }
+
+test('a broken target needs somebody, comes first, and leads to the comparison', () => {
+  const found = of([broken(30)])
+  expect(found.harm).toMatchObject({ job_id: 'job-30', ending: 'broken' })
+  expect(shownOf(found)).toEqual({ kind: 'err', word: 'broken' })
+  expect([needsOf(found), groupOf(found, false), actionOf(found, ADMIN)]).toEqual(['broken', 'need', 'decide'])
+  const blocked = check('lxc:100', { state: 'blocked' })
+  expect(arrange([blocked, found], 'urgency', new Set())).toEqual([{ group: 'need', targets: ['lxc:101', 'lxc:100'] }])
+})
+
+test('a stopped container is broken all the same', () => {
+  const found = of([job(30, { outcome: 'rollback_failed' })], { state: 'stopped', waits: 0 })
+  expect([shownOf(found).word, needsOf(found), groupOf(found, false)]).toEqual(['broken', 'broken', 'need'])
+  expect(actionOf(found, ADMIN)).toBe('decide')
+})
+
+test('a target that went back says why', () => {
+  const found = of([job(30, { outcome: 'rolled_back' })])
+  expect(shownOf(found)).toEqual({ kind: 'back', word: 'back' })
+  expect([needsOf(found), actionOf(found, ADMIN)]).toEqual(['attention', 'why'])
+})
+
+test('a kept upgrade and a later one end the harm, and one without an effect does not', () => {
+  const kept = { by: 'demo', at: at(31), choice: 'keep' as const, job_id: null }
+  expect(of([broken(30, { decided: kept })]).harm).toBeUndefined()
+  expect(of([job(40), broken(30)]).harm).toBeUndefined()
+  const without = job(40, { status: 'error', error_code: 'plan_changed', outcome: 'plan_changed' })
+  expect(of([without, broken(30)]).harm).toMatchObject({ ending: 'broken' })
+})
+
+test('the rollback of a person may fail, until a check finds the container well', () => {
+  const decided = { by: 'demo', at: at(31), choice: 'rollback' as const, job_id: 'job-32' }
+  const jobs = [job(32, { kind: 'rollback', outcome: 'rollback_failed' }), broken(30, { decided })]
+  expect(of(jobs, { checked_at: at(10) }).harm).toMatchObject({ job_id: 'job-32', ending: 'stuck' })
+  expect(of(jobs, { checked_at: at(50) }).harm).toBeUndefined()
+  expect(of(jobs, { checked_at: at(50), state: 'stopped' }).harm).toMatchObject({ ending: 'stuck' })
+})
+
+test('the dashboard tells it until a later upgrade', () => {
+  const listed = [broken(30)].map((each) => ({
+    ...each,
+    started_at: at(29),
+    outcome: outcomeOf({ status: each.status, exitCode: each.exit_code, told: each }),
+  }))
+  const news = [{ target: 'lxc:101', job: 'job-30', at: at(29), outcome: 'broken' }]
+  const own = { job_id: 'job-30', outcome: 'done', exit_code: 0, finished_at: at(30) } as const
+  expect(newsOf(listed, [check('lxc:101', { last_upgrade: own })])).toEqual(news)
+  const later = { ...own, job_id: 'job-40', finished_at: at(40) }
+  expect(newsOf(listed, [check('lxc:101', { last_upgrade: later })])).toEqual([])
+})
