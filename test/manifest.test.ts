@@ -29,8 +29,8 @@ const loadAll = (list: readonly string[]) => Promise.all(list.map(load))
 const title = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 const named = functions.map((fn) => [title(fn), fn] as const)
 
-/** Returns a path that leads to the function, whatever its parameters. */
-const concrete = (path: string) => path.replace(/:\w+/g, '1')
+/** Only the address of a policy names its target; the others take any text. */
+const concrete = (path: string) => path.replace('/protection/:target', '/protection/default').replace(/:\w+/g, '1')
 
 /** The functions that the contract opens to anybody, with or without a token. */
 const PUBLIC = [

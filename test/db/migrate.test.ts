@@ -22,11 +22,12 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 18
+const LATEST = 19
 
 const ALL = [
   'audit',
   'checks',
+  'container_storage',
   'dashboard_layouts',
   'deployments',
   'ended_sessions',
@@ -34,6 +35,7 @@ const ALL = [
   'jobs',
   'modules',
   'plans',
+  'protections',
   'rate_hits',
   'revisions',
   'runs',
@@ -42,6 +44,7 @@ const ALL = [
   'sessions',
   'settings',
   'signing_keys',
+  'snapshots',
   'users',
 ]
 

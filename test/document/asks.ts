@@ -113,6 +113,9 @@ function strangers(operation: Operation): BrokenAsk[] {
   ]
 }
 
+/** Operations that refuse a body of the wrong shape with 422, as version 0.2 specifies. */
+const UNPROCESSABLE = new Set(['PUT /api/updates/protection/{target}'])
+
 function wrongBodies(operation: Operation, { components, raw }: OpenApi): BrokenAsk[] {
   const body = bodyOf(operation)
   if (!body) return []
@@ -125,7 +128,7 @@ function wrongBodies(operation: Operation, { components, raw }: OpenApi): Broken
   const wrong = breakages(body.schema, components, createSchemaCheck(raw)).map(
     (breakage): BrokenAsk => ({
       what: `the body ${breakage.what}`,
-      status: 400,
+      status: UNPROCESSABLE.has(operation.name) ? 422 : 400,
       first: false,
       change: (ask) => {
         const json = ask.body && 'json' in ask.body ? ask.body.json : undefined

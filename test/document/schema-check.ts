@@ -52,11 +52,23 @@ function shut(node: unknown): unknown {
   )
 }
 
+/** Copies named schemas and changes each of them. */
+function mappedEach(
+  schemas: Record<string, unknown>,
+  change: (each: Record<string, unknown>) => Record<string, unknown>,
+) {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, mapped(schema, change)]))
+}
+
 /** Copies a schema and changes each of its objects, except examples and other plain values. */
 function mapped(node: unknown, change: (each: Record<string, unknown>) => Record<string, unknown>): unknown {
   if (Array.isArray(node)) return node.map((each) => mapped(each, change))
   if (!isRecord(node)) return node
-  const inner = Object.entries(node).map(([key, value]) => [key, VALUES.has(key) ? value : mapped(value, change)])
+  const inner = Object.entries(node).map(([key, value]) => {
+    // A property may have the name of a keyword, such as `default`.
+    if (key === 'properties' && isRecord(value)) return [key, mappedEach(value, change)]
+    return [key, VALUES.has(key) ? value : mapped(value, change)]
+  })
   return change(Object.fromEntries(inner))
 }
 

@@ -53,13 +53,28 @@ const AuditRow = z.object({
     .transform((text): unknown => (text === null ? null : JSON.parse(text))),
 })
 
-/** Returns the audit entries, oldest first. */
+/** Returns the audit entries, oldest first, without those of the ends of upgrades, which come at their own time. */
 export function audited(db: Database) {
-  return db.query(AuditRow, 'SELECT * FROM audit ORDER BY id')
+  return db.query(AuditRow, `SELECT * FROM audit WHERE action <> 'update_end' ORDER BY id`)
 }
 
 export async function auditedActions(db: Database): Promise<string[]> {
   return (await audited(db)).map(({ action }) => action)
+}
+
+/** The fields of a record that tell of protection, of an upgrade without any. */
+export function unprotected(phase: string | null, outcome: string | null = null) {
+  return {
+    phase,
+    outcome,
+    snapshot: null,
+    regressions: [],
+    protection: null,
+    unprotected: null,
+    reason: null,
+    outage_seconds: null,
+    decided: null,
+  }
 }
 
 /** Replaces the stored SSH password by one that another key has sealed. */

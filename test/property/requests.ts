@@ -162,6 +162,10 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'PUT /api/updates/plans/:id/conffiles': one(['keep', 'take']).map(
     (choice) => `{"choices":[{"file":"/etc/rig.conf","choice":"${choice}"}]}`,
   ),
+  'PUT /api/updates/protection/:target': one(['auto', 'snapshot', 'backup', 'none']).map(
+    (before) =>
+      `{"before":"${before}","backup_storage":null,"keep":3,"on_failure":"ask","settle_seconds":5,"probes":[{"kind":"tcp","port":443}]}`,
+  ),
   'POST /api/updates/plans': one(['{"target":"host"}', '{"target":"lxc:101","only":"security","exclude":["curl"]}']),
   'POST /api/updates/runs': known('plan').map((id) => `{"plans":["${id}"]}`),
   'POST /api/updates/run': fc.oneof(
@@ -260,6 +264,7 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 }
 
 const parameter = (name: string, path: string): fc.Arbitrary<string> => {
+  if (path === '/api/updates/protection/:target') return fc.oneof(one(['default', 'lxc:101', 'lxc%3A102']), part)
   const right = path.startsWith('/api/updates/plans/:id/') ? known('plan') : VALID_PARAMETERS[name]
   return right ? fc.oneof(often(right, 1), often(part, 1)) : part
 }

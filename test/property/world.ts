@@ -6,14 +6,16 @@ import { inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { addDeployment, endDeployment } from '../../db/deployments.ts'
 import { addJob, addRun } from '../../db/job-start.ts'
-import { endJob } from '../../db/jobs.ts'
+import { endJob, noteOutcome } from '../../db/jobs.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { saveModule } from '../../db/modules.ts'
 import { addPlan } from '../../db/plans.ts'
+import { noteSnapshot } from '../../db/snapshots.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
+import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { createLog } from '../../platform/log.ts'
@@ -167,7 +169,12 @@ async function populate(
     const job = { id, kind: 'upgrade', args: JSON.stringify({ target }), queue: '', target, started_at: now }
     const followed = await addJob(db, { ...job, started_by: 1 }, { owner: 'nobody', leaseMs: 0 })
     if (!running || n > 1)
-      await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now })
+      await endJob(
+        db,
+        followed,
+        { status: 'success', error: null, error_code: null, exit_code: 0 },
+        { now, more: regression(target, followed, now) },
+      )
     known.job.push(id)
   }
   const stopped = { id: '1700000000-bbbbbbb0', kind: 'container', args: '{"vmid":103,"action":"stop"}', queue: '' }
@@ -180,6 +187,16 @@ async function populate(
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
+}
+
+/** The statements of an upgrade's end with a regression and a snapshot. */
+function regression(target: string, job: { id: string; epoch: number }, made_at: string) {
+  const kept = { kind: 'snapshot', location: null, ours: true, present: true } as const
+  const protectedRun = JSON.stringify({ protection: DEFAULT_PROTECTION })
+  return [
+    noteOutcome(job, { phase: 'done', outcome: 'regressed', protectedRun }),
+    noteSnapshot({ ...kept, target, name: `panel-${job.id}`, made_at, job_id: job.id }, job),
+  ]
 }
 
 /** Ids of modules, each with the id of a deployment; the service does not assign such ids. */

@@ -4,7 +4,7 @@ import { removeOldOutput } from '../../../db/output.ts'
 import job from '../../../functions/jobs/job.get.ts'
 import { testApp } from '../../app.ts'
 import { recordJob, storeOutput } from '../../db/job.ts'
-import { answered, audited, refused } from '../answers.ts'
+import { answered, audited, refused, unprotected } from '../answers.ts'
 
 const AT = '2026-03-01T11:00:00.000Z'
 const LATER = '2026-03-01T11:05:00.000Z'
@@ -40,6 +40,9 @@ test('a running job has its output so far, no end, and an unknown exit code', as
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    ...unprotected('waiting'),
+    phases: [],
+    comparison: null,
     output_size: 11,
   })
   expect(await audited(db)).toEqual([])
@@ -63,6 +66,9 @@ test.each([0, 100])('a job whose command exited with %i reports that code', asyn
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    ...unprotected('done', exit_code === 0 ? 'upgraded' : 'failed'),
+    phases: [],
+    comparison: null,
     output_size: 11,
   })
 })
@@ -81,6 +87,9 @@ test('the output of a failed job is exactly its error; the size is that of the c
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    ...unprotected('done', 'failed'),
+    phases: [],
+    comparison: null,
     output_size: 11,
   })
 })
@@ -113,6 +122,9 @@ test('?output=none omits only the output; any other value is refused by name', a
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    ...unprotected('waiting'),
+    phases: [],
+    comparison: null,
     output_size: 11,
   })
   const { details } = await refused(await read('?output=some'), 400, 'invalid_request')

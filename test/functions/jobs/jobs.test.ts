@@ -10,7 +10,7 @@ import { createJobList } from '../../../jobs/list.ts'
 import { testApp } from '../../app.ts'
 import { openMigrated } from '../../db/database.ts'
 import { recordJob } from '../../db/job.ts'
-import { answered, refused } from '../answers.ts'
+import { answered, refused, unprotected } from '../answers.ts'
 import { jobHost } from './job-host.ts'
 
 const AT = '2026-03-01T11:00:00.000Z'
@@ -38,7 +38,7 @@ test('each job is listed with its result and its user, without its output', asyn
   await endJob(db, one, { ...SUCCESS, status: 'error', error: 'Erreur', error_code: 'job_killed' }, { now: LATER })
 
   expect(await answered(await read(), 200)).toEqual({
-    version: '2.1',
+    version: '2.1.0',
     jobs: [
       {
         job_id: 'all',
@@ -56,6 +56,7 @@ test('each job is listed with its result and its user, without its output', asyn
         run_id: null,
         plan_id: null,
         plan_difference: null,
+        ...unprotected('upgrading'),
       },
       {
         job_id: 'one',
@@ -71,6 +72,7 @@ test('each job is listed with its result and its user, without its output', asyn
         run_id: null,
         plan_id: null,
         plan_difference: null,
+        ...unprotected('done', 'failed'),
       },
     ],
   })
@@ -112,6 +114,7 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
     run_id: null,
     plan_id: null,
     plan_difference: null,
+    ...unprotected(null),
   })
   // Seeing another user's job gives no right to cancel it.
   await refused(await request('POST', '/api/updates/jobs/repair/cancel', { as: 'user' }), 403, 'forbidden')
@@ -119,15 +122,15 @@ test('checks and repairs are listed with their kind: the last ten ended ones of 
 
 test('a client with the current version waits until a job begins or ends; without jobs the list is empty', async () => {
   const app = await listApp()
-  expect(await answered(await app.read(), 200)).toEqual({ version: '0.0', jobs: [] })
-  expect(await answered(await app.read('?since=0.0'), 200)).toEqual({ version: '0.0', jobs: null })
+  expect(await answered(await app.read(), 200)).toEqual({ version: '0.0.0', jobs: [] })
+  expect(await answered(await app.read('?since=0.0.0'), 200)).toEqual({ version: '0.0.0', jobs: null })
 
   await answered(await app.request('POST', '/api/updates/run', { as: 'user', body: { target: 'host' } }), 202)
 
   // This is no coincidence: a caller that has just started a job never gets an earlier read.
-  expect(await answered(await app.read('?since=0.0'), 200)).toMatchObject({ jobs: [{ target: 'host' }] })
-  const ended = async () => answered(await app.read('?since=1.1'), 200)
-  await expect.poll(ended).toMatchObject({ version: '1.0', jobs: [{ target: 'host', status: 'success' }] })
+  expect(await answered(await app.read('?since=0.0.0'), 200)).toMatchObject({ jobs: [{ target: 'host' }] })
+  const ended = async () => answered(await app.read('?since=1.1.0'), 200)
+  await expect.poll(ended).toMatchObject({ version: '1.0.0', jobs: [{ target: 'host', status: 'success' }] })
 })
 
 test('an unknown value of since counts as no version, and an overlong one is refused', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { MOST_COMPARED } from '../../../functions/plans/conffile-scripts.ts'
 import { PLAN, plannedCommand } from '../../../functions/plans/plan-script.ts'
+import { protectedCommand } from '../../../functions/protection/protected-run.ts'
+import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
 import { planHash } from '../../../functions/plans/plan.ts'
 import { RUN } from '../../../jobs/runner.ts'
 import { START } from '../../../jobs/script.ts'
@@ -144,14 +146,18 @@ test('the names of a choice are bounded in number and in their characters, and a
   )
   await refused(await send('POST', PLANS, { target: 'host', exclude: Array(901).fill('app') }), 400, 'invalid_request')
   expect(app.ran).toEqual([])
-  await answered(await send('POST', PLANS, { target: 'host', exclude: longNames(275) }), 201)
+  await answered(await send('POST', PLANS, { target: 'host', exclude: longNames(95) }), 201)
 
   expect(details?.map(({ field }) => field)).toEqual(['exclude'])
-  const selection = { only: 'all', packages: null, exclude: longNames(275), allow_remove: false } as const
+  const selection = { only: 'all', packages: null, exclude: longNames(95), allow_remove: false } as const
   const take = Array.from({ length: MOST_COMPARED }, (_, n) => `/etc/${String(n).padEnd(360, 'x')}`)
   // Linux takes no longer argument than 128 KiB, and sshd gives a command as one.
   for (const elevation of ['root', 'rule', 'helper'] as const) {
-    const command = plannedCommand('101', { hash: 'a'.repeat(64), take, selection }, elevation)
+    const planned = plannedCommand('101', { hash: 'a'.repeat(64), take, selection }, elevation)
+    const place = { id: '101', name: 'panel-1772366400-k3x9q2pa', elevation }
+    const words = { kind: 'command' as const, command: Array(4).fill("'".repeat(500)) }
+    const probes = elevation === 'helper' ? [] : [words]
+    const command = protectedCommand(place, { ...DEFAULT_PROTECTION, probes }, planned)
     expect(quote(script(START, 'ops-panel-job', RUN, 'name', '1', ...command)).length).toBeLessThan(131_072)
   }
 })

@@ -359,14 +359,14 @@ test('a job whose start cannot be audited does not start', async () => {
 test('the end of a job is recorded unchanged when the database fails for a moment', async () => {
   const app = await testApp([run, history], { fake: jobHost({ text: 'done\n' }) })
   const { db } = app.services
-  const write = db.run.bind(db)
+  const write = db.batch.bind(db)
   let failures = 2
-  db.run = async (sql, args) => {
-    if (sql.includes('SET status') && failures > 0) {
+  db.batch = async (statements) => {
+    if (statements.some(({ sql }) => sql.includes('SET status')) && failures > 0) {
       failures -= 1
       throw new StorageError('database is locked')
     }
-    return write(sql, args)
+    return write(statements)
   }
 
   await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
