@@ -1,6 +1,6 @@
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
 import { ApiError } from '../../client/index.ts'
-import { type Change, foreseen, isSame, keyOf, needsCheck, type Plan, type Selection } from '../nouns/plan.ts'
+import { type Change, foreseen, isSame, keyOf, needsCheck, type Plan, reused, type Selection } from '../nouns/plan.ts'
 import { knownPackages, loadPackages, type Package } from './packages.ts'
 import { askPlan, checkOf, checkToTheEnd } from './plans.ts'
 
@@ -193,25 +193,6 @@ export function createPlanning(target: string, chosen: Partial<Selection>): Plan
       going.abort()
     },
   }
-}
-
-/** The new list with the objects of the old one where nothing of a change differs, so that its row need not be drawn again. */
-function reused(before: readonly Change[], now: readonly Change[]): Change[] {
-  const old = new Map(before.map((change) => [`${change.action} ${keyOf(change)}`, change]))
-  return now.map((change) => {
-    const known = old.get(`${change.action} ${keyOf(change)}`)
-    return known && isEqual(known, change) ? known : change
-  })
-}
-
-/** Whether two JSON values are equal. A check and a plan have the fields of a change in different orders. */
-function isEqual(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
-  const names = Object.keys(one)
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => isEqual(Reflect.get(one, name), Reflect.get(other, name)))
-  )
 }
 
 /** Requests in a row that find the service busy. */
