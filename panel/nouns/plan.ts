@@ -84,8 +84,18 @@ export function reused(before: readonly Change[], now: readonly Change[]): Chang
   const old = new Map(before.map((change) => [`${change.action} ${keyOf(change)}`, change]))
   return now.map((change) => {
     const known = old.get(`${change.action} ${keyOf(change)}`)
-    return known && JSON.stringify(known) === JSON.stringify(change) ? known : change
+    return known && isEqual(known, change) ? known : change
   })
+}
+
+/** Whether two JSON values are equal. A check and a plan have the fields of a change in different orders. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => isEqual(Reflect.get(one, name), Reflect.get(other, name)))
+  )
 }
 
 export interface Figures {

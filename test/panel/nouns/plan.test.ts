@@ -9,6 +9,7 @@ import {
   isSame,
   minutesLeft,
   needsCheck,
+  reused,
   shortHash,
 } from '../../../panel/nouns/plan.ts'
 import { reviewable } from '../../../panel/nouns/target-list.ts'
@@ -79,6 +80,15 @@ test('two lists are the same in any order, and differ in a version', () => {
   expect(isSame([change('a'), change('b')], [change('b'), change('a')])).toBe(true)
   expect(isSame([change('a'), change('b')], [change('a'), change('b', { to: '9' })])).toBe(false)
   expect(isSame([change('a')], [change('a'), change('b')])).toBe(false)
+})
+
+test('a change stays the same object while no field differs, in whatever order the fields are', () => {
+  const cves = [{ id: 'CVE-2026-1', urgency: null, known_exploited: false }]
+  const [known, other] = [change('a', { cves }), change('b', { cves })]
+  const { name, ...rest } = structuredClone(known)
+  expect(reused([known], [{ ...rest, name }])[0]).toBe(known)
+  const now = { ...structuredClone(other), cves: [] }
+  expect(reused([known, other], [now])[0]).toBe(now)
 })
 
 test('a new kernel of the host is told, a removed one and one in a container are not', () => {
