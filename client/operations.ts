@@ -1658,6 +1658,7 @@ export interface Operations {
       | 'account_kept_out'
       | 'already_queued'
       | 'body_too_large'
+      | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'plan_expired'

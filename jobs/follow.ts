@@ -145,13 +145,18 @@ function afterMark(found: () => void, take: Take): Take {
   }
 }
 
+const END = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted)|(gone|foreign|exit).*)$/
+const NOTE = 'ops-panel note '
+
 /** Parses the line that `FOLLOW` ends with, and ignores all other text on stderr. */
 async function outcome(stream: HostStream, hostOffset: number): Promise<JobOutcome | JobLost> {
   const { stderr } = await stream.end
-  const words = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted)|(gone|foreign|exit).*)$/m.exec(stderr)
+  // Only a line feed ends a line: the notes may have other line separators of Unicode.
+  const lines = stderr.split('\n')
+  const words = lines.map((line) => END.exec(line)).find((found) => found !== null)
   if (!words) throw new SshError('lost', stderr.trim().split('\n').at(-1) || 'la connexion a été perdue')
   const [, , code, size, sizeWhenLost, loss, word] = words
-  const notes = [...stderr.matchAll(/^ops-panel note (.*)$/gm)].map(([, note = '']) => note)
+  const notes = lines.filter((line) => line.startsWith(NOTE)).map((line) => line.slice(NOTE.length))
   if (word === 'gone') return new JobLost('job_folder_missing')
   if (word === 'foreign')
     throw new SshError('lost', 'la tâche appartient à un autre compte de l’hôte que celui des réglages')

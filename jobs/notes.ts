@@ -13,7 +13,7 @@ const Note = z.object({
     .optional(),
   ask: z
     .string()
-    .regex(/^[a-z_]{1,30}$/)
+    .regex(/^[a-z_0-9]{1,30}$/)
     .optional(),
 })
 

@@ -31,6 +31,19 @@ exit 0
 `
 const flags = quote(script(FLAGS, 'ops-panel-flags'))
 const health = quote(script(HEALTH, 'ops-panel-health'))
+/** `UNLOCK <id>` takes away a lock that a step on a snapshot has left, and no other one. */
+const UNLOCK = `
+lock=$(${CONTAINER_TOOL} config "$1" | sed -n 's/^lock: //p')
+case $lock in
+  '') ;;
+  snapshot | snapshot-delete | rollback) exec ${CONTAINER_TOOL} unlock "$1" ;;
+  *)
+    echo "the container is locked ($lock)"
+    exit 69
+    ;;
+esac
+`
+const unlock = quote(script(UNLOCK, 'ops-panel-unlock'))
 const storage = quote(script(STORAGE, 'ops-panel-storage'))
 const room = quote(script(ROOM, 'ops-panel-room', ''))
 const state = quote(script(STATE, 'ops-panel-state', ''))
@@ -114,7 +127,7 @@ case $verb in
   room) work apart timeout -k 5 55 ${room} "$place" ;;
   state) work apart timeout -k 5 55 ${state} "$place" "$@" ;;
   health) work apart timeout -k 5 30 $inside ${health} "$@" ;;
-  unlock) work whole ${CONTAINER_TOOL} unlock "$place" ;;
+  unlock) work whole ${unlock} "$place" ;;
   snapshot) work whole ${CONTAINER_TOOL} snapshot "$place" "$1" --description 'ops-panel: before an upgrade' ;;
   forget) work whole ${CONTAINER_TOOL} delsnapshot "$place" "$1" ;;
   rollback) work whole ${CONTAINER_TOOL} rollback "$place" "$1" --start 1 ;;

@@ -55,7 +55,7 @@ systemd() { [ -d /run/systemd/system ] && has systemctl; }
 packages() {
   run ${ASK_SECONDS} sh -c '
     {
-      [ ! -f /var/lib/dpkg/status ] || cat /var/lib/dpkg/status
+      [ ! -f /var/lib/dpkg/status ] || cat /var/lib/dpkg/status /var/lib/dpkg/updates/[0-9]* 2>/dev/null
       for file in /lib/apk/db/installed /usr/lib/apk/db/installed; do
         if [ -f "$file" ]; then cat "$file"; break; fi
       done

@@ -78,7 +78,7 @@ export async function readState(host: Host, { id, name, elevation }: Place): Pro
   return {
     status: words.get('status') ?? 'unknown',
     lock: words.get('lock') ?? null,
-    snapshot: snapshot === 'whole' || snapshot === 'incomplete' ? snapshot : 'none',
+    snapshot: snapshot === 'whole' || snapshot === 'incomplete' || snapshot === 'none' ? snapshot : 'unknown',
   }
 }
 
@@ -93,6 +93,7 @@ export function stateLines({ status, lock, snapshot }: ContainerState, name: str
       whole: `L’instantané ${name} est là : vous pouvez revenir en arrière.`,
       incomplete: `L’instantané ${name} est incomplet : il ne permet pas de revenir en arrière, et peut être supprimé.`,
       none: 'Il n’y a pas d’instantané de cette mise à jour.',
+      unknown: 'L’état du conteneur et de son instantané n’a pas pu être lu.',
     }[snapshot],
   ]
 }

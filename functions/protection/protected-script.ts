@@ -46,10 +46,14 @@ sub busy {
   opendir my $proc, '/proc' or return 'the processes of the host cannot be seen';
   my $sees = 0;
   for my $pid (grep { /^\d+$/ } readdir $proc) {
+    open my $status, '<', "/proc/$pid/status" or next;
+    read $status, my $text, 8192;
+    # A process of root in the host's own namespace; one in a container could call itself anything.
+    next if $text !~ /^Uid:\t0\t/m || $text !~ /^NSpid:\t\d+$/m;
     open my $file, '<', "/proc/$pid/cmdline" or next;
     read $file, my $line, 4096;
     $sees = 1 if $pid == 1 && length $line;
-    return "process $pid works on the container" if $line =~ m{/pct\0(?:snapshot|delsnapshot|rollback|restore)\0\Q$id\E\0} || $line =~ m{:vz(?:snapshot|delsnapshot|rollback|restore):\Q$id\E:};
+    return "process $pid works on the container" if $line =~ m{/pct\x00(?:snapshot|delsnapshot|rollback|restore)\x00\Q$id\E\x00} || $line =~ m{:vz(?:snapshot|delsnapshot|rollback|restore):\Q$id\E:};
   }
   return $sees ? '' : 'the processes of the host cannot be seen';
 }
@@ -105,7 +109,7 @@ sub restore {
   my $failed = sub { my $reason = last_line($_[0]); note(rollback => 'failed', reason => $reason); return 0 };
   my ($code, $text) = $status eq 'running' ? run({ seconds => 300, most => 65536, shown => 1 }, pct('stop')) : (0, '');
   return $failed->($text) if $code != 0;
-  ($code, $text) = run({ seconds => ${BACKUP_SECONDS}, most => 65536, shown => 1 }, pct('restore', $location, '--storage', $storage, '--force', 1));
+  ($code, $text) = run({ whole => 1, most => 65536, shown => 1 }, pct('restore', $location, '--storage', $storage, '--force', 1));
   return $failed->($text) if $code != 0;
   ($code, $text) = run({ seconds => 300, most => 65536, shown => 1 }, pct('start'));
   return $failed->($text) if $code != 0;
@@ -113,26 +117,30 @@ sub restore {
 }
 
 my ($before, $storage, $keep, $on_failure, $settle) = @$policy;
-my $made = '';
+my ($made, $location) = ('', '');
 sub backup {
   refuse('rights', 'the host helper makes no backups') if $access eq 'helper';
   my @where = $storage eq '-' ? () : ('--storage', $storage);
   # Without --remove 0, vzdump removes older backups by the rules of the storage.
-  my ($code, $text) = run({ seconds => ${BACKUP_SECONDS}, most => 262144, shown => 1 },
+  my ($code, $text) = run({ seconds => ${BACKUP_SECONDS}, most => 262144, shown => 1, ends => 1 },
     allowed('/usr/bin/vzdump', $id, '--mode', 'snapshot', @where, '--compress', 'zstd', '--remove', 0));
   refuse('failed', last_line($text)) if $code != 0;
-  my ($file) = $text =~ m{creating vzdump archive '(/[^'\n]*/vzdump-lxc-\Q$id\E-[0-9_-]+\.tar(?:\.[a-z0-9]+)?)'};
-  my ($stored) = $text =~ m{creating Proxmox Backup Server archive '(ct/[^'\n]+)'};
-  my $location = $file // ($stored && "$storage:backup/$stored") // refuse('failed', 'vzdump names no archive');
-  note(snapshot => $location =~ s{.*/(?=vzdump)}{}r, kind => 'backup', location => $location, at => number(time));
+  my ($file) = $text =~ m{^INFO: creating vzdump archive '(/[^'\n]*/vzdump-lxc-\Q$id\E-[0-9_-]+\.tar(?:\.[a-z0-9]+)?)'\s*$}m;
+  my ($stored) = $text =~ m{^INFO: creating Proxmox Backup Server archive '(ct/[^'\n]+)'\s*$}m;
+  $location = $file // ($stored && $storage ne '-' ? "$storage:backup/$stored" : undef) // refuse('failed', 'vzdump names no archive');
+  refuse('failed', 'vzdump names no archive') if $location =~ m{/\.\.?/};
+  $name = $location =~ s{.*/(?=vzdump)}{}r;
+  note(snapshot => $name, kind => 'backup', location => $location, at => number(time));
   $made = 'backup';
 }
 sub snapshot {
   my $lack = lack_of_room();
   refuse('full', "no room for a snapshot: $lack") if $lack ne '';
-  my ($code, $text) = host({ seconds => 900, shown => 1 }, 'snapshot', [pct('snapshot', $name, '--description', 'ops-panel: before an upgrade')], $name);
+  my ($code, $text) = host({ whole => 1, shown => 1 }, 'snapshot', [pct('snapshot', $name, '--description', 'ops-panel: before an upgrade')], $name);
   if ($code == 0) { note(snapshot => $name, kind => 'snapshot', at => number(time)); $made = 'snapshot'; return }
   my $reason = last_line($text) || "exit code $code";
+  # A failed one may have left something.
+  note(snapshot => $name, kind => 'snapshot', at => number(time)) if (state()->{snapshot} // '') =~ /^(?:whole|incomplete)\z/;
   refuse($reason =~ /is locked/ ? 'locked' : 'failed', $reason) if $before ne 'auto' || $text !~ /snapshot feature is not available/;
   note(unprotected => $reason);
   report("no snapshot: $reason");
@@ -153,10 +161,17 @@ sub upgrade {
 # What is worse in two looks, and what in one of them alone.
 sub compare {
   my ($healthy) = @_;
-  my $first = worse_than($healthy, look('after'));
+  my $pause = $settle < ${AGAIN_SECONDS} ? $settle : ${AGAIN_SECONDS};
+  my $after = look('after');
+  if (!$after) { nap($pause); $after = look('after') }
+  my $first = worse_than($healthy, $after);
   return ([], []) if !@$first;
-  nap($settle < ${AGAIN_SECONDS} ? $settle : ${AGAIN_SECONDS});
-  my $again = worse_than($healthy, look('again'));
+  nap($pause);
+  my $next = look('again');
+  my $again = worse_than($healthy, $next);
+  # A container that does not answer hides all the rest.
+  return ([@$again, grep { $_->[0] ne 'container' } @$first], []) if !$next;
+  if (!$after) { $first = $again; nap($pause); $again = worse_than($healthy, look('again')) }
   my %first = map { ("$_->[0]\t$_->[1]" => 1) } @$first;
   my %again = map { ("$_->[0]\t$_->[1]" => 1) } @$again;
   my @unsteady = ((grep { !$again{"$_->[0]\t$_->[1]"} } @$first), grep { !$first{"$_->[0]\t$_->[1]"} } @$again);
@@ -168,14 +183,21 @@ if ($before eq 'backup') { backup() } else { snapshot() }
 finish('cancelled', 143) if $cancelled;
 phase('measuring');
 my $healthy = look('before');
+if (!$healthy && !$cancelled) { nap(5); $healthy = look('before') }
 finish('cancelled', 143) if $cancelled;
+if (!$healthy) {
+  if ($made eq 'snapshot') { my ($kept) = forget($name); note(pruned => [$name]) if $kept == 0 }
+  refuse('unmeasured', 'the container cannot be looked at, so nothing could be compared');
+}
 phase('upgrading');
 my $code = upgrade(@$command);
 note(upgraded => number($code));
 finish('cancelled', $code) if $cancelled;
 my $was = packages($healthy);
-if (defined $was && $was eq (packages(look('upgraded')) // '')) {
+my $now = defined $was ? look('upgraded') : undef;
+if ($now && $was eq (packages($now) // '') && !@{ worse($healthy, $now) }) {
   # Nothing has changed, so there is nothing to go back from.
+  if ($made eq 'backup' && $access eq 'root' && $location =~ m{^/} && unlink $location) { note(pruned => [$name]) }
   if ($made eq 'snapshot') { phase('pruning'); my ($gone, $text) = forget($name); note(pruned => $gone ? [] : [$name], kept => $gone ? [[$name, last_line($text)]] : []) }
   phase('done');
   finish($code == 0 ? 'nothing_to_do' : 'failed', $code);
@@ -184,9 +206,9 @@ phase('settling');
 nap($settle);
 finish('cancelled', $code) if $cancelled;
 phase('comparing');
-my ($worse, $unsteady) = $healthy ? compare($healthy) : ([], []);
+my ($worse, $unsteady) = compare($healthy);
 finish('cancelled', $code) if $cancelled;
-note(compared => $healthy ? $worse : undef, unsteady => $unsteady);
+note(compared => $worse, unsteady => $unsteady);
 my $outcome = $code != 0 ? 'failed' : @$worse ? 'regressed' : 'upgraded';
 if ($outcome ne 'upgraded' && $on_failure eq 'rollback' && $made eq 'snapshot') {
   $outcome = go_back($healthy) ? 'rolled_back' : 'rollback_failed';

@@ -3,10 +3,8 @@ import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 
 /** A pool that is fuller than this (percent of its data or of its metadata) takes no snapshot. */
 const FULLEST = 95
-/** Seconds that a look at a container may take; a snapshot or its removal; a rollback. */
+/** Seconds that a look at a container may take. A step on a snapshot has no limit: half-made, it is worse than late. */
 const LOOK_SECONDS = 30
-const SNAPSHOT_SECONDS = 900
-const ROLLBACK_SECONDS = 3_600
 /** Seconds until a container that was rolled back and started must answer. */
 const START_SECONDS = 120
 /** Seconds until the service must have answered a question. */
@@ -36,6 +34,7 @@ $SIG{$_} = sub { $cancelled = 1 } for qw(TERM INT HUP);
 $SIG{PIPE} = 'IGNORE';
 $| = 1;
 my ($good, $bad) = ('good', 'bad');
+my %noted;
 
 sub uptime { open my $file, '<', '/proc/uptime' or return time; return (split ' ', <$file>)[0] }
 sub nap { my ($seconds) = @_; my $until = uptime() + $seconds; while (!$cancelled && uptime() < $until) { select undef, undef, undef, 0.1 } }
@@ -46,14 +45,15 @@ sub json {
   return 'null' if !defined $value;
   return '[' . join(',', map { json($_) } @$value) . ']' if ref $value eq 'ARRAY';
   return $$value if ref $value;
-  $value =~ s/([\x00-\x1f\x7f"\\])/sprintf '\u%04x', ord $1/ge;
+  $value =~ s/(["\\])/\\$1/g;
+  $value =~ s/([^\x20-\x7e])/sprintf '\u%04x', ord $1/ge;
   return qq("$value");
 }
 sub note { my @pairs; while (@_) { my ($key, $value) = splice @_, 0, 2; push @pairs, qq("$key":) . json($value) } syswrite $notes, '{' . join(',', @pairs) . "}\n" }
 sub number { my $number = int $_[0]; return \$number }
 sub phase { note(phase => $_[0], at => number(time)) }
 sub finish { my ($outcome, $code) = @_; note(outcome => $outcome, at => number(time)); exit $code }
-sub last_line { my ($last) = grep { /\S/ } reverse split /\n/, $_[0]; $last = substr($last // '', 0, 500); $last =~ s/[^\x20-\x7e\x80-\xff]//g; return $last }
+sub last_line { my ($last) = grep { /\S/ } reverse split /\n/, $_[0]; $last = substr($last // '', 0, 500); $last =~ s/[^\x20-\x7e]/?/g; return $last }
 
 # Keeps the beginning and the end of a long text.
 sub keep { my ($most, $text, $bytes) = @_; $$text .= $bytes; substr($$text, $most / 2, length($$text) - $most) = '' if length $$text > $most }
@@ -74,7 +74,7 @@ sub run {
     POSIX::_exit(127);
   }
   close $_ for $to, $nothing;
-  my ($text, $code, $open, $until) = ('', undef, 1, uptime() + $how->{seconds});
+  my ($text, $code, $open, $until) = ('', undef, 1, uptime() + ($how->{seconds} // 0));
   while ($open || !defined $code) {
     my $ready = '';
     vec($ready, fileno $from, 1) = 1 if $open;
@@ -85,8 +85,10 @@ sub run {
     }
     # A process that the command leaves behind may hold the pipe for ever.
     elsif (defined $code) { last }
-    if (!defined $code && waitpid($pid, 1) == $pid) { $code = $? & 127 ? 128 + ($? & 127) : $? >> 8 }
-    if (!defined $code && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
+    if (!defined $code && waitpid($pid, 1) == $pid) { $code = $? & 127 ? 128 + ($? & 127) : $? >> 8; $until = uptime() + 1 }
+    last if defined $code && uptime() > $until;
+    if ($cancelled && $how->{ends}) { kill 'TERM', -$pid; $how->{ends} = 0 }
+    if (!defined $code && !$how->{whole} && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
   }
   return ($code, $text);
 }
@@ -106,7 +108,7 @@ sub snapshots {
   return if $code != 0;
   return map { /^ *\x60-> +(\S+)/ ? $1 : () } split /\n/, $text;
 }
-sub forget { my ($which) = @_; return host({ seconds => ${SNAPSHOT_SECONDS}, shown => 1 }, 'forget', [pct('delsnapshot', $which)], $which) }
+sub forget { my ($which) = @_; return host({ whole => 1, shown => 1 }, 'forget', [pct('delsnapshot', $which)], $which) }
 
 # What keeps a snapshot from fitting: a thin pool or a ZFS pool of this container that is nearly full.
 sub lack_of_room {
@@ -139,24 +141,27 @@ sub look {
   my ($code, $text) = host({ seconds => $seconds // ${LOOK_SECONDS}, look => 1 }, 'health', [pct('exec', '--', 'sh', '-c', $health_text, 'ops-panel-health', @$words)], @$words);
   my @items = items($text, 500);
   my $whole = $code == 0 && $text =~ /^end\n?\z/m;
-  if (!$whole) { my $why = $code == -1 ? 'no answer in time' : last_line($text); note(health => $which, at => number(time), missing => $why || "exit code $code"); return }
+  if (!$whole) { my $why = $code == -1 ? 'no answer in time' : last_line($text); note(health => $which, at => number(time), missing => $why || "exit code $code") if !$noted{"$which missing"}++; return }
   push @items, answers($which) if $policy->[5];
-  note(health => $which, at => number(time), items => [grep { $_->[0] ne 'packages' } @items]);
+  # A rollback looks again and again; its first look is told.
+  note(health => $which, at => number(time), items => [grep { $_->[0] ne 'packages' } @items]) if !$noted{$which}++;
   return \@items;
 }
 sub items {
   my ($text, $most) = @_;
   my (@items, %seen);
   for (split /\n/, $text) {
-    next if !/^([a-z]{1,20})\t([^\t\x00-\x1f\x7f]{1,300})\t(good|bad)\t([^\t\x00-\x1f\x7f]{0,200})$/ || $seen{"$1\t$2"}++;
+    next if !/^([a-z]{1,20})\t([ -~]{1,200})\t(good|bad)\t([ -~]{0,100})$/ || $seen{"$1\t$2"}++;
     push @items, [$1, $2, $3, $4];
     last if @items >= $most;
   }
   return @items;
 }
 # What the service's own probes say. A service that is away answers nothing, and the look goes on without it.
+my %asked;
 sub answers {
   my ($which) = @_;
+  $which .= $asked{$which} if $asked{$which}++;
   unlink "$folder/answer-$which";
   note(ask => $which);
   my $until = uptime() + ${ANSWER_SECONDS};
@@ -176,8 +181,8 @@ sub worse {
   for my $key (sort keys %{ +{ %before, %after } }) {
     my ($was, $is) = ($before{$key}, $after{$key});
     my ($kind, $called) = split /\t/, $key, 2;
-    # A probe that was not asked this time says nothing.
-    next if $kind eq 'packages' || $kind eq 'probe' && !$is;
+    # A probe that was not asked in both looks says nothing.
+    next if $kind eq 'packages' || $kind eq 'probe' && !($was && $is);
     my $failed = $is && $is->[2] eq $bad && !($was && $was->[2] eq $bad);
     my $gone = $was && $was->[2] eq $good && !$is;
     push @worse, [$kind, $called, $was && $was->[3], $is && $is->[3]] if $failed || $gone;
@@ -193,9 +198,9 @@ sub go_back {
   phase('rolling_back');
   my $began = uptime();
   report("rolling back to $name");
-  my ($code, $text) = host({ seconds => ${ROLLBACK_SECONDS}, shown => 1 }, 'rollback', [pct('rollback', $name, '--start', 1)], $name);
+  my ($code, $text) = host({ whole => 1, shown => 1 }, 'rollback', [pct('rollback', $name, '--start', 1)], $name);
   if ($code != 0 && $text =~ /Unknown option: start/) {
-    ($code, $text) = host({ seconds => ${ROLLBACK_SECONDS}, shown => 1 }, 'rollback', [pct('rollback', $name)], $name);
+    ($code, $text) = host({ whole => 1, shown => 1 }, 'rollback', [pct('rollback', $name)], $name);
     ($code, $text) = host({ seconds => 300, shown => 1 }, 'start', [pct('start')]) if $code == 0;
   }
   if ($code != 0) { my $reason = last_line($text) || "exit code $code"; note(rollback => 'failed', reason => $reason); return 0 }
@@ -206,7 +211,7 @@ sub is_back {
   my ($began, $before) = @_;
   my ($until, $found) = (uptime() + ${START_SECONDS});
   until ($found || $cancelled || uptime() > $until) { $found = look('rolled_back') or nap(1) }
-  if (!$found && $cancelled) { note(rollback => 'done', at => number(time)); return 1 }
+  if (!$found && $cancelled) { note(rollback => 'failed', reason => 'interrupted before the container answered'); return 0 }
   if (!$found) { note(rollback => 'failed', reason => 'the container does not answer after its rollback'); return 0 }
   my $outage = uptime() - $began;
   my $left = $before ? worse($before, $found) : [];
@@ -222,9 +227,9 @@ sub is_back {
 
 sub prune {
   my ($keep) = @_;
-  my @own = sort { substr($a, 6) <=> substr($b, 6) } grep { /^panel-[0-9]{9,11}-[a-z0-9]{8}\z/ } snapshots();
+  my @own = sort { substr($a, 6) <=> substr($b, 6) } grep { /^panel-[0-9]{9,11}-[a-z0-9]{8}\z/ && $_ ne $name } snapshots();
   my (@gone, @kept);
-  while (@own > $keep && !$cancelled) {
+  while (@own >= $keep && !$cancelled) {
     my $oldest = shift @own;
     my ($code, $text) = forget($oldest);
     if ($code == 0) { push @gone, $oldest } else { push @kept, [$oldest, last_line($text)]; last }
@@ -255,12 +260,16 @@ exit 0
 
 /**
  * `STATE <sudo> <id> <name>`, on the host: prints `status <word>`, `lock <word>` where the container has one, and
- * `snapshot whole|incomplete|none`. The host helper contains this text, as it does `ROOM`.
+ * `snapshot whole|incomplete|none|unknown`. The host helper contains this text, as it does `ROOM`.
  */
 export const STATE = String.raw`
 sudo=$1 id=$2 name=$3
 $sudo ${CONTAINER_TOOL} status "$id" </dev/null 2>/dev/null | sed -n 's/^status: /status /p'
-$sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null | sed -n 's/^lock: \([a-z-]*\)$/lock \1/p'
+if ! config=$($sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null); then
+  echo snapshot unknown
+  exit 0
+fi
+printf '%s\n' "$config" | sed -n 's/^lock: \([a-z-]*\)$/lock \1/p'
 if own=$($sudo ${CONTAINER_TOOL} config "$id" --snapshot "$name" </dev/null 2>/dev/null); then
   case "
 $own" in

@@ -13,7 +13,10 @@ const UNIT = 190
 
 const Http = z.strictObject({
   kind: z.literal('http'),
-  url: z.url({ protocol: /^https?$/, error: 'une adresse http:// ou https://' }).max(2_000),
+  url: z
+    .url({ protocol: /^https?$/, error: 'une adresse http:// ou https://' })
+    .max(2_000)
+    .refine((text) => !new URL(text).username && !new URL(text).password, 'une adresse sans compte'),
   status: z.int().min(100).max(599),
 })
 
@@ -61,7 +64,7 @@ export const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,98}[A-Za-z0-9]$/
 /**
  * - `before`: what is made before the upgrade; `auto` is a snapshot where the storage can take one, else nothing.
  * - `backup_storage`: the storage for backups; null chooses the first one that takes them.
- * - `keep`: how many snapshots or backups of the panel a container keeps.
+ * - `keep`: how many snapshots of the panel a container keeps; backups stay until somebody removes them.
  * - `on_failure`: what becomes of an upgrade with a regression.
  * - `settle_seconds`: the pause between the upgrade and the second look.
  */

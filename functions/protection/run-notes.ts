@@ -76,8 +76,11 @@ function take(report: RunReport, note: z.infer<typeof Note>): void {
   }
   if (note.unprotected !== undefined) report.unprotected = note.unprotected
   if (note.refused !== undefined) report.refused = { why: note.refused, reason }
+  if (note.health === 'before') {
+    if (note.items) delete report.unmeasured
+    else if (note.missing !== undefined) report.unmeasured = note.missing
+  }
   if (note.health !== undefined && note.items) report.looks[note.health] = note.items
-  if (note.health === 'before' && note.missing !== undefined) report.unmeasured = note.missing
   if (note.upgraded !== undefined) report.upgraded = note.upgraded
   if (note.compared) report.worse = note.compared
   if (note.unsteady) report.unsteady = note.unsteady

@@ -82,7 +82,7 @@ export function protectedRunOf({ protected: text }: Pick<JobRow, 'protected'>): 
 
 /** The findings of the look at an interrupted run. */
 export interface Found {
-  snapshot: 'whole' | 'incomplete' | 'none'
+  snapshot: 'whole' | 'incomplete' | 'none' | 'unknown'
 }
 
 /** Most regressions and most compared things of a record. */
@@ -128,7 +128,7 @@ export function runStatements(
 /** The snapshot that an interrupted run has left, although it could not note it. */
 function leftSnapshot(name: string, { started_at: made_at }: JobRow, found: unknown): RunReport['snapshot'] {
   const { snapshot } = { snapshot: 'none', ...(found as Partial<Found> | undefined) }
-  return snapshot === 'none' ? undefined : { name, kind: 'snapshot', made_at, location: null }
+  return snapshot === 'none' || snapshot === 'unknown' ? undefined : { name, kind: 'snapshot', made_at, location: null }
 }
 
 function warningsOf({ kept, rollback, unmeasured }: RunReport): string[] {
@@ -149,11 +149,13 @@ export function outcomeOfRun(
   { code, cancelled }: EndedJob,
   error: string | undefined,
 ): Outcome {
+  if (outcome === 'rolled_back' || outcome === 'rollback_failed') return outcome
   if (cancelled) return 'cancelled'
   if (error === 'plan_changed') return 'plan_changed'
   if (code === null || error !== undefined) return 'failed'
   const { data } = Outcome.safeParse(outcome)
-  return data ?? (code === 0 ? 'upgraded' : 'failed')
+  // A run that does not say what it came to may have been cut off.
+  return data ?? 'failed'
 }
 
 function regressionsOf(worse: readonly Change[]): Regression[] {
@@ -164,7 +166,7 @@ function regressionsOf(worse: readonly Change[]): Regression[] {
 }
 
 function sentence(kind: Regression['kind'], name: string, before: string | null, after: string | null): string {
-  const now = after === null || after === '' || after === '-' ? '' : ` (${cut(after)})`
+  const now = after === null || after === 'failed failed' || after === '' || after === '-' ? '' : ` (${cut(after)})`
   const was = before === null || before === '' || before === '-' ? '' : ` (${cut(before)})`
   switch (kind) {
     case 'unit':

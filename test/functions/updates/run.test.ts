@@ -10,6 +10,7 @@ import { RUN } from '../../../jobs/runner.ts'
 import { START } from '../../../jobs/script.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { START as NOW, testApp } from '../../app.ts'
+import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
 import { answered, audited, refused, rows, sealWithAnotherKey } from '../answers.ts'
 import { jobHost, jobScripts, settled } from '../jobs/job-host.ts'
 
@@ -384,4 +385,15 @@ test('the token of a deleted user starts nothing: 404', async () => {
 
   expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
   expect(await audited(app.db)).toEqual([])
+})
+
+test('only administrators give a run its own protection, whose probes may be commands', async () => {
+  const app = await testApp([run], { fake: jobHost({ text: 'done\n' }) })
+  const probes = [{ kind: 'command', command: ['id'] }]
+  const body = { target: 'lxc:101', protection: { ...DEFAULT_PROTECTION, probes } }
+
+  await refused(await app.request('POST', PATH, { as: 'user', body }), 403, 'forbidden')
+
+  expect(app.ran).toEqual([])
+  expect((await app.request('POST', PATH, { as: 'admin', body })).status).toBe(202)
 })

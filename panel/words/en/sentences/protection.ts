@@ -3,6 +3,7 @@ import type { Pair } from '../../../nouns/from-service.ts'
 /** Sentences about snapshots, the comparison of health, and rollbacks. */
 export const protectionSentences: readonly Pair[] = [
   ['au plus {} caractères dans toutes les commandes', 'at most {} characters in all commands'],
+  ['une adresse sans compte', 'an address without an account'],
   ['La mise à jour est gardée.', 'The upgrade is kept.'],
   ['Le retour en arrière n’est pas possible : {}', 'Rolling back is not possible: {}'],
   ['la mise à jour n’est pas finie.', 'the upgrade has not ended.'],
@@ -24,6 +25,10 @@ export const protectionSentences: readonly Pair[] = [
   [
     'L’instantané {} est incomplet : il ne permet pas de revenir en arrière, et peut être supprimé.',
     'The snapshot {} is incomplete: it does not allow a rollback, and can be removed.',
+  ],
+  [
+    'L’état du conteneur et de son instantané n’a pas pu être lu.',
+    'The state of the container and of its snapshot could not be read.',
   ],
   ['Il n’y a pas d’instantané de cette mise à jour.', 'There is no snapshot of this upgrade.'],
   ['La protection par défaut s’applique.', 'The default protection applies.'],
