@@ -22,8 +22,6 @@ const Args = z.object({
 })
 type Args = z.infer<typeof Args>
 
-const BOUNDS = { ofTarget: 3, ofUser: 50, ofAll: 200 }
-
 /** The id of the container. Throws `target_invalid`. */
 function containerOf({ target: text }: Args): string {
   const target = parseTarget(text)
@@ -31,25 +29,33 @@ function containerOf({ target: text }: Args): string {
   return target.id
 }
 
+async function placeOf(args: Args, host: Host) {
+  return { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+}
+
 async function leftovers(args: Args, host: Host): Promise<Leftovers> {
-  const state = await readState(host, { id: containerOf(args), name: args.name, elevation: await elevationOf(host) })
+  const state = await readState(host, await placeOf(args, host))
   return { lines: stateLines(state, args.name), found: state }
+}
+
+/** The parts that both jobs have alike. */
+const SHARED = {
+  event: UPDATE_EVENT,
+  args: Args,
+  queue: ({ target }: Args) => queueOf(target),
+  bounds: { ofTarget: 3, ofUser: 50, ofAll: 200 },
+  leftovers,
 }
 
 /** The job that takes a container back to the snapshot of an upgrade, or restores its backup. */
 export const rollbackJob = defineJob({
   kind: 'rollback',
-  event: UPDATE_EVENT,
-  args: Args,
-  queue: ({ target }) => queueOf(target),
-  bounds: BOUNDS,
+  ...SHARED,
 
   async command(args, host) {
-    const place = { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+    const place = await placeOf(args, host)
     return { command: rollbackCommand(place, args), notes: true }
   },
-
-  leftovers,
 
   async result(args, ended) {
     const report = readNotes(ended.notes)
@@ -67,17 +73,12 @@ export const rollbackJob = defineJob({
 /** The job that removes the snapshot or backup of an upgrade. */
 export const snapshotJob = defineJob({
   kind: 'snapshot',
-  event: UPDATE_EVENT,
-  args: Args,
-  queue: ({ target }) => queueOf(target),
-  bounds: BOUNDS,
+  ...SHARED,
 
   async command(args, host) {
-    const place = { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+    const place = await placeOf(args, host)
     return { command: forgetCommand(place, args), notes: true }
   },
-
-  leftovers,
 
   async result({ target, name }, ended) {
     const report = readNotes(ended.notes)

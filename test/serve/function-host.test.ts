@@ -4,6 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { findJob } from '../../db/jobs.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
+import { turnProtectionOff } from '../checks-off.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { writeSettings } from '../../db/settings.ts'
 import type { DemoHost } from '../../demo/host.ts'
@@ -32,6 +33,7 @@ beforeEach(async () => {
   const server = await startLibsqlServer()
   onTestFinished(server.stop)
   db = await openDatabase(server.url)
+  await turnProtectionOff(server.url)
   onTestFinished(() => db.close())
   env = {
     ...functionEnvironment(server.url, demo),
@@ -128,7 +130,7 @@ test('a start of a queued job is answered at once; a request after its turn has 
   for (const poller of pollers) while (!poller.ended()) await poller.poll()
 
   expect(pollers[0]?.text()).toBe('fait\n')
-  expect(pollers[1]?.text()).toMatch(/^En attente de la fin de la tâche .*…\n/)
+  expect(pollers[1]?.text()).toMatch(/^En attente de la fin de la tâche .*…\n$/)
   expect(starts(demo)).toHaveLength(2)
 })
 

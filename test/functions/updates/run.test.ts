@@ -397,3 +397,18 @@ test('only administrators give a run its own protection, whose probes may be com
   expect(app.ran).toEqual([])
   expect((await app.request('POST', PATH, { as: 'admin', body })).status).toBe(202)
 })
+
+test('the end of an upgrade is audited once, with its outcome', async () => {
+  const app = await testApp([run, history], { fake: jobHost({ text: 'done\n' }) })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+
+  await expect.poll(() => settled(app)).toMatchObject([{ status: 'success' }])
+  const ends = await app.db.query(
+    z.object({ details: z.string() }),
+    `SELECT details FROM audit WHERE action = 'update_end'`,
+  )
+  expect(ends.map(({ details }): unknown => JSON.parse(details))).toMatchObject([
+    { outcome: 'upgraded', regressions: 0 },
+  ])
+})
