@@ -22,6 +22,8 @@ const LONGEST = [
   'property/no-secrets',
   'serve/slow-request',
   'docker/killed',
+  'host/protection-ends',
+  'host/protection-kills',
   'host/cancel',
   'host/cancel-deaf',
   'host/terminal-sudo',

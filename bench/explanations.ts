@@ -211,6 +211,29 @@ export const EXPLANATIONS = {
     means: 'The same until the last row is there.',
     limit: 'each frame adds 120 rows, so that the page answers in between.',
   },
+  'a look at 60 units and 30 ports / pct exec true': {
+    means:
+      'One look at a container before or after a protected upgrade, over a connection that is there; the anchor is an empty command in the same container. systemctl and the hypervisor’s tool are those of the test host.',
+    limit: '',
+  },
+  'a look at 60 units and 30 ports, with a second for pct': {
+    means: 'The same where the tool takes a second before it begins, as the hypervisor’s own tool does.',
+    limit: 'that second, and two questions to systemd.',
+  },
+  'an unprotected upgrade / a plain job': {
+    means:
+      'An upgrade of a container without protection, from the request until its last event; the anchor is a job that runs the same command and does nothing else.',
+    limit: 'apt, which both run.',
+  },
+  'a look at 200 processes without replaced files': {
+    means:
+      'The part of a check that looks for programs whose files an upgrade has replaced, in a container with 200 processes, over a connection that is there.',
+    limit: 'the kernel, which writes the maps of all processes.',
+  },
+  'a look at 200 processes with replaced files': {
+    means: 'The same where all of them use a replaced library, 61 of them as services.',
+    limit: 'two questions to systemd, and one to dpkg.',
+  },
   'memory at rest': { means: 'The resident memory of the bundle with a host in its settings.', limit: '' },
   'database: a job of 3000 bytes': { means: 'The growth of the database for a small upgrade.', limit: '' },
   'database: 1 MiB of output': {

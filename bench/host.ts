@@ -10,9 +10,14 @@ export const ADMINISTRATOR = { username: 'alice', password: 'Alice-pw-1' }
 
 const run = promisify(execFile)
 
+/** Runs a command of the rig; returns its stdout. */
+export async function rig(...words: string[]): Promise<string> {
+  return (await run('bash', [RIG, ...words])).stdout
+}
+
 /** Runs a command as root on the host without ssh; returns its stdout. */
-export async function onHost(...command: string[]): Promise<string> {
-  return (await run('bash', [RIG, 'in', 'host', ...command])).stdout
+export function onHost(...command: string[]): Promise<string> {
+  return rig('in', 'host', ...command)
 }
 
 /** The run time of OpenSSH's client in milliseconds, output included. */

@@ -11,10 +11,13 @@ import { paint } from './paint.ts'
 import { planHost } from './plan-host.ts'
 import { planSheet } from './plan-sheet.ts'
 import { plans } from './plans.ts'
+import { protectionLook } from './protection-look.ts'
+import { servicesLook } from './services-look.ts'
 import { size } from './size.ts'
 import { start } from './start.ts'
 import { reached, table } from './table.ts'
 import { terminal } from './terminal.ts'
+import { unprotectedRun } from './unprotected-run.ts'
 
 const all = {
   login,
@@ -30,6 +33,9 @@ const all = {
   plans,
   'plan-host': planHost,
   'plan-sheet': planSheet,
+  'protection-look': protectionLook,
+  'unprotected-run': unprotectedRun,
+  'services-look': servicesLook,
   idle,
   size,
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { functions as all, jobKinds as allKinds, sockets, tasks } from '../functions/index.ts'
 import { defineFunction } from '../functions/services.ts'
-import { upgradeJob } from '../functions/runs/upgrade-job.ts'
+import { snapshotJob } from '../functions/runs/rollback-job.ts'
 import { UPDATE_EVENT } from '../functions/updates/upgrade.ts'
 import { defineJob } from '../jobs/jobs.ts'
 import { READS, WRITES } from '../runtime/function.ts'
@@ -50,9 +50,9 @@ const startJob = defineFunction({
   }),
 })
 
-/** Runs any command as a job in place of an upgrade, so the upgrades' socket delivers its output. */
+/** Runs any command as a job, in place of a kind that no row needs: the upgrades' socket delivers only known kinds. */
 const anyCommand = defineJob({
-  kind: upgradeJob.kind,
+  kind: snapshotJob.kind,
   event: UPDATE_EVENT,
   args: z.object({ program: z.string(), args: z.array(z.string()) }),
   queue: () => '',

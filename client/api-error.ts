@@ -13,6 +13,8 @@ export interface Failure<code extends string = string> {
   details?: Detail[]
   /** The findings that stand in the way of a plan of an upgrade. */
   findings?: Finding[] | undefined
+  /** The volumes that the restoration of a backup would destroy, each as `mp0 (/srv)`, where the request did not want that. */
+  destroys?: string[] | undefined
   /** The job that runs or waits already, in the place of the one that was asked for. */
   jobId?: string | undefined
   /** The id of the request in the service's log. */
@@ -31,18 +33,31 @@ export class ApiError<code extends string = string> extends Error implements Fai
   code: code
   details: Detail[]
   findings: Finding[]
+  destroys: string[] | undefined
   jobId: string | undefined
   requestId: string | undefined
   retryAfter: number | undefined
 
   constructor(operation: string, failure: Failure<code>) {
-    const { message, status, code, details = [], findings = [], jobId, requestId, retryAfter, cause } = failure
+    const {
+      message,
+      status,
+      code,
+      details = [],
+      findings = [],
+      destroys,
+      jobId,
+      requestId,
+      retryAfter,
+      cause,
+    } = failure
     super(message, { cause })
     this.operation = operation
     this.status = status
     this.code = code
     this.details = details
     this.findings = findings
+    this.destroys = destroys
     this.jobId = jobId
     this.requestId = requestId
     this.retryAfter = retryAfter

@@ -140,6 +140,8 @@ export interface Operations {
         | 'container_stop'
         | 'container_shutdown'
         | 'container_reboot'
+        | 'restart_start'
+        | 'host_reboot'
         | 'terminal_open'
         | 'terminal_close'
         | 'module_installed'
@@ -354,10 +356,34 @@ export interface Operations {
       disk: number
       maxdisk: number
       reboot_required: boolean
+      reboot_reasons: Array<string>
+      boot_id: string
       dpkg_broken: boolean
     }
     code:
       | 'host_answer_too_long'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Reboot the host */
+  'POST /api/hypervisor/host/reboot': {
+    body: { confirm: string }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'backup_running'
+      | 'body_too_large'
+      | 'confirm_invalid'
+      | 'forbidden'
+      | 'host_answer_too_long'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'jobs_running'
+      | 'profile_missing'
+      | 'queue_full'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
@@ -725,7 +751,22 @@ export interface Operations {
           } | null
         }>
         reboot: { required: boolean | null; reasons: Array<string> }
-        services: Array<{ name: string; reason: string }>
+        services: Array<{
+          name: string
+          reason: string /** The package of the replaced file, where it is known. */
+          package:
+            | string
+            | null /** The way to the new code: `service`, a restart of this service alone (`POST /api/updates/restarts`); `session`, the end of that user’s sessions; `container` or `reboot`, a restart of the whole target. `none` where an earlier version has checked the target. */
+          restart:
+            | 'service'
+            | 'session'
+            | 'container'
+            | 'reboot'
+            | 'none' /** Why the service is not restarted alone, a French sentence; null where it can be, or is no service. */
+          why: string | null
+          interrupts: 'panel' | 'host' | 'both' | null
+        }> /** Whether services may be missing, because the service account sees only its own processes. */
+        services_unseen: boolean
         target: Target
         name: string
         state: 'up_to_date' | 'ready' | 'attention' | 'blocked' | 'stopped' | 'unsupported' | 'unknown'
@@ -736,9 +777,24 @@ export interface Operations {
         changed_at: string | null
         last_upgrade: {
           job_id: JobId
-          outcome: 'done' | 'warned' | 'failed' | 'cancelled' | 'plan_changed'
+          outcome:
+            | 'done'
+            | 'warned'
+            | 'failed'
+            | 'cancelled'
+            | 'plan_changed'
+            | 'regressed'
+            | 'rolled_back'
+            | 'rollback_failed'
           exit_code: number | null
-          finished_at: string
+          finished_at: string /** How many things did not work any more after it. */
+          regressions: number /** The choice of its policy after a regression; null without protection. */
+          on_failure:
+            | 'rollback'
+            | 'ask'
+            | 'keep'
+            | null /** The decision about the regressions; null while there is none. */
+          decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
         } | null
       }>
       automatic: boolean
@@ -838,7 +894,22 @@ export interface Operations {
         } | null
       }>
       reboot: { required: boolean | null; reasons: Array<string> }
-      services: Array<{ name: string; reason: string }>
+      services: Array<{
+        name: string
+        reason: string /** The package of the replaced file, where it is known. */
+        package:
+          | string
+          | null /** The way to the new code: `service`, a restart of this service alone (`POST /api/updates/restarts`); `session`, the end of that user’s sessions; `container` or `reboot`, a restart of the whole target. `none` where an earlier version has checked the target. */
+        restart:
+          | 'service'
+          | 'session'
+          | 'container'
+          | 'reboot'
+          | 'none' /** Why the service is not restarted alone, a French sentence; null where it can be, or is no service. */
+        why: string | null
+        interrupts: 'panel' | 'host' | 'both' | null
+      }> /** Whether services may be missing, because the service account sees only its own processes. */
+      services_unseen: boolean
       target: Target
       name: string
       state: 'up_to_date' | 'ready' | 'attention' | 'blocked' | 'stopped' | 'unsupported' | 'unknown'
@@ -849,9 +920,24 @@ export interface Operations {
       changed_at: string | null
       last_upgrade: {
         job_id: JobId
-        outcome: 'done' | 'warned' | 'failed' | 'cancelled' | 'plan_changed'
+        outcome:
+          | 'done'
+          | 'warned'
+          | 'failed'
+          | 'cancelled'
+          | 'plan_changed'
+          | 'regressed'
+          | 'rolled_back'
+          | 'rollback_failed'
         exit_code: number | null
-        finished_at: string
+        finished_at: string /** How many things did not work any more after it. */
+        regressions: number /** The choice of its policy after a regression; null without protection. */
+        on_failure:
+          | 'rollback'
+          | 'ask'
+          | 'keep'
+          | null /** The decision about the regressions; null while there is none. */
+        decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
       } | null
       packages: Array<{
         name: string
@@ -872,7 +958,7 @@ export interface Operations {
   }
   /** The newest jobs */
   'GET /api/updates/history': {
-    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' }
+    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' }
     answer: Array<{
       job_id: JobId
       target: string
@@ -958,13 +1044,13 @@ export interface Operations {
           kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
           name: string
           message: string
-        }> /** The policy that the job ran with; null without one. */
+        }> /** The policy that the job runs with, from its start on; null without one. */
         protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
         unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
         reason: string | null /** How long a rollback kept the container from answering. */
         outage_seconds: number | null /** The decision about the regressions; null while there is none. */
         decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
-        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot'
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot'
       }> | null
     }
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -1024,7 +1110,7 @@ export interface Operations {
         kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
         name: string
         message: string
-      }> /** The policy that the job ran with; null without one. */
+      }> /** The policy that the job runs with, from its start on; null without one. */
       protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
       unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
       reason: string | null /** How long a rollback kept the container from answering. */
@@ -1034,7 +1120,7 @@ export interface Operations {
         at: string
         choice: 'keep' | 'rollback'
         job_id: JobId | null
-      } | null /** The phases of a protected job, with their beginnings. */
+      } | null /** The phases of a protected job that have begun, with their beginnings. */
       phases: Array<{
         phase: string
         at: string
@@ -1051,7 +1137,9 @@ export interface Operations {
         | 'check'
         | 'remedy'
         | 'rollback'
-        | 'snapshot' /** The targets that did not answer; only for a check that has ended. */
+        | 'snapshot'
+        | 'restart'
+        | 'reboot' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
     }
@@ -1084,6 +1172,7 @@ export interface Operations {
     code:
       | 'body_too_large'
       | 'forbidden'
+      | 'host_answer_too_long'
       | 'invalid_json'
       | 'invalid_request'
       | 'job_missing'
@@ -1091,6 +1180,7 @@ export interface Operations {
       | 'queue_full'
       | 'rate_limited'
       | 'rollback_impossible'
+      | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
       | 'unauthenticated'
@@ -1650,6 +1740,26 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** Restart services */
+  'POST /api/updates/restarts': {
+    body: { target: Target; services: Array<string> }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'service_protected'
+      | 'service_unknown'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** Start an upgrade */
   'POST /api/updates/run': {
     body: { target: Target; plan?: PlanId; protection?: Protection }
@@ -1753,13 +1863,13 @@ export interface Operations {
           kind: 'unit' | 'socket' | 'docker' | 'podman' | 'probe' | 'container'
           name: string
           message: string
-        }> /** The policy that the job ran with; null without one. */
+        }> /** The policy that the job runs with, from its start on; null without one. */
         protection: Protection | null /** Why a protected upgrade had no snapshot, in the hypervisor’s words. */
         unprotected: string | null /** Why nothing was upgraded, or why a rollback failed, in the hypervisor’s words. */
         reason: string | null /** How long a rollback kept the container from answering. */
         outage_seconds: number | null /** The decision about the regressions; null while there is none. */
         decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
-        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot'
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot'
       }>
     }
     code: 'rate_limited' | 'run_missing' | 'unauthenticated' | AnyCode

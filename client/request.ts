@@ -96,6 +96,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
       error = `Réponse inattendue (${status}).`,
       details,
       findings,
+      destroys,
       job_id: jobId,
     } = parsed || {}
     throw fail({
@@ -104,6 +105,7 @@ export function createRequest(url: string, fetch: Fetch): Request {
       message: error,
       details,
       findings,
+      destroys,
       jobId,
       requestId,
       retryAfter: Number(headers.get('retry-after')) || undefined,

@@ -28,16 +28,19 @@ const Row = z.object({
   own_error: z.string().nullable(),
   own_at: z.string().nullable(),
   own_warned: z.number().transform(Boolean),
+  own_outcome: z.string().nullable(),
+  own_protected: z.string().nullable(),
   storage: z.string().nullable(),
   before: z.string().nullable(),
 })
 
 /**
  * A target with the findings of its last check as JSON. `unanswered` means that the target did not answer a later
- * check. The columns `own_…` describe the last ended upgrade of this target alone. `touched_at` is the end of the last
- * job of this target alone that may have changed its packages or has started it, or the time when the list first had it
- * running again. `storage` is what its storage can do, as JSON, and `before` what its stored policy asks to be made before
- * an upgrade.
+ * check. The columns `own_…` describe the last ended upgrade of this target alone; `own_protected` is JSON of the number of
+ * its `regressions`, its policy's `on_failure`, and what was `decided`. `touched_at` is the end of the last job of this
+ * target alone that may have changed its packages or has started it, of the last reboot of the host, or the time when the
+ * list first had it running again. `storage` is what its storage can do, as JSON, and `before` what its stored policy
+ * asks to be made before an upgrade.
  */
 export type CheckRow = z.infer<typeof Row>
 
@@ -58,11 +61,15 @@ SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.l
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
   nullif(max(coalesce(c.started_at, ''), coalesce((
     SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND coalesce(error_code, '') NOT IN ('plan_changed', 'plan_not_begun')
-      AND (kind IN ('upgrade', 'remedy')
-      OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), '')), '') AS touched_at,
+      AND (kind IN ('upgrade', 'remedy', 'rollback', 'restart', 'reboot')
+      OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), ''),
+    coalesce(iif(c.vmid IS NOT NULL AND c.status = 'running',
+      (SELECT max(finished_at) FROM jobs WHERE target = 'host' AND kind = 'reboot' AND status = 'success'), ''), '')), '') AS touched_at,
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,
   own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
-  own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned,
+  own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned, own.outcome AS own_outcome,
+  iif(own.protected IS NULL, NULL, json_object('regressions', json_array_length(own.protected, '$.regressions'),
+    'on_failure', own.protected ->> '$.protection.on_failure', 'decided', own.protected -> '$.decided')) AS own_protected,
   (SELECT facts FROM container_storage WHERE target = c.target) AS storage,
   coalesce((SELECT protection ->> '$.before' FROM protections WHERE target = c.target),
     (SELECT protection ->> '$.before' FROM protections WHERE target = 'default')) AS before

@@ -35,7 +35,7 @@ const Listed = JobRow.pick({
   launched: true,
   outcome: true,
   protected: true,
-}).extend({ started_by_name: z.string(), snapshot: z.string().nullable() })
+}).extend({ started_by_name: z.string(), snapshot: z.string().nullable(), asked: z.string().nullable() })
 
 /** The number of differences from its plan that a list shows of a job. */
 const DIFFERENCES = 20
@@ -44,9 +44,12 @@ const LISTED = `jobs.id, jobs.kind, jobs.target, status, error_code, exit_code, 
     FROM (SELECT value FROM json_each(plan_difference) LIMIT ${DIFFERENCES}))) AS plan_difference,
   (SELECT json_object('name', name, 'made_at', made_at, 'kind', snapshots.kind, 'present', present) FROM snapshots
     WHERE snapshots.job_id = jobs.id AND snapshots.target = jobs.target AND ours = 1 LIMIT 1) AS snapshot,
-  username AS started_by_name`
+  iif(status = 'running' AND phase IS NULL, args -> '$.protection', NULL) AS asked, username AS started_by_name`
 
-/** A job as lists show it, with the name of the user who started it. */
+/**
+ * A job as lists show it, with the name of the user who started it. `asked` is the protection of its arguments, as JSON,
+ * until its first phase begins.
+ */
 export type ListedJob = z.infer<typeof Listed>
 
 /** Asks for the newest `limit` jobs of a kind. For a rare kind, searches only the latest jobs instead of all. */
@@ -106,16 +109,20 @@ const Queued = z.object({
   begun: z.number().transform(Boolean),
   run_id: z.string().nullable(),
   started_by: z.number(),
+  late: z.number(),
 })
 
-/** A running job with its queue; `begun` is true once the job has had its turn. */
+/**
+ * A running job with its queue; `begun` is true once the job has had its turn. `late`: of a run, it waits for all jobs
+ * with a lower number.
+ */
 export type QueuedJob = z.infer<typeof Queued>
 
 /** All running jobs, in the order of their turns. */
 export function queuedJobs(db: Database): Promise<QueuedJob[]> {
   return db.query(
     Queued,
-    `SELECT id, queue, target, begun, run_id, started_by FROM jobs WHERE status = 'running'
+    `SELECT id, queue, target, begun, run_id, started_by, late FROM jobs WHERE status = 'running'
      ORDER BY begun DESC, turn, rowid`,
   )
 }
@@ -125,7 +132,7 @@ export const AT_ONCE_OF_RUNS = 4
 
 /**
  * Records that a running job has its turn. False while a conflicting job has one, or, for a job of a run, while enough
- * jobs of runs of the same user have one.
+ * jobs of runs of the same user have one, or while one of its run that comes before has not ended.
  */
 export async function takeTurn(db: Database, id: string): Promise<boolean> {
   const changed = await db.run(
@@ -133,7 +140,9 @@ export async function takeTurn(db: Database, id: string): Promise<boolean> {
        SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
          AND ${conflict('other.queue', 'jobs.queue')})
        AND (run_id IS NULL OR (SELECT count(*) FROM jobs AS mate WHERE mate.status = 'running' AND mate.begun = 1
-         AND mate.run_id IS NOT NULL AND mate.started_by = jobs.started_by AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUNS})`,
+         AND mate.run_id IS NOT NULL AND mate.started_by = jobs.started_by AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUNS})
+       AND NOT EXISTS (SELECT 1 FROM jobs AS former WHERE former.status = 'running' AND former.run_id = jobs.run_id
+         AND former.late < jobs.late)`,
     [id],
   )
   return changed > 0

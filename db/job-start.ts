@@ -4,19 +4,22 @@
  */
 import * as z from 'zod'
 import { NOW_MS } from './job-leases.ts'
-import { conflict, type Followed, type JobRow } from './jobs.ts'
+import { conflict, EVERY_QUEUE, type Followed, type JobRow } from './jobs.ts'
 import type { Database, Statement } from './libsql/database.ts'
 import { storedText } from './libsql/text.ts'
 import { currentPlans, type PlansAt, usePlan } from './plans.ts'
 
 /**
  * A job to record. `plan_id`: the plan that it carries out, which must be current. `alone`: no other job of its kind may
- * run or wait for the same target.
+ * run or wait for the same target. `onlyBeside`: the kinds of which jobs may run or wait; a job of any other kind forbids
+ * the start. `late`: of a run, the job waits for all those with a lower number.
  */
 export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
   folder?: string
-  plan_id?: string
-  alone?: boolean
+  plan_id?: string | undefined
+  alone?: boolean | undefined
+  onlyBeside?: readonly string[] | undefined
+  late?: number | undefined
 }
 
 /**
@@ -40,7 +43,8 @@ const SEARCHED = 500
 
 /**
  * The turn of a new job. Each job of a user has the turn after the user's previous one, and a user who is new to a
- * queue starts at its current turn. The users' jobs therefore alternate, however many jobs one of them has queued.
+ * queue starts at its current turn. The users' jobs therefore alternate, however many jobs one of them has queued. A job
+ * that runs alone has the turn before all others that wait.
  */
 const TURN = `
   WITH near AS (
@@ -48,10 +52,10 @@ const TURN = `
     WHERE (status = 'running' OR rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED})
       AND ${conflict('queue', ':queue')}
   )
-  SELECT max(
+  SELECT iif(:queue = '${EVERY_QUEUE}', -1, max(
     coalesce((SELECT max(turn) FROM near WHERE begun = 1), 0),
     coalesce((SELECT max(turn) + 1 FROM near WHERE started_by = :user AND (begun = 1 OR status = 'running')), 0)
-  )`
+  ))`
 
 /** The jobs that each bound counts. Jobs of one queue have the same target. */
 const OF_KIND = `FROM jobs WHERE status = 'running' AND kind = :kind`
@@ -64,6 +68,13 @@ const ROOM_FOR_JOB = `(SELECT count(*) ${OF_TARGET}) < :ofTarget
 /** The job of a kind that runs for a target, or is the next one to run. */
 const SAME = `(SELECT id ${OF_KIND} AND target = :target ORDER BY begun DESC, turn, rowid LIMIT 1)`
 
+/** The first job that runs or waits and is of another kind than those in `onlyBeside`. */
+const OTHER = `(SELECT id FROM jobs WHERE status = 'running' AND kind NOT IN (SELECT value FROM json_each(:onlyBeside))
+  ORDER BY begun DESC, turn, rowid LIMIT 1)`
+
+/** A start that was refused, for a reason that its caller tells people. Nothing was recorded. */
+export abstract class StartRefused extends Error {}
+
 /** The bounds allow no further job, or a run would have more than the `mostInRuns` jobs that a user's runs may have. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
@@ -75,18 +86,29 @@ export class QueueFull extends Error {
   }
 }
 
-/** A plan was used, has expired or is gone. Nothing was recorded. */
-export class PlanNotCurrent extends Error {
+/** A plan was used, has expired or is gone. */
+export class PlanNotCurrent extends StartRefused {
   override readonly name = 'PlanNotCurrent'
 }
 
-/** The job `id` runs or waits for the same target. Nothing was recorded. */
-export class AlreadyQueued extends Error {
+/** The job `id` runs or waits for the same target. */
+export class AlreadyQueued extends StartRefused {
   override readonly name = 'AlreadyQueued'
   readonly id: string
 
   constructor(id: string) {
     super(`job ${id} runs or waits for the same target`)
+    this.id = id
+  }
+}
+
+/** The job `id` runs or waits, and is of no kind that may. */
+export class OtherQueued extends StartRefused {
+  override readonly name = 'OtherQueued'
+  readonly id: string
+
+  constructor(id: string) {
+    super(`job ${id} runs or waits`)
     this.id = id
   }
 }
@@ -98,7 +120,7 @@ interface Lease {
 
 /**
  * Records a job with its first follower and lease, and executes the `INSERT … SELECT`s of `more`, in one transaction.
- * Rejects with QueueFull when the bounds allow no further job, with PlanNotCurrent, and with AlreadyQueued.
+ * Rejects with QueueFull when the bounds allow no further job, and with a StartRefused.
  */
 export async function addJob(
   db: Database,
@@ -107,9 +129,9 @@ export async function addJob(
   more: readonly Statement[] = [],
   bounds: JobBounds = UNBOUNDED,
 ): Promise<Followed> {
-  const { kind, alone = false } = job
-  const needs = { kind, room: ROOM_FOR_JOB, plans: plansOf([job]), alone }
-  const given = { ...bounds, plans: needs.plans?.ids ?? null }
+  const { kind, alone = false, onlyBeside } = job
+  const needs = { kind, room: ROOM_FOR_JOB, plans: plansOf([job]), alone, isApart: onlyBeside !== undefined }
+  const given = { ...bounds, plans: needs.plans?.ids ?? null, onlyBeside: JSON.stringify(onlyBeside ?? []) }
   await record(db, needs, { ...valuesOf(job), ...given }, [
     insertJob(job, lease, allOf(needs), given),
     ...afterJob(job, more),
@@ -141,7 +163,7 @@ export async function addRun(
   const room = `(SELECT count(*) ${OF_USER} AND run_id IS NOT NULL) + :count <= ${MOST_IN_RUNS}
     AND NOT EXISTS (WITH wanted (queue) AS (VALUES ${wanted}) SELECT 1 FROM wanted WHERE (
       SELECT count(*) ${OF_USER} AND jobs.queue = wanted.queue) >= :ofTarget)`
-  const needs = { kind, room, plans, alone: false, mostInRuns: MOST_IN_RUNS }
+  const needs = { kind, room, plans, alone: false, isApart: false, mostInRuns: MOST_IN_RUNS }
   const given = { ...queues, ...bounds, id, at, user, kind, count: jobs.length, plans: plans?.ids ?? null }
   await record(db, needs, given, [
     positional(`INSERT INTO runs (id, started_at, started_by) SELECT :id, :at, :user WHERE ${allOf(needs)}`, given),
@@ -157,9 +179,9 @@ type Values = Record<string, string | number | Buffer | null>
 function insertJob(job: NewJob, { owner, leaseMs }: Lease, allowed: string, values: Values): Statement {
   return positional(
     `INSERT INTO jobs (id, folder, kind, args, queue, target, status, started_at, started_by, owner, epoch, lease_until,
-       turn, run_id, plan_id)
+       turn, run_id, plan_id, late)
      SELECT :id, :folder, :kind, :args, :queue, :target, 'running', :at, :user, :owner, 1, ${NOW_MS} + :leaseMs,
-       (${TURN}), :run, :plan
+       (${TURN}), :run, :plan, :late
      WHERE ${allowed}`,
     { ...valuesOf(job), owner, leaseMs, run: null, ...values },
   )
@@ -177,6 +199,7 @@ function valuesOf(job: NewJob): Values {
     at: job.started_at,
     user: job.started_by,
     plan: job.plan_id ?? null,
+    late: job.late ?? 0,
   }
 }
 
@@ -195,18 +218,23 @@ function plansOf(jobs: readonly NewJob[]): PlansAt | undefined {
   return ids.length === 0 ? undefined : { ids: JSON.stringify(ids), at: jobs[0]?.started_at ?? '' }
 }
 
-/** The needs of a start. `room` is a condition with named values; `mostInRuns` is its bound on jobs of runs. */
+/**
+ * The needs of a start. `room` is a condition with named values; `mostInRuns` is its bound on jobs of runs. `isApart`: no
+ * job of another kind than those in `onlyBeside` may run or wait.
+ */
 interface Needs {
   kind: string
   room: string
   plans: PlansAt | undefined
   alone: boolean
+  isApart: boolean
   mostInRuns?: number
 }
 
 /** The SQL condition that a start has all that it needs. */
-function allOf({ room, plans, alone }: Needs): string {
-  return [room, ...(plans ? [currentPlans(':plans', ':at')] : []), ...(alone ? [`${SAME} IS NULL`] : [])].join(' AND ')
+function allOf({ room, plans, alone, isApart }: Needs): string {
+  const free = [...(alone ? [SAME] : []), ...(isApart ? [OTHER] : [])].map((job) => `${job} IS NULL`)
+  return [room, ...(plans ? [currentPlans(':plans', ':at')] : []), ...free].join(' AND ')
 }
 
 /** The obstacle to a start may be gone before the next statement can name it. */
@@ -218,12 +246,13 @@ async function record(db: Database, needs: Needs, values: Values, statements: re
     const [added = 0] = await db.batch(statements)
     if (added > 0) return
     const { sql, args } = positional(
-      `SELECT ${needs.alone ? SAME : 'NULL'} AS same, ${needs.room} AS has_room,
+      `SELECT ${needs.alone ? SAME : 'NULL'} AS same, ${needs.isApart ? OTHER : 'NULL'} AS other, ${needs.room} AS has_room,
          ${needs.plans ? currentPlans(':plans', ':at') : 'true'} AS all_current`,
       values,
     )
     const [found] = await db.query(Found, sql, args)
     if (found?.same) throw new AlreadyQueued(found.same)
+    if (found?.other) throw new OtherQueued(found.other)
     if (found && !found.all_current) throw new PlanNotCurrent('a plan was used, has expired or is gone')
     if (!found?.has_room) break
   }
@@ -232,6 +261,7 @@ async function record(db: Database, needs: Needs, values: Values, statements: re
 
 const Found = z.object({
   same: z.string().nullable(),
+  other: z.string().nullable(),
   has_room: z.number().transform(Boolean),
   all_current: z.number().transform(Boolean),
 })

@@ -67,16 +67,24 @@ export const JobRow = z.object({
  * - `run_id`: the run that started the job with others; `plan_id`: the plan that it carries out, removed or not.
  * - `plan_difference`: what differed from the plan, as JSON, which may be long.
  * - `phase`: what its command is doing, or did last; null for a command without phases.
- * - `outcome`: what an ended upgrade came to. `protected`: its protection and what that found, as JSON.
+ * - `outcome`: what an ended upgrade came to. `protected`: its protection and what that found, as JSON; while the job
+ *   runs, the phases that have begun.
  */
 export type JobRow = z.infer<typeof JobRow>
 
 /** A job as its follower in one epoch knows it: the key of all conditional writes. */
 export type Followed = Pick<JobRow, 'id' | 'epoch'>
 
-/** The SQL condition that two queues conflict: they are equal, or one is `a/*` and the other is `a/…`. */
+/** The queue of a job that runs alone: it conflicts with every queue, the empty one too. */
+export const EVERY_QUEUE = '*'
+
+/**
+ * The SQL condition that two queues conflict: they are equal, or one is `a/*` and the other is `a/…`, or one of them is
+ * `EVERY_QUEUE`.
+ */
 export const conflict = (one: string, other: string): string =>
-  `${one} <> '' AND (${one} = ${other} OR ${covers(one, other)} OR ${covers(other, one)})`
+  `('${EVERY_QUEUE}' IN (${one}, ${other}) OR (${one} <> ''
+    AND (${one} = ${other} OR ${covers(one, other)} OR ${covers(other, one)})))`
 const covers = (all: string, one: string): string =>
   `(${all} LIKE '%/*' AND substr(${one}, 1, length(${all}) - 1) = substr(${all}, 1, length(${all}) - 1))`
 
@@ -94,12 +102,10 @@ export async function markLaunched(
   { id, epoch }: Followed,
   parts?: readonly JobPart[],
 ): Promise<boolean> {
-  const changed = await db.run('UPDATE jobs SET launched = 1, parts = coalesce(parts, ?) WHERE id = ? AND epoch = ?', [
-    parts ? JSON.stringify(parts) : null,
-    id,
-    epoch,
-  ])
-  return changed > 0
+  // Lists tell that it waits no longer.
+  const sql =
+    'UPDATE jobs SET launched = 1, parts = coalesce(parts, ?), revision = revision + 1 WHERE id = ? AND epoch = ?'
+  return (await db.run(sql, [parts ? JSON.stringify(parts) : null, id, epoch])) > 0
 }
 
 /**
@@ -142,10 +148,25 @@ export async function endJob(
   return changed > 0
 }
 
-/** Records the phase of a running job. False when it has that phase, has ended, or another instance follows it. */
-export async function setPhase(db: Database, { id, epoch }: Followed, phase: string): Promise<boolean> {
-  const sql = `UPDATE jobs SET phase = ?1, revision = revision + 1 WHERE id = ?2 AND epoch = ?3 AND status = 'running' AND phase IS NOT ?1`
-  return (await db.run(sql, [phase, id, epoch])) > 0
+/** More phases than any job has: a host that repeats them must not fill the row. */
+const MOST_PHASES = 30
+
+/**
+ * Records the phase of a running job with its beginning. False when it has that phase, has ended, or another instance
+ * follows it.
+ */
+export async function setPhase(
+  db: Database,
+  { id, epoch }: Followed,
+  { phase, at }: { phase: string; at: string },
+): Promise<boolean> {
+  const begun = `json_object('phase', ?1, 'at', ?4)`
+  const known = `coalesce(protected, json_object('protection', args -> '$.protection', 'phases', json('[]')))`
+  const sql = `UPDATE jobs SET phase = ?1, revision = revision + 1,
+       protected = iif(coalesce(json_array_length(protected, '$.phases'), 0) < ${MOST_PHASES},
+         json_insert(${known}, '$.phases[#]', ${begun}), protected)
+     WHERE id = ?2 AND epoch = ?3 AND status = 'running' AND phase IS NOT ?1`
+  return (await db.run(sql, [phase, id, epoch, at])) > 0
 }
 
 /** Makes the statement that stores what a protected upgrade came to, as one of the statements of its end. */

@@ -25,6 +25,8 @@ import { sql as containerFlags } from './migrations/0016-container-flags.ts'
 import { sql as plans } from './migrations/0017-plans.ts'
 import { sql as planConffiles } from './migrations/0018-plan-conffiles.ts'
 import { sql as protection } from './migrations/0019-protection.ts'
+import { sql as standing } from './migrations/0020-standing.ts'
+import { sql as restarts } from './migrations/0021-restarts.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -47,6 +49,8 @@ export const MIGRATIONS: readonly string[] = [
   plans,
   planConffiles,
   protection,
+  standing,
+  restarts,
 ]
 
 const Version = z.object({ version: z.number() })

@@ -1,5 +1,6 @@
 import { dpkgLines, fetchLines, fixLines, isTooSmall, isUpgraded, updateLines } from './apt-output.ts'
 import type { Place } from './place.ts'
+import { outdateBy } from './outdated.ts'
 import { chosen, planOf } from './plan.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
 import { breakBy } from './protection/vitals.ts'
@@ -71,6 +72,7 @@ async function upgrade(process: Process): Promise<number> {
   if (transaction && !(await transaction.agrees(plan))) return fail(process, HOOK_FAILED, 100)
   await print(dpkgLines(place, plan), process)
   breakBy(place)
+  outdateBy(place, plan)
   return 0
 }
 

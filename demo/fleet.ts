@@ -1,3 +1,4 @@
+import { VERSION } from '../platform/program.ts'
 import {
   BASE,
   CONTAINERD,
@@ -16,7 +17,7 @@ import {
   TZDATA,
   upgradable,
 } from './packages.ts'
-import { ALPINE, BUSTER, container, newHost, type Place } from './place.ts'
+import { ALPINE, BUSTER, container, type Loaded, newHost, type Place } from './place.ts'
 import { withSnapshot } from './protection/snapshots.ts'
 import { type Breakage, docker, socket, unit, type Vital } from './protection/vital.ts'
 
@@ -26,6 +27,7 @@ const MINUTE_MS = 60_000
 /** DNS and Proxmox VE allow 63 characters. */
 const LONG_NAME = 'customer-portal-staging-eu-west-backend-worker-with-legacy-cron'
 
+const PANEL = upgradable('ops-panel', 'third', VERSION, '0.3.0', 42_100)
 const GRAFANA = upgradable('grafana', 'third', '12.2.0', '12.2.1', 204_000)
 const CHANGED_NGINX = {
   ...NGINX_COMMON,
@@ -58,6 +60,10 @@ const CLOUD: readonly Vital[] = [
   socket('tcp/3306', 'mariadbd'),
   socket('tcp/6379', 'redis-server'),
 ]
+const loaded = (name: string, file: string, from: string): Loaded => {
+  return { name, file: `/usr/lib/x86_64-linux-gnu/${file}`, from }
+}
+const WITH_SSL = [loaded('nginx', 'libssl.so.3', 'libssl3'), loaded('ssh', 'libcrypto.so.3', 'libssl3')]
 /** PHP does not find the new library, so the web server has no one behind it and stops. */
 const WITHOUT_PHP: readonly Breakage[] = [
   { kind: 'unit', name: 'php8.2-fpm.service', becomes: 'failed failed' },
@@ -79,7 +85,7 @@ export function fleetHost(): Partial<Place> {
   return {
     upgradable: [...newHost().upgradable, ...GIT],
     reboot: [KERNEL.name],
-    services: [{ name: 'pvedaemon', file: '/usr/lib/x86_64-linux-gnu/libssl.so.3' }],
+    services: [loaded('pvedaemon', 'libssl.so.3', 'libssl3'), loaded('pveproxy', 'libssl.so.3', 'libssl3')],
   }
 }
 
@@ -87,10 +93,15 @@ export function fleetHost(): Partial<Place> {
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
  * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages. The upgrades of 107,
  * 112 and 115 break what runs there, and a service of 119 is slow to come back. Snapshots of 103, 108 and 117 are impossible.
+ * The panel is said to run in 118.
  */
 export function fleet(): Place[] {
   return [
-    container('101', 'web', { upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA], vitals: WEB }),
+    container('101', 'web', {
+      upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA],
+      vitals: WEB,
+      loads: WITH_SSL,
+    }),
     withSnapshot(
       container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA], vitals: DATABASE }),
       'before-pg15',
@@ -147,10 +158,10 @@ export function fleet(): Place[] {
     }),
     container('116', 'adguard', { os: ALPINE }),
     container('117', 'wireguard', {
-      services: [{ name: 'ssh', file: '/usr/lib/x86_64-linux-gnu/libcrypto.so.3' }],
+      services: [loaded('ssh', 'libcrypto.so.3', 'libssl3'), loaded('dbus', 'libc.so.6', 'libc6')],
       storage: 'local',
     }),
-    container('118', 'reverse-proxy', { vitals: WEB }),
+    container('118', 'reverse-proxy', { upgradable: [PANEL], hasPanel: true, vitals: WEB }),
     container('119', 'gitea-runner-01', {
       upgradable: [...GIT, TZDATA],
       vitals: [unit('act_runner.service')],

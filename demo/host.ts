@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
@@ -6,7 +7,6 @@ import { type Account, accounts, SERVICE, type User } from './account.ts'
 import { serve } from './connection.ts'
 import { newHostKey } from './host-key.ts'
 import type { LoginMethod } from './login.ts'
-import { acceptLongPackets } from './long-packets.ts'
 import { newContainers, newHost, type Place } from './place.ts'
 import type { Machine } from './process.ts'
 import { createPrograms } from './programs.ts'
@@ -18,6 +18,8 @@ export interface DemoHostOptions {
   lineMs?: number
   /** The time that each `pct exec` takes before its command starts, in milliseconds: none by default. */
   delayMs?: number
+  /** The time that a reboot takes, in milliseconds. */
+  rebootMs?: number
   /** The delay after a wrong password, in milliseconds. */
   wrongMs?: number
   /** The host name. */
@@ -51,13 +53,18 @@ export interface DemoHost extends Pick<Machine, 'lineMs' | 'delayMs' | 'upgradeO
   readonly commands: readonly (readonly string[])[]
   /** Open connections. */
   readonly connections: number
+  /** The id of its present boot. */
+  readonly boot: string
   /** While false, connections are dropped before the handshake. */
   accepting: boolean
   /** The names of upgradable packages on `host` or in a container. */
   upgradable(place: string): string[]
   /** Drops every connection abruptly; jobs keep running. */
   cut(): void
-  /** Drops every connection, and the jobs end without an exit code. */
+  /**
+   * Drops every connection, and the jobs end without an exit code. The host is back at once with another boot and its
+   * containers, and nothing in it asks for a restart any more.
+   */
   reboot(): void
   /** Ends everything; settles when the port is free. */
   close(): Promise<void>
@@ -67,6 +74,9 @@ const REMEMBERED = 1000
 /** An upgrade of five packages has some forty lines: eight seconds. */
 const LINE_MS = 200
 const WRONG_MS = 300
+const REBOOT_MS = 5_000
+/** systemd ends programs a moment after it has answered. */
+const GOING_MS = 300
 
 /**
  * Starts an SSH server on 127.0.0.1 that imitates a virtualization host with three containers. It interprets the few
@@ -80,6 +90,8 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
   const users = accounts(options.users ?? {})
   const machine: Machine = {
     name: options.name ?? 'pve',
+    boot: randomUUID(),
+    reboot: () => later(() => restart(options.rebootMs ?? REBOOT_MS), GOING_MS),
     users,
     host: { ...newHost(), ...options.host },
     containers: options.containers ?? newContainers(),
@@ -106,16 +118,16 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     onPassword: (username: string) => remember(signIns, username),
     onCommand: (words: readonly string[]) => remember(commands, words),
   }
-  const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) => {
-    acceptLongPackets(connection)
-    serve(connection, service)
-  })
+  const ssh = new ssh2.Server({ hostKeys: [privateKey], ident: 'OpenSSH_9.2p1 demo' }, (connection) =>
+    serve(connection, service),
+  )
 
   const sockets = new Set<Socket>()
   let accepting = true
+  let isDown = false
   // ssh2 leaves Nagle's algorithm on: each answer would wait for the client's acknowledgement of the one before.
   const server = createServer({ noDelay: true }, (socket) => {
-    if (!accepting) return void socket.destroy()
+    if (!accepting || isDown) return void socket.destroy()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     ssh.injectSocket(socket)
@@ -133,6 +145,26 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
   const loseJobs = () => {
     for (const job of machine.jobs.values()) job.lose('rebooted')
   }
+  const later = (work: () => void, ms: number) => {
+    const timer = setTimeout(work, ms)
+    stopping.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  }
+  const restart = (ms: number) => {
+    const ran = machine.containers.filter(({ running }) => running)
+    isDown = true
+    cut()
+    loseJobs()
+    for (const container of ran) container.running = false
+    const begin = () => {
+      isDown = false
+      machine.boot = randomUUID()
+      delete machine.host.reboot
+      for (const container of ran) container.running = container.onboot !== false
+      for (const place of [machine.host, ...ran]) delete place.services
+    }
+    if (ms === 0) begin()
+    else later(begin, ms)
+  }
   return {
     port: address.port,
     hostKey: fingerprint(key.getPublicSSH()),
@@ -143,6 +175,9 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     commands,
     get connections() {
       return sockets.size
+    },
+    get boot() {
+      return machine.boot
     },
     get accepting() {
       return accepting
@@ -179,10 +214,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
       return found?.upgradable.map(({ name }) => name) ?? []
     },
     cut,
-    reboot() {
-      cut()
-      loseJobs()
-    },
+    reboot: () => restart(0),
     async close() {
       stopping.abort()
       loseJobs()

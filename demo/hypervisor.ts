@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { startAfresh } from './outdated.ts'
 import type { Place } from './place.ts'
 
 /** The limits of a container and its approximate use of them. */
@@ -99,7 +100,9 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
     const runs = action === 'start' || action === 'reboot'
     setTimeout(() => {
       place.running = runs
-      if (runs) startedAt.set(id, Date.now())
+      if (!runs) return
+      startedAt.set(id, Date.now())
+      startAfresh(place)
     }, TURN_MS).unref()
     send(response, upid)
   }

@@ -4,13 +4,15 @@ import { BOOKWORM, hasApt, type Place } from './place.ts'
 import { downloadOf, type Extent, operationLine, planOf } from './plan.ts'
 import type { Process, Program } from './process.ts'
 import { addressesOf } from './repositories.ts'
+import { mainPid } from './restart.ts'
 import { type Shell, wordsOf } from './sh.ts'
 import { installed, installedLine, offeredLine, simulation } from './simulation.ts'
+import { standingLines } from './standing.ts'
 
 const BLOCK = 4096
 const PLENTY = { size: 32 * 2 ** 30, free: 19 * 2 ** 30 }
 /** The running kernel of the host, which its containers share. */
-const KERNEL = '6.1.0-37-amd64'
+export const KERNEL = '6.1.0-37-amd64'
 
 /** Imitates `INSPECTION`, which prints sections: a word, indented lines, an empty line. */
 export function createInspection({ heard }: Shell): Program {
@@ -20,6 +22,7 @@ export function createInspection({ heard }: Shell): Program {
       process.stdout(`${name}\n${lines.map((line) => ` ${line}\n`).join('')}\n`)
 
     await section('os', osLines(place))
+    await section('standing', await standingLines(place))
     await process.stdout(`manager ${hasApt(place) ? 'apt-get' : 'apk'}\n`)
     if (!hasApt(place)) return 0
     await section('mounts', [`/ ${place.readOnly ? 'ro' : 'rw'}`])
@@ -80,13 +83,16 @@ function packageSections(place: Place): [string, string[]][] {
   return sections
 }
 
-/** The sections about the system; `reboot` only where a package asks for a restart, `services` only for root. */
+/** The sections about the system; `reboot` only where a package asks for a restart, services only for root. */
 function systemSections({ place, user }: Process): [string, string[]][] {
   const { reboot, services = [] } = place
   const sections: [string, string[]][] = [['disk', diskLines(place)]]
   if (reboot) sections.push(['reboot', [...reboot].sort()])
   sections.push(['kernels', place.id === 'host' ? [KERNEL, KERNEL] : [KERNEL]])
-  if (user.uid === 0) sections.push(['services', services.map(({ name, file }) => `${name} ${file}`).sort()])
+  const outdated = services
+    .map(({ name, file, from }) => `service ${name} ${mainPid(place, name)} ${from} ${file}`)
+    .sort()
+  sections.push(['services', user.uid === 0 ? outdated : ['blind']])
   return sections
 }
 

@@ -1,4 +1,5 @@
 import { ROOT } from './account.ts'
+import { startAfresh } from './outdated.ts'
 import type { Place } from './place.ts'
 import { type Exit, fail, type Process, pause } from './process.ts'
 import { config, ON_SNAPSHOTS, refusedName, SNAPSHOT_USAGES } from './protection/pct-snapshots.ts'
@@ -73,6 +74,7 @@ async function turn(name: OnContainer, place: Place, process: Process): Promise<
   if (name !== 'start' && !running) return fail(process, `CT ${id} not running\n`, 255)
   await pause(process.machine.lineMs * TAKES_LINES, process.signal)
   place.running = name === 'start' || name === 'reboot'
+  if (place.running) startAfresh(place)
   return 0
 }
 

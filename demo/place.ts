@@ -55,6 +55,13 @@ export type Storage = 'local' | 'local-lvm' | 'local-zfs' | 'nas'
 type OnDisk = 'upgradable' | 'unfinished' | 'broken' | 'held' | 'newer' | 'disk' | 'cached' | 'services' | 'damage'
 export type State = { [key in OnDisk]: Place[key] | undefined }
 
+/** A service, a file that it has loaded, and the package that the file is from. */
+export interface Loaded {
+  name: string
+  file: string
+  from: string
+}
+
 /** A snapshot of a container. */
 export interface Snapshot {
   name: string
@@ -105,10 +112,16 @@ export interface Place {
   disk?: { size: number; free: number }
   /** Bytes of downloaded packages, which `apt-get clean` removes. */
   cached?: number
+  /** Whether a container that runs starts again with the host, as by default. */
+  onboot?: boolean
   /** Packages that ask for a restart of the host. */
   reboot?: string[]
+  /** Whether the panel of the demo is said to run there. */
+  hasPanel?: boolean
   /** Services that still use replaced files. */
-  services?: { name: string; file: string }[]
+  services?: Loaded[]
+  /** The services whose files an upgrade replaces while they run. */
+  loads?: readonly Loaded[]
   /** The operation for which the hypervisor has locked the container, such as `backup`. */
   lockedFor?: string
   /** A template is never started. */

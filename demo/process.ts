@@ -18,6 +18,8 @@ export interface Process {
   note?(line: string): void
   /** Only in a job: settles with what the service answers to a question; undefined when it says nothing in that time. */
   asked?(question: string, ms: number): Promise<readonly string[] | undefined>
+  /** Only in a job that has one: its program. */
+  program?: { file: string; text: string }
   /** Only in the run of a plan: what its upgrade takes, and its hook. */
   transaction?: Transaction
   /** The size of its terminal, if it has one. */
@@ -40,6 +42,10 @@ export type Override = (words: readonly string[], process: Process) => Promise<n
 /** The imitated host behind all its connections. */
 export interface Machine {
   name: string
+  /** The id of the present boot: a reboot changes it. */
+  boot: string
+  /** Reboots it in a moment. */
+  reboot(): void
   users: ReadonlyMap<string, User>
   host: Place
   containers: readonly Place[]

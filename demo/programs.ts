@@ -4,9 +4,10 @@ import { apt, aptGet } from './apt.ts'
 import { createPct, type Run } from './pct.ts'
 import { hasApt } from './place.ts'
 import { type Exit, fail, type Process, type Program } from './process.ts'
-import { rm, vzdump } from './protection/backups.ts'
+import { pvesm, rm, vzdump } from './protection/backups.ts'
 import { lvs, zpool } from './protection/pools.ts'
 import { createProtected } from './protection/protected.ts'
+import { systemctl } from './reboot.ts'
 import { createScripts } from './scripts.ts'
 import { createShell } from './sh.ts'
 import { stty } from './shell.ts'
@@ -33,8 +34,8 @@ export function createPrograms(): Run {
   }
 
   const protect = createProtected(createShell(run))
-  const perl: Program = async ([option, text, ...rest], process) => {
-    if (option === '-e' && text === PROTECTED) return protect(rest, process)
+  const perl: Program = async ([file, ...rest], process) => {
+    if (file === process.program?.file && process.program?.text === PROTECTED) return protect(rest, process)
     return fail(process, "Can't open perl script: No such file or directory\n", 2)
   }
 
@@ -72,10 +73,13 @@ export function createPrograms(): Run {
   const pct = createPct(run)
   const onHost = new Map<string, Program>([
     ['sudo', createSudo(run)],
+    ['/usr/bin/systemctl', systemctl],
     ['timeout', timeout],
+    ['uname', uname],
     ['/usr/sbin/pct', pct],
     ['perl', perl],
     ['/usr/bin/vzdump', vzdump],
+    ['/usr/sbin/pvesm', pvesm],
     ['rm', rm],
     ['lvs', lvs],
     ['zpool', zpool],
@@ -109,6 +113,12 @@ async function id(args: readonly string[], process: Process): Promise<number> {
   else if (option === undefined)
     await process.stdout(`uid=${user.uid}(${user.name}) gid=${user.uid}(${group}) groups=${user.groups.join(',')}\n`)
   else return fail(process, `id: invalid option -- '${option.replace(/^-+/, '')}'\n`, 1)
+  return 0
+}
+
+/** `uname -n`. */
+async function uname(_args: readonly string[], process: Process): Promise<number> {
+  await process.stdout(`${process.machine.name}\n`)
   return 0
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { uptime } from 'node:os'
 import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
@@ -7,14 +8,18 @@ import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, REPAIR, UNHOLD } from '../functions/
 import { COMPARE } from '../functions/plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
 import { HEALTH } from '../functions/protection/health-script.ts'
-import { STATE } from '../functions/protection/protection-steps.ts'
+import { STATE } from '../functions/protection/step-scripts.ts'
 import { STORAGE } from '../functions/protection/storage-script.ts'
+import { LOOK, REBOOT } from '../functions/restarts/reboot-script.ts'
+import { RESTART } from '../functions/restarts/restart-script.ts'
 import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
+import { JOBS_FOLDER } from '../jobs/folder-script.ts'
+import { PUT } from '../jobs/program.ts'
 import { RUN } from '../jobs/runner.ts'
-import { ANSWER, CANCEL, CLEAN, FOLLOW, JOBS_FOLDER, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
+import { ANSWER, CANCEL, CLEAN, FOLLOW, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
 import type { User } from './account.ts'
-import { createInspection } from './inspection.ts'
+import { createInspection, KERNEL } from './inspection.ts'
 import { Job } from './jobs.ts'
 import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
@@ -22,6 +27,8 @@ import { createPlans } from './planned.ts'
 import { fail, type Process, type Program } from './process.ts'
 import { createHealth } from './protection/health.ts'
 import { createState, storageLines } from './protection/storage-lines.ts'
+import { createReboot } from './reboot.ts'
+import { createRestart } from './restart.ts'
 import { changelog, createRemedies } from './remedies.ts'
 import { createShell } from './sh.ts'
 import { interactiveShell } from './shell.ts'
@@ -70,7 +77,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
         FIGURES_MARK,
         process.machine.name,
         'Debian GNU/Linux 12 (bookworm)',
-        '6.1.0-37-amd64',
+        KERNEL,
         `${Math.floor(uptime())}`,
         '0.42 0.37 0.31',
         '8',
@@ -78,26 +85,56 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
         '98497780 41562348',
         host.reboot ? 'yes' : 'no',
         host.unfinished?.length ? 'yes' : 'no',
+        process.machine.boot,
+        ...(host.reboot ?? []).map((name) => `asked ${name}`).sort(),
+        `kernel ${KERNEL}`,
         'end\n',
       ].join('\n'),
     )
     return 0
   }
 
-  const start: Program = async ([runner, id = '', _most, ...command], process) => {
+  /** The pieces of the programs of jobs that have not been started. */
+  const pieces = new Map<string, string>()
+  const placeOf = ({ uid }: User, id: string) => `${JOBS_FOLDER}${uid}/${id}`
+  const forgetProgram = (user: User, id: string) => {
+    for (const file of pieces.keys()) if (file.startsWith(`${placeOf(user, id)}.program-`)) pieces.delete(file)
+  }
+
+  const put: Program = async ([id = '', word = '', number = '', piece = ''], { machine, user }) => {
+    if (!machine.jobs.has(id)) pieces.set(`${placeOf(user, id)}.program-${word}-${number}`, piece)
+    return 0
+  }
+
+  /** Returns the program that `START` puts together: undefined without one, and null where it is not whole. */
+  const programOf = (user: User, id: string, word: string): Process['program'] | null => {
+    if (word === '-') return undefined
+    const [sum, count] = word.split('-')
+    const all = Array.from({ length: Number(count) }, (_, n) =>
+      pieces.get(`${placeOf(user, id)}.program-${word}-${n + 1}`),
+    )
+    forgetProgram(user, id)
+    const text = all.join('')
+    if (createHash('sha256').update(text).digest('hex') !== sum) return null
+    return { file: `${placeOf(user, id)}/program`, text }
+  }
+
+  const start: Program = async ([runner, id = '', _most, word = '', ...command], process) => {
     const { machine, user } = process
     const known = machine.jobs.get(id)
     if (runner !== RUN || id === '' || id.includes('/') || (known && known.owner !== user.uid)) {
-      return fail(process, `${JOBS_FOLDER}demo/${id}: cannot be created\n`, 73)
+      return fail(process, `${placeOf(user, id)}: cannot be created\n`, 73)
     }
     if (known) return 0
+    const program = programOf(user, id, word)
+    if (program === null) return fail(process, `${placeOf(user, id)}: the program of the job is not whole\n`, 75)
     const job = new Job(user.uid, { tellsNotes: command[2] === NOTING })
     machine.jobs.set(id, job)
     const write = (data: string | Uint8Array) => job.write(data)
     const note = (line: string) => job.note(line)
     const asked = (question: string, ms: number) => job.answered(question, ms)
     const own = { stdin: noStdin(), stdout: write, stderr: write, note, asked, signal: job.signal }
-    const detached: Process = { ...process, ...own }
+    const detached: Process = { ...process, ...own, ...(program && { program }) }
     // A lost job reports nothing.
     exitOf(command, detached).then(
       (code) => job.end(code),
@@ -120,6 +157,11 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return fail(process, lines.map((line) => `ops-panel ${line}\n`).join(''), 0)
   }
 
+  const noting: Program = async ([_id, ...words], process) => {
+    const { program } = process
+    return exitOf(program ? [words[0] ?? '', program.file, ...words.slice(1)] : words, process)
+  }
+
   const answer: Program = async ([id = '', question = '', ...lines], { machine, user }) => {
     const job = machine.jobs.get(id)
     if (job?.owner === user.uid) job.answer(question, lines)
@@ -133,6 +175,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   }
 
   const clean: Program = async ([id = ''], { machine, user }) => {
+    forgetProgram(user, id)
     if (machine.jobs.get(id)?.owner === user.uid) machine.jobs.delete(id)
     return 0
   }
@@ -144,6 +187,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
 
   const { steps, upgrade } = createUpgrade(sh)
   const { plan, compare, planned } = createPlans(sh)
+  const reboots = createReboot(sh)
   const { allow, hold, unhold, clean: cleanCache, repair } = createRemedies(sh)
 
   return new Map<string, Program>([
@@ -152,6 +196,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [ELEVATION, elevation],
     [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],
     [FIGURES, figures],
+    [LOOK, reboots.look],
+    [REBOOT, reboots.reboot],
+    [RESTART, createRestart(sh)],
     [SHELL, shell],
     [STEPS, steps],
     [UPGRADE, upgrade],
@@ -169,8 +216,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [UNHOLD, unhold],
     [CLEAN_CACHE, cleanCache],
     [REPAIR, repair],
+    [PUT, put],
     [START, start],
-    [NOTING, ([_notes, ...words], process) => exitOf(words, process)],
+    [NOTING, noting],
     [FOLLOW, follow],
     [ANSWER, answer],
     [CANCEL, cancel],

@@ -86,7 +86,12 @@ import registry from './registry/modules.get.ts'
 import pruneDeployments from './registry/prune-deployments.task.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
+import noteStanding from './restarts/note-standing.task.ts'
 import keepUpgrade from './runs/keep.post.ts'
+import { rebootJob } from './restarts/reboot-job.ts'
+import reboot from './restarts/reboot.post.ts'
+import { restartJob } from './restarts/restart-job.ts'
+import restart from './restarts/restarts.post.ts'
 import { rollbackJob, snapshotJob } from './runs/rollback-job.ts'
 import rollback from './runs/rollback.post.ts'
 import runOfPlans from './runs/run.get.ts'
@@ -94,7 +99,7 @@ import run from './runs/run.post.ts'
 import runPlans from './runs/runs.post.ts'
 import removeSnapshot from './runs/snapshot.delete.ts'
 import { upgradeJob } from './runs/upgrade-job.ts'
-import type { Services } from './services.ts'
+import type { Services, Settings } from './services.ts'
 import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
 import publicSettings from './settings/public.get.ts'
@@ -132,6 +137,7 @@ export const functions: readonly AnyFunction[] = [
   containers, //    GET    /api/hypervisor/containers
   containerAction, // POST /api/hypervisor/containers/:vmid/:action
   hypervisorHost, // GET   /api/hypervisor/host
+  reboot, //        POST   /api/hypervisor/host/reboot
   containerTask, // GET    /api/hypervisor/tasks/:task
   install, //       POST   /api/install
   checkInstall, //  POST   /api/install/check
@@ -173,6 +179,7 @@ export const functions: readonly AnyFunction[] = [
   dropProtection, // DELETE /api/updates/protection/:target
   setProtection, // PUT    /api/updates/protection/:target
   remedies, //      POST   /api/updates/remedies
+  restart, //       POST   /api/updates/restarts
   run, //           POST   /api/updates/run
   runPlans, //      POST   /api/updates/runs
   runOfPlans, //    GET    /api/updates/runs/:id
@@ -206,13 +213,23 @@ export const sockets: readonly AnySocket[] = [
   output, //        GET    /ws/updates/:jobId
 ]
 
-export const jobKinds: readonly AnyJobKind[] = [checkJob, containerJob, remedyJob, rollbackJob, snapshotJob, upgradeJob]
+export const jobKinds: readonly AnyJobKind<Settings>[] = [
+  checkJob,
+  containerJob,
+  rebootJob,
+  remedyJob,
+  restartJob,
+  rollbackJob,
+  snapshotJob,
+  upgradeJob,
+]
 
 /** Periodic work, by name. */
 export const tasks: readonly Task<Services>[] = [
   checkDue, //          every 10 s
   maintainJobs, //      every 2 s
   monitorDatabase, //   every 20 s
+  noteStanding, //      every minute
   pruneAttempts, //     every minute
   pruneDeployments, //  every hour
   pruneOutput, //       every 10 minutes

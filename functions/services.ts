@@ -27,6 +27,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { PLANS_ACTIONS, PLANS_ERRORS } from './plans/codes.ts'
 import { PROTECTION_ACTIONS, PROTECTION_ERRORS } from './protection/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
+import { RESTARTS_ACTIONS, RESTARTS_ERRORS } from './restarts/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
 import { UPDATES_ACTIONS, UPDATES_ERRORS } from './updates/codes.ts'
@@ -68,6 +69,7 @@ export const ERRORS = {
   ...JOBS_AREA_ERRORS,
   ...CHECKS_ERRORS,
   ...HYPERVISOR_ERRORS,
+  ...RESTARTS_ERRORS,
   ...REGISTRY_ERRORS,
 }
 export type ErrorCode = keyof typeof ERRORS
@@ -83,6 +85,7 @@ export const AUDIT_ACTIONS = [
   ...JOBS_AREA_ACTIONS,
   ...CHECKS_ACTIONS,
   ...HYPERVISOR_ACTIONS,
+  ...RESTARTS_ACTIONS,
   ...TERMINAL_ACTIONS,
   ...MODULES_ACTIONS,
 ] as const

@@ -21,12 +21,15 @@ export class JobLost extends Error {
   /** The failure that the job's record and its last event report. */
   readonly failure: Failure
   readonly notes: readonly string[]
+  /** Whether processes of the job are left on the host. */
+  readonly isAtWork: boolean
 
-  constructor(code: Loss, notes: readonly string[] = []) {
+  constructor(code: Loss, notes: readonly string[] = [], isAtWork = false) {
     const failure = jobFailure(code)
     super(failure.message)
     this.failure = failure
     this.notes = notes
+    this.isAtWork = isAtWork
   }
 }
 
@@ -145,7 +148,7 @@ function afterMark(found: () => void, take: Take): Take {
   }
 }
 
-const END = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted)|(gone|foreign|exit).*)$/
+const END = /^ops-panel (?:(exit) (\d+) (\d+)|lost (\d+) (killed|rebooted|working)|(gone|foreign|exit).*)$/
 const NOTE = 'ops-panel note '
 
 /** Parses the line that `FOLLOW` ends with, and ignores all other text on stderr. */
@@ -163,6 +166,6 @@ async function outcome(stream: HostStream, hostOffset: number): Promise<JobOutco
   // A full disk may leave the file empty.
   if (word === 'exit') return new JobLost('job_code_missing', notes)
   if (hostOffset < Number(size ?? sizeWhenLost)) throw new SshError('lost', 'la connexion a été perdue')
-  if (loss) return new JobLost(loss === 'rebooted' ? 'host_rebooted' : 'job_killed', notes)
+  if (loss) return new JobLost(loss === 'rebooted' ? 'host_rebooted' : 'job_killed', notes, loss === 'working')
   return { code: Number(code), notes }
 }

@@ -1,11 +1,20 @@
 import type { JobPart } from '../db/jobs.ts'
 import type { Log } from '../platform/log.ts'
+import { retry } from '../platform/retry.ts'
 import { type Command, type Host, HOST_HELPER, script, SshError } from '../ssh/ssh.ts'
-import type { AnyJobKind, Ending, Leftovers } from './kind.ts'
+import type { Answering, Ending, LeftBy, Leftovers, Prepared } from './kind.ts'
 import { LeaseLost } from './output.ts'
-import { retryHost } from './retry.ts'
+import { programOf } from './program.ts'
+import { retryHost, retryStorage } from './retry.ts'
 import { RUN } from './runner.ts'
 import { ANSWER, CANCEL, CLEAN, START, withNotes } from './script.ts'
+
+/** The part of a kind of job that the host is asked for. */
+export interface HostJobKind {
+  prepare(args: unknown, host: Host, job: string): Promise<Prepared>
+  leftovers(args: unknown, host: Host, of: Omit<LeftBy, 'settings'>): Promise<Leftovers | undefined>
+  answer(args: unknown, question: string, by: Omit<Answering, 'settings'>): Promise<string[] | undefined>
+}
 
 /** Starts, cancels and removes one job on the host; `follow.ts` reads its output. */
 export interface HostJob {
@@ -16,48 +25,53 @@ export interface HostJob {
   start(beforeStart: () => Promise<void>, options: { askedBefore: boolean }): Promise<readonly JobPart[] | undefined>
   /** Ends the job and all its processes. */
   cancel(): Promise<void>
-  /** Returns the unfinished work of a job that was cancelled or lost; undefined when the host cannot be asked. */
-  leftovers(ending: Ending): Promise<Leftovers | undefined>
-  /** Answers a question of the running command. A failure is only logged: the command does not wait for ever. */
-  answer(question: string): Promise<void>
+  /**
+   * Returns the unfinished work of a job that was cancelled or lost; undefined when the host cannot be asked. Rejects
+   * when `signal` aborts.
+   */
+  leftovers(of: { ending: Ending; notes: readonly string[] }): Promise<Leftovers | undefined>
+  /**
+   * Answers a question of the running command; false when it was not answered. A failure is only logged: the command
+   * does not wait for ever. `signal` ends an answer that takes long.
+   */
+  answer(question: string, signal: AbortSignal): Promise<boolean>
   /** Removes the job's folder. A failure is only logged: a later start removes old folders. */
   clean(): Promise<void>
 }
 
 /** A start takes a few process starts; a runner that has not reported by then never will. */
 const START_MS = 30_000
+/** How long a look at what a job has left is tried again after a lost connection. */
+const LOOK_MS = 60_000
+const LOOK_AGAIN_MS = 1_000
 /** `CANCEL` gives processes 10 s to end, and kills them for 10 more. */
 const CANCEL_MS = 40_000
 
 export function createHostJob(
   { host, log, signal, clock }: { host: Host; log: Log; signal: AbortSignal; clock(): number },
-  kind: AnyJobKind,
+  kind: HostJobKind,
   { id, name, args, mostOutput }: { id: string; name: string; args: unknown; mostOutput: number },
 ): HostJob {
   const persisting = { log, signal, job: id, clock }
   return {
     async start(beforeStart, { askedBefore }) {
-      let start: Command | undefined
-      let parts: readonly JobPart[] | undefined
+      let prepared: Prepared | undefined
       let asked = askedBefore
       return retryHost(persisting, async () => {
         try {
-          if (!start) {
-            const prepared = await kind.prepare(args, host, id)
-            parts = prepared.parts
-            const isNoting = parts !== undefined || prepared.notes === true
-            const command = isNoting ? withNotes(name, prepared.command) : prepared.command
-            start = script(START, 'ops-panel-job', RUN, name, String(mostOutput), ...command)
-          }
+          prepared ??= await kind.prepare(args, host, id)
           await beforeStart()
-          const { code, stderr } = await host.exec(start, { rights: 'script', timeoutMs: START_MS })
-          if (code !== 0) throw new StartFailed(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
-          return parts
+          for (const command of startCommands({ name, mostOutput }, prepared)) {
+            const { code, stderr } = await host.exec(command, { rights: 'script', timeoutMs: START_MS })
+            if (code !== 0) throw new StartFailed(lastLine(stderr) || `la tâche n’a pas démarré (code ${code})`)
+          }
+          return prepared.parts
         } catch (error) {
-          // The host may have started the job although the answer was lost. Asking again is harmless.
-          asked ||= start !== undefined && error instanceof SshError && error.mayHaveBegun
+          // The host may have started the job, or have a piece of its program, although the answer was lost. Asking
+          // again is harmless.
+          asked ||= prepared !== undefined && error instanceof SshError && error.mayHaveBegun
           // A command that cannot be prepared for a reason other than SSH fails again on each attempt.
-          const unfit = start === undefined && !(error instanceof SshError)
+          const unfit = prepared === undefined && !(error instanceof SshError)
           const ours = error instanceof Error && !(error instanceof LeaseLost || error instanceof StartFailed)
           if ((!asked || unfit) && ours) throw new StartNotAttempted(error)
           throw error
@@ -73,23 +87,35 @@ export function createHostJob(
         })
         if (code !== 0) log.warn({ job: id, stderr }, 'a cancelled job left processes behind')
       }),
-    async leftovers(ending) {
+    async leftovers(of) {
       try {
-        return await kind.leftovers(args, host, { ending, id })
+        const since = clock()
+        // A connection that is lost just now would leave the record without what it is for.
+        const pauseAfter = (error: unknown) =>
+          error instanceof SshError && clock() - since < LOOK_MS ? LOOK_AGAIN_MS : undefined
+        return await retry(() => kind.leftovers(args, host, { ...of, id, signal }), pauseAfter, signal)
       } catch (error) {
+        // Another instance looks again, and ends the job.
+        if (signal.aborted) throw error
         log.warn({ job: id, err: error }, 'what a job left behind could not be looked at')
         return undefined
       }
     },
-    async answer(question) {
+    async answer(question, ending) {
+      const answering = { ...persisting, signal: AbortSignal.any([signal, ending]) }
+      const work = () => kind.answer(args, question, { id, host, signal: answering.signal })
       try {
-        const lines = await kind.answer(args, question)
-        if (!lines) return
-        await retryHost(persisting, () =>
+        const lines = await retryStorage(answering, () => retryHost(answering, work))
+        if (!lines) return true
+        const { code, stderr } = await retryHost(answering, () =>
           host.exec(script(ANSWER, 'ops-panel-job', name, question, ...lines), { rights: 'script' }),
         )
+        if (code !== 0) log.warn({ job: id, question, stderr }, 'the answer to a question of a job was not written')
+        return code === 0
       } catch (error) {
-        log.warn({ job: id, question, err: error }, 'a question of a job was not answered')
+        if (!answering.signal.aborted)
+          log.warn({ job: id, question, err: error }, 'a question of a job was not answered')
+        return false
       }
     },
     async clean() {
@@ -100,6 +126,17 @@ export function createHostJob(
       }
     },
   }
+}
+
+/** Returns the commands that start a job, in their order. The last one starts it; each may be repeated. */
+export function startCommands(
+  { name, mostOutput }: { name: string; mostOutput: number },
+  { command, parts, notes, program }: Prepared,
+): Command[] {
+  const isNoting = parts !== undefined || notes === true || program !== undefined
+  const { word, puts } = programOf(name, program)
+  const own = isNoting ? withNotes(name, command) : command
+  return [...puts, script(START, 'ops-panel-job', RUN, name, String(mostOutput), word, ...own)]
 }
 
 /** The host could not start a job. Its folder stays for inspection. */

@@ -7,7 +7,18 @@
 
 export { JOBS_ERRORS } from './codes.ts'
 export { jobEventFrames, JobId } from './events.ts'
-export { type AnyJobKind, defineJob, type EndedJob, type JobResult, type Leftovers, type Prepared } from './kind.ts'
+export {
+  type Answering,
+  type AnyJobKind,
+  type Concluding,
+  type Conclusion,
+  defineJob,
+  type EndedJob,
+  type JobResult,
+  type LeftBy,
+  type Leftovers,
+  type Prepared,
+} from './kind.ts'
 export { createJobs, type Jobs } from './manager.ts'
 export { betweenCharacters, cutText } from './output-text.ts'
 export { waitingParts } from './record.ts'

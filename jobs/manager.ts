@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
 import { followedJobs, type NewestOfKind } from '../db/job-list.ts'
-import { addJob, addRun, AlreadyQueued, type NewJob, PlanNotCurrent, QueueFull } from '../db/job-start.ts'
+import { addJob, addRun, type NewJob, QueueFull, StartRefused } from '../db/job-start.ts'
 import { endJob, findJob, type Followed, type JobRow, requestCancel } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
@@ -23,15 +23,14 @@ import { createJobQueue } from './queue.ts'
 import { createJobRelay } from './relay.ts'
 import { type JobRun, runJob } from './run.ts'
 
-export interface NewJobRequest {
+/** A job to start. `alone`, `onlyBeside` and `late`: see `NewJob`. */
+export interface NewJobRequest extends Pick<NewJob, 'alone' | 'onlyBeside' | 'late'> {
   kind: string
   args: unknown
   target: string
   startedBy: number
   /** The id of the plan that the job carries out. Its start uses the plan up, in one transaction. */
   plan?: string
-  /** Whether no other job of the kind may run or wait for the same target. */
-  alone?: boolean
   /** Makes the audit entry of the start, which is stored in one transaction with the job. */
   announce?(id: string): Statement
 }
@@ -40,9 +39,8 @@ export interface Jobs {
   /** The names of the kinds that can be started. */
   kinds: readonly string[]
   /**
-   * Records a job, starts it in the background and returns its id; throws `queue_full`, PlanNotCurrent, and
-   * AlreadyQueued. On demand (`onDemand`), returns only when the host has started the job or the job waits for another
-   * one.
+   * Records a job, starts it in the background and returns its id; throws `queue_full` and a StartRefused. On demand
+   * (`onDemand`), returns only when the host has started the job or the job waits for another one.
    */
   start(job: NewJobRequest): Promise<string>
   /** Starts all jobs of a run like `start`, of one kind and for one user, or none. Returns their ids in the same order. */
@@ -78,7 +76,7 @@ const UNKNOWN_MS = 30_000
 /** Proxies in front of a function host give up after 29 s or later. The next request continues the start. */
 const START_MS = 20_000
 
-export function createJobs({
+export function createJobs<settings>({
   db,
   host,
   hub,
@@ -86,6 +84,7 @@ export function createJobs({
   log,
   instance,
   kinds,
+  settings,
   mostOutput,
   elapsed = () => performance.now(),
   onDemand = false,
@@ -96,7 +95,8 @@ export function createJobs({
   clock: Clock
   log: Log
   instance: Instance
-  kinds: readonly AnyJobKind[]
+  kinds: readonly AnyJobKind<settings>[]
+  settings: settings
   /** Bytes of a job's output to keep, half of them from its beginning and half from its end. */
   mostOutput: number
   /** A monotonic clock in milliseconds. */
@@ -126,7 +126,7 @@ export function createJobs({
   const list = createJobList(db, elapsed)
   const relay = createJobRelay({ db, hub, log }, (id) => runs.has(id))
 
-  const kindOf = (name: string): AnyJobKind => {
+  const kindOf = (name: string): AnyJobKind<settings> => {
     const kind = byName.get(name)
     if (!kind) throw new Error(`no job of kind ${name}`)
     return kind
@@ -145,13 +145,13 @@ export function createJobs({
     if (job) hub.publish(job.topic, phaseEvent(job.event, job.at, phase))
   }
 
+  const services = { db, host, clock, elapsed, log, writer, queue, mostOutput, settings, ended, phased }
   const run = (row: JobRow): void => {
-    const { id } = row
-    const kind = kindOf(row.kind)
+    const [{ id, output_size: at }, kind] = [row, kindOf(row.kind)]
     const { event } = kind
-    const here = { topic: jobTopic(event, id), event, at: row.output_size }
+    const here = { topic: jobTopic(event, id), event, at }
     published.set(id, here)
-    const started = runJob({ db, host, clock, elapsed, log, writer, queue, mostOutput, ended, phased }, kind, row)
+    const started = runJob(services, kind, row)
     runs.set(id, started)
     started.done
       .catch((error: unknown) => log.error({ job: id, err: error }, 'the end of a job could not be recorded'))
@@ -219,9 +219,10 @@ export function createJobs({
     for (const id of unknown.keys()) if (!orphans.some((orphan) => orphan.id === id)) unknown.delete(id)
   }
 
-  const newJob = (name: string, { args, target, startedBy, plan, alone, announce }: NewJobRequest) => {
+  const newJob = (name: string, { args, target, startedBy, plan, announce, ...more }: NewJobRequest) => {
     const now = clock()
     const job: NewJob = {
+      ...more,
       id: newJobId(now),
       folder: newJobFolder(),
       kind: name,
@@ -230,8 +231,7 @@ export function createJobs({
       target,
       started_at: timestamp(now),
       started_by: startedBy,
-      ...(plan !== undefined && { plan_id: plan }),
-      ...(alone && { alone }),
+      plan_id: plan,
     }
     return { job, more: announce ? [announce(job.id)] : [] }
   }
@@ -245,7 +245,7 @@ export function createJobs({
       // a slow database the lease may have expired, and another instance may have taken a job over.
       for (const found of await followedJobs(db, added)) if (!stopped) run(found)
     } catch (error) {
-      if (error instanceof PlanNotCurrent || error instanceof AlreadyQueued) throw error
+      if (error instanceof StartRefused) throw error
       if (error instanceof QueueFull) throw queueFull(error, kindOf(name).bounds)
       // A job that has a follower runs: its withdrawal could come after its start on the host.
       for (const id of ids) if (!runs.has(id)) failedStarts.add(id)
@@ -259,8 +259,8 @@ export function createJobs({
     kinds: [...byName.keys()],
     async start(request) {
       const { job, more } = newJob(request.kind, request)
-      const add = async () => [await addJob(db, job, lease, more, kindOf(request.kind).bounds)]
-      await startRows(request.kind, [job.id], add)
+      const { bounds } = kindOf(request.kind)
+      await startRows(request.kind, [job.id], async () => [await addJob(db, job, lease, more, bounds)])
       return job.id
     },
     async startRun(id, requests) {
@@ -290,10 +290,9 @@ export function createJobs({
       relay.stop()
       for (const job of runs.values()) job.release()
       await Promise.allSettled(Array.from(runs.values(), ({ done }) => done))
-      const released = failedStarts.withdraw().then(() => releaseLeases(db, instance.id))
-      await released.catch((error: unknown) =>
-        log.warn({ err: error }, 'running jobs could not be given up; others take them in a moment'),
-      )
+      const kept = 'running jobs could not be given up; others take them in a moment'
+      const withdrawn = failedStarts.withdraw().then(() => releaseLeases(db, instance.id))
+      await withdrawn.catch((error: unknown) => log.warn({ err: error }, kept))
     },
   }
 }

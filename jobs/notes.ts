@@ -5,7 +5,10 @@
 import * as z from 'zod'
 import { parseJson } from '../platform/untrusted.ts'
 
-/** `{"phase": word}`: the phase that begins. `{"ask": word}`: a question, for whose answer the command waits. */
+/**
+ * `{"phase": word}`: the phase that begins. `{"ask": question}`: a question, for whose answer the command waits. Its
+ * answer is a file with this name at its end.
+ */
 const Note = z.object({
   phase: z
     .string()
@@ -13,48 +16,76 @@ const Note = z.object({
     .optional(),
   ask: z
     .string()
-    .regex(/^[a-z_0-9]{1,30}$/)
+    .regex(/^[a-z][a-z0-9_-]{0,79}$/)
     .optional(),
 })
 
-/** Notes that come at once are taken together: a new follower gets all earlier ones, and only the last one counts. */
+/** Notes that come at once are taken together: only the last one counts. */
 const TOGETHER_MS = 20
 
 /** The notes of one job, in the order in which its command writes them. */
 export interface LiveNotes {
   take(note: string): void
-  /** Settles when all notes taken so far have had their effect. */
+  /** Says that a new connection begins, which repeats the notes from the first one on. */
+  again(): void
+  /** Settles when the phases of all notes taken so far have had their effect. */
   settled(): Promise<void>
+  /** Ends an answer that is not complete. */
+  close(): void
 }
 
-/** `phase` and `answer` are called one after another, and must not reject. */
+/**
+ * `phase` is called for one phase after another. `answer` may take as long as the command waits, and resolves with
+ * whether it has answered: a question is answered once, and again after a failure when its note comes again. The next
+ * question ends it. Both must not reject. `known` is the phase that an earlier follower
+ * has recorded. Each phase comes once in the notes, so those before the known one are old: they would take the job back.
+ */
 export function createLiveNotes({
+  known,
   phase,
   answer,
 }: {
+  known: string | undefined
   phase(phase: string): Promise<void>
-  answer(question: string): Promise<void>
+  answer(question: string, signal: AbortSignal): Promise<boolean>
 }): LiveNotes {
   let waiting: z.infer<typeof Note>[] = []
   let work: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  let last: string | undefined
+  let last = known
+  let isRepeated = known !== undefined
   const answered = new Set<string>()
+  let asked: { question: string; ending: AbortController } | undefined
+
+  const ask = (question: string) => {
+    if (answered.has(question) || asked?.question === question) return
+    asked?.ending.abort()
+    const own = { question, ending: new AbortController() }
+    asked = own
+    void answer(question, own.ending.signal).then((isAnswered) => {
+      if (isAnswered) answered.add(question)
+      if (asked === own) asked = undefined
+    })
+  }
 
   const review = () => {
     clearTimeout(timer)
     timer = undefined
     const notes = waiting
     waiting = []
-    const begun = notes.findLast((note) => note.phase !== undefined)?.phase
+    const phases: string[] = []
+    for (const { phase: begun } of notes) {
+      if (begun === undefined) continue
+      if (!isRepeated && begun !== last) phases.push(begun)
+      else if (begun === last) isRepeated = false
+    }
+    const begun = phases.at(-1)
+    last = begun ?? last
     // A command that has noted more since then no longer waits.
-    const question = notes.at(-1)?.ask
+    const question = isRepeated ? undefined : notes.at(-1)?.ask
     work = work.then(async () => {
-      if (begun !== undefined && begun !== last) await phase(begun)
-      last = begun ?? last
-      if (question === undefined || answered.has(question)) return
-      answered.add(question)
-      await answer(question)
+      if (begun !== undefined) await phase(begun)
+      if (question !== undefined) ask(question)
     })
   }
 
@@ -65,9 +96,16 @@ export function createLiveNotes({
       waiting.push(note)
       timer ??= setTimeout(review, TOGETHER_MS)
     },
+    again() {
+      if (timer !== undefined) review()
+      isRepeated = last !== undefined
+    },
     settled() {
       if (timer !== undefined) review()
       return work
+    },
+    close() {
+      asked?.ending.abort()
     },
   }
 }

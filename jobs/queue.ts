@@ -3,6 +3,7 @@
  * up everybody else's.
  */
 import { AT_ONCE_OF_RUNS, type QueuedJob, queuedJobs, takeTurn } from '../db/job-list.ts'
+import { EVERY_QUEUE } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import type { Log } from '../platform/log.ts'
 import { LeaseLost } from './output.ts'
@@ -33,8 +34,9 @@ interface Waiting {
 }
 
 /**
- * A job with the queue `''` never waits; `a/*` conflicts with `a/1`, `a/2` and all other `a/…`. Of the jobs of all runs
- * of one user, a few work at a time. One query serves all waiting jobs.
+ * A job with the queue `''` waits only for one with `EVERY_QUEUE`, which conflicts with all jobs; `a/*` conflicts with
+ * `a/1`, `a/2` and all other `a/…`. Of the jobs of all runs of one user, a few work at a time. One query serves all
+ * waiting jobs.
  */
 export function createJobQueue(db: Database, log: Log): JobQueue {
   const waiting = new Set<Waiting>()
@@ -127,17 +129,23 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
   }
 }
 
-/** The jobs ahead of a job that conflict with it, or else those that work and use up the turns of its user's runs. */
+/**
+ * The jobs ahead of a job that conflict with it, or else those of its run that come before, or else those that work and
+ * use up the turns of its user's runs.
+ */
 function jobsAhead(jobs: readonly QueuedJob[], own: QueuedJob): QueuedJob[] {
   if (own.begun) return []
   const conflicting = jobs.slice(0, jobs.indexOf(own)).filter((job) => conflict(job.queue, own.queue))
   if (own.run_id === null || conflicting.length > 0) return conflicting
+  const former = jobs.filter((job) => job.run_id === own.run_id && job.late < own.late)
+  if (former.length > 0) return former
   // A job that waits for another target does not hold up the rest of its run.
   const mates = jobs.filter((job) => job.begun && job.run_id !== null && job.started_by === own.started_by)
   return mates.length < AT_ONCE_OF_RUNS ? [] : mates
 }
 
 function conflict(one: string, other: string): boolean {
+  if (one === EVERY_QUEUE || other === EVERY_QUEUE) return true
   if (one === '' || other === '') return false
   return one === other || covers(one, other) || covers(other, one)
 }

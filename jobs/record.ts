@@ -13,6 +13,8 @@ export interface JobRecord {
   current(): Promise<JobRow>
   /** Appends a text of the service to the output, starting on a new line. Adds no line break at the end. */
   appendText(text: string): Promise<void>
+  /** Adds a line of the service to the output, unless the end of the output has it. */
+  tell(line: string): Promise<void>
   /** Records that the host has the job, and its parts unless they are recorded already. */
   launched(parts?: readonly JobPart[]): Promise<void>
   /**
@@ -34,6 +36,8 @@ export interface JobEndings {
 }
 
 const NEWLINE = 10
+/** Bytes at the end of the output in which a told line is looked for. */
+const TOLD = 8 * 1024
 
 /** `stored` repeats a query until the database answers. */
 export function createJobRecord(
@@ -73,6 +77,10 @@ export function createJobRecord(
   return {
     current: () => stored(read),
     appendText,
+    async tell(line) {
+      const told = await stored(async () => lastBytes(await read(), TOLD))
+      if (!told.toString().split('\n').includes(line)) await appendText(`${line}\n`)
+    },
     async launched(parts) {
       if (!(await stored(() => markLaunched(db, job, parts)))) throw new LeaseLost(`job ${id} is followed elsewhere`)
     },

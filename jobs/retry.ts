@@ -4,17 +4,22 @@ import { retry } from '../platform/retry.ts'
 import { Failure } from '../runtime/errors.ts'
 import { SshError } from '../ssh/ssh.ts'
 
-/** How long work is retried at a host that does not answer. */
-const PATIENCE_MS = 300_000
-/** A refused password is retried for a shorter time, because wrong passwords lock accounts. */
-const REFUSED_MS = 30_000
+/** How long work is retried, in milliseconds. */
+export interface Patience {
+  /** At a host that does not answer. */
+  away: number
+  /** At a host that refuses the password: for a shorter time, because wrong passwords lock accounts. */
+  refused: number
+}
+
+const PATIENCE: Patience = { away: 300_000, refused: 30_000 }
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
 
 /**
  * Retries work at the host with backoff whenever the connection is lost, and rejects with the last error after five
- * minutes. The work calls `connected` when the host answers, which resets the time and the backoff. Incomplete or wrong
- * settings count as a lost connection, because an administrator may be correcting them.
+ * minutes, or after the time in `patience`. The work calls `connected` when the host answers, which resets the time and
+ * the backoff. Incomplete or wrong settings count as a lost connection, because an administrator may be correcting them.
  */
 export async function retryHost<result>(
   {
@@ -22,7 +27,8 @@ export async function retryHost<result>(
     signal,
     job,
     clock = () => performance.now(),
-  }: { log: Log; signal: AbortSignal; job: string; clock?(): number },
+    patience = PATIENCE,
+  }: { log: Log; signal: AbortSignal; job: string; clock?(): number; patience?: Patience | undefined },
   work: (connected: () => void) => Promise<result>,
 ): Promise<result> {
   let since: number | undefined
@@ -34,8 +40,8 @@ export async function retryHost<result>(
   const pauseAfter = (error: unknown): number | undefined => {
     if (!(error instanceof SshError || error instanceof Failure)) return undefined
     since ??= clock()
-    const patience = error instanceof SshError && error.reason === 'bad_credentials' ? REFUSED_MS : PATIENCE_MS
-    if (clock() - since >= patience) return undefined
+    const isRefused = error instanceof SshError && error.reason === 'bad_credentials'
+    if (clock() - since >= (isRefused ? patience.refused : patience.away)) return undefined
     const pause = wait
     wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
     log.warn({ job, err: error, wait: pause }, 'the host is not reached; once more in a moment')

@@ -4,14 +4,14 @@
  */
 import { type JobEnd, type JobRow, setPhase } from '../db/jobs.ts'
 import { type Database, StorageError } from '../db/libsql/database.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { type Failure, translate } from '../runtime/errors.ts'
-import type { Host } from '../ssh/ssh.ts'
+import { type Host, SshError } from '../ssh/ssh.ts'
 import { jobFailure } from './codes.ts'
 import { followOutput, JobLost, type JobOutcome } from './follow.ts'
 import { createHostJob, StartNotAttempted, StartFailed } from './host-job.ts'
-import type { AnyJobKind, EndedJob, JobResult, Leftovers } from './kind.ts'
+import type { Answering, AnyJobKind, Conclusion, EndedJob, JobResult, LeftBy, Leftovers } from './kind.ts'
 import { createLiveNotes } from './notes.ts'
 import { LeaseLost, type OutputWriter } from './output.ts'
 import { createJobProgress } from './progress.ts'
@@ -19,7 +19,7 @@ import type { JobQueue } from './queue.ts'
 import { createJobRecord } from './record.ts'
 import { retryHost, retryStorage } from './retry.ts'
 
-export interface JobServices {
+export interface JobServices<settings> {
   db: Database
   host: Host
   clock: Clock
@@ -29,6 +29,8 @@ export interface JobServices {
   writer: OutputWriter
   queue: JobQueue
   mostOutput: number
+  /** The settings for kinds that read some. */
+  settings: settings
   /** Called with the row of each job whose end has been recorded. */
   ended(job: JobRow): void
   /** Called when a running job has begun another phase, after it was recorded. */
@@ -50,7 +52,7 @@ export interface JobRun {
 }
 
 /** Continues a job from the state in its row to its end, and records the end. */
-export function runJob(services: JobServices, kind: AnyJobKind, row: JobRow): JobRun {
+export function runJob<settings>(services: JobServices<settings>, kind: AnyJobKind<settings>, row: JobRow): JobRun {
   const released = new AbortController()
   const cancelled = new AbortController()
   const work = createWork(services, kind, row, { released: released.signal, cancelled: cancelled.signal })
@@ -75,7 +77,12 @@ interface Signals {
   cancelled: AbortSignal
 }
 
-function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { released, cancelled }: Signals) {
+function createWork<settings>(
+  services: JobServices<settings>,
+  kind: AnyJobKind<settings>,
+  row: JobRow,
+  { released, cancelled }: Signals,
+) {
   const { host, elapsed, log, writer, queue, mostOutput } = services
   const { id, epoch } = row
   const persisting = { log, signal: released, job: id, clock: elapsed }
@@ -84,7 +91,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   const progress = createJobProgress()
   const name = row.folder ?? id
   const args: unknown = JSON.parse(row.args)
-  const hostJob = createHostJob({ host, ...persisting }, kind, { id, name, args, mostOutput })
+  const ofHost = {
+    prepare: (...of: [args: unknown, host: Host, job: string]) => stored(() => kind.prepare(...of, services.db)),
+    leftovers: (given: unknown, at: Host, of: Omit<LeftBy, 'settings'>) =>
+      kind.leftovers(given, at, { ...of, settings: services.settings }),
+    answer: (given: unknown, question: string, by: Omit<Answering, 'settings'>) =>
+      kind.answer(given, question, { ...by, settings: services.settings }),
+  }
+  const hostJob = createHostJob({ host, ...persisting }, ofHost, { id, name, args, mostOutput })
   const result = async (ended: Omit<EndedJob, 'db'>): Promise<JobResult> => {
     try {
       return await kind.result(args, { ...ended, db: services.db })
@@ -97,9 +111,11 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
   }
 
   const live = createLiveNotes({
+    known: row.phase ?? undefined,
     async phase(phase) {
+      const at = timestamp(services.clock())
       try {
-        if (await stored(() => setPhase(services.db, row, phase))) services.phased(id, phase)
+        if (await stored(() => setPhase(services.db, row, { phase, at }))) services.phased(id, phase)
       } catch (error) {
         if (!released.aborted) log.error({ job: id, err: error }, 'the phase of a job could not be recorded')
       }
@@ -134,12 +150,14 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     progress.launched()
   }
 
+  const following = { ...persisting, patience: kind.absence?.patience }
   const follow = (): Promise<JobOutcome> =>
-    retryHost(persisting, (connected) =>
+    retryHost(following, (connected) =>
       stored(async () => {
         const at = await record.current()
         const output = writer.open(at)
         const received = () => progress.receives(output)
+        live.again()
         try {
           const follower = { host, output, signal: released, attached: connected, received, noted: live.take }
           return await followOutput(follower, at)
@@ -176,6 +194,31 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     return outcome
   }
 
+  /** The end of the command: its exit code, or how it was lost. */
+  const commandEnd = async () => {
+    try {
+      return { ...(await run()), lost: undefined }
+    } catch (error) {
+      if (!(error instanceof JobLost)) throw error
+      return { code: null, notes: error.notes, lost: error }
+    }
+  }
+
+  /** The end that the kind finds for a job that nobody has cancelled; undefined keeps that of the command. */
+  const conclude = async (code: number | null, notes: readonly string[]): Promise<Conclusion | undefined> => {
+    if (!kind.conclude || cancelled.aborted) return undefined
+    progress.waits()
+    const signal = AbortSignal.any([released, cancelled])
+    const of = { id, code, notes, settings: services.settings, signal, tell: record.tell }
+    const work = (answered: () => void) => stored(async () => kind.conclude?.(args, host, { ...of, answered }))
+    try {
+      return await retryHost({ ...following, signal }, work)
+    } catch (error) {
+      if (cancelled.aborted && !released.aborted) return undefined
+      throw error
+    }
+  }
+
   interface Outcome {
     end: JobEnd
     allRead: boolean
@@ -185,7 +228,10 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
 
   const outcome = async (): Promise<Outcome> => {
     try {
-      const { code, notes } = await run()
+      const { code, notes, lost } = await commandEnd()
+      const concluded = await conclude(code, notes)
+      if (concluded) return { ...concludedBy(concluded, code), allRead: true, notes }
+      if (lost) throw lost
       return { end: { status: 'success', error: null, error_code: null, exit_code: code }, allRead: true, notes }
     } catch (error) {
       if (released.aborted || error instanceof LeaseLost) throw error
@@ -193,14 +239,16 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       // The job was cancelled while it was queued.
       if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false, notes: [] }
       const cause = error instanceof StartNotAttempted ? error.cause : error
-      const { message, code } = failureOf(cause)
+      const { message, code } = (isLaunched && isAway(cause) && kind.absence?.failure()) || failureOf(cause)
       // A failure of the host or of the request needs no stack.
       const isExpected = code !== 'internal'
       log.warn({ job: id, code, ...(isExpected ? { reason: message } : { err: error }) }, 'job failed')
       const isLost = error instanceof JobLost
-      const left = isLost && !cancelled.aborted ? await hostJob.leftovers('lost') : undefined
       const notes = isLost ? error.notes : []
-      return { end: { ...end, error: message, error_code: code }, allRead: isLost, notes, left }
+      const left = isLost && !cancelled.aborted ? await hostJob.leftovers({ ending: 'lost', notes }) : undefined
+      const rest = isLost && error.isAtWork ? [STILL_AT_WORK] : []
+      const told = left || rest.length > 0 ? { ...left, lines: [...rest, ...(left?.lines ?? [])] } : undefined
+      return { end: { ...end, error: message, error_code: code }, allRead: isLost, notes, left: told }
     }
   }
 
@@ -210,7 +258,7 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
     async runToEnd(): Promise<void> {
       try {
         const { end, allRead, notes, left } = await outcome()
-        const leftovers = () => hostJob.leftovers('cancelled')
+        const leftovers = () => hostJob.leftovers({ ending: 'cancelled', notes })
         const at = await record.end(end, { notes, left, leftovers, result })
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
@@ -219,9 +267,25 @@ function createWork(services: JobServices, kind: AnyJobKind, row: JobRow, { rele
       } catch (error) {
         if (!(released.aborted || error instanceof LeaseLost)) throw error
         log.info({ job: id }, 'job let go')
+      } finally {
+        live.close()
       }
     },
   }
+}
+
+const STILL_AT_WORK = 'Des programmes de la tâche travaillent encore sur l’hôte.'
+
+/** The end of a job as its kind has found it, with the lines for the end of its output. */
+function concludedBy({ failure, ...left }: Conclusion, code: number | null): { end: JobEnd; left: Leftovers } {
+  if (!failure) return { end: { status: 'success', error: null, error_code: null, exit_code: 0 }, left }
+  const end = { status: 'error', error: failure.message, error_code: failure.code, exit_code: code } as const
+  // The record of a command without an exit code has the message in place of the output.
+  return { end, left: { ...left, lines: code === null ? left.lines : [...left.lines, failure.message] } }
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof SshError && error.reason !== 'bad_credentials' && error.reason !== 'host_key_changed'
 }
 
 /** The failure to record for a job that ended with an error. */

@@ -1,4 +1,6 @@
 import { type Command, script } from '../ssh/ssh.ts'
+import { FIND, PLACE } from './folder-script.ts'
+import { PROGRAM } from './program.ts'
 
 /**
  * The shell side of a detached job: constant POSIX scripts that run on the host as `sh -c SCRIPT name arguments…`. All
@@ -18,38 +20,15 @@ import { type Command, script } from '../ssh/ssh.ts'
  * | `exit`    | `<exit code> <size of output>`, renamed into place when the command ended                  |
  * | `notes`   | the lines that the command writes to descriptor 9, apart from its output (`withNotes`)      |
  * | `answer-…`| what the service tells the command, for one question each (`ANSWER`)                        |
+ * | `program` | the program of a job that has one (`program.ts`)                                            |
  * | `copier`  | of a job that version 0.1 started: the pid of the process that copies the output           |
  */
 
-/** The folder on the host with the jobs' folders; a random word follows. `/var/tmp` survives a reboot. */
-export const JOBS_FOLDER = '/var/tmp/ops-panel-jobs-'
-/** The folder of one job of version 0.1; the job's name follows. */
-const FORMER_FOLDER = '/var/tmp/ops-panel-job-'
-
-/**
- * Sets `job` to the folder of the name `$1`: an existing one, also of version 0.1, or the path for a new one in a
- * folder of the account. Two such folders exist when two starts made one at the same time. `job` is empty when the
- * account has none. Each path is tested once, because a second test may give another result.
- */
-const FIND = `
-find_job() {
-  job=
-  for own in $(find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" 2>/dev/null); do
-    job=$own/$1
-    [ ! -d "$job" ] || return 0
-  done
-  [ -z "$(find "${FORMER_FOLDER}$1" -maxdepth 0 -type d -uid "$(id -u)" 2>/dev/null)" ] || job=${FORMER_FOLDER}$1
-}
-is_foreign() {
-  for other in ${JOBS_FOLDER}*/"$1" ${FORMER_FOLDER}"$1"; do
-    [ ! -d "$other" ] || return 0
-  done
-  return 1
-}
-`
-
 /** Longer than the notes of any command. */
 const MAX_NOTES = 1024 * 1024
+
+/** How often, five times a second, the end of what a killed runner has left is waited for. */
+const REST_TRIES = 100
 
 /** `$0` of the script that opens the file of the notes. */
 const NOTES_NAME = 'ops-panel-notes'
@@ -58,33 +37,41 @@ const NOTES_NAME = 'ops-panel-notes'
 export const OUTPUT_MARK = 'ops-panel output'
 
 /**
- * `START <RUN> <name> <most bytes of output> <command> <argument>…` starts the job once: a second call for the same
- * name finds it started. Returns as soon as the runner has written `process`. Removes folders of the account's jobs
- * that are more than a week old. Unsets the variables that change how Perl reads or writes.
+ * `START <RUN> <name> <most bytes of output> <program> <command> <argument>…` starts the job once: a second call for
+ * the same name finds it started. Returns as soon as the runner has written `process`. `<program>` is `-`, or names a
+ * program whose pieces `PUT` has written; the job does not start unless they give exactly that program. Removes what
+ * jobs of the account have left that is more than a week old. Unsets the variables that change how Perl reads or writes.
  */
-export const START = `${FIND}
+export const START = `${FIND}${PLACE}${PROGRAM}
 umask 077
-run=$1 name=$2 most=$3 runner=
-shift 3
+run=$1 name=$2 most=$3 program=$4 runner=
+shift 4
 if ! command -v perl >/dev/null; then
+  forget_program "$name"
   echo 'perl manque sur l’hôte' >&2
   exit 69
 fi
-find_job "$name"
-if [ -z "$job" ]; then
-  own=$(mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX) && chmod 711 "$own" || exit 73
-  job=$own/$name
-fi
+place_job "$name"
 if mkdir "$job" 2>/dev/null; then
   find /var/tmp -maxdepth 1 -name 'ops-panel-job-*' -user "$(id -u)" -mtime +7 -exec rm -rf {} + 2>/dev/null
   find "\${job%/*}" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} + 2>/dev/null
   : >"$job/output"
   # A follower that comes at once finds the file of the notes, and reads it live.
   [ "\${4-}" != ${NOTES_NAME} ] || : >"$job/notes"
+  if [ "$program" != - ]; then
+    put_together "$name" "$program" >"$job/program"
+    found=$(sha256sum <"$job/program")
+    forget_program "$name"
+    if [ "\${found%% *}" != "\${program%-*}" ]; then
+      echo "$job: the program of the job is not whole (is the disk full?)" >&2
+      exit 75
+    fi
+  fi
   unset PERL5OPT PERL5LIB PERL5DB PERL_UNICODE PERLIO
   setsid perl -e "$run" "$job" "$most" "$@" </dev/null >/dev/null 2>&1 &
   runner=$!
 elif [ ! -d "$job" ]; then
+  forget_program "$name"
   echo "$job: cannot be created" >&2
   exit 73
 fi
@@ -94,6 +81,7 @@ until [ -s "$job/process" ]; do
   if [ "$tries" -gt 1000 ] || { [ -n "$runner" ] && ! kill -0 "$runner" 2>/dev/null; }; then
     [ -s "$job/process" ] && break
     [ -z "$runner" ] || kill -s KILL "$runner" 2>/dev/null
+    forget_program "$name"
     echo "$job: the job did not start (is the disk full?)" >&2
     exit 75
   fi
@@ -106,7 +94,8 @@ done
  * ended. Any text before that line comes from the account's start-up files. Ends with one line on stderr:
  *
  * - `ops-panel exit <code> <bytes>`;
- * - `ops-panel lost <bytes> <word>`: the runner is gone without an exit code, `rebooted` with the host or `killed`;
+ * - `ops-panel lost <bytes> <word>`: the runner is gone without an exit code, `rebooted` with the host or `killed`, or
+ *   `working` where processes of the job's session are left: their end is waited for, but not for ever;
  * - `ops-panel gone`: there is no such folder;
  * - `ops-panel foreign`: the folder belongs to another account.
  *
@@ -128,7 +117,21 @@ running() {
   s=$(cat "/proc/$pid/stat" 2>/dev/null) || return 1
   s=\${s##*) }
   set -- $s
-  [ "\${20}" = "$started" ]
+  [ "$1" != Z ] && [ "\${20}" = "$started" ]
+}
+# Whether the session has processes without its leader: until the last of them ends, nothing else gets its number.
+remains() {
+  if s=$(cat "/proc/$pid/stat" 2>/dev/null); then
+    s=\${s##*) }
+    set -- $s
+    [ "\${20}" = "$started" ] || return 1
+  fi
+  for stat in /proc/[0-9]*/stat; do
+    read -r s 2>/dev/null <"$stat" || continue
+    set -- \${s##*) }
+    [ "$4" != "$pid" ] || [ "$1" = Z ] || return 0
+  done
+  return 1
 }
 exec 3<&0
 echo '${OUTPUT_MARK}'
@@ -143,6 +146,8 @@ if running; then
   watch=$!
   wait "$tail" $noted
   kill "$watch" 2>/dev/null
+  # Only the end of stdin ends it before the job.
+  ! running || exit 0
 else
   tail -c "+$((skip + 1))" "$job/output"
 fi
@@ -151,7 +156,18 @@ if [ -e "$job/exit" ]; then
   echo "ops-panel exit $line" >&2
 else
   why=killed
-  [ -z "$boot" ] || [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ] || why=rebooted
+  if [ -z "$boot" ]; then
+    :
+  elif [ "$boot" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then
+    why=rebooted
+  else
+    tries=0
+    while why=working && remains && [ "$tries" -lt ${REST_TRIES} ]; do
+      tries=$((tries + 1))
+      sleep 0.2
+    done
+    remains || why=killed
+  fi
   echo "ops-panel lost $(wc -c <"$job/output") $why" >&2
 fi
 [ ! -s "$job/notes" ] || head -c ${MAX_NOTES} "$job/notes" | sed 's/^/ops-panel note /' >&2
@@ -165,10 +181,15 @@ export function withNotes(name: string, command: Command): Command {
   return script(NOTING, NOTES_NAME, name, ...command)
 }
 
-/** `NOTING <name> <command> <argument>…` */
+/** `NOTING <name> <command> <argument>…`. The program of the job, if it has one, becomes the first argument. */
 export const NOTING = `${FIND}
 find_job "$1"
 shift
+if [ -f "$job/program" ]; then
+  with=$1
+  shift
+  set -- "$with" "$job/program" "$@"
+fi
 exec "$@" 9>"$job/notes"
 `
 
@@ -182,8 +203,9 @@ shift 2
 printf '%s\\n' "$@" >"$file.new" && mv "$file.new" "$file"
 `
 
-/** `CLEAN <name>` removes the job's folder if it belongs to the account. */
-export const CLEAN = `${FIND}
+/** `CLEAN <name>` removes the job's folder if it belongs to the account, and pieces of its program. */
+export const CLEAN = `${FIND}${PROGRAM}
+forget_program "$1"
 find_job "$1"
 [ -z "$job" ] || rm -rf "$job"
 `

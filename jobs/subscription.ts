@@ -60,8 +60,8 @@ export async function subscribeToJob(
       else if (next.start === sent) {
         sent = next.seq
         void socket.send(next)
-      } else if (next.seq > sent) {
-        // The job has a new follower. The output in the gap is stored.
+      } else if (next.seq > sent || next.start === next.seq) {
+        // The job has a new follower: the output in the gap is stored. Or another phase begins before what was sent.
         live = false
         latest = next.seq
         void catchUp().catch(fail)
@@ -86,8 +86,10 @@ export async function subscribeToJob(
     for (;;) {
       const job = await findJob(db, id)
       if (!job) return socket.close('missing')
+      // A running job may come to what the client has: after a rollback of the service's own data, less is stored.
+      const known = job.status === 'running' ? sent : Math.min(sent, job.output_size)
       // Output that retention has removed is skipped.
-      sent = Math.max(Math.min(sent, job.output_size), job.output_from)
+      sent = Math.max(known, job.output_from)
       const chunks = await readOutput(db, id, sent, REPLAY)
       for (const chunk of chunks) {
         for (const piece of outputEvents(event, chunk)) {
@@ -102,7 +104,7 @@ export async function subscribeToJob(
       if (job.status !== 'running') return last(finalFrame(topic, finalEvent(event, job)))
       live = true
       const current = job.phase === null ? undefined : frame(topic, phaseEvent(event, sent, job.phase))
-      const phase = begun ?? current
+      const phase = begun && begun.seq >= sent ? begun : current
       begun = undefined
       if (phase) void socket.send(phase)
       return jobs.relay(event, id, sent)

@@ -19,6 +19,46 @@ export const route = computed(() => match(address.value))
 type Guard = (go: () => void) => boolean
 let guard: Guard | undefined
 
+/** Something that is open over the page, with an entry of its own in the history. */
+interface Cover {
+  close(): void
+}
+let cover: Cover | undefined
+/** The work that waits until the entry of a cover is gone from the history; undefined while none is going. */
+let waiting: (() => void)[] | undefined
+
+/**
+ * Gives something that opens over the page an entry in the history, so that the way back closes it and leaves the page where it is. Call the
+ * returned function when it has closed in another way.
+ */
+export function coverPage(close: () => void): () => void {
+  const own = { close }
+  afterReturn(() => {
+    cover = own
+    history.pushState({ isCover: true }, '')
+  })
+  return () => {
+    afterReturn(() => {
+      if (cover !== own) return
+      cover = undefined
+      // A navigation has taken the place of the entry.
+      if (!isAtCover()) return
+      waiting = []
+      history.back()
+    })
+  }
+}
+
+function isAtCover(): boolean {
+  return history.state?.isCover === true
+}
+
+/** Changes the history once it is at rest: a step back takes a moment. */
+function afterReturn(change: () => void): void {
+  if (waiting) waiting.push(change)
+  else change()
+}
+
 function here(): string {
   return location.pathname + location.search
 }
@@ -52,11 +92,12 @@ function decode(step: string): string {
 
 /** Navigates to an address of the panel. `replace` removes the current entry from the history. */
 export function go(to: string, { replace = false } = {}): void {
-  const leave = () => {
-    if (replace) history.replaceState(null, '', to)
-    else history.pushState(null, '', to)
-    arrive()
-  }
+  const leave = () =>
+    afterReturn(() => {
+      if (replace || isAtCover()) history.replaceState(null, '', to)
+      else history.pushState(null, '', to)
+      arrive()
+    })
   if (replace || !guard || guard(leave)) leave()
 }
 
@@ -65,6 +106,7 @@ export function go(to: string, { replace = false } = {}): void {
  * navigation: the page stays, and the history gets no entry.
  */
 export function keepInQuery(values: Readonly<Record<string, string | undefined>>): void {
+  if (waiting) return void waiting.push(() => keepInQuery(values))
   const query = new URLSearchParams(location.search)
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) query.delete(name)
@@ -72,7 +114,7 @@ export function keepInQuery(values: Readonly<Record<string, string | undefined>>
   }
   const search = query.size > 0 ? `?${query}` : ''
   if (search === location.search) return
-  history.replaceState(null, '', location.pathname + search)
+  history.replaceState(history.state, '', location.pathname + search)
   address.value = here()
 }
 
@@ -95,6 +137,17 @@ function arrive(): void {
 /** Handles links to the panel's own pages without a reload. */
 export function startRouter(): void {
   addEventListener('popstate', () => {
+    if (waiting) {
+      const changes = waiting
+      waiting = undefined
+      for (const change of changes) afterReturn(change)
+      return
+    }
+    if (cover && !isAtCover()) {
+      const { close } = cover
+      cover = undefined
+      close()
+    }
     const to = here()
     // A change of `#` within a page is not a navigation.
     if (to === address.peek()) return

@@ -39,10 +39,25 @@ export async function thisInstance(): Promise<Instance> {
 
 /** The boot id with the pid namespace, because each container of a machine numbers its processes separately. */
 async function machineId(): Promise<string | undefined> {
+  const place = await ownPlace()
+  return place && `${place.boot}.${place.namespace}`
+}
+
+/** Where this process runs: the boot id of its machine, and the number of its pid namespace. */
+export interface OwnPlace {
+  boot: string
+  namespace: string
+  /** The unit of the system manager that it belongs to, such as `ops-panel.service`; undefined without one. */
+  unit: string | undefined
+}
+
+/** Returns where this process runs; undefined where the system does not tell. */
+export async function ownPlace(): Promise<OwnPlace | undefined> {
   try {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
     const namespace = (await readlink('/proc/self/ns/pid')).replace(/\D/g, '')
-    return `${boot}.${namespace}`
+    const groups = await readFile('/proc/self/cgroup', 'utf8').catch(() => '')
+    return { boot, namespace, unit: /.*\/([\w@.:\\-]{1,200}\.service)(\/|$)/m.exec(groups)?.[1] }
   } catch {
     return undefined
   }

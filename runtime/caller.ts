@@ -16,6 +16,7 @@ export function readCaller(
 ): Caller {
   const forwarded = header('x-forwarded-for')
   const address = plainAddress(peer.address)
+  if (forwarded !== undefined && config.isTrustedProxy(address)) noteProxy(config, address)
   const secure = peer.encrypted || first(header('x-forwarded-proto'))?.toLowerCase() === 'https'
   const origin = header('origin')
   return {
@@ -25,6 +26,25 @@ export function readCaller(
     foreign: origin === undefined ? undefined : foreign(origin, { config, address, header, secure }),
     embedded: origin === undefined && isEmbedded(header),
   }
+}
+
+/** Addresses of proxies that are remembered. */
+const MOST_PROXIES = 16
+const proxies = new WeakMap<object, Set<string>>()
+
+function noteProxy(config: object, address: string): void {
+  const seen = proxies.get(config) ?? new Set()
+  proxies.set(config, seen)
+  // The latest one is the last.
+  seen.delete(address)
+  seen.add(address)
+  const [oldest] = seen
+  if (seen.size > MOST_PROXIES && oldest !== undefined) seen.delete(oldest)
+}
+
+/** Returns the addresses of the trusted proxies whose requests this configuration has read, the latest last. */
+export function proxiesSeen(config: object): string[] {
+  return [...(proxies.get(config) ?? [])]
 }
 
 /**

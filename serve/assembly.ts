@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/libsql/database.ts'
 import { createCheckChanges } from '../functions/checks/changes.ts'
-import { createSettings, ERRORS, type Services } from '../functions/services.ts'
+import { createSettings, ERRORS, type Services, type Settings } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -63,7 +63,7 @@ export async function assemble(
     secrets: Secrets
     clock: Clock
     log: Log
-    jobKinds: readonly AnyJobKind[]
+    jobKinds: readonly AnyJobKind<Settings>[]
     /** The process may be frozen whenever no request is in progress. */
     onDemand?: boolean
   },
@@ -99,7 +99,7 @@ export async function assemble(
   const hub = createHub()
   const instance = await thisInstance()
   const mostOutput = config.jobOutputBytes
-  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds, mostOutput, onDemand })
+  const jobs = createJobs({ db, host, hub, clock, log, instance, kinds: jobKinds, settings, mostOutput, onDemand })
   opened.push(() => jobs.stop())
   const checkChanges = createCheckChanges({ db, hub, log })
   opened.push(() => checkChanges.stop())
@@ -127,7 +127,7 @@ export async function assemble(
 export interface Manifest {
   functions: readonly AnyFunction[]
   sockets: readonly AnySocket[]
-  jobKinds: readonly AnyJobKind[]
+  jobKinds: readonly AnyJobKind<Settings>[]
   tasks: readonly Task<Services>[]
   /** The purpose of each group of functions, for the documents. */
   areas?: Readonly<Record<string, string>>

@@ -110,6 +110,7 @@ export async function testApp(
     log,
     instance,
     kinds: manifest.jobKinds,
+    settings,
     mostOutput: 64 * 1024 * 1024,
   })
   const boot = { id: 'boot-1', startedAt: START.toISOString(), version: '0.0.0-test' }

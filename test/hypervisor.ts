@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { closeServer } from './close-server.ts'
 import { closedAtEnd } from './closed-at-end.ts'
+import { createSnapshots, type TestSnapshots } from './hypervisor-snapshots.ts'
 import { selfSigned } from './spec/certificate.ts'
 
 export interface TestContainer {
@@ -48,6 +49,7 @@ export interface TestHypervisor {
   /** The rights of the token, by path. */
   permissions: Record<string, Record<string, number>>
   tasks: Map<string, Task>
+  snapshots: TestSnapshots
   /** The output of the next task, and its end. */
   nextTask: Task
   behave: Behaviour | undefined
@@ -55,7 +57,7 @@ export interface TestHypervisor {
 }
 
 export const HYPERVISOR_TOKEN = 'panel@pve!ops=0b1cb1c6-5d3c-4a4a-9a32-3a3c9a6f7c11'
-const ALL = { 'VM.Audit': 1, 'VM.PowerMgmt': 1 }
+const ALL = { 'VM.Audit': 1, 'VM.PowerMgmt': 1, 'VM.Snapshot': 1, 'Datastore.Audit': 1 }
 
 /**
  * An API of Proxmox VE with one node on a free port of the loopback, which answers as its API viewer documents it, with
@@ -81,6 +83,19 @@ export async function startHypervisor({
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const fingerprint = new X509Certificate(certificate.cert).fingerprint256
+  const { snapshots, ...ofSnapshots } = createSnapshots({
+    rights: (path) => rightsOn(path),
+    send,
+    refuse,
+    begin(type, vmid, work) {
+      const upid = upidOf(type, vmid)
+      const task: Task = { lines: [], exitstatus: undefined }
+      hypervisor.tasks.set(upid, task)
+      void work.then((ended) => Object.assign(task, ended))
+      return upid
+    },
+    container: (vmid) => hypervisor.containers.get('pve')?.find((one) => String(one.vmid) === vmid),
+  })
   const hypervisor: TestHypervisor = {
     url: `${secure ? 'https' : 'http'}://127.0.0.1:${Object(server.address()).port}`,
     token,
@@ -92,14 +107,15 @@ export async function startHypervisor({
     open: () => sockets.size,
     nodes: [{ node: 'pve', ssl_fingerprint: fingerprint }],
     containers: new Map([['pve', someContainers()]]),
-    permissions: { '/': ALL },
+    permissions: { '/': { ...ALL } },
     tasks: new Map(),
+    snapshots,
     nextTask: { lines: ['no problem'], exitstatus: 'OK' },
     behave: undefined,
     close: () => closeServer(server),
   }
 
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request
     hypervisor.requests.push(`${method} ${url}`)
     const { authorization } = request.headers
@@ -116,22 +132,32 @@ export async function startHypervisor({
     const containers = hypervisor.containers.get(node)
     if (area !== 'nodes' || !containers) return refuse(response, 595, `no such node '${node}'`)
     if (kind === 'lxc' && name === '') return send(response, containers.filter(isSeen))
+    if (kind === 'lxc' && (await ofSnapshots.answer(request, response, [name, ...rest]))) return
+    if (kind === 'storage' && rest[0] === 'status') return ofSnapshots.storage(response, name)
+    if (kind === 'tasks' && name === '') return list(response, searchParams)
     if (kind === 'lxc' && method === 'POST') return act(response, node, containers, name, rest[1] ?? '')
     if (kind === 'tasks') return task(response, name, rest[0], searchParams)
     // The hypervisor's message for an unknown path.
     refuse(response, 501, `Method '${method} ${pathname}' not implemented`)
   }
 
-  const rightsOn = (vmid: number | string) => ({
+  const rightsOn = (path: string) => ({
     ...hypervisor.permissions['/'],
-    ...hypervisor.permissions['/vms'],
-    ...hypervisor.permissions[`/vms/${vmid}`],
+    ...hypervisor.permissions[path.slice(0, path.lastIndexOf('/'))],
+    ...hypervisor.permissions[path],
   })
-  const isSeen = ({ vmid }: TestContainer) => 'VM.Audit' in rightsOn(vmid)
+  const isSeen = ({ vmid }: TestContainer) => 'VM.Audit' in rightsOn(`/vms/${vmid}`)
+  const upidOf = (type: string, vmid: string) => {
+    const process = (0x3e2f1 + hypervisor.tasks.size).toString(16).padStart(8, '0').toUpperCase()
+    const time = Math.floor(Date.now() / 1_000)
+      .toString(16)
+      .toUpperCase()
+    return `UPID:pve:${process}:01C3A5B7:${time}:${type}:${vmid}:panel@pve!ops:`
+  }
 
   const act = (response: ServerResponse, node: string, all: TestContainer[], vmid: string, action: string) => {
     const found = all.find((one) => String(one.vmid) === vmid)
-    if (!('VM.PowerMgmt' in rightsOn(vmid)))
+    if (!('VM.PowerMgmt' in rightsOn(`/vms/${vmid}`)))
       return refuse(response, 403, `Permission check failed (/vms/${vmid}, VM.PowerMgmt)`)
     if (!found) return refuse(response, 500, `Configuration file 'nodes/${node}/lxc/${vmid}.conf' does not exist`)
     if (action === 'start' && found.status === 'running') return refuse(response, 500, `CT ${vmid} already running`)
@@ -157,6 +183,21 @@ export async function startHypervisor({
     const page = lines.slice(start, start + limit).map((t, at) => ({ n: start + at + 1, t }))
     const given = lines.length === 0 ? [{ n: 1, t: 'no content' }] : page
     send(response, given, { total: lines.length })
+  }
+
+  /** The tasks of the token, the newest first. */
+  const list = (response: ServerResponse, query: URLSearchParams) => {
+    const listed = [...hypervisor.tasks].reverse().flatMap(([upid, { exitstatus }]) => {
+      const [, node, , , time = '', type, id, user] = upid.split(':')
+      const starttime = Number.parseInt(time, 16)
+      const isAsked =
+        id === query.get('vmid') &&
+        type === query.get('typefilter') &&
+        starttime >= Number(query.get('since')) &&
+        (exitstatus !== undefined || query.get('source') === 'all')
+      return isAsked ? [{ upid, node, type, id, user, starttime, status: exitstatus ?? 'RUNNING' }] : []
+    })
+    send(response, listed.slice(0, Number(query.get('limit') ?? 50)))
   }
 
   return hypervisor

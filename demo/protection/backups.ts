@@ -10,6 +10,12 @@ const RESTORES_LINES = 15
 /** The storages for backups, by the folder of their archives. */
 const FOLDERS: Readonly<Record<string, string>> = { local: '/var/lib/vz/dump', nas: '/mnt/pve/nas/dump' }
 
+/** The file of an archive: a volume such as `nas:backup/vzdump-lxc-…`, or a path. */
+function fileOf(archive = ''): string {
+  const [, storage = '', name = ''] = /^(\w+):backup\/(.+)$/.exec(archive) ?? []
+  return storage === '' ? archive : `${FOLDERS[storage]}/${name}`
+}
+
 /** `vzdump <id> [--storage <name>]…`: makes an archive of one container, with the lines of Proxmox VE 9. */
 export const vzdump: Program = async (args, process) => {
   const { machine, signal, stdout } = process
@@ -55,7 +61,7 @@ export const vzdump: Program = async (args, process) => {
 export async function restoreBackup(place: Place, words: readonly string[], process: Process): Promise<number> {
   const { id } = place
   const [file] = words
-  const backup = place.backups?.find((each) => each.file === file)
+  const backup = place.backups?.find((each) => each.file === fileOf(file))
   if (!words.includes('--force')) {
     const name = process.machine.name
     return fail(process, `unable to restore CT ${id} - CT ${id} already exists on node '${name}'\n`, FAILED)
@@ -72,10 +78,33 @@ export async function restoreBackup(place: Place, words: readonly string[], proc
   return 0
 }
 
-/** `rm -f -- <archive>`; no other file can be removed. */
-export const rm: Program = async (args, process) => {
-  const file = args.at(-1)
-  for (const place of process.machine.containers)
-    place.backups = (place.backups ?? []).filter((each) => each.file !== file)
+/** `rm -f -- <archive>…`; no other file can be removed. */
+export const rm: Program = async (args, { machine }) => {
+  remove(args, machine)
   return 0
+}
+
+/** `pvesm list <storage> --content backup --vmid <id>` and `pvesm free <archive>`. */
+export const pvesm: Program = async ([command, of = '', ...words], process) => {
+  const { machine, stdout } = process
+  if (command === 'free') {
+    remove([fileOf(of)], machine)
+    await stdout(`Removed volume '${of}'\n`)
+    return 0
+  }
+  const folder = FOLDERS[of]
+  if (command !== 'list' || folder === undefined) return fail(process, `storage '${of}' does not exist\n`, FAILED)
+  const id = words[words.indexOf('--vmid') + 1]
+  const all = machine.containers.filter((each) => each.id === id).flatMap(({ backups = [] }) => backups)
+  await stdout('Volid Format Type Size VMID\n')
+  for (const { file } of all) {
+    if (file.startsWith(`${folder}/`))
+      await stdout(`${of}:backup/${file.slice(folder.length + 1)} tar.zst backup 432013312 ${id}\n`)
+  }
+  return 0
+}
+
+function remove(files: readonly string[], machine: Process['machine']): void {
+  for (const place of machine.containers)
+    place.backups = (place.backups ?? []).filter(({ file }) => !files.includes(file))
 }

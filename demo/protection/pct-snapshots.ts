@@ -1,3 +1,4 @@
+import { startAfresh } from '../outdated.ts'
 import type { Place } from '../place.ts'
 import { fail, type Process, pause } from '../process.ts'
 import { restoreBackup } from './backups.ts'
@@ -101,7 +102,10 @@ const rollback: OnSnapshots = async (place, words, process) => {
   })
   // A rollback that failed leaves the container stopped and locked.
   if (code !== 0) place.lockedFor = 'rollback'
-  else if (optionOf(words, 'start') === '1') place.running = true
+  else if (optionOf(words, 'start') === '1') {
+    place.running = true
+    startAfresh(place)
+  }
   return code
 }
 

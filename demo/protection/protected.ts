@@ -1,3 +1,4 @@
+import { archiveName } from '../../functions/protection/archive.ts'
 import { isCancelled } from '../jobs.ts'
 import { fail, type Process, type Program } from '../process.ts'
 import type { Shell } from '../sh.ts'
@@ -40,12 +41,13 @@ export function createProtected(shell: Shell): Program {
 }
 
 /** Reads the arguments; undefined when they are none of `PROTECTED`. */
-function wordsOf([task = '', access = '', id = '', name = '', ...rest]: readonly string[]): Words | undefined {
+function wordsOf([task = '', given = '', id = '', name = '', ...rest]: readonly string[]): Words | undefined {
+  // The sudo rules of the imitated host allow all of pct, so nobody needs the hypervisor's API.
+  const access = given === 'api' ? 'rule' : given
   if (!['upgrade', 'rollback', 'forget'].includes(task) || (access !== 'root' && access !== 'rule')) return undefined
   const [policy, behind] = counted(rest)
-  const [look, command] = counted(behind)
-  const [health = '', _room, _state, ...probes] = look
-  return { task, access, id, name, policy, health, probes, command }
+  const [probes, command] = counted(behind)
+  return { task, access, id, name, policy, probes, command }
 }
 
 /** Splits off a list with its length before it. */
@@ -61,9 +63,10 @@ function finish({ note }: Steps, outcome: string, code: number): number {
 async function forget({ note, phase, forget: remove, step }: Steps, { name, policy }: Words): Promise<number> {
   const [kind, location = ''] = policy
   phase('pruning')
-  if (kind === 'backup')
-    await step(location.startsWith('/') ? ['rm', '-f', '--', location] : ['pvesm', 'free', location])
-  else {
+  if (kind === 'backup') {
+    const { code, text } = await step(removing(location))
+    if (code !== 0) throw new Refused('failed', lastLine(text))
+  } else {
     const reason = await remove(name)
     if (reason !== undefined && !reason.includes('does not exist')) {
       note({ kept: [[name, reason]] })
@@ -73,6 +76,25 @@ async function forget({ note, phase, forget: remove, step }: Steps, { name, poli
   note({ pruned: [name] })
   phase('done')
   return 0
+}
+
+/** The command that removes an archive. */
+function removing(location: string): [string, ...string[]] {
+  return location.startsWith('/') ? ['rm', '-f', '--', location] : ['/usr/sbin/pvesm', 'free', location]
+}
+
+/** Removes archives, and notes which. */
+async function pruneBackups({ note, phase, step }: Steps, locations: readonly string[]): Promise<void> {
+  if (locations.length === 0) return
+  phase('pruning')
+  const pruned: string[] = []
+  const kept: [string, string][] = []
+  for (const location of locations) {
+    const { code, text } = await step(removing(location))
+    if (code === 0) pruned.push(archiveName(location))
+    else kept.push([archiveName(location), lastLine(text)])
+  }
+  note({ pruned, kept })
 }
 
 async function rollback(steps: Steps, { id, name, policy }: Words, { machine }: Process): Promise<number> {
@@ -114,9 +136,10 @@ async function restore({ note, phase, pct, quiet, isBack }: Steps, location: str
 async function upgrade(steps: Steps, words: Words, process: Process, { exitOf }: Shell): Promise<number> {
   const { note, phase, look, forget: remove, prune, goBack, nap } = steps
   const { id, name, policy, command } = words
-  const [before, , keep, onFailure, settle] = policy
+  const [before, , keep, onFailure, settle, _asks, ...former] = policy
   phase('protecting')
-  const made = before === 'backup' ? await backUp(steps, words) : await snapshot(steps, words, process)
+  const archive = before === 'backup' ? await backUp(steps, words) : undefined
+  const made = archive === undefined ? await snapshot(steps, words, process) : 'backup'
   process.signal.throwIfAborted()
   phase('measuring')
   const healthy = await look('before')
@@ -126,6 +149,7 @@ async function upgrade(steps: Steps, words: Words, process: Process, { exitOf }:
   const was = packages(healthy)
   if (was !== undefined && was === packages(await look('upgraded'))) {
     // Nothing has changed, so there is nothing to go back from.
+    if (archive !== undefined) await pruneBackups(steps, [archive])
     if (made === 'snapshot') {
       phase('pruning')
       const reason = await remove(name)
@@ -146,6 +170,7 @@ async function upgrade(steps: Steps, words: Words, process: Process, { exitOf }:
     phase('pruning')
     await prune(Number(keep))
   }
+  if (archive !== undefined && outcome === 'upgraded') await pruneBackups(steps, former)
   phase('done')
   return finish(steps, outcome, code)
 }
@@ -172,15 +197,20 @@ async function snapshot(
   return undefined
 }
 
-async function backUp({ note, step }: Steps, { id, policy }: Words): Promise<'backup'> {
+/** Makes the backup, and returns its location. */
+async function backUp({ note, step, quiet }: Steps, { id, name, policy }: Words): Promise<string> {
   const [, storage = '-'] = policy
   const where = storage === '-' ? [] : ['--storage', storage]
-  const words = ['/usr/bin/vzdump', id, '--mode', 'snapshot', ...where, '--compress', 'zstd', '--remove', '0']
-  const { code, text } = await step(words)
-  const [, location = ''] = /creating vzdump archive '([^']+)'/.exec(text) ?? []
-  if (code !== 0 || location === '') throw new Refused('failed', lastLine(text))
-  note({ snapshot: location.replace(/.*\//, ''), kind: 'backup', location, at: now() })
-  return 'backup'
+  const how = ['--mode', 'snapshot', '--compress', 'zstd', '--stdexcludes', '0', '--prune-backups', 'keep-all=1']
+  const notes = where.length > 0 ? ['--notes-template', `ops-panel: before an upgrade (${name})`] : []
+  const [, root = null] = /^rootfs: ([^:]+):/m.exec((await quiet('config')).text) ?? []
+  const { code, text } = await step(['/usr/bin/vzdump', id, ...how, ...where, ...notes])
+  const [, file = ''] = /creating vzdump archive '([^']+)'/.exec(text) ?? []
+  if (code !== 0 || file === '') throw new Refused('failed', /^ERROR: (.+)$/m.exec(text)?.[1] ?? lastLine(text))
+  const location = storage === '-' ? file : `${storage}:backup/${file.replace(/.*\//, '')}`
+  note({ archive: location, file, root, unprivileged: 1, volumes: ['rootfs'], at: now() })
+  note({ snapshot: archiveName(location), kind: 'backup', location, at: now() })
+  return location
 }
 
 async function compare(

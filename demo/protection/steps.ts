@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { HEALTH } from '../../functions/protection/health-script.ts'
 import { isCancelled } from '../jobs.ts'
 import { type Process, pause } from '../process.ts'
 import type { Heard, Shell } from '../sh.ts'
@@ -13,8 +14,7 @@ export interface Words {
   /** The snapshot. */
   name: string
   policy: readonly string[]
-  /** The script of a look, and its words. */
-  health: string
+  /** The words of a look. */
   probes: readonly string[]
   command: readonly string[]
 }
@@ -36,7 +36,7 @@ export class Refused extends Error {
 export type Steps = ReturnType<typeof createSteps>
 
 /** The steps of a protected run, with the notes and the output that they write. */
-export function createSteps({ heard }: Shell, process: Process, { access, id, name, policy, health, probes }: Words) {
+export function createSteps({ heard }: Shell, process: Process, { access, id, name, policy, probes }: Words) {
   const { signal } = process
 
   const note = (about: Readonly<Record<string, unknown>>) => process.note?.(JSON.stringify(about))
@@ -65,7 +65,7 @@ export function createSteps({ heard }: Shell, process: Process, { access, id, na
 
   /** Looks at the container; undefined when it does not answer. */
   const look = async (which: string): Promise<Item[] | undefined> => {
-    const words = [TOOL, 'exec', id, '--', 'sh', '-c', health, 'ops-panel-health', ...probes]
+    const words = [TOOL, 'exec', id, '--', 'sh', '-c', HEALTH, 'ops-panel-health', ...probes]
     const { code, text } = await heard([...prefix, ...words], process)
     const items = code === 0 ? itemsOf(text) : undefined
     if (!items) {

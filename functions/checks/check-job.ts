@@ -14,6 +14,7 @@ import { type JobPart, noteParts } from '../../db/jobs.ts'
 import type { Database, Statement } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
 import { saveHostStorage, saveStorage } from '../../db/snapshots.ts'
+import { saveTargetStanding } from '../../db/standing.ts'
 import { defineJob, type EndedJob } from '../../jobs/jobs.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
 import { parseContainers } from '../hypervisor/pct.ts'
@@ -109,11 +110,12 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
 
   const at = row.started_at
   const findings: Statement[] = []
-  for (const [name, { summary, packages, refreshed }] of await withVulnerabilities(db, reports)) {
+  for (const [name, { summary, packages, refreshed, standing }] of await withVulnerabilities(db, reports)) {
     // A target may have megabytes of packages.
     await nextTurn()
     const stored = { summary: JSON.stringify(summary), packages: JSON.stringify(packages) }
     findings.push(saveFindings(row, { target: name, at, listsAt: refreshed ? at : null, ...stored }))
+    if (standing) findings.push(saveTargetStanding(row, { target: name, at, facts: JSON.stringify(standing) }))
   }
   await nextTurn()
   const list = containers ? saveContainers(containers, at, row) : []

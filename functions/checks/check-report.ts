@@ -1,16 +1,22 @@
 import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
 import { isLockRefused, isOffline, repositoryFindings } from '../findings/repository-findings.ts'
+import { rebootOf } from '../hypervisor/reboot-reasons.ts'
+import { isBlind, outdatedOf } from '../restarts/outdated-services.ts'
+import { targetFactsOf, type TargetFacts } from '../restarts/standing-facts.ts'
+import { isVital } from '../restarts/standing-findings.ts'
 import { type PackageUpdate, Summary } from './check.ts'
 import { codeOf, partsOf } from './check-blocks.ts'
 import { endOfLifeOf } from './end-of-life.ts'
 import { countsOf, packagesOf, type ReportedPackages } from './package-report.ts'
-import { conffileFindings, diskFindings, mountFindings, rebootOf, servicesOf, sizesOf } from './system-findings.ts'
+import { conffileFindings, diskFindings, mountFindings, sizesOf } from './system-findings.ts'
 
 /** The result of inspecting one target. */
 export interface Report extends ReportedPackages {
   summary: Summary
   /** Whether every package list was refreshed. */
   refreshed: boolean
+  /** The facts that the target tells of its place; undefined where it tells none. */
+  standing: TargetFacts | undefined
 }
 
 /** Reads the output of an inspection (`INSPECTION` of check-script.ts); undefined when it is incomplete or too long. */
@@ -20,11 +26,14 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   const manager = MANAGERS.get(words.get('manager') ?? '')
   if (manager === undefined) return undefined
   const os = osOf(section('os'))
-  const reboot = rebootOf(sections.get('reboot'), section('kernels'), place)
+  const standing = targetFactsOf(section('standing'))
+  // A container has no kernel of its own.
+  const reboot =
+    place === 'host' ? rebootOf(sections.get('reboot'), section('kernels')) : { required: null, reasons: [] }
   if (manager !== 'apt') {
     const findings = manager === null ? [findingOf('manager_missing')] : []
     const summary = { ...EMPTY, manager, os, reboot, findings }
-    return { summary, packages: [], changes: new Map(), refreshed: false }
+    return { summary, packages: [], changes: new Map(), refreshed: false, standing }
   }
   const reported = await packagesOf(sections)
   if (!words.has('end') || reported === undefined || !isWhole(sections)) return undefined
@@ -40,7 +49,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   const hasLists = Number(section('lists')[0] ?? 0) > 0
   const locked = words.get('locked') ?? (isLockRefused(refresh ?? []) ? 'lists' : undefined)
   const sizes = sizesOf(section('sizes'))
-  const services = servicesOf(section('services'))
+  const services = outdatedOf(section('services'), place)
   const findings: Finding[] = [...mounts]
   if (isOffline(section('repositories'), repositories)) findings.push(findingOf('network_missing'))
   findings.push(...repositories)
@@ -70,15 +79,20 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
     reboot,
     findings: findings.slice(0, MOST_FINDINGS),
     services,
+    services_unseen: isBlind(section('services')),
+    vital: packages.filter(({ name }) => isVital(name)).slice(0, MOST_VITAL),
     counts: countsOf(packages),
   }
   const bytes = { download_bytes: sizes.download, disk_bytes: sizes.disk }
   const summary = Summary.safeParse({ ...EMPTY, ...found, ...bytes })
-  return summary.success ? { ...reported, summary: summary.data, refreshed: refreshed && hasLists } : undefined
+  if (!summary.success) return undefined
+  return { ...reported, summary: summary.data, refreshed: refreshed && hasLists, standing }
 }
 
 /** Findings of one target, which every page loads. */
 const MOST_FINDINGS = 100
+/** Packages of one target that the panel may depend on. */
+const MOST_VITAL = 100
 
 /**
  * Whether apt completed the simulated upgrade and the listing. A killed apt leaves an empty list and an exit code other
@@ -105,6 +119,8 @@ const EMPTY = {
   download_bytes: null,
   disk_bytes: null,
   services: [],
+  services_unseen: false,
+  vital: [],
 }
 
 function osOf(lines: readonly string[]): Summary['os'] {

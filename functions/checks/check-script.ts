@@ -1,6 +1,8 @@
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { STORAGE } from '../protection/storage-script.ts'
+import { SERVICES } from '../restarts/services-script.ts'
+import { STANDING } from '../restarts/standing-script.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { LOCKED } from '../updates/lock-script.ts'
 
@@ -36,6 +38,7 @@ section() {
 }
 ${CHANGED_CONFFILES.trimStart()}
 head -c 4096 /etc/os-release 2>/dev/null | section os
+${STANDING.trim()}
 for manager in apt-get apk dnf zypper pacman none; do
   command -v "$manager" >/dev/null 2>&1 && break
 done
@@ -140,18 +143,7 @@ eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
   uname -r
   for kernel in /boot/vmlinuz-*; do [ ! -e "$kernel" ] || printf '%s\\n' "\${kernel#/boot/vmlinuz-}"; done
 } | head -n 100 | section kernels
-# Programs that still use files that an upgrade has replaced; only root sees those of others.
-if [ "$(id -u)" = 0 ]; then
-  own=$(readlink /proc/self/ns/pid | sed 's/[][]/\\\\&/g')
-  # The containers' processes are visible on the host too.
-  find /proc/[1-9]*/ns/pid -maxdepth 0 -lname "$own" 2>/dev/null | sed 's|/ns/pid$|/maps|' |
-    xargs -r grep -l -s -a -E ' /(usr|lib|lib64|bin|sbin|opt)/.* \\(deleted\\)$' 2>/dev/null | head -n 200 | while read -r maps; do
-    process=\${maps%/maps}
-    unit=$(sed -n 's|.*/\\([^/]*\\.service\\).*|\\1|p' "$process/cgroup" 2>/dev/null | head -n 1)
-    [ -n "$unit" ] || unit=$(head -n 1 "$process/comm" 2>/dev/null)
-    printf '%s %s\\n' "\${unit%.service}" "$(sed -n 's|.* \\(/[^ ]*\\).* (deleted)$|\\1|p' "$maps" 2>/dev/null | head -n 1)"
-  done | sort -u -k 1,1 | head -n 100 | section services
-fi
+${SERVICES.trim()}
 echo end
 `
 

@@ -4,6 +4,7 @@ import { READS } from '../../runtime/function.ts'
 import { JsonStream } from '../../runtime/json-stream.ts'
 import { createLongAnswers } from '../../runtime/long-answers.ts'
 import { Target } from '../hypervisor/target.ts'
+import { readStanding } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
 import { Check, CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
 
@@ -50,7 +51,7 @@ export default defineFunction({
     await jobs.upToDate()
     const row = (await readCheck(db, target)) ?? (target === 'host' ? await uncheckedHost(db) : undefined)
     if (!row) throw fail('check_missing')
-    const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock()))
+    const summary = CheckSummary.parse(checkOf(row, await upgradesOfAll(db), clock(), await readStanding(db)))
     const packages = (await readCheckedPackages(db, target)) ?? '[]'
     const body = pieces(summary, packages)
     return packages.length <= LONG ? new JsonStream(body) : longAnswer(db, user.id, body)

@@ -3,10 +3,14 @@ import { type CheckRow, runningCheck, type UpgradeOfAll } from '../../db/checks.
 import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import { endOfLifeFindings, placeFindings } from '../findings/current-findings.ts'
 import { Finding, FindingCode, findingOf } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
 import { protectionFindings } from '../protection/storage-facts.ts'
-import { LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgrade.ts'
+import { OutdatedService } from '../restarts/outdated-services.ts'
+import { type Standing, standingAt, UNKNOWN_STANDING } from '../restarts/standing.ts'
+import { Interrupted, interruptedBy, standingFindings } from '../restarts/standing-findings.ts'
+import { isOpen, LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgrade.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -74,12 +78,20 @@ export const Summary = z.object({
   disk_bytes: z.int().nullable(),
   findings: z.array(Finding),
   reboot: z.object({ required: z.boolean().nullable(), reasons: z.array(text) }),
-  services: z.array(z.object({ name: text, reason: text })),
+  services: z.array(OutdatedService),
+  /** Whether the account sees only its own processes, so that services may be missing. */
+  services_unseen: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether services may be missing, because the service account sees only its own processes.' }),
+  /** The changed packages that the panel itself may depend on. */
+  vital: z.array(PackageUpdate.pick({ name: true, from: true, to: true, action: true, status: true })).default([]),
 })
 export type Summary = z.infer<typeof Summary>
 
 /** The state of a target after its last check, without its packages. */
-export const CheckSummary = Summary.extend({
+export const CheckSummary = Summary.omit({ vital: true }).extend({
+  services: z.array(Summary.shape.services.element.extend({ interrupts: Interrupted.nullable() })),
   target: Target,
   name: text,
   state: CheckState,
@@ -118,6 +130,7 @@ export const EXAMPLE_CHECK: CheckSummary = {
   findings: [],
   reboot: { required: null, reasons: [] },
   services: [],
+  services_unseen: false,
   checking: false,
   changed_at: null,
   last_upgrade: null,
@@ -133,6 +146,8 @@ const EMPTY_SUMMARY: Summary = {
   findings: [],
   reboot: { required: null, reasons: [] },
   services: [],
+  services_unseen: false,
+  vital: [],
 }
 
 /** Package lists older than this are out of date. */
@@ -164,6 +179,8 @@ const UNCHECKED_HOST: CheckRow = {
   own_error: null,
   own_at: null,
   own_warned: false,
+  own_outcome: null,
+  own_protected: null,
   storage: null,
   before: null,
 }
@@ -177,8 +194,16 @@ function isAhead(at: string | null, now: Date): boolean {
   return at !== null && Date.parse(at) - now.getTime() > SKEW_MS
 }
 
-/** Returns the check as it stands at `now`. `ofAll` holds the last jobs with the target `all`, newest first. */
-export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now: Date): CheckSummary {
+/**
+ * Returns the check as it stands at `now`. `ofAll` holds the last jobs with the target `all`, newest first; `standing` is
+ * the ground that the panel stands on.
+ */
+export function checkOf(
+  storedRow: CheckRow,
+  ofAll: readonly UpgradeOfAll[],
+  now: Date,
+  standing: Standing = UNKNOWN_STANDING,
+): CheckSummary {
   const row = {
     ...storedRow,
     ...(isAhead(storedRow.lists_at, now) && { lists_at: null }),
@@ -186,7 +211,8 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
     ...(isAhead(storedRow.checked_at, now) && NOT_CHECKED),
   }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
-  const stored = read?.data ?? EMPTY_SUMMARY
+  const { vital, ...stored } = read?.data ?? EMPTY_SUMMARY
+  const stands = standingAt(standing, row.target)
   const reachedBy = row.vmid === null ? [] : ofAll.filter((each) => mayHaveReached(each, String(row.vmid)))
   const last_upgrade = lastUpgradeOf(row, reachedBy)
   const ofAllAt = reachedBy.find(({ launched, finished_at }) => launched && !isAhead(finished_at, now))?.finished_at
@@ -197,14 +223,17 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
     ...placeFindings(row),
     ...stored.findings,
     ...protectionFindings(row),
+    ...standingFindings(stands, vital),
     ...endOfLifeFindings(stored.os, now),
   ]
   const asked = row.checked_at !== null && stored.manager === 'apt'
   if (asked && isOld && !findings.some(({ code, repository }) => code === 'lists_stale' && repository === null))
     findings.push(findingOf('lists_stale'))
   const { target, checked_at, lists_at, job_id, checking } = row
+  const services = stored.services.map((each) => ({ ...each, interrupts: interruptedBy(each.name, stands) }))
   return {
     ...stored,
+    services,
     target,
     name: row.vmid === null ? 'Hôte' : row.name,
     state: stateOf(),
@@ -232,37 +261,11 @@ export function checkOf(storedRow: CheckRow, ofAll: readonly UpgradeOfAll[], now
     const isRepaired = failed_at !== null && row.repaired_at !== null && row.repaired_at > failed_at
     const isProven = failed_at !== null && failed_at < checked_at && (isRepaired || upgrade + install === 0)
     if (failed_at !== null && !isProven) return 'attention'
+    // No check can see what an upgrade broke.
+    if (last_upgrade && isOpen(last_upgrade, checked_at)) return 'attention'
     const needsRemoval = findings.some(({ code }) => code === 'kept_back_remove')
     return upgrade + install > 0 || needsRemoval ? 'ready' : 'up_to_date'
   }
-}
-
-/** Returns the findings that follow from the list of containers. */
-function placeFindings({ vmid, status, lock, template }: CheckRow): Finding[] {
-  if (vmid === null) return []
-  const locked = `L’hyperviseur a verrouillé le conteneur (${lock}). Revérifiez quand il aura fini.`
-  const found = lock === null ? [] : [findingOf('container_locked', { message: locked })]
-  if (status === 'running') return found
-  return [findingOf(template ? 'container_template' : 'container_stopped'), ...found]
-}
-
-/** An end of life within this time is told before. */
-const END_NEAR_MS = 90 * 24 * 60 * 60_000
-
-/** Returns the finding of a distribution that gets no more security fixes, or soon will not. */
-function endOfLifeFindings(os: Summary['os'], now: Date): Finding[] {
-  if (!os?.end_of_life) return []
-  const left = Date.parse(os.end_of_life) - now.getTime()
-  const name = os.name.slice(0, 100)
-  if (left < 0)
-    return [
-      findingOf('end_of_life', {
-        message: `${name} ne reçoit plus de corrections de sécurité depuis le ${os.end_of_life}.`,
-      }),
-    ]
-  if (left > END_NEAR_MS) return []
-  const message = `${name} ne recevra plus de corrections de sécurité après le ${os.end_of_life}.`
-  return [findingOf('end_of_life', { severity: 'info', message })]
 }
 
 function laterOf(one: string | null, other: string | null): string | null {

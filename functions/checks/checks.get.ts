@@ -4,6 +4,7 @@ import { readChecks, upgradesOfAll } from '../../db/checks.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { READS } from '../../runtime/function.ts'
 import { CachedJson } from '../../runtime/json-stream.ts'
+import { readStanding } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
 import { vulnerabilityState } from '../vulnerabilities/vulnerabilities.ts'
 import { CheckSummary, checkOf, EXAMPLE_CHECK, uncheckedHost } from './check.ts'
@@ -69,6 +70,7 @@ export default defineFunction({
 async function checksAt(db: Database, now: Date): Promise<CheckSummary[]> {
   const rows = await readChecks(db)
   const ofAll = await upgradesOfAll(db)
+  const standing = await readStanding(db)
   const host = rows.some(({ target }) => target === 'host') ? [] : [await uncheckedHost(db)]
-  return [...host, ...rows].map((row) => checkOf(row, ofAll, now))
+  return [...host, ...rows].map((row) => checkOf(row, ofAll, now, standing))
 }

@@ -38,6 +38,8 @@ export type DueCheck = Pick<CheckSummary, 'target' | 'state' | 'checked_at' | 'c
 
 /** Returns the targets to check now, changed ones first. Nothing is due where another job works or another check runs. */
 export function dueTargets({ checks, attempts, running, silence, parallel, now }: CheckSituation): string[] {
+  // Every job waits for a reboot of the host.
+  if (running.some(({ kind }) => kind === 'reboot')) return []
   const free = Math.min(parallel - running.filter(isAutomaticCheck).length, MOST_STARTS)
   if (free <= 0) return []
   const host = checks.find(({ target }) => target === 'host')

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { defineJob } from '../../jobs/jobs.ts'
-import { type Command, type Elevation, helped, script } from '../../ssh/ssh.ts'
+import { helped } from '../../ssh/ssh.ts'
 import { RemedyAction } from '../findings/finding.ts'
 import { CONTAINER_TOOL, inContainer } from '../hypervisor/pct.ts'
-import { parseTarget, type Target } from '../hypervisor/target.ts'
+import { parseTarget } from '../hypervisor/target.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
-import { LIST_UNFINISHED, parseUnfinished, sudoFor } from '../updates/apt.ts'
+import { LIST_UNFINISHED, parseUnfinished } from '../updates/apt.ts'
+import { asRoot, inTarget } from '../updates/in-target.ts'
 import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
 import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from './remedy-scripts.ts'
 
@@ -65,21 +66,3 @@ export const remedyJob = defineJob({
     return packages.length > 0 ? [`dpkg n’a pas fini : ${packages.join(', ')}.`] : []
   },
 })
-
-function inTarget(
-  target: Exclude<Target, { kind: 'all' }>,
-  { verb, text }: { verb: string; text: string },
-  args: readonly string[],
-  elevation: Elevation,
-): Command {
-  const name = `ops-panel-${verb}`
-  const place = target.kind === 'host' ? 'host' : target.id
-  if (elevation === 'helper') return helped([verb, place, ...args])
-  if (target.kind === 'host') return script(text, name, sudoFor(elevation), ...args)
-  return asRoot(inContainer(target.id, script(text, name, '', ...args)), elevation)
-}
-
-/** Puts sudo before a command where the job runs as the account; the container tool then is what the rule names. */
-function asRoot(command: Command, elevation: Elevation): Command {
-  return elevation === 'rule' ? ['sudo', '-n', ...command] : command
-}

@@ -1,5 +1,4 @@
 import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
-import type { Summary } from './check.ts'
 
 /** Bytes of the planned upgrade: `download` from the network, `disk` more on the disk afterwards (negative: less). */
 export interface Sizes {
@@ -126,45 +125,4 @@ export function excludedFindings(packages: readonly string[]): Finding[] {
 export function uncheckedFinding(): Finding {
   const message = 'Cette cible n’a jamais été vérifiée : ses listes de paquets sont peut-être anciennes.'
   return findingOf('lists_stale', { message })
-}
-
-/**
- * Returns whether the host must be restarted: a package asked for it, or a newer kernel of the running flavour is
- * installed. A container has no kernel of its own.
- */
-export function rebootOf(
-  asked: readonly string[] | undefined,
-  kernels: readonly string[],
-  place: 'host' | 'container',
-): Summary['reboot'] {
-  if (place === 'container') return { required: null, reasons: [] }
-  const [running = '', ...installed] = kernels
-  const newer = installed.filter((one) => flavourOf(one) === flavourOf(running) && compareKernels(one, running) > 0)
-  const newest = newer.sort(compareKernels).at(-1)
-  const reasons = asked?.slice(0, 100).map((line) => line.slice(0, 200)) ?? []
-  if (newest !== undefined && installed.includes(running))
-    reasons.push(`noyau ${newest.slice(0, 100)} installé, ${running.slice(0, 100)} en service`)
-  return { required: asked !== undefined || reasons.length > 0, reasons }
-}
-
-/** Returns `pve` of `6.8.12-13-pve`, `cloud-amd64` of `6.12.48+deb13-cloud-amd64`. */
-const flavourOf = (release: string) =>
-  release
-    .split('-')
-    .slice(1)
-    .filter((word) => /^[a-z]/.test(word) && !/^bpo/.test(word))
-    .join('-')
-
-function compareKernels(one: string, other: string): number {
-  const [left, right] = [one, other].map((text) => text.split(/[^\d]+/).map(Number))
-  for (const [at, value] of (left ?? []).entries()) if (value !== (right?.[at] ?? 0)) return value - (right?.[at] ?? 0)
-  return 0
-}
-
-/** Returns the programs that use replaced files; lines `<unit or program> <file>`. */
-export function servicesOf(lines: readonly string[]): Summary['services'] {
-  return lines.slice(0, 100).flatMap((line) => {
-    const [name = '', file = ''] = line.split(' ')
-    return name === '' ? [] : [{ name: name.slice(0, 100), reason: file.slice(0, 200) }]
-  })
 }

@@ -106,6 +106,7 @@ const FINDINGS = {
   reboot_required: ['info', 'Un redémarrage est requis.', null],
   services_outdated: ['info', 'Des services utilisent encore des fichiers remplacés par une mise à jour.', null],
   end_of_life: ['warning', 'Cette distribution ne reçoit plus de corrections de sécurité.', null],
+  application_update: ['info', 'Une version plus récente du panneau est proposée.', null],
 } as const satisfies Partial<Record<Finding['code'], readonly [Finding['severity'], string, Finding['remedy']]>>
 
 /** Remedies that a finding may have instead of that of its code. */

@@ -4,6 +4,7 @@ import { Failure } from '../../runtime/errors.ts'
 import { checked } from '../../runtime/input.ts'
 import { fail } from '../services.ts'
 import { createConnector } from './certificate.ts'
+import { HYPERVISOR_ERRORS } from './codes.ts'
 import type { HypervisorAccess } from './settings.ts'
 
 /** Time for the connection, the requests and the last byte of the last answer together: a person waits. */
@@ -13,28 +14,53 @@ const MAX_BYTES = 4 * 1024 * 1024
 /** More items than any list has. Checking each takes long enough to delay other requests. */
 const MAX_ITEMS = 10_000
 
+type Method = 'GET' | 'POST' | 'DELETE'
+
+interface AskOptions {
+  method?: Method
+  form?: Record<string, string>
+  refused?(reason: string): Failure | undefined
+}
+
+/** A refusal of the hypervisor. `reason` has its own words, in one short line without the token. */
+export class ApiRefusal extends Failure {
+  readonly reason: string
+
+  constructor(
+    code: 'hypervisor_forbidden' | 'hypervisor_refused' | 'container_locked',
+    reason: string,
+    values: Record<string, string> = { message: reason },
+  ) {
+    super(code, HYPERVISOR_ERRORS[code], { values })
+    this.reason = reason
+  }
+}
+
 /** Requests to the hypervisor's API over one connection. */
 export interface ApiRequests {
-  /** Sends a request and parses the whole answer by the schema. `refused` may choose another failure for a refusal. */
-  ask<schema extends z.ZodType>(
-    schema: schema,
-    path: string,
-    options?: { method?: 'GET' | 'POST'; refused?(reason: string): Failure | undefined },
-  ): Promise<z.output<schema>>
+  /**
+   * Sends a request and parses the whole answer by the schema. `form` has the parameters of a POST. `refused` may choose
+   * another failure for a refusal.
+   */
+  ask<schema extends z.ZodType>(schema: schema, path: string, options?: AskOptions): Promise<z.output<schema>>
   /** The fingerprint of the certificate that answered; undefined without TLS and before the first answer. */
   fingerprint(): string | undefined
 }
 
 /**
- * Runs `work` with the API of Proxmox VE, within ten seconds in all, and closes the connection afterwards. Rejects with
- * a Failure whose text never contains the token. Follows no redirects and uses no proxy.
+ * Runs `work` with the API of Proxmox VE, within ten seconds in all unless told otherwise, and closes the connection
+ * afterwards. Rejects with a Failure whose text never contains the token, also when `signal` ends it. Follows no
+ * redirects and uses no proxy.
  */
 export async function withApi<result>(
   access: HypervisorAccess,
   work: (requests: ApiRequests) => Promise<result>,
-  { withinMs = TIMEOUT_MS } = {},
+  { withinMs = TIMEOUT_MS, signal }: { withinMs?: number; signal?: AbortSignal } = {},
 ): Promise<result> {
   const ending = new AbortController()
+  const end = () => ending.abort()
+  signal?.addEventListener('abort', end)
+  if (signal?.aborted) end()
   let late = false
   const timer = setTimeout(() => {
     late = true
@@ -55,8 +81,12 @@ export async function withApi<result>(
   const secret = access.token.slice(access.token.indexOf('=') + 1)
   const hidden = (text: string) => text.replaceAll(secret, '…')
 
-  const send = async (method: 'GET' | 'POST', path: string): Promise<Answer> => {
-    const headers = { authorization: `PVEAPIToken=${access.token}`, accept: 'application/json' }
+  const send = async (method: Method, path: string, form?: Record<string, string>): Promise<Answer> => {
+    const headers = {
+      authorization: `PVEAPIToken=${access.token}`,
+      accept: 'application/json',
+      ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+    }
     const {
       statusCode,
       statusText,
@@ -66,6 +96,7 @@ export async function withApi<result>(
       method,
       path: root + path,
       headers,
+      body: form ? String(new URLSearchParams(form)) : null,
       signal: ending.signal,
     })
     const bytes = await readUpTo(MAX_BYTES, body)
@@ -77,8 +108,8 @@ export async function withApi<result>(
   try {
     return await work({
       fingerprint: () => fingerprint,
-      async ask(schema, path, { method = 'GET', refused } = {}) {
-        const answer = await send(method, path)
+      async ask(schema, path, { method = 'GET', form, refused } = {}) {
+        const answer = await send(method, path, form)
         if (answer.status !== 200) throw refusal(answer, hidden, refused)
         return dataOf(schema, answer)
       },
@@ -90,6 +121,7 @@ export async function withApi<result>(
     throw fail('hypervisor_unreachable', { values: { message: why } })
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
     await client.destroy().catch(() => {})
     ending.abort()
   }
@@ -125,10 +157,10 @@ function refusal(
   if (status === 401) return fail('hypervisor_unauthorized')
   // The token is removed again after decoding, because JSON can escape any text.
   const reason = asOneLine(hidden(reasonOf(answer))) || `HTTP ${status}`
-  if (status === 403) return fail('hypervisor_forbidden', { values: { message: reason } })
+  if (status === 403) return new ApiRefusal('hypervisor_forbidden', reason)
   const [, lock] = /\bis locked \(([^)]{1,80})\)/.exec(reason) ?? []
-  if (lock !== undefined) return fail('container_locked', { values: { lock } })
-  return refused(reason) ?? fail('hypervisor_refused', { values: { message: reason } })
+  if (lock !== undefined) return new ApiRefusal('container_locked', reason, { lock })
+  return refused(reason) ?? new ApiRefusal('hypervisor_refused', reason)
 }
 
 /** The envelope of every answer. */

@@ -2,6 +2,7 @@ import { Failure } from '../../runtime/errors.ts'
 import { type ErrorCode, fail } from '../services.ts'
 import { findNode, hasRight, listOfNode } from './api-containers.ts'
 import { withApi } from './api-requests.ts'
+import { nodeNamed } from './api-snapshots.ts'
 import { act, nodeOfTask, readTask } from './api-tasks.ts'
 import type { ContainerAction, ContainerTask } from './container-task.ts'
 import { type Container, startable } from './container.ts'
@@ -54,8 +55,16 @@ export function taskByApi(access: HypervisorAccess, task: string): Promise<Conta
   return withApi(access, (requests) => readTask(requests, node, task))
 }
 
-/** Checks the API for the `doctor` command: one line of text, and whether all is well. */
-export async function checkApi(access: HypervisorAccess): Promise<{ ok: boolean; message: string }> {
+/** A line of the `doctor` command, and whether all is well. */
+interface ApiCheck {
+  ok: boolean
+  /** Whether the service works without it. */
+  optional?: boolean
+  message: string
+}
+
+/** Checks the API for the `doctor` command. */
+export async function checkApi(access: HypervisorAccess): Promise<ApiCheck> {
   try {
     return await withApi(access, async (requests) => {
       const node = await findNode(requests, access.url)
@@ -66,6 +75,33 @@ export async function checkApi(access: HypervisorAccess): Promise<{ ok: boolean;
     })
   } catch (error) {
     if (error instanceof Failure) return { ok: false, message: error.message }
+    throw error
+  }
+}
+
+/**
+ * Checks whether the steps on snapshots can be done by the API, for the `doctor` command: for a host of that name, whose
+ * account may not run `pct snapshot`. Returns nothing where the API itself does not work, which `checkApi` tells.
+ */
+export async function checkApiSnapshots(access: HypervisorAccess, hostname: string): Promise<ApiCheck[]> {
+  try {
+    return await withApi(access, async (requests) => {
+      const by = 'les instantanés avant les mises à jour passent par l’API de l’hyperviseur'
+      const lacks = (message: string): ApiCheck => ({ ok: false, optional: true, message })
+      if ((await nodeNamed(requests, hostname)) === undefined)
+        return [
+          lacks(
+            `Sans règle sudo pour pct snapshot, ${by}, mais aucun de ses nœuds n’a le nom de l’hôte (${hostname}).`,
+          ),
+        ]
+      if (!(await hasRight(requests, 'VM.Snapshot')))
+        return [lacks(`Sans règle sudo pour pct snapshot, ${by}, mais le jeton n’en a pas le droit (VM.Snapshot).`)]
+      const room = lacks('Le jeton n’a pas Datastore.Audit : un pool presque plein n’est pas vu avant un instantané.')
+      const isSeen = await hasRight(requests, 'Datastore.Audit')
+      return [{ ok: true, message: `Sans règle sudo pour pct snapshot, ${by}.` }, ...(isSeen ? [] : [room])]
+    })
+  } catch (error) {
+    if (error instanceof Failure) return []
     throw error
   }
 }

@@ -7,11 +7,13 @@ import { secretKeyFile } from '../../platform/secrets.ts'
 import { type BareContext, defineCommand } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { type Host, type SshAccount, SshError } from '../../ssh/ssh.ts'
-import { checkApi } from '../hypervisor/api.ts'
+import { checkApi, checkApiSnapshots } from '../hypervisor/api.ts'
+import { hostInNeed } from '../hypervisor/snapshot-answers.ts'
 import { createSettings, type Settings } from '../services.ts'
 import { checkCertificate } from './certificate-check.ts'
 import { checkEngine } from './engine-check.ts'
 import { type Check, checkHost } from './host-check.ts'
+import { checkProtection } from './protection-check.ts'
 import { describeCheck } from './wizard.ts'
 
 type Finding = Omit<Check, 'id'>
@@ -169,17 +171,21 @@ async function checkAccount(storage: Storage, { log, clock }: BareContext): Prom
     const where = (await settings.hasSshHost()) ? 'settings set' : 'setup'
     return [{ ok: false, message: `${error.message} Voir « ${where} ».` }]
   }
-  const { checks, work } = await checkHost(account, log, (host) => checkClock(host, clock().getTime()))
-  return [...checks, ...(work ? [work] : []), ...(await checkHypervisor(settings))]
+  const { username } = account
+  const { checks, work } = await checkHost(account, log, async (host) => ({
+    findings: [await checkClock(host, clock().getTime()), ...(await checkProtection(host, username))],
+    inNeed: await hostInNeed(host),
+  }))
+  return [...checks, ...(work?.findings ?? []), ...(await checkHypervisor(settings, work?.inNeed))]
 }
 
 /**
  * Skips the check when neither the address nor the token is set. One of them alone shows that the hypervisor is meant
- * to be used.
+ * to be used. `inNeed`: see `hostInNeed`.
  */
-async function checkHypervisor(settings: Settings): Promise<Finding[]> {
+async function checkHypervisor(settings: Settings, inNeed: string | undefined): Promise<Finding[]> {
   const access = await settings.hypervisor()
-  if (access) return [await checkApi(access)]
+  if (access) return [await checkApi(access), ...(inNeed === undefined ? [] : await checkApiSnapshots(access, inNeed))]
   const { hypervisor_url, hypervisor_token_set } = await settings.show()
   if (hypervisor_url === '' && !hypervisor_token_set) return []
   const missing = hypervisor_token_set ? 'hypervisor_url' : 'hypervisor_token'

@@ -1,7 +1,8 @@
 /**
  * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_place
  * host|<number>`, `is_text <longest> <text>`, `is_hash <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…`
- * (`selectionWords` of plan-script.ts), `is_version <version>`, `is_files <word>` (`filesWord` of conffile-scripts.ts)
+ * (`selectionWords` of plan-script.ts), `is_version <version>`, `is_service <unit>` (`isServiceName` of never.ts),
+ * `is_files <word>` (`filesWord` of conffile-scripts.ts),
  * `is_offer <name>[:<arch>]=<version>`, `is_snapshot <name>` (a snapshot of the panel) and `is_look <word>…` (`probeWords`
  * without commands). A changed rule is another text of the helper, so it needs a new
  * `HELPER_VERSION`.
@@ -80,6 +81,11 @@ is_look() {
     shift 2
   done
   [ "$#" = 0 ]
+}
+
+is_service() {
+  case $1 in '' | [!A-Za-z0-9:_@\\\\]* | *[!A-Za-z0-9:_.@\\\\-]*) return 1 ;; esac
+  [ "\${#1}" -le 190 ]
 }
 
 is_offer() {

@@ -6,8 +6,9 @@ import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { COMPARE } from '../plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../plans/plan-script.ts'
 import { HEALTH } from '../protection/health-script.ts'
-import { ROOM, STATE } from '../protection/protection-steps.ts'
+import { FORGET, ROOM, STATE, UNLOCK } from '../protection/step-scripts.ts'
 import { STORAGE } from '../protection/storage-script.ts'
+import { RESTART } from '../restarts/restart-script.ts'
 import { CHANGELOG } from '../updates/changelog-script.ts'
 
 const READ_LISTS = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
@@ -31,22 +32,12 @@ exit 0
 `
 const flags = quote(script(FLAGS, 'ops-panel-flags'))
 const health = quote(script(HEALTH, 'ops-panel-health'))
-/** `UNLOCK <id>` takes away a lock that a step on a snapshot has left, and no other one. */
-const UNLOCK = `
-lock=$(${CONTAINER_TOOL} config "$1" | sed -n 's/^lock: //p')
-case $lock in
-  '') ;;
-  snapshot | snapshot-delete | rollback) exec ${CONTAINER_TOOL} unlock "$1" ;;
-  *)
-    echo "the container is locked ($lock)"
-    exit 69
-    ;;
-esac
-`
-const unlock = quote(script(UNLOCK, 'ops-panel-unlock'))
+const unlock = quote(script(UNLOCK, 'ops-panel-unlock', ''))
+const forget = quote(script(FORGET, 'ops-panel-forget', ''))
 const storage = quote(script(STORAGE, 'ops-panel-storage'))
 const room = quote(script(ROOM, 'ops-panel-room', ''))
 const state = quote(script(STATE, 'ops-panel-state', ''))
+const restart = quote(script(RESTART, 'ops-panel-restart', ''))
 
 /**
  * The end of the host helper: the check of the arguments of each verb, and its command. It uses `work`, `refuse` and
@@ -60,6 +51,7 @@ case $verb:$# in
     exit
     ;;
   list:1) work apart timeout -k 5 55 ${CONTAINER_TOOL} list ;;
+  reboot-host:1) work together systemctl reboot ;;
   status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
@@ -85,6 +77,10 @@ case $verb:$# in
       words=4
     fi
     (shift "$words" && is_selection "$@") || refuse 'this is not a selection'
+    ;;
+  restart:[3-9] | restart:[1-4][0-9] | restart:5[0-2])
+    is_place "$2" || refuse 'this is neither host nor the number of a container'
+    (shift 2 && for each; do is_service "$each" || exit; done) || refuse 'this is not the name of a service'
     ;;
   compare:[3-9] | compare:[1-9][0-9] | compare:10[0-2])
     is_place "$2" || refuse 'this is neither host nor the number of a container'
@@ -129,7 +125,7 @@ case $verb in
   health) work apart timeout -k 5 30 $inside ${health} "$@" ;;
   unlock) work whole ${unlock} "$place" ;;
   snapshot) work whole ${CONTAINER_TOOL} snapshot "$place" "$1" --description 'ops-panel: before an upgrade' ;;
-  forget) work whole ${CONTAINER_TOOL} delsnapshot "$place" "$1" ;;
+  forget) work whole ${forget} "$place" "$1" ;;
   rollback) work whole ${CONTAINER_TOOL} rollback "$place" "$1" --start 1 ;;
   packages) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
   unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
@@ -144,6 +140,7 @@ case $verb in
   hold) work together $inside ${hold} "$@" ;;
   unhold) work together $inside ${unhold} "$@" ;;
   clean) work together $inside ${clean} ;;
+  restart) work together $inside ${restart} "$@" ;;
   look) work together timeout -k 5 115 $inside ${look} ;;
   start | stop | shutdown | reboot) work together ${CONTAINER_TOOL} "$verb" "$place" ;;
 esac

@@ -4,6 +4,7 @@ import { findJob, type JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { Vmid } from '../hypervisor/container.ts'
+import { parseTarget } from '../hypervisor/target.ts'
 import { PlanId } from '../plans/plan.ts'
 import { PlanDifference } from '../plans/plan-difference.ts'
 import { RunId } from '../plans/run.ts'
@@ -64,7 +65,9 @@ export const JobResult = z.object({
   regressions: z
     .array(Regression)
     .meta({ description: 'The things that worked before a protected upgrade and did not after it, at most 50.' }),
-  protection: Protection.nullable().meta({ description: 'The policy that the job ran with; null without one.' }),
+  protection: Protection.nullable().meta({
+    description: 'The policy that the job runs with, from its start on; null without one.',
+  }),
   unprotected: z
     .string()
     .nullable()
@@ -83,17 +86,21 @@ export const JobResult = z.object({
 export const RunDetails = z.object({
   phases: ProtectedRun.shape.phases
     .unwrap()
-    .meta({ description: 'The phases of a protected job, with their beginnings.' }),
+    .meta({ description: 'The phases of a protected job that have begun, with their beginnings.' }),
   comparison: z.array(Compared).nullable().meta({
     description:
       'The container before and after a protected upgrade, the worst first, at most 300; null without both looks.',
   }),
 })
 
-/** The columns that `jobResult` reads. `snapshot` is JSON of the job's own snapshot. */
+/**
+ * The columns that `jobResult` reads. `snapshot` is JSON of the job's own snapshot, `asked` JSON of the protection that a
+ * running job was started with.
+ */
 type ResultRow = Pick<
   JobRow,
   | 'kind'
+  | 'target'
   | 'status'
   | 'launched'
   | 'exit_code'
@@ -106,7 +113,7 @@ type ResultRow = Pick<
   | 'phase'
   | 'outcome'
   | 'protected'
-> & { snapshot: string | null }
+> & { snapshot: string | null; asked: string | null }
 
 /**
  * Returns the machine-readable result of a job. `containers` is null for a job that does not cover all containers.
@@ -129,12 +136,25 @@ export function jobResult(row: ResultRow): Omit<z.infer<typeof JobResult>, 'star
     outcome: outcomeOf(row),
     snapshot: row.snapshot === null ? null : OwnSnapshot.parse(JSON.parse(row.snapshot)),
     regressions: run?.regressions ?? [],
-    protection: run?.protection ?? null,
+    protection: run?.protection ?? askedOf(row),
     unprotected: run?.unprotected ?? null,
     reason: run?.reason ?? null,
     outage_seconds: run?.outage_seconds ?? null,
     decided: run?.decided ?? null,
   }
+}
+
+/** Returns the protection that a running upgrade will have, before its first phase. The host has none. */
+function askedOf({ status, target, asked }: ResultRow): Protection | null {
+  if (asked === null || status !== 'running' || parseTarget(target)?.kind !== 'container') return null
+  const { data } = Protection.safeParse(JSON.parse(asked))
+  return data && data.before !== 'none' ? data : null
+}
+
+/** Returns the protection in the arguments of a job, as JSON. */
+export function askedIn({ args }: Pick<JobRow, 'args'>): string | null {
+  const { data } = z.object({ protection: z.unknown() }).safeParse(JSON.parse(args))
+  return data?.protection === undefined ? null : JSON.stringify(data.protection)
 }
 
 /** Returns what the record of one job has beyond that of a listed one. */
@@ -153,12 +173,16 @@ const OwnSnapshot = z.object({
 /** The kinds that have phases and an outcome. */
 const WITH_OUTCOME: ReadonlySet<string> = new Set(['upgrade', 'rollback'])
 
-function phaseOf({ kind, status, launched, phase }: ResultRow): z.infer<typeof Phase> | null {
+function phaseOf(row: ResultRow): z.infer<typeof Phase> | null {
+  const { kind, status, launched, phase } = row
   if (!WITH_OUTCOME.has(kind)) return null
   const known = Phase.safeParse(phase)
   if (known.success) return known.data
   if (status !== 'running') return 'done'
-  return launched ? 'upgrading' : 'waiting'
+  if (!launched) return 'waiting'
+  // A job that has just begun has told no phase yet.
+  if (kind === 'rollback') return 'rolling_back'
+  return askedOf(row) === null ? 'upgrading' : 'protecting'
 }
 
 /** An upgrade of an earlier version has no stored outcome. */
@@ -217,8 +241,11 @@ export function jobRecord({
   return { job_id: id, target, status, started_at, ...(finished_at !== null && { finished_at }) }
 }
 
-/** The job kinds of this area: upgrades, checks, repairs, rollbacks, and removals of snapshots. */
-export const UpdateKind = z.enum(['upgrade', 'check', 'remedy', 'rollback', 'snapshot'])
+/**
+ * The job kinds of this area: upgrades, checks, repairs, rollbacks, removals of snapshots, restarts of services, and
+ * reboots of the host.
+ */
+export const UpdateKind = z.enum(['upgrade', 'check', 'remedy', 'rollback', 'snapshot', 'restart', 'reboot'])
 export type UpdateKind = z.infer<typeof UpdateKind>
 
 /** Returns the `kind` field of a job; upgrades have none. */

@@ -9,6 +9,7 @@ import { uncheckedIn } from '../checks/check.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import {
+  askedIn,
   EXAMPLE_JOB,
   EXAMPLE_RESULT,
   findUpdateJob,
@@ -45,7 +46,7 @@ export default defineFunction({
   path: '/api/updates/jobs/:id',
   summary: 'A job',
   description:
-    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`. A protected upgrade has its phases and the comparison of the container before and after it.',
+    'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`. A protected upgrade has its phases, also while it runs, and at its end the comparison of the container before and after it.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
@@ -65,7 +66,11 @@ export default defineFunction({
     const record = {
       ...jobRecord(job),
       ...updateKindOf(job),
-      ...jobResult({ ...job, snapshot: own && JSON.stringify({ ...own, present: Number(own.present) }) }),
+      ...jobResult({
+        ...job,
+        asked: askedIn(job),
+        snapshot: own && JSON.stringify({ ...own, present: Number(own.present) }),
+      }),
       ...runDetails(job),
       ...(job.kind === 'check' && job.status !== 'running' && { unchecked: uncheckedIn(job), containers: null }),
       started_by_name: starter?.username ?? '',

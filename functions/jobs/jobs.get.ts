@@ -20,7 +20,7 @@ export default defineFunction({
   path: '/api/updates/jobs',
   summary: 'The newest jobs, for polling',
   description:
-    'Returns the newest 50 upgrades, 10 checks and 10 remedies, and all running jobs, newest first. Each has its result, its warnings and its user, but not its output. Upgrades have no `kind`. With `since`, `jobs` is null while no job has begun or ended since that answer. Clients may poll every second, because one query of the database serves all of them.',
+    'Returns the newest 50 upgrades, 10 checks and 10 remedies, and all running jobs, newest first. Each has its result, its warnings and its user, but not its output. Upgrades have no `kind`. With `since`, `jobs` is null while no job has begun, changed its phase or ended since that answer. Clients may poll every second, because one query of the database serves all of them.',
   auth: 'user',
   // Every open page polls once a second, and one user may have two hundred of them, such as screens on a wall.
   rateLimit: { limit: 2_500, seconds: 10, by: 'user' },

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { type CheckSummary, PackageUpdate } from '../checks/check.ts'
 import { excludedFindings, uncheckedFinding } from '../checks/system-findings.ts'
-import { type Finding, findingOf } from '../findings/finding.ts'
+import type { Finding } from '../findings/finding.ts'
+import type { TargetStanding } from '../restarts/standing.ts'
+import { selfImpactFindings } from '../restarts/standing-findings.ts'
 import { type LeftAlone, NONE_LEFT } from './plan.ts'
 import type { PlanReport } from './plan-report.ts'
 
@@ -29,13 +31,13 @@ const LEFT: ReadonlySet<Finding['code']> = new Set<Finding['code']>([
 
 /**
  * Returns the findings of a plan: those of its simulation, those of the last check that matter for an upgrade, whether
- * a package changes that `exclude` names, and whether the plan changes what the panel stands on.
+ * a package changes that `exclude` names, and what the plan is for the panel itself.
  */
 export function planFindings(
   { findings: own, actions, native }: Pick<PlanReport, 'findings' | 'actions' | 'native'>,
   check: Pick<CheckSummary, 'findings' | 'checked_at'> | undefined,
   exclude: readonly string[],
-  place: 'host' | 'container',
+  standing: TargetStanding,
 ): Finding[] {
   const told = new Set(own.map(({ code }) => code))
   const unchecked = !check || check.checked_at === null ? [uncheckedFinding()] : []
@@ -48,9 +50,7 @@ export function planFindings(
   })
   const named = new Set(exclude)
   const excluded = actions.filter((one) => isNamed(one, named, native)).map(({ name }) => name)
-  const standing = actions.filter(({ name }) => isStoodOn(name, place)).map(({ name }) => name)
-  const impact =
-    standing.length > 0 && !told.has('self_impact') ? [findingOf('self_impact', { packages: standing })] : []
+  const impact = actions.length > 0 ? selfImpactFindings(standing, [...changed]) : []
   return [...excludedFindings([...new Set(excluded)]), ...own, ...unchecked, ...repeated, ...impact, ...left]
 }
 
@@ -60,18 +60,6 @@ const nameOf = (full: string) => full.replace(/:.*/, '')
 /** Whether one of the names, each with or without an architecture, means the package. */
 function isNamed({ name, arch }: PackageUpdate, names: ReadonlySet<string>, native: string | undefined): boolean {
   return names.has(name) || names.has(`${name}:${arch}`) || (arch === 'all' && names.has(`${name}:${native}`))
-}
-
-/** The package of the panel itself, which may be installed in a container. */
-const PANEL = 'ops-panel'
-/** The way to the host, and the tools of the hypervisor with which the panel works. */
-const OF_HOST = new Set(['openssh-server', 'lxc', 'lxc-pve', 'lxcfs'])
-/** These have the names of the hypervisor, and are not in use before a reboot, or by nobody. */
-const UNUSED = /^(pve|proxmox)-(kernel|headers|default-kernel|default-headers|firmware|docs)\b/
-
-function isStoodOn(name: string, place: 'host' | 'container'): boolean {
-  if (name === PANEL) return true
-  return place === 'host' && (OF_HOST.has(name) || (/^(pve|proxmox)-/.test(name) && !UNUSED.test(name)))
 }
 
 const Listed = z.array(

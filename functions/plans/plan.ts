@@ -21,7 +21,7 @@ export const PackageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]{1,199}(:[a-z0-
 /** Most names of packages in one list of a request. */
 export const MOST_NAMES = 900
 /** Characters of all names of a request. A command of them, with chosen files, must fit into the 128 KiB of one argument. */
-export const NAMES_LENGTH = 17_000
+export const NAMES_LENGTH = 40_000
 
 /** The choice of a plan as it is stored, and as its job passes it on. */
 export const PlanSelection = z.object({

@@ -9,6 +9,7 @@ import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { checkOf } from '../checks/check.ts'
 import { findingOf } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
+import { readStanding, standingAt } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
 import {
   EXAMPLE_PLAN,
@@ -91,7 +92,8 @@ export default defineFunction({
       const finding = asleep ?? findingOf('manager_missing', { message: UNREADABLE })
       throw fail('plan_impossible', { more: { findings: [{ ...finding, severity: 'blocking' }] } })
     }
-    const findings = planFindings(report, check, exclude, kind)
+    const standing = standingAt(await readStanding(db), kind === 'host' ? 'host' : `lxc:${Number(parsed.id)}`)
+    const findings = planFindings(report, check, exclude, standing)
     if (findings.some(({ severity }) => severity === 'blocking')) throw fail('plan_impossible', { more: { findings } })
     if (report.actions.length === 0) throw fail('plan_empty', { more: { findings } })
 

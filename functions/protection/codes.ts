@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { ErrorTable } from '../../runtime/errors.ts'
 
 /** Errors of protected upgrades: the stable code, its HTTP status, its French sentence. */
@@ -11,7 +12,11 @@ export const PROTECTION_ERRORS = {
     409,
     'Le programme restreint de l’hôte (ops-panel-host) n’exécute pas de sonde « commande » : rien n’a été mis à jour.',
   ],
-  rollback_impossible: [409, 'Le retour en arrière n’est pas possible : {reason}'],
+  rollback_impossible: [
+    409,
+    'Le retour en arrière n’est pas possible : {reason}',
+    { more: { destroys: z.array(z.string()) } },
+  ],
   snapshot_missing: [409, 'Cette mise à jour n’a pas d’instantané, ou il n’existe plus.'],
   decision_impossible: [409, 'Il n’y a rien à décider : cette mise à jour n’a pas de régression, ou a été annulée.'],
 } as const satisfies ErrorTable

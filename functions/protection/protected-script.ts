@@ -1,4 +1,9 @@
+import { API_STEPS } from './api-steps.ts'
+import { BACKUP_STEPS } from './backup-steps.ts'
+import { HEALTH } from './health-script.ts'
+import { perlText } from './perl-text.ts'
 import { PROTECTION_STEPS } from './protection-steps.ts'
+import { FORGET, ROOM, STATE, UNLOCK } from './step-scripts.ts'
 
 /*
  * The protected upgrade of a container, and the two changes that a person may make afterwards. All of it runs in the
@@ -8,15 +13,23 @@ import { PROTECTION_STEPS } from './protection-steps.ts'
 /** The exit code of a run whose snapshot could not be made, or whose task is impossible: EX_UNAVAILABLE. */
 export const REFUSED = 69
 
-/** Seconds that a backup or its restoration may take. */
-const BACKUP_SECONDS = 86_400
 /** Seconds between two looks at what has become worse; less after a shorter pause. */
 const AGAIN_SECONDS = 10
 
+/** The scripts that the host runs where it has no host helper, which has its own. */
+const TEXTS = [
+  perlText('health_text', HEALTH),
+  perlText('room_text', ROOM),
+  perlText('state_text', STATE),
+  perlText('unlock_text', UNLOCK),
+  perlText('forget_text', FORGET),
+].join('')
+
 /**
  * `PROTECTED <task> <access> <id> <name> <policy> <look> <command>…`, in Perl. `<policy>` and `<look>` are lists, with their
- * lengths before them; `<look>` begins with the texts of `HEALTH`, `ROOM` and `STATE`. `<access>` is `root`;
- * `rule`, where sudo comes before each program; or `helper`, where the host helper has a verb for each step. The tasks:
+ * lengths before them; `<look>` has the words of `probeWords`. `<access>` is `root`; `rule`, where sudo comes before each
+ * program; `api`, which is `rule` and a service that can do the steps on snapshots itself (`API_STEPS`); or `helper`, where
+ * the host helper has a verb for each step. The tasks:
  *
  * - `upgrade … <before> <storage> <keep> <on failure> <settle> <asks>`: makes the snapshot `<name>` or a backup, looks at the
  *   container, runs the command, looks again, compares, and rolls back where the policy says so. `<asks>` is 1 where the
@@ -27,7 +40,7 @@ const AGAIN_SECONDS = 10
  * Descriptor 9 gets notes, one JSON object in a line (`run-notes.ts` reads them). TERM ends the program after the step that
  * is at work.
  */
-export const PROTECTED = String.raw`${PROTECTION_STEPS}
+export const PROTECTED = String.raw`${TEXTS}${PROTECTION_STEPS}${BACKUP_STEPS}${API_STEPS}
 sub refuse {
   my ($why, $reason) = @_;
   note(refused => $why, reason => $reason);
@@ -38,48 +51,35 @@ sub refuse {
 # The state of the container: status, lock, and whether the snapshot of this job is whole.
 sub state {
   my ($code, $text) = host({ seconds => 60 }, 'state', ['sh', '-c', $state_text, 'ops-panel-state', join(' ', allowed()), $id, $name], $name);
-  my %state = map { /^(status|lock|snapshot) ([a-z-]+)$/ ? ($1, $2) : () } split /\n/, $text;
+  my %state = map { /^(status|lock|snapshot|busy|frozen) ([a-z0-9-]+)$/ ? ($1, $2) : () } split /\n/, $text;
   return \%state;
-}
-# A step of the hypervisor on this container that another program has begun.
-sub busy {
-  opendir my $proc, '/proc' or return 'the processes of the host cannot be seen';
-  my $sees = 0;
-  for my $pid (grep { /^\d+$/ } readdir $proc) {
-    open my $status, '<', "/proc/$pid/status" or next;
-    read $status, my $text, 8192;
-    # A process of root in the host's own namespace; one in a container could call itself anything.
-    next if $text !~ /^Uid:\t0\t/m || $text !~ /^NSpid:\t\d+$/m;
-    open my $file, '<', "/proc/$pid/cmdline" or next;
-    read $file, my $line, 4096;
-    $sees = 1 if $pid == 1 && length $line;
-    return "process $pid works on the container" if $line =~ m{/pct\x00(?:snapshot|delsnapshot|rollback|restore)\x00\Q$id\E\x00} || $line =~ m{:vz(?:snapshot|delsnapshot|rollback|restore):\Q$id\E:};
-  }
-  return $sees ? '' : 'the processes of the host cannot be seen';
 }
 # Takes a lock away that a step on a snapshot has left. A person has asked for the next step.
 sub unlock {
-  my ($lock) = @_;
+  my ($state) = @_;
+  my ($lock, $busy) = ($state->{lock}, $state->{busy});
   refuse('locked', "the container is locked ($lock)") if $lock !~ /^(?:snapshot|snapshot-delete|rollback)$/;
-  my $busy = busy();
-  refuse('locked', "the container is locked ($lock), and $busy") if $busy ne '';
+  refuse('locked', "the container is locked ($lock), and the processes of the host cannot be seen") if ($busy // '') eq 'unknown';
+  refuse('locked', "the container is locked ($lock), and process $busy works on it") if defined $busy;
   report("the lock ($lock) is left from a step that has ended; it is removed");
-  my ($code, $text) = host({ seconds => 60, shown => 1 }, 'unlock', [pct('unlock')]);
+  my ($code, $text) = host({ seconds => 60, shown => 1 }, 'unlock', ['sh', '-c', $unlock_text, 'ops-panel-unlock', join(' ', allowed()), $id]);
   refuse('locked', last_line($text)) if $code != 0;
+  # A rule of sudo for pct alone thaws nothing.
+  report("the container is still frozen: stop it and start it again, or run lxc-unfreeze -n $id on the host") if $state->{frozen} && state()->{frozen};
 }
 
 if ($task eq 'forget') {
   my ($kind, $location) = @$policy;
   phase('pruning');
   if ($kind eq 'backup') {
-    refuse('rights', 'this account may not remove backups') if $access ne 'root';
-    my ($code, $text) = $location =~ m{^/} ? run({ seconds => 600, most => 65536, shown => 1 }, 'rm', '-f', '--', $location)
-      : run({ seconds => 600, most => 65536, shown => 1 }, 'pvesm', 'free', $location);
-    refuse('failed', last_line($text)) if $code != 0;
+    my $lock = state()->{lock};
+    refuse('locked', "the container is locked ($lock)") if ($lock // '') eq 'backup';
+    my ($code, $reason) = remove_archive($location);
+    refuse('failed', $reason) if $code != 0;
   } else {
     my $state = state();
     if (($state->{snapshot} // '') ne 'none') {
-      unlock($state->{lock}) if $state->{lock};
+      unlock($state) if $state->{lock};
       my ($code, $text) = forget($name);
       if ($code != 0) { note(kept => [[$name, last_line($text)]]); refuse('failed', last_line($text)) }
     }
@@ -90,53 +90,21 @@ if ($task eq 'forget') {
 }
 
 if ($task eq 'rollback') {
-  my ($kind, $location) = @$policy;
+  my ($kind, $location, @rest) = @$policy;
   my $state = state();
   refuse('missing', "the snapshot $name is not there, or not whole") if $kind ne 'backup' && ($state->{snapshot} // '') ne 'whole';
-  unlock($state->{lock}) if $state->{lock};
-  my $back = $kind eq 'backup' ? restore($location, $state->{status} // '') : go_back();
+  unlock($state) if $state->{lock};
+  my $back = $kind eq 'backup' ? restore($location, $state->{status} // '', @rest) : go_back();
   phase('done') if $back;
   finish($back ? 'rolled_back' : 'rollback_failed', $back ? 0 : 1);
 }
 
-sub restore {
-  my ($location, $status) = @_;
-  refuse('rights', 'the host helper restores no backups') if $access eq 'helper';
-  phase('rolling_back');
-  my $began = uptime();
-  my ($config_code, $config) = run({ seconds => 60, most => 65536 }, pct('config'));
-  my ($storage) = $config =~ /^rootfs: ([A-Za-z][A-Za-z0-9._-]*):/m or refuse('failed', 'the storage of the container cannot be read');
-  my $failed = sub { my $reason = last_line($_[0]); note(rollback => 'failed', reason => $reason); return 0 };
-  my ($code, $text) = $status eq 'running' ? run({ seconds => 300, most => 65536, shown => 1 }, pct('stop')) : (0, '');
-  return $failed->($text) if $code != 0;
-  ($code, $text) = run({ whole => 1, most => 65536, shown => 1 }, pct('restore', $location, '--storage', $storage, '--force', 1));
-  return $failed->($text) if $code != 0;
-  ($code, $text) = run({ seconds => 300, most => 65536, shown => 1 }, pct('start'));
-  return $failed->($text) if $code != 0;
-  return is_back($began);
-}
-
-my ($before, $storage, $keep, $on_failure, $settle) = @$policy;
+my ($before, $storage, $keep, $on_failure, $settle, $asks, @former) = @$policy;
 my ($made, $location) = ('', '');
-sub backup {
-  refuse('rights', 'the host helper makes no backups') if $access eq 'helper';
-  my @where = $storage eq '-' ? () : ('--storage', $storage);
-  # Without --remove 0, vzdump removes older backups by the rules of the storage.
-  my ($code, $text) = run({ seconds => ${BACKUP_SECONDS}, most => 262144, shown => 1, ends => 1 },
-    allowed('/usr/bin/vzdump', $id, '--mode', 'snapshot', @where, '--compress', 'zstd', '--remove', 0));
-  refuse('failed', last_line($text)) if $code != 0;
-  my ($file) = $text =~ m{^INFO: creating vzdump archive '(/[^'\n]*/vzdump-lxc-\Q$id\E-[0-9_-]+\.tar(?:\.[a-z0-9]+)?)'\s*$}m;
-  my ($stored) = $text =~ m{^INFO: creating Proxmox Backup Server archive '(ct/[^'\n]+)'\s*$}m;
-  $location = $file // ($stored && $storage ne '-' ? "$storage:backup/$stored" : undef) // refuse('failed', 'vzdump names no archive');
-  refuse('failed', 'vzdump names no archive') if $location =~ m{/\.\.?/};
-  $name = $location =~ s{.*/(?=vzdump)}{}r;
-  note(snapshot => $name, kind => 'backup', location => $location, at => number(time));
-  $made = 'backup';
-}
 sub snapshot {
   my $lack = lack_of_room();
   refuse('full', "no room for a snapshot: $lack") if $lack ne '';
-  my ($code, $text) = host({ whole => 1, shown => 1 }, 'snapshot', [pct('snapshot', $name, '--description', 'ops-panel: before an upgrade')], $name);
+  my ($code, $text) = host({ whole => 1 }, 'snapshot', [pct('snapshot', $name, '--description', 'ops-panel: before an upgrade')], $name);
   if ($code == 0) { note(snapshot => $name, kind => 'snapshot', at => number(time)); $made = 'snapshot'; return }
   my $reason = last_line($text) || "exit code $code";
   # A failed one may have left something.
@@ -179,41 +147,44 @@ sub compare {
 }
 
 phase('protecting');
-if ($before eq 'backup') { backup() } else { snapshot() }
-finish('cancelled', 143) if $cancelled;
+if ($before eq 'backup') { $location = make_backup($storage) // ''; $made = 'backup' if $location ne '' } else { snapshot() }
+finish('cancelled', 143) if stopped();
 phase('measuring');
 my $healthy = look('before');
 if (!$healthy && !$cancelled) { nap(5); $healthy = look('before') }
-finish('cancelled', 143) if $cancelled;
+finish('cancelled', 143) if stopped();
 if (!$healthy) {
   if ($made eq 'snapshot') { my ($kept) = forget($name); note(pruned => [$name]) if $kept == 0 }
+  prune_backups($location) if $made eq 'backup';
   refuse('unmeasured', 'the container cannot be looked at, so nothing could be compared');
 }
 phase('upgrading');
 my $code = upgrade(@$command);
 note(upgraded => number($code));
-finish('cancelled', $code) if $cancelled;
+finish('cancelled', $code) if stopped();
 my $was = packages($healthy);
 my $now = defined $was ? look('upgraded') : undef;
 if ($now && $was eq (packages($now) // '') && !@{ worse($healthy, $now) }) {
   # Nothing has changed, so there is nothing to go back from.
-  if ($made eq 'backup' && $access eq 'root' && $location =~ m{^/} && unlink $location) { note(pruned => [$name]) }
+  if ($made eq 'backup') { phase('pruning'); prune_backups($location) }
   if ($made eq 'snapshot') { phase('pruning'); my ($gone, $text) = forget($name); note(pruned => $gone ? [] : [$name], kept => $gone ? [[$name, last_line($text)]] : []) }
   phase('done');
   finish($code == 0 ? 'nothing_to_do' : 'failed', $code);
 }
 phase('settling');
 nap($settle);
-finish('cancelled', $code) if $cancelled;
+finish('cancelled', $code) if stopped();
 phase('comparing');
 my ($worse, $unsteady) = compare($healthy);
-finish('cancelled', $code) if $cancelled;
+finish('cancelled', $code) if stopped();
 note(compared => $worse, unsteady => $unsteady);
 my $outcome = $code != 0 ? 'failed' : @$worse ? 'regressed' : 'upgraded';
 if ($outcome ne 'upgraded' && $on_failure eq 'rollback' && $made eq 'snapshot') {
   $outcome = go_back($healthy) ? 'rolled_back' : 'rollback_failed';
+  finish($outcome, $code) if $interrupted;
 }
 if ($made eq 'snapshot' && $outcome ne 'rollback_failed' && !$cancelled) { phase('pruning'); prune($keep) }
+if ($made eq 'backup' && $outcome eq 'upgraded' && !$cancelled && @former) { phase('pruning'); prune_backups(@former) }
 phase('done');
 finish($outcome, $code);
 `

@@ -14,7 +14,7 @@ const ANSWER_SECONDS = 40
  * The Perl functions of `PROTECTED`: its arguments, its notes, looks at the container, and the steps of the hypervisor.
  *
  * A step that changes a container or its snapshots runs in a session of its own: it reaches its end even if the program
- * is killed, because a half-made snapshot or rollback is worse than one too many.
+ * is killed, because a half-made snapshot or rollback is worse than one too many. Its output is a file (`follow`).
  */
 export const PROTECTION_STEPS = String.raw`
 use strict;
@@ -23,7 +23,6 @@ my ($task, $access, $id, $name, @rest) = @ARGV;
 my $policy = [splice @rest, 0, shift @rest];
 my $words = [splice @rest, 0, shift @rest];
 my $command = \@rest;
-my ($health_text, $room_text, $state_text) = splice @$words, 0, 3;
 open my $notes, '>>&=', 9 or exit 74;
 # FD_CLOEXEC: no command gets the notes.
 fcntl $notes, 2, 1;
@@ -31,9 +30,17 @@ my $folder = readlink('/proc/self/fd/9') // '';
 $folder =~ s{/[^/]*\z}{};
 my $cancelled = 0;
 $SIG{$_} = sub { $cancelled = 1 } for qw(TERM INT HUP);
+# Without its runner the job has ended for everybody: the program begins nothing more.
+my $runner = getppid;
+if (open my $file, '<', "$folder/process") { ($runner) = split ' ', <$file> }
+sub stopped { $cancelled = 1 if getppid != $runner; return $cancelled }
+$SIG{ALRM} = sub { stopped(); alarm 1 };
+alarm 1;
 $SIG{PIPE} = 'IGNORE';
 $| = 1;
 my ($good, $bad) = ('good', 'bad');
+# A rollback was made, and the job ended before the container answered.
+my $interrupted = 0;
 my %noted;
 
 sub uptime { open my $file, '<', '/proc/uptime' or return time; return (split ' ', <$file>)[0] }
@@ -52,7 +59,7 @@ sub json {
 sub note { my @pairs; while (@_) { my ($key, $value) = splice @_, 0, 2; push @pairs, qq("$key":) . json($value) } syswrite $notes, '{' . join(',', @pairs) . "}\n" }
 sub number { my $number = int $_[0]; return \$number }
 sub phase { note(phase => $_[0], at => number(time)) }
-sub finish { my ($outcome, $code) = @_; note(outcome => $outcome, at => number(time)); exit $code }
+sub finish { my ($outcome, $code) = @_; $outcome = 'cancelled' if $interrupted && $outcome eq 'rollback_failed'; note(outcome => $outcome, at => number(time)); exit $code }
 sub last_line { my ($last) = grep { /\S/ } reverse split /\n/, $_[0]; $last = substr($last // '', 0, 500); $last =~ s/[^\x20-\x7e]/?/g; return $last }
 
 # Keeps the beginning and the end of a long text.
@@ -74,7 +81,7 @@ sub run {
     POSIX::_exit(127);
   }
   close $_ for $to, $nothing;
-  my ($text, $code, $open, $until) = ('', undef, 1, uptime() + ($how->{seconds} // 0));
+  my ($text, $code, $open, $until) = ('', undef, 1, uptime() + $how->{seconds});
   while ($open || !defined $code) {
     my $ready = '';
     vec($ready, fileno $from, 1) = 1 if $open;
@@ -87,8 +94,7 @@ sub run {
     elsif (defined $code) { last }
     if (!defined $code && waitpid($pid, 1) == $pid) { $code = $? & 127 ? 128 + ($? & 127) : $? >> 8; $until = uptime() + 1 }
     last if defined $code && uptime() > $until;
-    if ($cancelled && $how->{ends}) { kill 'TERM', -$pid; $how->{ends} = 0 }
-    if (!defined $code && !$how->{whole} && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
+    if (!defined $code && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
   }
   return ($code, $text);
 }
@@ -98,17 +104,22 @@ sub pct {
   my ($verb, @words) = @_;
   return allowed('${CONTAINER_TOOL}', $verb, $id, @words);
 }
-# A step of the hypervisor: the verb of the host helper, or the command that it stands for.
+# A step of the hypervisor: the verb of the host helper, or the command that it stands for. A whole one has no time limit.
 sub host {
   my ($how, $verb, $own, @words) = @_;
-  return run({ most => 262144, %$how }, $access eq 'helper' ? ('sudo', '-n', '--', '${HOST_HELPER}', $verb, $id, @words) : @$own);
+  return by_api(@_) if goes_by_api($verb, @words);
+  my @step = $access eq 'helper' ? ('sudo', '-n', '--', '${HOST_HELPER}', $verb, $id, @words) : @$own;
+  return $how->{whole} ? follow(undef, @step) : run({ most => 262144, %$how }, @step);
 }
 sub snapshots {
   my ($code, $text) = host({ seconds => 60 }, 'snapshots', [pct('listsnapshot')]);
   return if $code != 0;
   return map { /^ *\x60-> +(\S+)/ ? $1 : () } split /\n/, $text;
 }
-sub forget { my ($which) = @_; return host({ whole => 1, shown => 1 }, 'forget', [pct('delsnapshot', $which)], $which) }
+sub forget {
+  my ($which) = @_;
+  return host({ whole => 1 }, 'forget', ['sh', '-c', $forget_text, 'ops-panel-forget', join(' ', allowed()), $id, $which], $which);
+}
 
 # What keeps a snapshot from fitting: a thin pool or a ZFS pool of this container that is nearly full.
 sub lack_of_room {
@@ -198,9 +209,9 @@ sub go_back {
   phase('rolling_back');
   my $began = uptime();
   report("rolling back to $name");
-  my ($code, $text) = host({ whole => 1, shown => 1 }, 'rollback', [pct('rollback', $name, '--start', 1)], $name);
+  my ($code, $text) = host({ whole => 1 }, 'rollback', [pct('rollback', $name, '--start', 1)], $name);
   if ($code != 0 && $text =~ /Unknown option: start/) {
-    ($code, $text) = host({ whole => 1, shown => 1 }, 'rollback', [pct('rollback', $name)], $name);
+    ($code, $text) = host({ whole => 1 }, 'rollback', [pct('rollback', $name)], $name);
     ($code, $text) = host({ seconds => 300, shown => 1 }, 'start', [pct('start')]) if $code == 0;
   }
   if ($code != 0) { my $reason = last_line($text) || "exit code $code"; note(rollback => 'failed', reason => $reason); return 0 }
@@ -211,7 +222,7 @@ sub is_back {
   my ($began, $before) = @_;
   my ($until, $found) = (uptime() + ${START_SECONDS});
   until ($found || $cancelled || uptime() > $until) { $found = look('rolled_back') or nap(1) }
-  if (!$found && $cancelled) { note(rollback => 'failed', reason => 'interrupted before the container answered'); return 0 }
+  if (!$found && $cancelled) { report("the container is back at $name; nobody waits until it answers"); $interrupted = 1; return 0 }
   if (!$found) { note(rollback => 'failed', reason => 'the container does not answer after its rollback'); return 0 }
   my $outage = uptime() - $began;
   my $left = $before ? worse($before, $found) : [];
@@ -236,49 +247,4 @@ sub prune {
   }
   note(pruned => \@gone, kept => \@kept) if @gone || @kept;
 }
-`
-
-/**
- * `ROOM <sudo> <id>`, on the host: the volumes of a container, and how full the pools are that hold them. Prints
- * `volume <storage> <volume>`, `on <storage> <pool>`, `thin <group> <pool> <data %> <metadata %>`, `lv <group> <volume> <pool>`
- * and `zfs <pool> <percent>` (lvs(8), zpool-list(8), storage.cfg of Proxmox VE). It leaves out all that it cannot read. The host helper
- * contains this text: any change of it needs a new `HELPER_VERSION`.
- */
-export const ROOM = String.raw`
-sudo=$1 id=$2
-$sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null |
-  sed -n 's/^\(rootfs\|mp[0-9]*\): \([A-Za-z][A-Za-z0-9._-]*\):\([^, ]*\).*/volume \2 \3/p'
-awk '$1 ~ /^[a-z]+:$/ { type = $1; name = $2; group = pool = "" }
-  $1 == "vgname" { group = $2 } $1 == "thinpool" { pool = $2 }
-  type == "lvmthin:" && group != "" && pool != "" { print "on", name, group "/" pool; group = "" }
-  type == "zfspool:" && $1 == "pool" { sub("/.*", "", $2); print "on", name, $2 }' /etc/pve/storage.cfg 2>/dev/null
-$sudo lvs --noheadings --separator='|' -o vg_name,lv_name,lv_attr,pool_lv,data_percent,metadata_percent </dev/null 2>/dev/null |
-  awk -F '|' '{ gsub(/^ +| +$/, "", $1) } $3 ~ /^t/ { print "thin", $1, $2, $5, $6; next } $4 != "" { print "lv", $1, $2, $4 }'
-zpool list -Hp -o name,capacity </dev/null 2>/dev/null | awk '{ print "zfs", $1, $2 }'
-exit 0
-`
-
-/**
- * `STATE <sudo> <id> <name>`, on the host: prints `status <word>`, `lock <word>` where the container has one, and
- * `snapshot whole|incomplete|none|unknown`. The host helper contains this text, as it does `ROOM`.
- */
-export const STATE = String.raw`
-sudo=$1 id=$2 name=$3
-$sudo ${CONTAINER_TOOL} status "$id" </dev/null 2>/dev/null | sed -n 's/^status: /status /p'
-if ! config=$($sudo ${CONTAINER_TOOL} config "$id" </dev/null 2>/dev/null); then
-  echo snapshot unknown
-  exit 0
-fi
-printf '%s\n' "$config" | sed -n 's/^lock: \([a-z-]*\)$/lock \1/p'
-if own=$($sudo ${CONTAINER_TOOL} config "$id" --snapshot "$name" </dev/null 2>/dev/null); then
-  case "
-$own" in
-    *"
-snapstate: "*) echo snapshot incomplete ;;
-    *) echo snapshot whole ;;
-  esac
-else
-  echo snapshot none
-fi
-exit 0
 `

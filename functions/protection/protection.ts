@@ -11,12 +11,19 @@ const WORD = 500
 /** Longest name of a unit; a health line names it with its kind. */
 const UNIT = 190
 
+/** Whether an address has the name or the password of an account. Zod asks this of texts, too, that are no addresses. */
+function hasAccount(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username !== '' || password !== ''
+}
+
 const Http = z.strictObject({
   kind: z.literal('http'),
   url: z
     .url({ protocol: /^https?$/, error: 'une adresse http:// ou https://' })
     .max(2_000)
-    .refine((text) => !new URL(text).username && !new URL(text).password, 'une adresse sans compte'),
+    .refine((text) => !hasAccount(text), 'une adresse sans compte'),
   status: z.int().min(100).max(599),
 })
 
@@ -64,7 +71,7 @@ export const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,98}[A-Za-z0-9]$/
 /**
  * - `before`: what is made before the upgrade; `auto` is a snapshot where the storage can take one, else nothing.
  * - `backup_storage`: the storage for backups; null chooses the first one that takes them.
- * - `keep`: how many snapshots of the panel a container keeps; backups stay until somebody removes them.
+ * - `keep`: how many snapshots of the panel a container keeps, and how many backups.
  * - `on_failure`: what becomes of an upgrade with a regression.
  * - `settle_seconds`: the pause between the upgrade and the second look.
  */

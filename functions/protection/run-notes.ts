@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { parseJson } from '../../platform/untrusted.ts'
+import type { Archive, Archived } from './archive.ts'
 
 /** One thing that a look has seen: kind, name, state and detail. */
 const Item = z.tuple([z.string(), z.string(), z.enum(['good', 'bad']), z.string()])
@@ -18,6 +19,11 @@ const Note = z.object({
   snapshot: z.string().optional(),
   kind: z.enum(['snapshot', 'backup']).optional(),
   location: z.string().optional(),
+  archive: z.string().optional(),
+  file: z.string().nullable().optional(),
+  root: z.string().nullable().optional(),
+  unprivileged: z.int().optional(),
+  volumes: z.array(z.string()).optional(),
   unprotected: z.string().optional(),
   refused: z.string().optional(),
   reason: z.string().optional(),
@@ -39,6 +45,8 @@ const Note = z.object({
 export interface RunReport {
   phases: { phase: string; at: string }[]
   snapshot?: { name: string; kind: 'snapshot' | 'backup'; made_at: string; location: string | null }
+  /** The archive that vzdump has begun, and what it is of. */
+  archive?: Archive & { made_at: string; of: Archived }
   /** Why there is no snapshot, although one was asked for where it is possible. */
   unprotected?: string
   refused?: { why: string; reason: string }
@@ -73,6 +81,10 @@ function take(report: RunReport, note: z.infer<typeof Note>): void {
   if (note.snapshot !== undefined) {
     const { snapshot: name, kind = 'snapshot', location = null } = note
     report.snapshot = { name, kind, made_at: at, location }
+  }
+  if (note.archive !== undefined) {
+    const { archive: location, file = null, root = null, unprivileged = 0, volumes = [] } = note
+    report.archive = { location, file, made_at: at, of: { root, unprivileged: unprivileged === 1, volumes } }
   }
   if (note.unprotected !== undefined) report.unprotected = note.unprotected
   if (note.refused !== undefined) report.refused = { why: note.refused, reason }

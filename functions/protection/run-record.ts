@@ -7,6 +7,7 @@ import { type JobRow, noteOutcome, noteWarnings } from '../../db/jobs.ts'
 import type { Statement } from '../../db/libsql/database.ts'
 import { notePresent, noteSnapshot } from '../../db/snapshots.ts'
 import { JobId, type EndedJob } from '../../jobs/jobs.ts'
+import { Archived, archiveName } from './archive.ts'
 import { Protection } from './protection.ts'
 import type { Change, Item, RunReport } from './run-notes.ts'
 
@@ -71,6 +72,8 @@ export const ProtectedRun = z.object({
   decided: Decided.nullable().default(null),
   phases: z.array(z.object({ phase: z.string(), at: z.string() })).default([]),
   comparison: z.array(Compared).nullable().default(null),
+  /** The contents of the backup. */
+  archived: Archived.nullable().default(null),
 })
 export type ProtectedRun = z.infer<typeof ProtectedRun>
 
@@ -83,6 +86,8 @@ export function protectedRunOf({ protected: text }: Pick<JobRow, 'protected'>): 
 /** The findings of the look at an interrupted run. */
 export interface Found {
   snapshot: 'whole' | 'incomplete' | 'none' | 'unknown'
+  /** Whether the archive of a backup is whole, or may still become so. */
+  isArchived?: boolean
 }
 
 /** Most regressions and most compared things of a record. */
@@ -113,9 +118,10 @@ export function runStatements(
     decided: null,
     phases: report.phases,
     comparison: comparisonOf(report),
+    archived: report.archive?.of ?? null,
   }
   const phase = report.phases.at(-1)?.phase ?? null
-  const made = report.snapshot ?? leftSnapshot(name, row, found)
+  const made = report.snapshot ?? leftBackup(report, found) ?? leftSnapshot(name, row, found)
   const warnings = warningsOf(report)
   return [
     noteOutcome(row, { phase, outcome, protectedRun: JSON.stringify(run) }),
@@ -131,9 +137,25 @@ function leftSnapshot(name: string, { started_at: made_at }: JobRow, found: unkn
   return snapshot === 'none' || snapshot === 'unknown' ? undefined : { name, kind: 'snapshot', made_at, location: null }
 }
 
+/**
+ * The backup that an interrupted run has left, although it could not note its end. vzdump goes on without its run: where
+ * nobody has looked, there may be an archive.
+ */
+function leftBackup({ archive, refused, outcome }: RunReport, found: unknown): RunReport['snapshot'] {
+  const isCutOff = refused === undefined && outcome === undefined
+  const { isArchived = isCutOff } = { ...(found as Partial<Found> | undefined) }
+  if (!archive || !isArchived) return undefined
+  const { location, made_at } = archive
+  return { name: archiveName(location), kind: 'backup', made_at, location }
+}
+
 function warningsOf({ kept, rollback, unmeasured }: RunReport): string[] {
   return [
-    ...kept.map(([name, reason]) => `L’instantané ${name} n’a pas pu être supprimé : ${cut(reason)}`),
+    ...kept.map(([name, reason]) =>
+      name.startsWith('panel-')
+        ? `L’instantané ${name} n’a pas pu être supprimé : ${cut(reason)}`
+        : `La sauvegarde ${name} n’a pas pu être supprimée : ${cut(reason)}`,
+    ),
     ...(unmeasured === undefined
       ? []
       : [`L’état du conteneur avant la mise à jour n’a pas pu être lu, et n’est comparé à rien : ${cut(unmeasured)}`]),
@@ -145,13 +167,16 @@ function warningsOf({ kept, rollback, unmeasured }: RunReport): string[] {
 
 /** Returns the outcome of an upgrade by its notes, its exit code and its end. */
 export function outcomeOfRun(
-  { outcome }: RunReport,
+  { outcome, rollback, worse }: RunReport,
   { code, cancelled }: EndedJob,
   error: string | undefined,
 ): Outcome {
   if (outcome === 'rolled_back' || outcome === 'rollback_failed') return outcome
   if (cancelled) return 'cancelled'
   if (error === 'plan_changed') return 'plan_changed'
+  // A job that is lost has not said what it came to, but perhaps what it has found.
+  if (code === null && rollback) return rollback.done ? 'rolled_back' : 'rollback_failed'
+  if (code === null && worse.length > 0) return 'regressed'
   if (code === null || error !== undefined) return 'failed'
   const { data } = Outcome.safeParse(outcome)
   // A run that does not say what it came to may have been cut off.

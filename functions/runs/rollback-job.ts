@@ -1,24 +1,41 @@
 import * as z from 'zod'
 import { decide, noteOutcome } from '../../db/jobs.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { notePresent } from '../../db/snapshots.ts'
-import { defineJob, type EndedJob, type JobResult, type Leftovers } from '../../jobs/jobs.ts'
+import {
+  type Answering,
+  defineJob,
+  type EndedJob,
+  type JobResult,
+  type LeftBy,
+  type Leftovers,
+} from '../../jobs/jobs.ts'
 import type { Host } from '../../ssh/ssh.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
+import type { HypervisorSettings } from '../hypervisor/settings.ts'
+import { answerByApi, hasApi } from '../hypervisor/snapshot-answers.ts'
 import { parseTarget } from '../hypervisor/target.ts'
 import { fail } from '../services.ts'
 import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
-import { forgetCommand, readState, rollbackCommand, stateLines } from '../protection/protected-run.ts'
+import { Archived } from '../protection/archive.ts'
+import { forgetCommand, leftPlace, restingState, rollbackCommand, stateLines } from '../protection/protected-run.ts'
 import { endStatements } from '../protection/run-audit.ts'
 import { readNotes } from '../protection/run-notes.ts'
 import { outcomeOfRun, runStatements } from '../protection/run-record.ts'
+import { type FoundBackup, leftBackup } from './left-backup.ts'
 
-/** The snapshot or backup `name` of the upgrade `of`. */
+/**
+ * The snapshot or backup `name` of the upgrade `of`. `archived` is what the backup is of, and `agreed` are the mount points
+ * that it does not have, and that somebody has agreed to lose.
+ */
 const Args = z.object({
   target: z.string(),
   of: z.string(),
   name: z.string(),
   kind: z.enum(['snapshot', 'backup']),
   location: z.string().nullable(),
+  archived: Archived.nullable().default(null),
+  agreed: z.array(z.string()).default([]),
 })
 type Args = z.infer<typeof Args>
 
@@ -29,13 +46,22 @@ function containerOf({ target: text }: Args): string {
   return target.id
 }
 
-async function placeOf(args: Args, host: Host) {
-  return { id: containerOf(args), name: args.name, elevation: await elevationOf(host) }
+async function placeOf(args: Args, host: Host, db: Database) {
+  const id = containerOf(args)
+  return { id, name: args.name, elevation: await elevationOf(host), hasApi: await hasApi(id, db) }
 }
 
-async function leftovers(args: Args, host: Host): Promise<Leftovers> {
-  const state = await readState(host, await placeOf(args, host))
+async function leftovers(args: Args, host: Host, of: LeftBy<HypervisorSettings>): Promise<Leftovers> {
+  const place = await leftPlace(host, { id: containerOf(args), name: args.name }, of)
+  const { kind, location } = args
+  if (kind === 'backup' && location !== null) return leftBackup(host, place, { location, file: null }, of)
+  const state = await restingState(host, place, of.signal)
   return { lines: stateLines(state, args.name), found: state }
+}
+
+async function answer(args: Args, question: string, by: Answering<HypervisorSettings>): Promise<string[]> {
+  const mayChange = (_step: string, snapshot: string) => snapshot === args.name
+  return answerByApi(question, { ...by, id: containerOf(args), mayChange })
 }
 
 /** The parts that both jobs have alike. */
@@ -45,16 +71,16 @@ const SHARED = {
   queue: ({ target }: Args) => queueOf(target),
   bounds: { ofTarget: 3, ofUser: 50, ofAll: 200 },
   leftovers,
+  answer,
 }
 
 /** The job that takes a container back to the snapshot of an upgrade, or restores its backup. */
-export const rollbackJob = defineJob({
+export const rollbackJob = defineJob<Args, HypervisorSettings>({
   kind: 'rollback',
   ...SHARED,
 
-  async command(args, host) {
-    const place = await placeOf(args, host)
-    return { command: rollbackCommand(place, args), notes: true }
+  async command(args, host, _job, db) {
+    return rollbackCommand(await placeOf(args, host, db), args)
   },
 
   async result(args, ended) {
@@ -71,20 +97,19 @@ export const rollbackJob = defineJob({
 })
 
 /** The job that removes the snapshot or backup of an upgrade. */
-export const snapshotJob = defineJob({
+export const snapshotJob = defineJob<Args, HypervisorSettings>({
   kind: 'snapshot',
   ...SHARED,
 
-  async command(args, host) {
-    const place = await placeOf(args, host)
-    return { command: forgetCommand(place, args), notes: true }
+  async command(args, host, _job, db) {
+    return forgetCommand(await placeOf(args, host, db), args)
   },
 
-  async result({ target, name }, ended) {
+  async result({ target, name, kind }, ended) {
     const report = readNotes(ended.notes)
     const failure = refusalOf(report.refused?.reason, ended)
-    const found = ended.found as { snapshot?: string } | undefined
-    const isGone = report.pruned.includes(name) || found?.snapshot === 'none'
+    const found = ended.found as Partial<FoundBackup> | undefined
+    const isGone = report.pruned.includes(name) || (kind === 'backup' ? found?.archive : found?.snapshot) === 'none'
     return {
       statements: [
         noteOutcome(ended.row, { phase: report.phases.at(-1)?.phase ?? null, outcome: null, protectedRun: null }),

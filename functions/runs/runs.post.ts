@@ -10,6 +10,7 @@ import { PlanId } from '../plans/plan.ts'
 import { EXAMPLE_RUN, MOST_PLANS, newRunId, RunId } from '../plans/run.ts'
 import { plannedArgs, usablePlans } from '../plans/usable-plans.ts'
 import { readPolicies } from '../protection/policies.ts'
+import { latenessIn, readStanding } from '../restarts/standing.ts'
 import { upgradeJob } from './upgrade-job.ts'
 
 export default defineFunction({
@@ -17,7 +18,7 @@ export default defineFunction({
   path: '/api/updates/runs',
   summary: 'Run several plans',
   description:
-    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. Each container has the protection of its policy. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
+    'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. The targets on which the panel stands come last: what it needs, where it runs, and then the host, each when all before have ended. Each container has the protection of its policy. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
   auth: 'user',
   rateLimit: WRITES,
   audit: ['update_start'],
@@ -46,6 +47,7 @@ export default defineFunction({
 
     const run_id = newRunId()
     const policies = await readPolicies(db)
+    const lateness = latenessIn(await readStanding(db))
     const protection = (target: string) =>
       target === 'host' ? {} : { protection: policies.own.get(target) ?? policies.default }
     const requests = plans.map((plan) => ({
@@ -54,6 +56,7 @@ export default defineFunction({
       target: plan.target,
       startedBy: user.id,
       plan: plan.id,
+      late: lateness(plan.target),
       announce: (id: string) =>
         auditEntry('update_start', {
           target: plan.target,

@@ -37,6 +37,7 @@ export default defineFunction({
       announce: (started) =>
         auditEntry('snapshot_delete', { target: job.target, details: { job_id: started, of: id, snapshot: name } }),
     })
-    return { job_id, message: 'L’instantané va être supprimé.' }
+    const message = kind === 'backup' ? 'La sauvegarde va être supprimée.' : 'L’instantané va être supprimé.'
+    return { job_id, message }
   },
 })

@@ -2,24 +2,38 @@ import * as z from 'zod'
 import { type JobRow, noteOutcome, notePlanDifference } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
-import { defineJob, type EndedJob, type JobResult, type Leftovers, type Prepared } from '../../jobs/jobs.ts'
-import type { Host } from '../../ssh/ssh.ts'
+import { readStorage } from '../../db/snapshots.ts'
+import {
+  defineJob,
+  type EndedJob,
+  type JobResult,
+  type LeftBy,
+  type Leftovers,
+  type Prepared,
+} from '../../jobs/jobs.ts'
+import { type Host, SshError } from '../../ssh/ssh.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
+import type { HypervisorSettings } from '../hypervisor/settings.ts'
+import { answerByApi, hasApi, isForApi } from '../hypervisor/snapshot-answers.ts'
 import { parseTarget, type Target } from '../hypervisor/target.ts'
 import { PLAN_DIFFERS, PLAN_NOT_BEGUN, PLAN_UNBOUND } from '../plans/bound-script.ts'
 import { PlanSelection } from '../plans/plan.ts'
 import { planDifference } from '../plans/plan-difference.ts'
 import { plannedCommand } from '../plans/plan-script.ts'
 import { runHttpProbes } from '../protection/http-probes.ts'
-import { protectedCommand, readState, snapshotName, stateLines } from '../protection/protected-run.ts'
+import { backupsBeyond } from '../protection/archive.ts'
+import { leftPlace, protectedCommand, restingState, snapshotName, stateLines } from '../protection/protected-run.ts'
 import { REFUSED } from '../protection/protected-script.ts'
 import { Protection } from '../protection/protection.ts'
 import { readNotes } from '../protection/run-notes.ts'
 import { type Outcome, outcomeOfRun, runStatements } from '../protection/run-record.ts'
 import { endStatements } from '../protection/run-audit.ts'
+import { storagesFrom } from '../protection/storage-facts.ts'
+import { latenessIn, readStanding } from '../restarts/standing.ts'
 import { fail } from '../services.ts'
 import { leftoversOf, queueOf, UPDATE_EVENT, upgradeOf } from '../updates/upgrade.ts'
 import { warningStatements } from '../updates/upgrade-warnings.ts'
+import { leftBackup } from './left-backup.ts'
 
 /** The plan that a job carries out; without one, it refreshes the lists and upgrades everything. */
 const Planned = z.object({
@@ -33,15 +47,15 @@ const Args = z.object({ target: z.string(), plan: Planned.optional(), protection
 type Args = z.infer<typeof Args>
 
 /** The job that upgrades one target. With `protection`, it has a snapshot before and a comparison after it. */
-export const upgradeJob = defineJob({
+export const upgradeJob = defineJob<Args, HypervisorSettings>({
   kind: 'upgrade',
   event: UPDATE_EVENT,
   args: Args,
   queue: ({ target }) => queueOf(target),
   bounds: { ofTarget: 3, ofUser: 10, ofAll: 50 },
 
-  async command(args, host, job) {
-    const prepared = await upgradeCommand(args, host)
+  async command(args, host, job, db) {
+    const prepared = await upgradeCommand(args, host, db)
     const { protection } = args
     const target = parseTarget(args.target)
     if (!protection || protection.before === 'none') return prepared
@@ -50,23 +64,39 @@ export const upgradeJob = defineJob({
       if (protection.before !== 'auto') throw fail('protection_unavailable')
       return prepared
     }
-    const place = { id: target.id, name: snapshotName(job), elevation: await elevationOf(host) }
-    return { command: protectedCommand(place, protection, prepared.command), notes: true }
+    const { id } = target
+    const place = { id, name: snapshotName(job), elevation: await elevationOf(host), hasApi: await hasApi(id, db) }
+    if (protection.before !== 'backup') return protectedCommand(place, protection, prepared.command)
+    // By itself, vzdump would take its own default storage, which need not take backups.
+    const [first = null] = storagesFrom((await readStorage(db)).get('host'))
+    const policy = { ...protection, backup_storage: protection.backup_storage ?? first }
+    const former = await backupsBeyond(db, args.target, { keep: protection.keep, job })
+    return protectedCommand(place, policy, prepared.command, former)
   },
 
-  async leftovers(args, host, { ending, id }): Promise<Leftovers | undefined> {
+  async leftovers(args, host, of): Promise<Leftovers | undefined> {
     const target = isProtected(args) ? parseTarget(args.target) : undefined
     if (target?.kind !== 'container') {
-      return ending === 'lost' ? undefined : { lines: await leftoversOf(args.target, host) }
+      return of.ending === 'lost' ? undefined : { lines: await leftoversOf(args.target, host) }
     }
-    const name = snapshotName(id)
-    const state = await readState(host, { id: target.id, name, elevation: await elevationOf(host) })
-    const unfinished = state.status === 'running' ? await leftoversOf(args.target, host) : []
-    return { lines: [...unfinished, ...stateLines(state, name)], found: state }
+    const place = await leftPlace(host, { id: target.id, name: snapshotName(of.id) }, of)
+    const isBackup = args.protection?.before === 'backup'
+    const { lines, found } = isBackup
+      ? await leftBackup(host, place, readNotes(of.notes).archive, of)
+      : await leftSnapshot(host, place, of)
+    const unfinished = found.status === 'running' && !found.frozen ? await unfinishedIn(args.target, host) : []
+    return { lines: [...unfinished, ...lines], found }
   },
 
-  async answer({ protection }) {
-    const signal = AbortSignal.timeout(PROBES_MS)
+  async answer({ target: text, protection }, question, by) {
+    if (isForApi(question)) {
+      const target = parseTarget(text)
+      const own = snapshotName(by.id)
+      // Older snapshots of the panel are only removed.
+      const mayChange = (step: string, snapshot: string) => snapshot === own || step === 'forget'
+      return answerByApi(question, { ...by, id: target?.kind === 'container' ? target.id : '', mayChange })
+    }
+    const signal = AbortSignal.any([by.signal, AbortSignal.timeout(PROBES_MS)])
     const found = await runHttpProbes(protection?.probes ?? [], signal)
     return found.map(({ name, good, detail }) => ['probe', name, good ? 'good' : 'bad', detail].join('\t'))
   },
@@ -92,6 +122,24 @@ export const upgradeJob = defineJob({
   },
 })
 
+async function leftSnapshot(host: Host, place: Parameters<typeof restingState>[1], { notes, signal }: LeftBy) {
+  const state = await restingState(host, place, signal)
+  const { phases, rollback } = readNotes(notes)
+  const begun = phases.at(-1)?.phase === 'rolling_back' && !rollback
+  const told = begun ? ['Un retour en arrière avait commencé : le conteneur peut être revenu à l’instantané.'] : []
+  return { lines: [...told, ...stateLines(state, place.name)], found: state }
+}
+
+/** As `leftoversOf`, also for a container that does not answer. */
+async function unfinishedIn(target: string, host: Host): Promise<string[]> {
+  try {
+    return await leftoversOf(target, host)
+  } catch (error) {
+    if (error instanceof SshError) return ['L’état de dpkg n’a pas pu être lu : le conteneur ne répond pas.']
+    throw error
+  }
+}
+
 /** HTTP probes have 10 s each, at once. */
 const PROBES_MS = 15_000
 
@@ -100,8 +148,8 @@ function isProtected({ target, protection }: Args): boolean {
   return protection !== undefined && protection.before !== 'none' && parseTarget(target)?.kind === 'container'
 }
 
-async function upgradeCommand({ target, plan }: Args, host: Host): Promise<Prepared> {
-  if (!plan) return upgradeOf(target, host)
+async function upgradeCommand({ target, plan }: Args, host: Host, db: Database): Promise<Prepared> {
+  if (!plan) return upgradeOf(target, host, latenessIn(await readStanding(db)))
   return { command: plannedCommand(placeOf(target, parseTarget(target)), plan, await elevationOf(host)) }
 }
 

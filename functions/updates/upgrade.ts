@@ -10,9 +10,12 @@ import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from '
 /** First word of an upgrade's topic and of its events. */
 export const UPDATE_EVENT = 'update'
 
-/** Returns the command of an upgrade without a plan, with its parts where it has several. Throws `target_invalid`. */
-export async function upgradeOf(text: string, host: Host): Promise<Prepared> {
-  const { scope, parts } = await coverage(text, host)
+/**
+ * Returns the command of an upgrade without a plan, with its parts where it has several. Of all containers, those with a
+ * higher `lateness` (of `lxc:<id>`) come after those with a lower one. Throws `target_invalid`.
+ */
+export async function upgradeOf(text: string, host: Host, lateness: (target: string) => number): Promise<Prepared> {
+  const { scope, parts } = await coverage(text, host, lateness)
   const command = upgrade(scope, sudoFor(await elevationOf(host)))
   return { command, ...(parts && { parts }) }
 }
@@ -54,12 +57,18 @@ function placesOf(scope: Scope): { name: string; command: Command; options: RunO
 }
 
 /** Resolves a target to what it covers now, with the containers' names where there are several. */
-async function coverage(text: string, host: Host): Promise<{ scope: Scope; parts?: JobPart[] }> {
+async function coverage(
+  text: string,
+  host: Host,
+  lateness: (target: string) => number = () => 0,
+): Promise<{ scope: Scope; parts?: JobPart[] }> {
   const target = parseTarget(text)
   if (!target) throw fail('target_invalid', { values: { target: text } })
   if (target.kind === 'host') return { scope: { scope: 'host' } }
   if (target.kind === 'container') return { scope: { scope: 'container', id: target.id } }
-  const parts = waitingParts((await listContainers(host)).map(({ vmid, name }) => ({ id: String(vmid), name })))
+  const listed = (await listContainers(host)).map(({ vmid, name }) => ({ id: String(vmid), name }))
+  // The order of the list stays among equals.
+  const parts = waitingParts(listed.sort((one, other) => lateness(`lxc:${one.id}`) - lateness(`lxc:${other.id}`)))
   return { scope: { scope: 'all', ids: parts.map(({ id }) => id) }, parts }
 }
 

@@ -16,8 +16,9 @@ export interface Harm {
   job_id: string
   ending: Exclude<Ending, 'kept'>
   finished_at: string
-  /** The things that did not work any more. */
+  /** The things that did not work any more; empty where only their count is known. */
   regressions: readonly { kind: RegressionKind; name: string }[]
+  count: number
 }
 
 export type RegressionKind = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]['regressions'][number]['kind']
@@ -117,9 +118,16 @@ export function shownOf(check: Check): Shown {
 const DUE_MS = 6 * 60 * 60_000
 
 /** Whether a target is due for an automatic check. */
-export function isDue({ state, checking, checked_at, changed_at }: Check, now: number): boolean {
+export function isDue(check: Check, now: number): boolean {
+  const { state, checking, checked_at, changed_at } = check
   if (checking || state === 'stopped') return false
-  return checked_at === null || changed_at !== null || now - Date.parse(checked_at) > DUE_MS
+  return checked_at === null || changed_at !== null || metUpgrade(check) || now - Date.parse(checked_at) > DUE_MS
+}
+
+/** Whether the last check has met an upgrade that has ended since: what it says about a running apt is over. */
+function metUpgrade({ checked_at, findings, last_upgrade }: Check): boolean {
+  if (!findings.some(({ code }) => code === 'manager_locked') || checked_at === null) return false
+  return last_upgrade !== null && last_upgrade.finished_at > checked_at
 }
 
 /** Oldest times; undefined when there are none. */

@@ -1,8 +1,13 @@
 import type { Answer } from '../../client/index.ts'
 
 type Job = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]
+type LastUpgrade = NonNullable<Answer<'GET /api/updates/checks'>['checks'][number]['last_upgrade']>
 /** The end of a protected upgrade as the service tells it, with the decision of a person. */
-export type Concluded = { [name in 'outcome' | 'decided' | 'protection']?: Job[name] | undefined }
+export interface Concluded {
+  outcome?: Job['outcome'] | LastUpgrade['outcome'] | undefined
+  decided?: Job['decided'] | undefined
+  protection?: Pick<NonNullable<Job['protection']>, 'on_failure'> | null | undefined
+}
 
 /**
  * The end of an upgrade after which something did not work any more. `broken`: nobody has decided yet. `kept`: it stays as it is.

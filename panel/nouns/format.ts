@@ -78,12 +78,22 @@ export function duration(seconds: number, { days, hours, minutes, seconds: secon
     .join(' ')
 }
 
+/** Number formats by language and digits: a formatter takes longer to make than to use, and a list has one in each row. */
+const FORMATS = new Map<string, Intl.NumberFormat>()
+
+function numberFormat(language: string, digits: number): Intl.NumberFormat {
+  const key = `${language} ${digits}`
+  const format = FORMATS.get(key) ?? new Intl.NumberFormat(language, { maximumFractionDigits: digits })
+  FORMATS.set(key, format)
+  return format
+}
+
 /** Formats bytes in the largest fitting unit with at most three digits: “1,4 Gio”. `units` start at bytes and grow by 1024. */
 export function bytes(count: number, units: readonly string[], language: string): string {
   const power = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(count) / 10))
   const value = count / 1024 ** power
   const digits = power === 0 || value >= 100 ? 0 : 1
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)}\u00a0${units[power]}`
+  return `${numberFormat(language, digits).format(value)}\u00a0${units[power]}`
 }
 
 /** Formats a share from 0 to 1: “62 %”. */

@@ -1,4 +1,5 @@
 import type { Lines } from './lines.ts'
+import { markSaid, type MarkWords } from './marks.ts'
 
 /** A sentence with `{}` for inserted texts, and its translation, where `{2}` stands for the second inserted text. */
 export type Pair = readonly [from: string, to: string]
@@ -66,9 +67,9 @@ function plain(text: string): string {
 const OF_SERVICE =
   /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu)/
 
-/** Shows the service's lines of an output in the user's language; lines of the host stay unchanged. */
-export function saidIn(lines: Lines, translate: (text: string) => string): Lines {
-  const said = (text: string) => (OF_SERVICE.test(text) ? translate(text) : text)
+/** Shows the service's lines and marks of an output in the user's language; lines of the host stay unchanged. */
+export function saidIn(lines: Lines, translate: (text: string) => string, marks: MarkWords): Lines {
+  const said = (text: string) => markSaid(text, marks) ?? (OF_SERVICE.test(text) ? translate(text) : text)
   return {
     ...lines,
     at(index) {

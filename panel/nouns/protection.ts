@@ -41,9 +41,27 @@ function kindOf({ before }: Protection, { snapshot, backup }: Guarded['can']): G
   return 'snapshot'
 }
 
+/**
+ * Returns why a running upgrade goes on without a snapshot, as the last check of the storage foresees it: its record tells that only at the
+ * end. Null where it has one, or where nothing is upgraded without.
+ */
+export function foreseenLack(
+  { target, protection, snapshot }: { target: string; protection: Protection | null; snapshot: object | null },
+  told: Protections | undefined,
+): string | null {
+  if (protection?.before !== 'auto' || snapshot !== null) return null
+  const can = told?.targets.find((each) => each.target === target)?.can
+  return can?.snapshot === false ? (can.why ?? '') : null
+}
+
 /** Whether the guard looks at the health of the target before and after. */
 export function comparesHealth({ kind }: Guard): boolean {
   return kind !== 'none' && kind !== 'host'
+}
+
+/** Whether an upgrade has no snapshot or backup although its policy wants one. */
+export function isWithout(guard: Guard | undefined): boolean {
+  return guard?.kind === 'without' || guard?.kind === 'impossible'
 }
 
 /** The snapshots that the container still has, newest first. */

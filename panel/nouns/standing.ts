@@ -17,10 +17,14 @@ export interface Listed extends Concluded {
   regressions?: Harm['regressions']
 }
 
-/** The results, each with the harm that the newest upgrade of its target did. `jobs` has the newest first. */
+/**
+ * The results, each with the harm that the newest upgrade of its target did. `jobs` has the newest first, and tells decisions at once; of an
+ * upgrade that is too old for that list, the result itself tells.
+ */
 export function withHarm(checks: readonly Check[], jobs: readonly Listed[]): Check[] {
   return checks.map((check) => {
-    const harm = harmOf(check.target, jobs)
+    const newest = newestOf(check.target, jobs)
+    const harm = newest ? harmOf(newest, jobs) : harmIn(check)
     return harm && !isMended(harm, check) ? { ...check, harm } : check
   })
 }
@@ -34,22 +38,36 @@ function isMended({ ending, finished_at }: Harm, { state, checked_at }: Check): 
 /** Errors of upgrades that changed nothing. */
 const WITHOUT_EFFECT: ReadonlySet<string | null> = new Set(['plan_changed', 'protection_unavailable', 'cancelled'])
 
-/** The harm that the newest upgrade of a target did; undefined when it did none, or somebody keeps it. */
-function harmOf(target: string, jobs: readonly Listed[]): Harm | undefined {
-  const newest = jobs.find(
+/** The newest ended upgrade of a target that changed something. */
+function newestOf(target: string, jobs: readonly Listed[]): Listed | undefined {
+  return jobs.find(
     (job) =>
       job.kind === undefined &&
       job.target === target &&
       job.status !== 'running' &&
       !WITHOUT_EFFECT.has(job.error_code),
   )
-  const ending = newest && endingOf(newest)
-  if (!newest?.finished_at || !ending || ending === 'kept') return undefined
-  const { job_id, decided, finished_at, regressions = [] } = newest
-  const way = decided && jobs.find((job) => job.job_id === decided.job_id)
+}
+
+/** The harm that an upgrade did; undefined when it did none, or somebody keeps it. */
+function harmOf(newest: Listed, jobs: readonly Listed[]): Harm | undefined {
+  const { job_id, target, finished_at, regressions = [] } = newest
+  if (!finished_at) return undefined
+  const of = { regressions, count: regressions.length }
   // The rollback that somebody has started may fail, too.
-  const isStuck = !!way && way.outcome === 'rollback_failed'
-  return { job_id: isStuck ? way.job_id : job_id, ending: isStuck ? 'stuck' : ending, finished_at, regressions }
+  const way = jobs.find((job) => job.kind === 'rollback' && job.target === target && job.status !== 'running')
+  if (way?.finished_at && way.finished_at > finished_at && way.outcome === 'rollback_failed')
+    return { ...of, job_id: way.job_id, ending: 'stuck', finished_at: way.finished_at }
+  const ending = endingOf(newest)
+  return ending && ending !== 'kept' ? { ...of, job_id, ending, finished_at } : undefined
+}
+
+/** The harm that the result of a target tells itself. */
+function harmIn({ last_upgrade: last }: Check): Harm | undefined {
+  if (!last) return undefined
+  const { job_id, outcome, decided, on_failure, finished_at, regressions: count } = last
+  const ending = endingOf({ outcome, decided, protection: on_failure === null ? null : { on_failure } })
+  return ending && ending !== 'kept' ? { job_id, ending, finished_at, regressions: [], count } : undefined
 }
 
 /**
@@ -78,7 +96,7 @@ function failureBefore(target: string, jobs: readonly Listed[]): LastUpgrade | u
     const { exit_code } = part ?? job
     const isFailed = part ? part.state === 'failed' : (exit_code ?? 0) !== 0 || status === 'error'
     if (!isFailed || error_code === 'cancelled') return undefined
-    return { job_id, outcome: 'failed', exit_code, finished_at }
+    return { job_id, outcome: 'failed', exit_code, finished_at, regressions: 0, on_failure: null, decided: null }
   }
   return undefined
 }

@@ -12,19 +12,19 @@ export interface Begun {
   at: string
 }
 
-/** The phases in their order. */
-export const PHASES = [
-  'waiting',
-  'refreshing',
-  'protecting',
-  'measuring',
-  'upgrading',
-  'settling',
-  'comparing',
-  'rolling_back',
-  'pruning',
-  'done',
-] as const satisfies readonly Phase[]
+/** The order of the phases. A phase that the service adds must get its place here: the type of the API has all of them. */
+const ORDER: Readonly<Record<Phase, number>> = {
+  waiting: 0,
+  refreshing: 1,
+  protecting: 2,
+  measuring: 3,
+  upgrading: 4,
+  settling: 5,
+  comparing: 6,
+  rolling_back: 7,
+  pruning: 8,
+  done: 9,
+}
 
 /** `none`: left out. `ahead`: not reached yet. `off`: not reached any more. */
 export type StationState = 'done' | 'now' | 'fail' | 'ask' | 'back' | 'none' | 'ahead' | 'off'
@@ -53,8 +53,11 @@ export function withPhase(phases: readonly Begun[], phase: string, at: string): 
   return last && rankOf(last.phase) >= rankOf(phase) ? phases : [...phases, { phase, at }]
 }
 
+const RANKS = new Map<string, number>(Object.entries(ORDER))
+
+/** The place of a phase in the order; −1 for one that is unknown. */
 function rankOf(phase: string): number {
-  return PHASES.findIndex((each) => each === phase)
+  return RANKS.get(phase) ?? -1
 }
 
 /** The stations of a protected upgrade, with the times of their phases. */

@@ -32,13 +32,18 @@ export function isUpgradable(check: Check): boolean {
   return canBeUpgraded(check) && !isUnfinished(check) && (updatesIn(check) > 0 || check.counts.install > 0)
 }
 
-/** The updates that can be installed: the sum of the column of updates, the targets that have some, and those that can be upgraded. */
+/**
+ * The updates that can be installed: the sum of the column of updates, the targets that have some, and those that can be upgraded. Of the
+ * latter, `ready` need nobody before; of the former, `barred` cannot be upgraded yet.
+ */
 export interface Totals {
   updates: number
   targets: number
   security: number
   exploited: number
   upgradable: number
+  ready: number
+  barred: number
 }
 
 /** Sums up what the known targets have to install; a stopped container does not count. */
@@ -51,6 +56,8 @@ export function totalsOf(checks: readonly Check[]): Totals {
     security: sum(({ counts }) => counts.security),
     exploited: sum(({ exploited }) => exploited),
     upgradable: there.filter(isUpgradable).length,
+    ready: there.filter((check) => isUpgradable(check) && passes(check, 'ready')).length,
+    barred: there.filter((check) => updatesIn(check) > 0 && !isUpgradable(check)).length,
   }
 }
 

@@ -20,14 +20,16 @@ interface Job {
 /** Returns what the newest upgrades of each target leave to tell. `jobs` has the newest first. */
 export function newsOf(jobs: readonly Job[], checks: readonly Check[]): UpgradeNews[] {
   const newest = newestOfEach(jobs)
+  const harmed = checks.flatMap(({ target, harm }): UpgradeNews[] =>
+    harm ? [{ target, job: harm.job_id, at: harm.finished_at, outcome: harm.ending }] : [],
+  )
   const told = newest.flatMap((job): UpgradeNews[] => {
     const { target, job_id, started_at: at, outcome } = job
-    if (outcome === 'broken' || outcome === 'stuck' || outcome === 'back')
-      return isHarmOver(job, checks) ? [] : [{ target, job: job_id, at, outcome }]
+    if (harmed.some((news) => news.target === target)) return []
     if (outcome !== 'failed' && outcome !== 'flawed' && outcome !== 'warned') return []
     return isOver(job, checks) ? [] : [{ target, job: job_id, at, outcome }]
   })
-  return [...told, ...newsBefore(checks, newest)]
+  return [...harmed, ...told, ...newsBefore(checks, newest)]
 }
 
 /** Returns the last upgrades of single targets that the newest jobs do not tell already. */
@@ -61,14 +63,6 @@ function isOver({ job_id, target, started_at, outcome }: Job, checks: readonly C
   const left = checks.filter((check) => isItsOwn(check) && check.last_upgrade?.outcome !== 'done')
   const isSuperseded = left.length > 0 || checks.some(isLater)
   return isSuperseded && left.every(isSettled)
-}
-
-/** Whether a later upgrade has taken the place of one after which something did not work any more. */
-function isHarmOver({ job_id, target, started_at }: Job, checks: readonly Check[]): boolean {
-  return checks.some(
-    ({ target: of, last_upgrade: last }) =>
-      of === target && !!last && last.job_id !== job_id && Date.parse(last.finished_at) > Date.parse(started_at),
-  )
 }
 
 /** Keeps the newest job of each target: a new upgrade supersedes an earlier failure, unless it changed nothing. */

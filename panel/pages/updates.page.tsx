@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { oldestOf } from '../nouns/checked.ts'
 import { reviewable } from '../nouns/target-list.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
+import { useNarrow } from '../parts/narrow.ts'
 import { Problem } from '../parts/problem.tsx'
 import { Ago } from '../parts/time.tsx'
 import { go, keepInQuery, route } from '../router.ts'
@@ -25,6 +27,8 @@ import { TABS, type Tab, Tabs } from './updates/tabs.tsx'
 import { TargetList } from './updates/target-list.tsx'
 
 const HOST_MS = 30_000
+/** The least width, in pixels, with which the output stands beside the targets, as in the styles. */
+const BESIDE = 960
 
 /** The targets with their updates and running jobs, the history, and the held packages. */
 export function UpdatesPage() {
@@ -58,6 +62,20 @@ export function UpdatesPage() {
   const all = reviewable(known, busy)
   const urgent = all.filter(({ counts }) => counts.security > 0)
   const checkAll = useAct(() => startCheck('all'))
+  const panel = useRef<HTMLDivElement>(null)
+  // Below a long list, nobody would see the output.
+  const isNarrow = useNarrow(panel, BESIDE)
+  const list = checks.value && <TargetList key="list" checks={known} deeds={deeds} />
+  const output = shown.value !== undefined && (
+    <Outputs
+      key="output"
+      shown={shown.value}
+      isSought={sought.value === shown.value}
+      onSeen={() => (sought.value = undefined)}
+      choose={(id) => (shown.value = id)}
+      onClose={close}
+    />
+  )
   return (
     <div class="updates-page">
       <Heading title={titleOf(checks.value)} note={<Summary />}>
@@ -87,20 +105,11 @@ export function UpdatesPage() {
           held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
         }}
       />
-      <div id="updates-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+      <div id="updates-panel" ref={panel} role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'targets' && (
           <div class={shown.value === undefined ? 'updates' : 'updates beside'}>
-            {checks.value && <TargetList checks={known} deeds={deeds} />}
+            {isNarrow ? [output, list] : [list, output]}
             {!checks.value && checksError.value === undefined && <Placeholder rows={4} />}
-            {shown.value !== undefined && (
-              <Outputs
-                shown={shown.value}
-                isSought={sought.value === shown.value}
-                onSeen={() => (sought.value = undefined)}
-                choose={(id) => (shown.value = id)}
-                onClose={close}
-              />
-            )}
           </div>
         )}
         {tab === 'runs' && <History />}

@@ -1,4 +1,4 @@
-import { canBeRepaired, isBroken, isUnfinished, shownOf } from '../nouns/checked.ts'
+import { canBeRepaired, type Check, isBroken, isHarmed, isUnfinished, shownOf } from '../nouns/checked.ts'
 import { checks } from '../wire/checks.ts'
 import type { Container } from '../wire/containers.ts'
 import { words } from '../words/words.ts'
@@ -33,7 +33,7 @@ export function ContainerStatus({ of: { vmid, status, lock }, hidden = false }: 
   if (status === 'running' && check && isBroken(check))
     return (
       <Status is="err" hidden={hidden}>
-        {canBeRepaired(check) || check.state === 'blocked' ? say.runningBroken : say.runningFailed}
+        {brokenWord(check)}
       </Status>
     )
   if (status === 'running' && check && isUnfinished(check))
@@ -53,4 +53,11 @@ export function ContainerStatus({ of: { vmid, status, lock }, hidden = false }: 
       {status === 'stopped' ? say.stopped : status}
     </Status>
   )
+}
+
+/** The broken things in a running container: those that its upgrade harmed come first, as in the list of updates. */
+function brokenWord(check: Check): string {
+  const { containers: say } = words()
+  if (isHarmed(check)) return say.runningHarmed
+  return canBeRepaired(check) || check.state === 'blocked' ? say.runningBroken : say.runningFailed
 }

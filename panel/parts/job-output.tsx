@@ -3,7 +3,7 @@ import { ApiError } from '../../client/index.ts'
 import { type AptReading, progressOfAll } from '../nouns/apt-progress.ts'
 import { bytes, duration, instant } from '../nouns/format.ts'
 import { OUTCOME_STATUS } from '../nouns/outcome.ts'
-import { type FollowedJob, followJob, wholeOutput } from '../wire/job.ts'
+import { type FollowedJob, followJob, type JobRecord, wholeOutput } from '../wire/job.ts'
 import { jobsError, mayCancel } from '../wire/jobs.ts'
 import { api } from '../wire/panel.ts'
 import type { Words } from '../words/fr.ts'
@@ -45,9 +45,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
     </>
   )
-  // A repair refreshes no lists, so its step is unknown until apt prints something.
-  const isUnknown = record?.kind === 'remedy' && progress.step === 'lists'
-  const step = ended ? endOf(job, words()) : isUnknown ? '' : (phaseOf(job) ?? stepOf(progress, words(), overall))
+  const step = ended ? endOf(job, words()) : (phaseOf(job) ?? stepIn(record?.kind, progress, overall))
   if (!record) return <Problem error={job.error.value} retry={job.retry} />
   return (
     <>
@@ -123,10 +121,20 @@ export function stepOf(
   return container && said ? say.inContainer(container, said) : said
 }
 
-/** The phase of a protected job while its package manager does not work. */
-function phaseOf({ phases, record }: FollowedJob): string | undefined {
+/** The step of a job without phases. A job that refreshes no lists tells none until apt prints something. */
+function stepIn(
+  kind: JobRecord['kind'],
+  progress: AptReading['progress'],
+  overall: ReturnType<typeof progressOfAll> | null | undefined,
+): string {
+  const refreshes = kind === undefined || kind === 'check'
+  return progress.step === 'lists' && !refreshes ? '' : stepOf(progress, words(), overall)
+}
+
+/** The phase of a job while its package manager does not work. */
+function phaseOf({ phases }: FollowedJob): string | undefined {
   const phase = phases.value.at(-1)?.phase
-  if (!record.value?.protection || phase === 'upgrading') return undefined
+  if (phase === 'upgrading') return undefined
   return Object.entries(words().protection.phases).find(([name]) => name === phase)?.[1]
 }
 

@@ -60,7 +60,7 @@ export function Output({
   const log = useRef<HTMLElement>(null)
   const all = useRef<HTMLElement>(null)
   useKeptFocus(all)
-  const lines = useMemo(() => saidIn(given, fromService), [given])
+  const lines = useMemo(() => saidIn(given, fromService, say.marks), [given, say])
   const spoken = useSpoken(said)
   void version.value
   const dropped = lines.dropped()

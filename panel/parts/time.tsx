@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
 import { ago, full, instant } from '../nouns/format.ts'
 import { language, words } from '../words/words.ts'
 
@@ -12,6 +13,18 @@ setInterval(() => {
 document.addEventListener('visibilitychange', () => {
   now.value = Date.now()
 })
+
+const SECOND_MS = 1_000
+
+/** The current time, updated every second while the component is there. */
+export function useSeconds(): number {
+  const [time, set] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => set(Date.now()), SECOND_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return time
+}
 
 interface AgoProps {
   /** RFC 3339, or ms since 1970. */

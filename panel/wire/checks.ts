@@ -85,8 +85,13 @@ export async function startCheck(target: string): Promise<void> {
   await readChecks()
 }
 
-/** The time of the last automatic check by target, in ms since 1970. */
+/** The time of the last automatic check by its reason, in ms since 1970. */
 const tried = new Map<string, number>()
+
+/** A target with the check and the change because of which it is checked again. */
+function reasonOf({ target, checked_at, changed_at }: Check): string {
+  return `${target} ${checked_at} ${changed_at}`
+}
 
 /**
  * Checks the targets that were never checked, changed since, or have old results, in one job if there are several. Starts nothing where
@@ -100,8 +105,8 @@ export async function checkWhatIsDue(): Promise<void> {
   const due = (checks.peek() ?? [])
     .filter((check) => isDue(check, now))
     // Each change is a new reason to check.
-    .filter(({ target, changed_at }) => now - (tried.get(`${target} ${changed_at}`) ?? 0) > RETRY_MS)
-  for (const { target, changed_at } of due) tried.set(`${target} ${changed_at}`, now)
+    .filter((check) => now - (tried.get(reasonOf(check)) ?? 0) > RETRY_MS)
+  for (const check of due) tried.set(reasonOf(check), now)
   const [first] = due
   // The user sees such an error when they start a check themselves.
   if (first) await startCheck(due.length > 1 ? 'all' : first.target).catch(() => {})

@@ -93,6 +93,13 @@ export function createPlanning(target: string, chosen: Partial<Selection>): Plan
     })
   }
 
+  /** A package that was taken in again keeps its row until the plan that has it arrives. */
+  const forgetTaken = () => {
+    const { exclude } = selection.peek()
+    const out = [...leftOut.peek()].filter(([, { name }]) => exclude.includes(name))
+    if (out.length < leftOut.peek().size) leftOut.value = new Map(out)
+  }
+
   const attempt = async (
     signal: AbortSignal,
     { recheck = false, isPressed = false }: MakeOptions,
@@ -113,6 +120,7 @@ export function createPlanning(target: string, chosen: Partial<Selection>): Plan
     const isFirst = newest.peek() === undefined
     batch(() => {
       newest.value = { plan: { ...plan, actions: reused(shown, plan.actions) }, at: Date.now() }
+      forgetTaken()
       differs.value = isOther && isFirst
     })
     if (isOther || isPressed) await new Promise((resolve) => setTimeout(resolve, SEEN_MS))
@@ -128,7 +136,10 @@ export function createPlanning(target: string, chosen: Partial<Selection>): Plan
       isCurrent.value = false
       const code = reason instanceof ApiError ? reason.code : undefined
       stage.value = code === 'plan_empty' ? 'empty' : code === 'plan_impossible' ? 'impossible' : 'failed'
-      if (stage.value !== 'failed') newest.value = undefined
+      if (stage.value !== 'failed') {
+        newest.value = undefined
+        forgetTaken()
+      }
       error.value = reason
     })
 
@@ -175,11 +186,8 @@ export function createPlanning(target: string, chosen: Partial<Selection>): Plan
     choose: (next) => change(next, 0),
     leaveOut(one, isOut) {
       // Every architecture of a package goes with its name.
-      const next = new Map(leftOut.peek())
-      for (const each of changes.peek().filter(({ name }) => name === one.name))
-        if (isOut) next.set(keyOf(each), each)
-        else next.delete(keyOf(each))
-      leftOut.value = next
+      const own = changes.peek().filter(({ name }) => name === one.name)
+      if (isOut) leftOut.value = new Map([...leftOut.peek(), ...own.map((each) => [keyOf(each), each] as const)])
       const others = selection.peek().exclude.filter((name) => name !== one.name)
       change({ exclude: isOut ? [...others, one.name] : others }, PAUSE_MS)
     },

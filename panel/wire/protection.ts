@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { ApiError } from '../../client/index.ts'
 import type { Protection, Protections } from '../nouns/protection.ts'
 import { readJobs } from './jobs.ts'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -44,6 +45,20 @@ export async function rollBack(id: string, kind: 'snapshot' | 'backup'): Promise
   const { job_id } = await api('POST /api/updates/jobs/{id}/rollback', { params: { id }, body })
   void readJobs()
   return job_id
+}
+
+/**
+ * Asks what a rollback to the backup of an upgrade destroys: the volumes that the backup does not have, each as `mp0 (/srv)`.
+ * Nothing is started. Rejects when there is no way back.
+ */
+export async function lossesOfRollBack(id: string): Promise<string[]> {
+  try {
+    await api('POST /api/updates/jobs/{id}/rollback', { params: { id }, body: {} })
+  } catch (error) {
+    if (error instanceof ApiError && error.destroys) return error.destroys
+    throw error
+  }
+  throw new Error(`the rollback of ${id} asks nothing`)
 }
 
 /** Keeps an upgrade after which something does not work any more. Only administrators may. */

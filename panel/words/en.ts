@@ -15,6 +15,7 @@ import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
 import { moduleSentences } from './en/sentences/modules.ts'
 import { protectionSentences } from './en/sentences/protection.ts'
+import { restartSentences } from './en/sentences/restarts.ts'
 import { plan } from './en/plan.ts'
 import { protection } from './en/protection.ts'
 import { run } from './en/run.ts'
@@ -37,6 +38,7 @@ export const sentences: readonly Pair[] = [
   ...jobSentences,
   ...moduleSentences,
   ...protectionSentences,
+  ...restartSentences,
   ...formerSentences,
 ]
 

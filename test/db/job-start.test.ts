@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { AlreadyQueued, addJob, PlanNotCurrent, QueueFull } from '../../db/job-start.ts'
+import { AlreadyQueued, addJob, OtherQueued, PlanNotCurrent, QueueFull } from '../../db/job-start.ts'
 import { endJob, findJob } from '../../db/jobs.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
@@ -97,6 +97,27 @@ test('a job is recorded when the one in its way ends before it can be named', as
   )
 
   expect(await findJob(db, 'second')).toMatchObject({ status: 'running' })
+})
+
+test('a job that tolerates only some kinds is refused beside any other one, also beside one that waits', async () => {
+  const db = await openMigrated()
+  await recordJob(db, 'check', { kind: 'check' })
+  await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: NOW })
+  await recordJob(db, 'first', { kind: 'reboot', onlyBeside: ['check'] })
+
+  await expect(recordJob(db, 'second', { kind: 'reboot', onlyBeside: ['check'] })).rejects.toThrow(OtherQueued)
+  await expect(recordJob(db, 'third', { kind: 'check', onlyBeside: [] })).rejects.toMatchObject({ id: 'check' })
+  await expect(recordJob(db, 'fourth', { onlyBeside: ['check'] })).rejects.toMatchObject({ id: 'first' })
+
+  expect(await db.query(Ids, 'SELECT id FROM jobs')).toEqual([{ id: 'check' }, { id: 'ended' }, { id: 'first' }])
+})
+
+test('of jobs that tolerate no other one and that several instances record at once, one is recorded', async () => {
+  const db = await openMigrated()
+
+  const ended = await Promise.allSettled(['a', 'b', 'c', 'd'].map((id) => recordJob(db, id, { onlyBeside: [] })))
+
+  expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
 test('a full queue, a job of the same target and a plan that is gone are told apart', async () => {

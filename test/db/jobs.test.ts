@@ -107,8 +107,8 @@ test('running jobs are listed in order of arrival, whatever the clocks say, with
   await endJob(db, await recordJob(db, 'ended'), SUCCESS, { now: LATER })
 
   expect(await queuedJobs(db)).toEqual([
-    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false, run_id: null, started_by: 1 },
-    { id: 'a', queue: 'host', target: 'host', begun: false, run_id: null, started_by: 1 },
+    { id: 'b', queue: 'lxc/101', target: 'lxc:101', begun: false, run_id: null, started_by: 1, late: 0 },
+    { id: 'a', queue: 'host', target: 'host', begun: false, run_id: null, started_by: 1, late: 0 },
   ])
 })
 

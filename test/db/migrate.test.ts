@@ -22,7 +22,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 19
+const LATEST = 21
 
 const ALL = [
   'audit',
@@ -45,6 +45,8 @@ const ALL = [
   'settings',
   'signing_keys',
   'snapshots',
+  'standing_instances',
+  'standing_targets',
   'users',
 ]
 

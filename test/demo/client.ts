@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import ssh2, { type AnyAuthMethod, type Client, type ClientChannel } from 'ssh2'
 import { type Command, quote, script } from '../../ssh/command.ts'
-import { RUN } from '../../jobs/runner.ts'
-import { FOLLOW, OUTPUT_MARK, START } from '../../jobs/script.ts'
+import { startCommands } from '../../jobs/host-job.ts'
+import type { Prepared } from '../../jobs/kind.ts'
+import { FOLLOW, OUTPUT_MARK } from '../../jobs/script.ts'
 
 interface Login {
   port: number
@@ -88,9 +89,12 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
 }
 
-/** Starts a detached job. */
-export function startJob(client: Client, id: string, command: Command) {
-  return run(client, script(START, 'ops-panel-start', RUN, id, '1000000', ...command))
+/** Starts a detached job, with all that the service sends before; returns the answer to the last command. */
+export async function startJob(client: Client, id: string, job: Command | Prepared) {
+  const prepared = 'command' in job ? job : { command: job }
+  const commands = startCommands({ name: id, mostOutput: 1_000_000 }, prepared)
+  for (const command of commands.slice(0, -1)) await run(client, command)
+  return run(client, commands.at(-1) ?? ['false'])
 }
 
 /** Opens a channel that follows a job; its stdin stays open. */

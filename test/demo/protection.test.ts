@@ -5,7 +5,8 @@ import { OPENSSL } from '../../demo/packages.ts'
 import { container, type Place } from '../../demo/place.ts'
 import { withSnapshot } from '../../demo/protection/snapshots.ts'
 import { docker, socket, unit } from '../../demo/protection/vital.ts'
-import { ANSWER, CANCEL, withNotes } from '../../jobs/script.ts'
+import type { Prepared } from '../../jobs/kind.ts'
+import { ANSWER, CANCEL, START } from '../../jobs/script.ts'
 import { PLAN_DIFFERS } from '../../functions/plans/bound-script.ts'
 import { plannedCommand } from '../../functions/plans/plan-script.ts'
 import { forgetCommand, protectedCommand, rollbackCommand } from '../../functions/protection/protected-run.ts'
@@ -39,8 +40,8 @@ async function start(place: Partial<Place>, options: DemoHostOptions = {}) {
   const demo = await startDemo({ containers: [one], ...options })
   const client = await connect({ port: demo.port, ...demo.service })
   /** Runs a command as a job to its end. */
-  const job = async (command: Command, id = 'job') => {
-    await startJob(client, id, withNotes(id, command))
+  const job = async (prepared: Prepared, id = 'job') => {
+    await startJob(client, id, prepared)
     const { stdout, stderr } = await collect(await follow(client, id))
     const notes = [...stderr.matchAll(/^ops-panel note (.*)$/gm)].map(([, line = '']) => line)
     const code = /^ops-panel exit (\d+)/m.exec(stderr)?.[1]
@@ -52,7 +53,7 @@ async function start(place: Partial<Place>, options: DemoHostOptions = {}) {
   const rollback = () => job(rollbackCommand(where, { kind: 'snapshot', location: null }), 'rollback')
   const forget = () => job(forgetCommand(where, { kind: 'snapshot', location: null }), 'forget')
   const names = () => (one.snapshots ?? []).map(({ name }) => name)
-  return { demo, one, client, upgrade, rollback, forget, job, names }
+  return { demo, one, client, upgrade, rollback, forget, job, names, where }
 }
 
 test('a protected upgrade has its phases, its snapshot and two looks, and its output', async () => {
@@ -205,14 +206,15 @@ test('a backup is made and restored', async () => {
   const back = await job(rollbackCommand(place, { kind: 'backup', location }), 'rollback')
 
   expect(report).toMatchObject({ outcome: 'regressed', snapshot: { kind: 'backup' } })
-  expect(location).toMatch(/^\/mnt\/pve\/nas\/dump\/vzdump-lxc-201-\d{4}_\d\d_\d\d-\d\d_\d\d_\d\d\.tar\.zst$/)
+  expect(location).toMatch(/^nas:backup\/vzdump-lxc-201-\d{4}_\d\d_\d\d-\d\d_\d\d_\d\d\.tar\.zst$/)
+  expect(report.archive).toMatchObject({ location, of: { root: 'local-lvm', volumes: ['rootfs'] } })
   expect([back.report.outcome, demo.upgradable('201'), one.running]).toEqual(['rolled_back', ['openssl'], true])
   await job(forgetCommand(place, { kind: 'backup', location }), 'forget')
   expect(one.backups).toEqual([])
 })
 
 test('probes run inside, and the service answers for its own', async () => {
-  const { client, upgrade } = await start({ vitals: WEB })
+  const { demo, client, upgrade } = await start({ vitals: WEB })
   const answered = new Set<string>()
   const probes: Protection['probes'] = [
     { kind: 'tcp', port: 443 },
@@ -227,6 +229,7 @@ test('probes run inside, and the service answers for its own', async () => {
     await run(client, script(ANSWER, 'ops-panel-job', 'job', which, 'probe\thttp http://web.example/\tgood\t200'))
   }
   const upgrading = upgrade({ probes })
+  await expect.poll(() => demo.commands.some((words) => words.includes(START))).toBe(true)
   for (const which of ['before', 'upgraded', 'after']) await answer(which)
 
   const { report, notes } = await upgrading
@@ -244,7 +247,7 @@ test('probes run inside, and the service answers for its own', async () => {
 test('notes arrive as they are written, and a cancelled upgrade keeps its snapshot', async () => {
   const { demo, client, names, one } = await start(BROKEN, { lineMs: 40 })
   const place = { id: '201', name: NAME, elevation: 'root' } as const
-  await startJob(client, 'job', withNotes('job', protectedCommand(place, DEFAULT_PROTECTION, UPGRADE)))
+  await startJob(client, 'job', protectedCommand(place, DEFAULT_PROTECTION, UPGRADE))
   const channel = await follow(client, 'job')
   let live = ''
   channel.stderr.on('data', (chunk: Buffer) => {
@@ -266,11 +269,21 @@ test('notes arrive as they are written, and a cancelled upgrade keeps its snapsh
 test('a cancelled run finishes its snapshot first', async () => {
   const { client, names, demo } = await start({}, { lineMs: 40 })
   const place = { id: '201', name: NAME, elevation: 'root' } as const
-  await startJob(client, 'job', withNotes('job', protectedCommand(place, DEFAULT_PROTECTION, UPGRADE)))
+  await startJob(client, 'job', protectedCommand(place, DEFAULT_PROTECTION, UPGRADE))
   await run(client, script(CANCEL, 'ops-panel-job', 'job'))
 
   const { stderr } = await collect(await follow(client, 'job'))
 
   expect(stderr).toContain('"outcome":"cancelled"')
   expect([names(), demo.upgradable('201')]).toEqual([[NAME], ['openssl']])
+})
+
+test('an account with a sudo rule for all of pct asks nobody for the steps, also where there is an API', async () => {
+  const { job, names, where } = await start({ vitals: WEB })
+  const command = protectedCommand({ ...where, elevation: 'rule', hasApi: true }, DEFAULT_PROTECTION, ['true'])
+
+  const { report } = await job(command)
+
+  expect(report).toMatchObject({ outcome: 'nothing_to_do', snapshot: { name: NAME }, pruned: [NAME] })
+  expect(names()).toEqual([])
 })

@@ -43,7 +43,7 @@ const STATES: readonly [string, Partial<Place>, string, string[]][] = [
   ['no apt', { os: ALPINE }, 'unsupported', []],
   [
     'an outdated service',
-    { services: [{ name: 'ssh', file: '/usr/lib/libssl.so.3' }] },
+    { services: [{ name: 'ssh', file: '/usr/lib/libssl.so.3', from: 'libssl3' }] },
     'up_to_date',
     ['services_outdated'],
   ],
@@ -100,6 +100,46 @@ test('a check of all finds in each container what its state says', async () => {
     return [name, one?.state, one?.findings.map(({ code }) => code)]
   })
   expect(found).toEqual(STATES.map(([name, , state, codes]) => [name, state, codes]))
+})
+
+test('a restart of an outdated service gives it another main process, and the check that follows finds none', async () => {
+  const target = targetOf('an outdated service')
+  await check(target)
+  const { services } = await read(target)
+  expect(services).toMatchObject([{ name: 'ssh', package: 'libssl3', restart: 'service' }])
+
+  const started = await panel.api('POST /api/updates/restarts', { body: { target, services: ['ssh'] } })
+  const { status, exit_code, output } = await ended(started.job_id)
+  await check(target)
+
+  expect({ status, exit_code }).toEqual({ status: 'success', exit_code: 0 })
+  expect(output).toMatch(/^ssh: main PID 412 -> \d+, active\n$/)
+  expect((await read(target)).services).toEqual([])
+})
+
+test('an upgrade leaves services on replaced files, a container that starts again has none, and dbus is never offered', async () => {
+  const loads = ['ssh', 'dbus'].map((name) => ({ name, file: '/usr/lib/libssl.so.3', from: 'libssl3' }))
+  const web = container('101', 'web', { upgradable: [LIBSSL], loads })
+  const on = await start([web])
+  const services = async () =>
+    (await on.api('GET /api/updates/checks/{target}', { params: { target: 'lxc:101' } })).services
+  await check('lxc:101', on)
+  expect(await services()).toEqual([])
+
+  await ended((await on.api('POST /api/updates/run', { body: { target: 'lxc:101' } })).job_id, on)
+  await check('lxc:101', on)
+  expect(await services()).toMatchObject([
+    { name: 'dbus', restart: 'container', why: expect.stringContaining('D-Bus') },
+    { name: 'ssh', restart: 'service', why: null },
+  ])
+  const refused = on.api('POST /api/updates/restarts', { body: { target: 'lxc:101', services: ['dbus'] } })
+  await expect(refused).rejects.toMatchObject({ code: 'service_protected' })
+
+  const params = { vmid: 101, action: 'reboot' } as const
+  await on.api('POST /api/hypervisor/containers/{vmid}/{action}', { params })
+  await expect.poll(() => web.services).toBeUndefined()
+  await check('lxc:101', on)
+  expect(await services()).toEqual([])
 })
 
 test('a check tells sizes, source packages, and what a removal would let through', async () => {
@@ -196,5 +236,5 @@ test('the demonstration has a container in every state group, and one with the l
   const states = new Set(checks.map(({ state }) => state))
   expect([...states].sort()).toEqual(['attention', 'blocked', 'ready', 'stopped', 'unsupported', 'up_to_date'])
   expect(Math.max(...checks.map(({ name }) => name.length))).toBe(63)
-  expect(checks[0]).toMatchObject({ target: 'host', state: 'ready', reboot: { required: true } })
+  expect(checks[0]).toMatchObject({ target: 'host', state: 'attention', reboot: { required: true } })
 })

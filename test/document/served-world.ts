@@ -28,7 +28,7 @@ function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
     tokens: { user: known.user, admin: known.admin },
     cookies: { svc_refresh: known.refresh },
     values: {
-      ...{ username: 'demo', password: 'demo' },
+      ...{ username: 'demo', password: 'demo', confirm: 'pve' },
       ...{ setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key },
       // The newest commit, whatever the module.
       commit: undefined,

@@ -6,6 +6,7 @@ import type { Address } from './service.ts'
 const Envelope = { topic: z.string(), seq: z.number().int() }
 const Frame = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('update_output'), ...Envelope, data: z.strictObject({ chunk: z.string() }) }),
+  z.strictObject({ type: z.literal('update_phase'), ...Envelope, data: z.strictObject({ phase: z.string() }) }),
   z.strictObject({ type: z.literal('update_error'), ...Envelope, data: z.strictObject({ error: z.string() }) }),
   z.strictObject({ type: z.literal('update_done'), ...Envelope, data: z.strictObject({ job_id: z.string() }) }),
 ])

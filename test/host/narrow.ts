@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { HOST_HELPER } from '../../ssh/command.ts'
 import { inside, PASSWORDS, rig } from './rig.ts'
 import { UNDER_TEST_COMMAND } from './service.ts'
@@ -21,8 +22,9 @@ export async function narrowAccount(): Promise<void> {
 export async function installHelper(change = ''): Promise<void> {
   const [program = '', ...words] = UNDER_TEST_COMMAND
   const { stdout } = await run(program, [...words, 'host', 'helper', '--print'])
-  const text = Buffer.from(stdout).toString('base64')
-  await inside('host', `echo ${text} | base64 -d | sed '${change}' | install -m 755 /dev/stdin ${HOST_HELPER}`)
+  // An argument has 128 KiB.
+  const text = gzipSync(stdout).toString('base64')
+  await inside('host', `echo ${text} | base64 -d | gunzip | sed '${change}' | install -m 755 /dev/stdin ${HOST_HELPER}`)
 }
 
 /** Runs a script as the account `narrow`, without ssh; returns its exit code and output. */

@@ -1,7 +1,13 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import * as z from 'zod'
 import type { Caller } from './client.ts'
 import { inside, rig } from './rig.ts'
+
+/** A container. 103 is stopped when the host has started. */
+export type Container = '101' | '102' | '103'
+
+/** Runs a shell script as root in a container. */
+export const within = (id: Container, script: string) => rig('in', id, 'sh', '-c', script)
 
 const Started = z.looseObject({ job_id: z.string() })
 const Planned = z.looseObject({ id: z.string() })
@@ -44,30 +50,53 @@ const POLICY = {
 /** The longest protected run: a busy machine, two looks and a rollback. */
 const LONGEST_MS = 180_000
 
-/** The protected upgrades of one administrator. All are of container 101, on this worker's rig. */
-export function protectingAs(caller: Caller) {
+/** The phases of a protected upgrade that is rolled back. */
+export const PHASES = [
+  'protecting',
+  'measuring',
+  'upgrading',
+  'settling',
+  'comparing',
+  'rolling_back',
+  'pruning',
+] as const
+export type Phase = (typeof PHASES)[number]
+
+/** The protected upgrades of one administrator, by default of container 101, on this worker's rig. */
+export function protectingAs(caller: Caller, container: Container = '101') {
+  const target = `lxc:${container}`
   const record = async (id: string) => Protected.parse((await caller.get(`/api/updates/jobs/${id}`)).body)
-  const ended = async (id: string) => {
-    const status = async () => (await record(id)).status
-    await expect.poll(status, { timeout: LONGEST_MS, interval: 200 }).not.toBe('running')
-    return record(id)
+  // Some tests run beside each other, where expect.poll does not know whose it is; some services are away for a moment.
+  const ended = (id: string) => {
+    const look = async () => {
+      const job = await record(id)
+      expect(job.status).not.toBe('running')
+      return job
+    }
+    return vi.waitFor(look, { timeout: LONGEST_MS, interval: 200 })
   }
-  const accepted = ({ status, body }: { status: number; body: unknown }) => {
+  const started = ({ status, body }: { status: number; body: unknown }) => {
     if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`)
-    return ended(Started.parse(body).job_id)
+    return Started.parse(body).job_id
+  }
+  const accepted = (answer: { status: number; body: unknown }) => ended(started(answer))
+  const begin = async (names: string | readonly string[], policy: object = {}) => {
+    const plan = await caller.post('/api/updates/plans', { target, packages: [names].flat() })
+    if (plan.status !== 201) throw new Error(`${plan.status} ${JSON.stringify(plan.body)}`)
+    const { id } = Planned.parse(plan.body)
+    const protection = { ...POLICY, ...policy }
+    return started(await caller.post('/api/updates/run', { target, plan: id, protection }))
   }
   return {
     record,
-    /** Upgrades a package by a plan, with this policy, and returns the record of the ended job. */
-    async upgrade(name: string, policy: object = {}) {
-      const plan = await caller.post('/api/updates/plans', { target: 'lxc:101', packages: [name] })
-      if (plan.status !== 201) throw new Error(`${plan.status} ${JSON.stringify(plan.body)}`)
-      const { id } = Planned.parse(plan.body)
-      const protection = { ...POLICY, ...policy }
-      return accepted(await caller.post('/api/updates/run', { target: 'lxc:101', plan: id, protection }))
-    },
+    ended,
+    /** Starts an upgrade of packages by a plan, with this policy, and returns the id of its job. */
+    begin,
+    /** As `begin`, and returns the record of the ended job. */
+    upgrade: async (name: string, policy: object = {}) => ended(await begin(name, policy)),
     /** Rolls an upgrade back and returns the record of the job that did it. */
-    rollBack: async (id: string) => accepted(await caller.post(`/api/updates/jobs/${id}/rollback`, {})),
+    rollBack: async (id: string, body: object = {}) =>
+      accepted(await caller.post(`/api/updates/jobs/${id}/rollback`, body)),
     forget: async (id: string) => accepted(await caller.delete(`/api/updates/jobs/${id}/snapshot`)),
     /** The status and code of an answer that starts no job. */
     async refused(method: 'post' | 'delete', path: string) {
@@ -88,9 +117,10 @@ export async function publish(name: string, version: string): Promise<void> {
   await rig('refresh', '101')
 }
 
-export const versionOf = (name: string) => inside('101', `dpkg-query -W -f '\${Version}' ${name}`)
-export const stateOf = (unit: string) => inside('101', `systemctl is-active ${unit} || true`)
-export const snapshots = async () => (await rig('snapshots', '101')).split('\n').filter((name) => name !== '')
+export const versionOf = (name: string, at: Container = '101') => within(at, `dpkg-query -W -f '\${Version}' ${name}`)
+export const stateOf = (unit: string, at: Container = '101') => within(at, `systemctl is-active ${unit} || true`)
+export const snapshots = async (of: Container = '101') =>
+  (await rig('snapshots', of)).split('\n').filter((name) => name !== '')
 export const dpkgOf = () => inside('101', 'sha256sum </var/lib/dpkg/status')
 
 /** When another container was started, what is in its layer, and which snapshots it has. */
@@ -101,6 +131,12 @@ export function otherContainer(): Promise<string> {
     find /var/lib/rig/containers/102/upper -printf '%p %s %T@\\n' | sort | sha256sum
     pct listsnapshot 102`,
   )
+}
+
+/** The calls of pct and vzdump for one container since the last `calls`, as `snapshot 101 …`. */
+export async function callsOf(id: Container): Promise<string[]> {
+  const all = (await rig('pct-log')).split('\n').map((line) => line.slice(line.indexOf(' ') + 1))
+  return all.filter((call) => call.split(' ')[1] === id)
 }
 
 /** The calls of pct and vzdump since the last call, as `snapshot 101 …`. */

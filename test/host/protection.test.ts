@@ -76,6 +76,8 @@ describe.each<[Account]>([['root'], ['alice'], ['ops'], ['narrow']])('under the 
     expect(await otherContainer()).toBe(other)
     expect(await snapshots()).toEqual([`panel-${job.job_id}`])
     expect(await calls()).toEqual([`snapshot 101 panel-${job.job_id}`, `rollback 101 panel-${job.job_id}`])
+    // The job's folder goes with the program in it, a moment after the end.
+    await expect.poll(() => inside('host', `find /var/tmp/ops-panel-jobs-* -name '*program*'`)).toBe('')
   })
 
   test('where the policy asks, the regression stays until somebody rolls it back', async () => {

@@ -6,6 +6,8 @@ import { type Follower, type Frame, follow } from './follower.ts'
 export interface Resuming {
   /** Returns the output so far, over all of its connections. */
   output(): string
+  /** Returns the phases that it was told of so far. */
+  phases(): string[]
   /** Returns its number of connections so far. */
   connections(): number
   /** Settles with the final event; rejects when a byte is missing or repeated, or when it takes too long. */
@@ -21,19 +23,21 @@ const RESUMABLE_CODES = new Set([1006, 1001, 1011, 1013])
 /** Follows a job to its end, over as many connections as it takes. */
 export function followOn({ service, token }: Caller, jobId: string): Resuming {
   const text: string[] = []
+  const phases: string[] = []
   let at = 0
   let connections = 0
   let current: Follower | undefined
 
   const take = ({ frames }: Follower): Frame | undefined => {
     for (const frame of frames) {
+      if (frame.type === 'update_phase') phases.push(frame.data.phase)
       const chunk = frame.type === 'update_output' ? frame.data.chunk : ''
       const start = frame.seq - Buffer.byteLength(chunk)
       if (start !== at) throw new Error(`${jobId}: expected byte ${at}, got byte ${start}: ${chunk}`)
       at = frame.seq
       text.push(chunk)
     }
-    return frames.findLast(({ type }) => type !== 'update_output')
+    return frames.findLast(({ type }) => type === 'update_done' || type === 'update_error')
   }
 
   const connect = async (): Promise<Follower> => {
@@ -64,6 +68,7 @@ export function followOn({ service, token }: Caller, jobId: string): Resuming {
   ended.catch(() => {})
   return {
     output: () => text.join('') + (current?.output() ?? ''),
+    phases: () => [...phases],
     connections: () => connections,
     ended,
   }

@@ -36,6 +36,7 @@ rig.sh units TARGET on|off             systemd, with the services rig-listener (
 rig.sh units TARGET fail|ok UNIT      this service fails to start, or starts again
 rig.sh killer TARGET on|off           rig-killer 2.0 is installed without an error, and rig-listener has failed for good
 rig.sh flap TARGET on|off [SECONDS]   after an upgrade to rig-flap 2.0, rig-second is away for so long (8)
+rig.sh maplib TARGET on|off           rig-maplib, a library that rig-listener loads where it is there before `units on`; 2.0 is offered
 rig.sh docker TARGET on|off           Docker with the containers web and db, and rig-runtime: its 2.0 is installed without an
                                       error, and no container of Docker runs or starts any more
 rig.sh cve-file PATH                  writes a file of vulnerabilities in the format of debsecan, on this machine
@@ -48,7 +49,7 @@ state() {
   for target in $(targets "${2:?which target?}"); do
     case $command in
       third) third "$target" "${3:?which state?}" ;;
-      units | killer | flap | docker) inside "$target" /usr/local/sbin/rig-services "$command" "${@:3}" ;;
+      units | killer | flap | maplib | docker) inside "$target" /usr/local/sbin/rig-services "$command" "${@:3}" ;;
       *) inside "$target" /usr/local/sbin/rig-state "$command" "${@:3}" ;;
     esac
   done

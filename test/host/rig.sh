@@ -11,7 +11,7 @@ SUITE=${RIG_SUITE:-bookworm} # Debian 12, or trixie: Debian 13, whose sshd has p
 BASE=$DATA/base-$SUITE-$(find "$FILES" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-12)
 RUN=$DATA/run-$PORT      # one host a port
 NAME=ops-panel-rig-$PORT # names LXC's command sockets and cgroups, which are visible outside
-RUNNING='101 102' # running at boot; 103 is stopped
+RUNNING='101 102' # they start with the host; 103 is stopped
 ENVIRONMENT=(env -i TERM=dumb HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
@@ -24,7 +24,7 @@ say() { [ -n "${RIG_QUIET:-}" ] || echo "rig: $*"; }
 # ------------------------------------------------------------------------------------------ the host's namespaces
 # Process 1 of new mount, pid, host name and IPC namespaces: builds the host's tree and becomes its init.
 init() {
-  local H=$RUN/host name number id
+  local H=$RUN/host name number id onboot
   mount --make-rprivate /
   mkdir -p "$RUN/memory" "$H"
   mount -t tmpfs -o mode=755 rig "$RUN/memory"
@@ -55,13 +55,17 @@ init() {
   ln -sfn nodes/pve/lxc "$H/etc/pve/lxc"
   echo "lxc.lxcpath = /var/lib/$NAME" >"$H/etc/lxc/lxc.conf"
   while read -r id name; do
-    printf '%s\n' 'arch: amd64' 'cores: 1' "hostname: $name" 'memory: 512' 'ostype: debian' \
+    case " $RUNNING " in *" $id "*) onboot=1 ;; *) onboot=0 ;; esac
+    printf '%s\n' 'arch: amd64' 'cores: 1' "hostname: $name" 'memory: 512' "onboot: $onboot" 'ostype: debian' \
       "rootfs: local-lvm:vm-$id-disk-0,size=4G" 'swap: 512' 'unprivileged: 1' >"$H/etc/pve/nodes/pve/lxc/$id.conf"
   done <<<$'101 web\n102 db\n103 old-backup'
   cp "$H"/etc/pve/nodes/pve/lxc/*.conf "$H/var/lib/rig/configs/"
   mount --bind "$BASE" "$H/var/lib/rig/base"
   mount -o remount,ro,bind "$H/var/lib/rig/base"
   mount --bind "$RUN/memory/containers" "$H/var/lib/rig/containers"
+  # A boot id of its own, which a reboot of the host changes.
+  cat /proc/sys/kernel/random/uuid >"$H/var/lib/rig/boot_id"
+  mount --bind "$H/var/lib/rig/boot_id" "$H/proc/sys/kernel/random/boot_id"
   # Open logs would keep the root file system from becoming read-only.
   mount --bind "$H/var/log" "$H/var/log"
 
@@ -71,7 +75,7 @@ init() {
   cd /
   umount -l /.outside
   rmdir /.outside
-  exec "${ENVIRONMENT[@]}" /usr/local/sbin/host-init "$PORT" $RUNNING </dev/null >>/var/log/host-init.log 2>&1
+  exec "${ENVIRONMENT[@]}" /usr/local/sbin/host-init "$PORT" </dev/null >>/var/log/host-init.log 2>&1
 }
 
 # The process outside that holds the namespaces, if the host is up.
@@ -147,6 +151,8 @@ up() {
 down() {
   local pid
   if pid=$(holder); then
+    # A signal ends no process of a container that is frozen.
+    find /sys/fs/cgroup -path "*/$NAME/*/freezer.state" -exec sh -c 'echo THAWED >"$1"' thaw {} \; 2>/dev/null || true
     # The kernel ends everything in the namespaces with their process 1; the mounts go with the last process.
     kill -KILL "$pid"
     await 20 gone "$pid" || die "process $pid does not end"
@@ -231,18 +237,22 @@ case $command in
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   publish | withdraw | install | refresh | hold | phased | kept-new | kept-remove | kept-deps | half | interrupted | \
     broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required | \
-    units | killer | flap | docker)
+    units | killer | flap | maplib | docker)
     state "$command" "$@"
     ;;
   ct-lock) configure "$1" lock "$2" ;;
   template) configure "$1" template "${2/#on/1}" ;;
   storage) place "$@" ;;
   mount) mount_point "$@" ;;
+  net) network "$@" ;;
   ct-fault) fault "$@" ;;
   vzdump-running) backup_running "$1" ;;
   snapshots) snapshots "$1" ;;
+  backups) for storage in local nas vault; do host pvesm list $storage --vmid "$1"; done | sed -n 's/ .*//; /:backup\//p' ;;
+  onboot) configure "$1" onboot "$([ "$2" = on ] && echo 1 || echo 0)" ;;
+  reboots) reboots "$@" ;;
   pct-log) host sh -c 'cat /var/log/rig-pct.log 2>/dev/null || true' ;;
-  pct-delay | snapshot-delay | vzdump-delay) host sh -c "echo '$1' >/etc/rig/$command" ;;
+  pct-delay | snapshot-delay | vzdump-delay | restore-delay) host sh -c "echo '$1' >/etc/rig/$command" ;;
   cve-file) cve_file "$1" ;;
   users) cat "$FILES/users" ;;
   log) host cat /var/log/sshd.log ;;

@@ -1,18 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
 import { createHost, type Host } from '../../ssh/host.ts'
-import { createHostJob, StartNotAttempted } from '../../jobs/host-job.ts'
-import type { AnyJobKind } from '../../jobs/kind.ts'
+import { createHostJob, type HostJobKind, StartFailed, StartNotAttempted } from '../../jobs/host-job.ts'
+import { PUT } from '../../jobs/program.ts'
+import { START } from '../../jobs/script.ts'
 import { createLog } from '../../platform/log.ts'
 import { SshError } from '../../ssh/connection.ts'
 
-const kind: AnyJobKind = {
-  kind: 'test',
-  event: 'test',
-  queue: () => '',
+const kind: HostJobKind = {
   prepare: async () => ({ command: ['true'] }),
   leftovers: async () => undefined,
   answer: async () => undefined,
-  result: async () => ({ statements: [] }),
 }
 
 let now = 0
@@ -22,11 +19,16 @@ beforeEach(() => {
 
 /** A job on a host that gives these answers in order, and then repeats the last one. */
 function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
+  return jobOf(kind, ...answers)
+}
+
+function jobOf(kind: HostJobKind, ...answers: (SshError | { code: number; stderr: string })[]) {
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
-  let calls = 0
-  const exec: Host['exec'] = async () => {
-    const answer = answers[Math.min(calls, answers.length - 1)]
-    calls += 1
+  const commands: (readonly string[])[] = []
+  const exec: Host['exec'] = async (command, { rights } = {}) => {
+    expect(rights).toBe('script')
+    const answer = answers[Math.min(commands.length, answers.length - 1)]
+    commands.push(command)
     now += 60_000
     if (answer instanceof SshError || answer === undefined) throw answer
     return { stdout: '', ...answer }
@@ -41,7 +43,7 @@ function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
     args: {},
     mostOutput: 1024,
   })
-  return { start: () => job.start(async () => {}, { askedBefore: false }), calls: () => calls }
+  return { start: () => job.start(async () => {}, { askedBefore: false }), calls: () => commands.length, commands }
 }
 
 const BEGUN = { code: 0, stderr: '' }
@@ -76,3 +78,41 @@ test('a host that does not answer for five minutes may still have started the jo
   expect(error).toBeInstanceOf(SshError)
   expect(error).not.toBeInstanceOf(StartNotAttempted)
 }, 30_000)
+
+/** Two pieces, of which the first one ends before a character. */
+const PROGRAM = `${'#'.repeat(23_999)}é\nprint 1;\n`
+const withProgram: HostJobKind = { ...kind, prepare: async () => ({ command: ['perl', 'x'], program: PROGRAM }) }
+
+const sent = (commands: readonly (readonly string[])[]) =>
+  commands.map(([, , text, , , , number]) => (text === PUT ? Number(number) : text === START ? 'start' : text))
+
+test('the pieces of a program are written in their order before the start, and give the program', async () => {
+  const { start, commands } = jobOf(withProgram, BEGUN)
+
+  await start()
+
+  expect(sent(commands)).toEqual([1, 2, 'start'])
+  expect(commands.slice(0, 2).map((words) => words[7])).toEqual(['#'.repeat(23_999), 'é\nprint 1;\n'])
+  const [put = [], , begin = []] = commands
+  expect(begin[7]).toBe(put[5])
+  expect(begin.slice(-2)).toEqual(['perl', 'x'])
+})
+
+test.each(['lost', 'unanswered'] as const)(
+  'after a connection that was %s between two pieces, all of them are written again',
+  async (reason) => {
+    const { start, commands } = jobOf(withProgram, BEGUN, new SshError(reason, 'silence'), BEGUN)
+
+    await start()
+
+    expect(sent(commands)).toEqual([1, 2, 1, 2, 'start'])
+  },
+)
+
+test('a job whose program cannot be written is not started, and says why', async () => {
+  const { start, commands } = jobOf(withProgram, BEGUN, { code: 75, stderr: 'x\nis the disk full?\n' })
+
+  await expect(start()).rejects.toThrow(new StartFailed('is the disk full?'))
+
+  expect(sent(commands)).toEqual([1, 2])
+})

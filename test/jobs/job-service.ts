@@ -6,6 +6,7 @@ import { readOutput } from '../../db/output.ts'
 import { saveUser } from '../../db/users.ts'
 import type { DemoHost } from '../../demo/host.ts'
 import type { Machine } from '../../demo/process.ts'
+import { rebootJob } from '../../functions/restarts/reboot-job.ts'
 import { upgradeJob } from '../../functions/runs/upgrade-job.ts'
 import { createJobs, type Jobs } from '../../jobs/manager.ts'
 import { CANCEL, CLEAN, FOLLOW, START } from '../../jobs/script.ts'
@@ -47,7 +48,8 @@ export async function jobService(
       clock: () => new Date(NOW),
       log,
       instance,
-      kinds: [upgradeJob],
+      kinds: [rebootJob, upgradeJob],
+      settings,
       mostOutput: 64 * 1024 * 1024,
       ...(elapsed && { elapsed }),
     })
@@ -62,6 +64,7 @@ export async function jobService(
     ...begin(first),
     again: begin,
     db,
+    settings,
     lines,
     /** Starts an upgrade, by bob unless another user is given. */
     async start(jobs: Jobs, target: string, by?: string) {

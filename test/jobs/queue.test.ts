@@ -257,6 +257,51 @@ test('jobs with invalid targets never wait, even for each other', async () => {
   }
 })
 
+test('a job that runs alone waits for all that work, and comes before all that wait or come later', async () => {
+  const db = await openMigrated()
+  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const queue = createJobQueue(db, log)
+  const begun: string[] = []
+  const reports: string[] = []
+  const turn = (id: string) =>
+    queue
+      .turn(
+        id,
+        async (ahead) => void reports.push(`${id}: ${ahead.map((job) => job.id)}`),
+        new AbortController().signal,
+      )
+      .then(() => begun.push(id))
+  const end = async (job: Parameters<typeof endJob>[1]) => {
+    await endJob(db, job, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now: NOW })
+    queue.review()
+  }
+  const check = await recordJob(db, 'check', { kind: 'check', queue: '' })
+  await turn('check')
+  const upgrade = await recordJob(db, 'upgrade')
+  await turn('upgrade')
+  await recordJob(db, 'waiting')
+  const waiting = turn('waiting')
+  const reboot = await recordJob(db, 'reboot', { kind: 'reboot', queue: '*' })
+  const rebooted = turn('reboot')
+  await recordJob(db, 'late', { kind: 'check', queue: '' })
+  const late = turn('late')
+  await recordJob(db, 'other', { queue: 'container/101' })
+  const other = turn('other')
+
+  await expect
+    .poll(() => reports.sort())
+    .toEqual(['late: reboot', 'other: reboot', 'reboot: check,upgrade', 'waiting: upgrade'])
+  await end(check)
+  await end(upgrade)
+  await rebooted
+  await expect.poll(() => reports).toContain('waiting: reboot')
+  expect(begun).toEqual(['check', 'upgrade', 'reboot'])
+
+  await end(reboot)
+  await Promise.all([waiting, late, other])
+  expect(begun).toHaveLength(6)
+})
+
 test('the next job starts after one that failed, or that was cancelled while queued', async () => {
   const demo = await startDemo()
   const { started, end } = heldUpgrades(demo)

@@ -111,7 +111,7 @@ test.concurrent('a full disk costs the command only its output', async ({ expect
   const command = script('head -c 400000 /dev/zero; mkdir "$1"', 'x', ran)
 
   // A file may have 100,000 bytes or so.
-  await run(script('ulimit -f 200; exec "$@"', 'x', ...script(START, 'ops-panel-job', RUN, id, MOST, ...command)))
+  await run(script('ulimit -f 200; exec "$@"', 'x', ...script(START, 'ops-panel-job', RUN, id, MOST, '-', ...command)))
   const { stdout, stderr } = await follow(id).ended
 
   expect(stderr).toBe(`ops-panel exit 0 ${stdout.length}\n`)
@@ -139,7 +139,12 @@ test.concurrent('the command inherits pipes, and nothing that was open before', 
   const list = script('find "/proc/$$/fd" -type l -printf "%f %l\\n"; :', 'x')
 
   await run(
-    script('exec 3<"$1" 7<"$1"; shift; exec "$@"', 'x', own, ...script(START, 'ops-panel-job', RUN, id, MOST, ...list)),
+    script(
+      'exec 3<"$1" 7<"$1"; shift; exec "$@"',
+      'x',
+      own,
+      ...script(START, 'ops-panel-job', RUN, id, MOST, '-', ...list),
+    ),
   )
 
   const lines = (await follow(id).ended).stdout.toString().replaceAll(/\d+\]/g, ']').trimEnd().split('\n')
@@ -151,7 +156,7 @@ test.concurrent('the command does not inherit a folder for temporary files from 
   onTestFinished,
 }) => {
   const { id } = newJob(onTestFinished)
-  const start = script(START, 'ops-panel-job', RUN, id, MOST, ...script('env; rm "$(mktemp)" && echo made', 'x'))
+  const start = script(START, 'ops-panel-job', RUN, id, MOST, '-', ...script('env; rm "$(mktemp)" && echo made', 'x'))
 
   await run(['env', 'TMPDIR=/nowhere', 'TMP=/nowhere', 'PERL5OPT=-Mnowhere', 'PERL_UNICODE=SD', 'KEPT=yes', ...start])
 

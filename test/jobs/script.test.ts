@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { test } from 'vitest'
 import { script } from '../../ssh/command.ts'
 import { RUN } from '../../jobs/runner.ts'
-import { CLEAN, JOBS_FOLDER, START, withNotes } from '../../jobs/script.ts'
+import { JOBS_FOLDER } from '../../jobs/folder-script.ts'
+import { CLEAN, START, withNotes } from '../../jobs/script.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { begin, follow, kill, MOST, newJob, processesWith, run, runner, startJob } from '../ssh/host-shell.ts'
 
@@ -182,12 +183,29 @@ test.concurrent('a job whose runner was killed is lost, for a current and for a 
   const { seen, ended } = follow(id)
   await expect.poll(seen).toBe('begun')
 
-  kill(await runner(folder), 'SIGKILL')
+  kill(-(await runner(folder)), 'SIGKILL')
 
   expect(await ended).toMatchObject({ code: 0, stderr: 'ops-panel lost 5 killed\n' })
   const later = await follow(id, 2).ended
   expect(later.stderr).toBe('ops-panel lost 5 killed\n')
   expect(later.stdout.toString()).toBe('gun')
+})
+
+test.concurrent('what a killed runner has left at work is waited for', async ({ expect, onTestFinished }) => {
+  const { id, folder } = newJob(onTestFinished)
+  const folderOfFiles = await temporaryFolder(onTestFinished)
+  const [go, done] = [join(folderOfFiles, 'go'), join(folderOfFiles, 'done')]
+  const text = 'echo begun; until [ -e "$1" ]; do sleep 0.01; done; sleep 0.3; : >"$2"'
+  await startJob(id, ...script(text, 'x', go, done))
+  const { seen, ended } = follow(id)
+  await expect.poll(seen).toBe('begun\n')
+
+  kill(await runner(folder), 'SIGKILL')
+  await writeFile(go, '')
+
+  expect((await ended).stderr).toBe('ops-panel lost 6 killed\n')
+  expect(await readFile(done, 'utf8')).toBe('')
+  expect((await follow(id).ended).stderr).toBe('ops-panel lost 6 killed\n')
 })
 
 test.concurrent.for([
@@ -322,7 +340,7 @@ test.concurrent('CLEAN removes the folder of a job, and a second CLEAN does no h
 
 test.concurrent('the job does not read the stdin of START', async ({ expect, onTestFinished }) => {
   const { id } = newJob(onTestFinished)
-  const { child, ended } = begin(script(START, 'ops-panel-job', RUN, id, MOST, 'cat'))
+  const { child, ended } = begin(script(START, 'ops-panel-job', RUN, id, MOST, '-', 'cat'))
   child.stdin.end('a password\n')
 
   expect((await ended).code).toBe(0)
@@ -341,7 +359,7 @@ test.concurrent('an exit code that could not be written is no success', async ({
 test.concurrent('on a full disk the command does not run, and START fails soon', async ({ expect, onTestFinished }) => {
   const { id, folder } = newJob(onTestFinished)
   const ran = join(await temporaryFolder(onTestFinished), 'ran')
-  const start = script(START, 'ops-panel-job', RUN, id, MOST, 'mkdir', ran)
+  const start = script(START, 'ops-panel-job', RUN, id, MOST, '-', 'mkdir', ran)
 
   // The limit of 0 bytes a file imitates a full disk. The signal that comes with it is ignored.
   const { code, stderr } = await run(script('trap "" XFSZ; ulimit -f 0; exec "$@"', 'x', ...start))

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { endJob, findJob } from '../../db/jobs.ts'
+import { endJob, findJob, setPhase } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { removeOldOutput } from '../../db/output.ts'
-import { finalEvent, outputEvent } from '../../jobs/events.ts'
+import { finalEvent, outputEvent, phaseEvent } from '../../jobs/events.ts'
 import { subscribeToJob, subscribeToLiveOutput } from '../../jobs/subscription.ts'
 import { createHub } from '../../runtime/hub.ts'
 import type { Socket } from '../../runtime/socket.ts'
@@ -132,6 +132,27 @@ test('the part of a piece that was sent already is not sent again', async () => 
   publish(await store('trois'))
 
   await expect.poll(() => text(2)).toBe(', deux, trois')
+})
+
+test('a subscriber that has more than is stored, as after a rollback of the service’s data, gets only what follows', async () => {
+  const { db, hub, job, store, publish, subscribe, end } = await storedJob()
+  publish(await store('un, '))
+  const { done, text, events, reason } = await subscribe(6)
+  await done
+  // The rest comes once more, cut otherwise than before.
+  publish(await store('d'))
+  await setPhase(db, job, { phase: 'settling', at: '' })
+  hub.publish(TOPIC, phaseEvent('update', 5, 'settling'))
+  await expect.poll(() => events).toHaveLength(1)
+  publish(await store('eux, tr'))
+  publish(await store('ois'))
+  await expect.poll(() => text(6)).toBe('ux, trois')
+  ;(await end())()
+
+  await expect.poll(reason).toBe('done')
+  expect(events[0]).toMatchObject({ type: 'update_phase', seq: 6 })
+  expect(events.every(({ seq }) => seq >= 6)).toBe(true)
+  expect(events.at(-1)).toMatchObject({ type: 'update_done', seq: 15 })
 })
 
 test('an end that is published before the last output is sent after it', async () => {

@@ -16,6 +16,8 @@ export interface Place {
   sh(script: string): Promise<string>
   /** Runs a command; returns its exit code and the output of both streams. */
   type(command: string): Promise<{ code: number; text: string }>
+  /** Copies a file of this machine to a path there. */
+  copy(file: string, path: string): Promise<void>
   /** Installs a package without questions; returns the output. */
   install(deb: string): Promise<string>
 }
@@ -40,6 +42,15 @@ function place(...enter: string[]): Place {
     const { stdout } = await run('bash', [...enter, 'sh', '-ec', script], { maxBuffer: 2 ** 24, env: RIG_ENVIRONMENT })
     return stdout.trimEnd()
   }
+  const copy = async (file: string, path: string) => {
+    const to = spawn('bash', [...enter, 'sh', '-c', `cat >${path}`], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+      env: RIG_ENVIRONMENT,
+    })
+    const copied = once(to, 'close')
+    await pipeline(createReadStream(file), to.stdin)
+    await copied
+  }
   return {
     sh,
     async type(command) {
@@ -47,14 +58,9 @@ function place(...enter: string[]): Place {
       const at = text.lastIndexOf('=')
       return { code: Number(text.slice(at + 1)), text: text.slice(0, at) }
     },
+    copy,
     async install(deb) {
-      const copy = spawn('bash', [...enter, 'sh', '-c', `cat >${PACKAGE}`], {
-        stdio: ['pipe', 'ignore', 'inherit'],
-        env: RIG_ENVIRONMENT,
-      })
-      const copied = once(copy, 'close')
-      await pipeline(createReadStream(deb), copy.stdin)
-      await copied
+      await copy(deb, PACKAGE)
       return sh(`DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold -i ${PACKAGE} 2>&1 </dev/null`)
     },
   }

@@ -152,10 +152,12 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   ),
   'PUT /api/dashboard/layout': one(['{}', '{"widgets":[]}']),
   'PATCH /api/auth/preferences': one(['{"lang":"en"}', '{"theme":"light","sidebar_position":"left"}', '{}']),
+  'POST /api/hypervisor/host/reboot': one(['pve', 'pve1']).map((confirm) => JSON.stringify({ confirm })),
   'POST /api/updates/checks': one(['host', 'lxc:101', 'all']).map((target) => `{"target":"${target}"}`),
   'POST /api/updates/remedies': one(['host', 'lxc:101']).map(
     (target) => `{"target":"${target}","action":"repair_dpkg"}`,
   ),
+  'POST /api/updates/restarts': one(['host', 'lxc:101']).map((target) => `{"target":"${target}","services":["ssh"]}`),
   'PUT /api/updates/holds': one(['true', 'false']).map(
     (held) => `{"target":"lxc:101","packages":["curl"],"held":${held}}`,
   ),
@@ -274,7 +276,7 @@ const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
   'GET /api/updates/changelog': ['?target=lxc:101&package=curl&from=1&to=2', '?target=host&package=tzdata&from=&to=2'],
-  'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy'],
+  'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy', '?kind=restart', '?kind=reboot'],
   'GET /api/updates/jobs': ['?since=x'],
   'GET /api/updates/jobs/:id': ['?output=none'],
   'GET /api/updates/jobs/:id/output': ['?offset=0', '?offset=7', '?offset=1000000'],

@@ -16,6 +16,7 @@ import { noteSnapshot } from '../../db/snapshots.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
 import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
+import { OutdatedService } from '../../functions/restarts/outdated-services.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { createLog } from '../../platform/log.ts'
@@ -57,7 +58,7 @@ export async function startWorld({
   running = false,
   realisticIds = false,
 }: WorldOptions = {}) {
-  const demo = await startDemo({ wrongMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
+  const demo = await startDemo({ wrongMs: 0, rebootMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
   const populated = await populate(folder, running, realisticIds ? REALISTIC_IDS : NUMERIC_IDS)
   const forge = await testForge()
@@ -203,10 +204,13 @@ function regression(target: string, job: { id: string; epoch: number }, made_at:
 const NUMERIC_IDS = Array.from({ length: NUMBERS }, (_, n) => [`${n + 1}`, `${n + 1}`] as const)
 const REALISTIC_IDS = Array.from({ length: 12 }, (_, n) => [`module-${n}`, randomUUID()] as const)
 
-/** Stores checks of the host and of a container that found something to repair. */
+/** A service that may be restarted. */
+const SSH = OutdatedService.parse({ name: 'ssh', reason: '/usr/lib/libssl.so.3', restart: 'service' })
+
+/** Stores checks of the host and of a container that found something to repair and a service to restart. */
 async function populateChecks(db: Database, now: string): Promise<void> {
   const summary = JSON.stringify({
-    ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, services: [] },
+    ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, services: [SSH] },
     counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
     findings: [findingOf('dpkg_interrupted', { packages: ['curl'] })],
     reboot: { required: null, reasons: [] },

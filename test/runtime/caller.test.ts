@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitKey, readCaller, requestLimitKey } from '../../runtime/caller.ts'
+import { limitKey, proxiesSeen, readCaller, requestLimitKey } from '../../runtime/caller.ts'
 import { readConfig } from '../../platform/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })
@@ -22,6 +22,22 @@ test('X-Forwarded-For of an untrusted peer is ignored', () => {
 test('X-Forwarded-For of a trusted proxy counts', () => {
   expect(from('10.0.0.1', '198.51.100.9')).toBe('198.51.100.9')
   expect(from('fd00::1', '2001:db8::9')).toBe('2001:db8::9')
+})
+
+test('the trusted proxies that have passed a request on are remembered, the latest sixteen of them', () => {
+  const own = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8' })
+  const ask = (address: string, headers: Record<string, string>) =>
+    readCaller(own, { address, encrypted: false }, (name) => headers[name])
+  const passedOn = { 'x-forwarded-for': '198.51.100.9' }
+  ask('10.0.0.1', {})
+  ask('192.0.2.1', passedOn)
+  expect(proxiesSeen(own)).toEqual([])
+
+  for (let n = 1; n <= 20; n += 1) ask(`::ffff:10.0.0.${n}`, passedOn)
+  ask('10.0.0.6', passedOn)
+
+  expect(proxiesSeen(own)).toHaveLength(16)
+  expect([proxiesSeen(own)[0], proxiesSeen(own).at(-1)]).toEqual(['10.0.0.5', '10.0.0.6'])
 })
 
 test('in a chain, the last address that is no proxy counts, not what the client put before it', () => {

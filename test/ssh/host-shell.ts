@@ -4,7 +4,8 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import type { Command } from '../../ssh/command.ts'
 import { script } from '../../ssh/command.ts'
 import { RUN } from '../../jobs/runner.ts'
-import { FOLLOW, JOBS_FOLDER, OUTPUT_MARK, START } from '../../jobs/script.ts'
+import { JOBS_FOLDER } from '../../jobs/folder-script.ts'
+import { FOLLOW, OUTPUT_MARK, START } from '../../jobs/script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 
 /** The folder of this account's jobs, created once although test files run in parallel. */
@@ -83,7 +84,7 @@ export function run(command: Command): Promise<Ended> {
 export const MOST = String(1024 * 1024)
 
 export function startJob(id: string, ...command: Command): Promise<Ended> {
-  return run(script(START, 'ops-panel-job', RUN, id, MOST, ...command))
+  return run(script(START, 'ops-panel-job', RUN, id, MOST, '-', ...command))
 }
 
 /** Follows a job; its stdout is returned from the mark on, which must come first in any output. */

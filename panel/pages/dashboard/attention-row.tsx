@@ -74,7 +74,9 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
           {say.ended[item.outcome](of)}, <Ago at={item.at} />
         </>
       )
-      return { sentence, action: <To href={`/updates/${item.job}`}>{say.see}</To> }
+      const { decide, why } = words().updates.action
+      const verb = item.outcome === 'broken' ? decide : item.outcome === 'back' ? why : say.see
+      return { sentence, action: <To href={`/updates/${item.job}`}>{verb}</To> }
     }
     case 'disk': {
       const name = namesOf([item.target])

@@ -1,17 +1,17 @@
 import { ChevronRight } from 'lucide'
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import { type Guarded, guardOf, jobOf, presentOf, type Snapshot } from '../../nouns/protection.ts'
+import { type Guarded, guardOf, isWithout, jobOf, presentOf, type Snapshot } from '../../nouns/protection.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { policySaid } from '../../parts/protection/words.ts'
+import { lackSaid, policySaid } from '../../parts/protection/words.ts'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, removeSnapshot } from '../../wire/protection.ts'
-import { fromService, words } from '../../words/words.ts'
+import { words } from '../../words/words.ts'
 
 interface GuardedRowProps {
   of: Guarded
@@ -28,8 +28,7 @@ export function GuardedRow({ of, edit, show }: GuardedRowProps) {
   const { target, protection, own, can } = of
   const name = of.name || target
   const snapshots = presentOf(of.snapshots)
-  const kind = guardOf(target, protections.value)?.kind
-  const isLacking = kind === 'impossible' || kind === 'without'
+  const isLacking = isWithout(guardOf(target, protections.value))
   return (
     <li>
       <span class="grow">
@@ -40,10 +39,10 @@ export function GuardedRow({ of, edit, show }: GuardedRowProps) {
           <span class="dim num">{target.slice('lxc:'.length)}</span>
           <span class="tag">{own ? say.own : say.byDefault}</span>
         </span>
-        <span class="line">{policySaid(protection)}</span>
+        {own && <span class="line">{policySaid(protection)}</span>}
         <span class="small dim can">
           <Status is={isLacking ? 'warn' : canStatus(can)} hidden />
-          <span>{can.why === null ? canSaid(can) : say.because(canSaid(can), fromService(can.why))}</span>
+          <span>{can.why === null ? canSaid(can) : say.because(canSaid(can), lackSaid(can.why))}</span>
         </span>
       </span>
       {snapshots.length === 0 ? (

@@ -64,7 +64,7 @@ function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined
         <p class="decide-here">
           <span class="grow">{noteOf(job, record)}</span>
           <a class="button small" href={`/updates/${id}`}>
-            {words().protection.decideHere}
+            {endingOf(record) === 'broken' ? words().protection.decideHere : words().protection.compareHere}
           </a>
         </p>
       )}

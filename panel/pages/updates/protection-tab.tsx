@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { guardOf, isWithout } from '../../nouns/protection.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { EditPolicy } from '../../parts/protection/edit.tsx'
 import { policySaid } from '../../parts/protection/words.ts'
+import { checks } from '../../wire/checks.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, protectionsError, readProtections } from '../../wire/protection.ts'
 import { words } from '../../words/words.ts'
@@ -13,8 +15,11 @@ import { GuardedRow } from './guarded-row.tsx'
 export function ProtectionTab({ show }: { show(job: string): void }) {
   const say = words().protection.page
   const edited = useSignal<string>()
-  useEffect(() => void readProtections(), [])
+  // A check reads the storages and the snapshots, and an upgrade makes one.
+  const seen = checks.value?.map(({ target, checked_at, changed_at }) => `${target} ${checked_at} ${changed_at}`).join()
+  useEffect(() => void readProtections(), [seen])
   const told = protections.value
+  const lacking = told?.targets.filter(({ target }) => isWithout(guardOf(target, told))).length ?? 0
   return (
     <div class="protection">
       <p class="dim">{say.note}</p>
@@ -40,7 +45,9 @@ export function ProtectionTab({ show }: { show(job: string): void }) {
             )}
           </section>
           <section aria-labelledby="guarded">
-            <h2 id="guarded">{say.containers}</h2>
+            <h2 id="guarded">
+              {say.containers} {lacking > 0 && <span class="lacking">{say.lacking(lacking)}</span>}
+            </h2>
             {told.targets.length === 0 && <p class="empty">{say.none}</p>}
             {told.targets.length > 0 && (
               <ul class="list guarded">

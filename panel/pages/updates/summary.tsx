@@ -52,8 +52,14 @@ function Checking() {
 
 function waitingSaid(known: readonly Check[]): string {
   const say = words().updates
-  const { updates, targets, security, exploited } = totalsOf(known)
-  const all = updates > 0 ? `${say.totals(updates, targets)} ` : ''
+  const { updates, targets, security, exploited, upgradable, ready, barred } = totalsOf(known)
+  const parts = [
+    ...(ready > 0 ? [say.readyCount(ready)] : []),
+    ...(upgradable > ready ? [say.warnedCount(upgradable - ready)] : []),
+    ...(barred > 0 ? [say.barredCount(barred)] : []),
+  ]
+  // One part is all of them, and the heading says it.
+  const all = updates > 0 ? `${say.totals(updates, targets, parts.length > 1 ? parts.join(', ') : '')} ` : ''
   return all + say.securitySum(security, exploited)
 }
 

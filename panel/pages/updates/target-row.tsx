@@ -180,7 +180,7 @@ function findingText(check: Check): ComponentChildren {
   const { updates: say, findings: short } = words()
   const { state, checking, checked_at, changed_at, last_upgrade: last, unfit, harm } = check
   if (harm && (isHarmed(check) || shownOf(check).word === 'back'))
-    return (harm.ending === 'broken' && harmSaid(harm.regressions)) || <Harmed harm={harm} />
+    return (harm.ending === 'broken' && harmSaid(harm)) || <Harmed harm={harm} />
   if (shownOf(check).word === 'failed') return <Ago at={last?.finished_at} say={say.failed} />
   if (state === 'unknown' && checking) return say.checking
   if (state === 'unknown' && changed_at !== null) return <Ago at={changed_at} say={say.changed} />

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { isPlanRefused } from '../../nouns/plan.ts'
-import { visits } from '../../router.ts'
+import { coverPage, visits } from '../../router.ts'
 import { hostAway } from '../../wire/host.ts'
 import { startPlan } from '../../wire/jobs.ts'
 import { createPlanning, type Planning } from '../../wire/planning.ts'
@@ -20,10 +20,15 @@ export function PlanSheet() {
   useEffect(() => {
     if (!sheet) return
     const at = visits.peek()
+    const uncover = coverPage(() => sheet.answer(undefined))
     // A link of the sheet leads away from it.
-    return visits.subscribe((now) => {
+    const leave = visits.subscribe((now) => {
       if (now !== at) sheet.answer(undefined)
     })
+    return () => {
+      leave()
+      uncover()
+    }
   }, [sheet])
   if (!sheet) return null
   const { targets, chosen, isRun, answer } = sheet

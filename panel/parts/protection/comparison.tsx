@@ -54,7 +54,8 @@ export function Comparison({ job, record }: { job: FollowedJob; record: JobRecor
               <tbody key={group}>
                 <tr class="group">
                   <th colSpan={3} scope="rowgroup">
-                    <b>{say.groups[group]}</b> <span class="num">{rows.length}</span>
+                    <b>{say.groups[group]}</b> <span class="num">{rows.length}</span>{' '}
+                    {group === 'unsteady' && <span class="dim">{say.unsteadyHint}</span>}
                   </th>
                 </tr>
                 {rows.map((row) => (

@@ -5,9 +5,10 @@ import { useEffect } from 'preact/hooks'
 import { comparesHealth, type Guard, guardOf } from '../../nouns/protection.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, readProtections } from '../../wire/protection.ts'
-import { fromService, words } from '../../words/words.ts'
+import { words } from '../../words/words.ts'
 import { Icon } from '../icon.tsx'
 import { EditPolicy } from './edit.tsx'
+import { lackSaid } from './words.ts'
 
 /** The protection of one target in one line, and the way to change it. */
 export function GuardLine({ target }: { target: string }) {
@@ -49,7 +50,7 @@ function useGuards(targets: readonly string[]): Guard[] | undefined {
 
 function First({ guard: { kind, why } }: { guard: Guard }) {
   const say = words().protection.guard
-  const reason = why === null ? '' : fromService(why)
+  const reason = why === null ? '' : lackSaid(why)
   if (kind === 'snapshot' || kind === 'backup') return <Step icon={Camera}>{say[kind]}</Step>
   return (
     <Step icon={TriangleAlert} class="lacks">

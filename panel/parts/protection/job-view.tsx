@@ -1,11 +1,14 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { endingOf } from '../../nouns/ending.ts'
 import { instant, clock } from '../../nouns/format.ts'
+import { foreseenLack } from '../../nouns/protection.ts'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
 import { useLoad } from '../../wire/load.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { readPlan } from '../../wire/plans.ts'
-import { fromService, language, words } from '../../words/words.ts'
+import { protections, readProtections } from '../../wire/protection.ts'
+import { language, words } from '../../words/words.ts'
 import { now } from '../time.tsx'
 import { Comparison } from './comparison.tsx'
 import { Decision } from './decision.tsx'
@@ -13,6 +16,7 @@ import { Ended, OwnSnapshot } from './ended.tsx'
 import { ChangedPackages } from './packages.tsx'
 import { RollBack } from './roll-back.tsx'
 import { Stepper } from './stepper.tsx'
+import { lackSaid } from './words.ts'
 
 /** Whether an upgrade has a snapshot or a comparison of health around it. */
 export function isProtected({ protection }: Pick<JobRecord, 'protection'>): boolean {
@@ -25,12 +29,20 @@ export function Progress({ job, record }: { job: FollowedJob; record: JobRecord 
   if (record.kind !== undefined) return null
   if (!isProtected(record))
     return <p class="dim guard-note">{record.target === 'host' ? say.unprotectedHost : say.unprotected}</p>
+  return <Steps job={job} record={record} />
+}
+
+function Steps({ job, record }: { job: FollowedJob; record: JobRecord }) {
+  const { protection: say } = words()
   const isRunning = record.status === 'running'
-  const why = record.unprotected
+  useEffect(() => {
+    if (isRunning) void readProtections()
+  }, [isRunning])
+  const why = record.unprotected ?? (isRunning ? foreseenLack(record, protections.value) : null)
   return (
     <div class="stepper">
-      <Stepper job={job} record={record} />
-      {why !== null && <p class="small warn-text">{say.guard.without(fromService(why))}</p>}
+      <Stepper job={job} record={{ ...record, unprotected: why }} />
+      {why !== null && <p class="small warn-text">{say.guard.without(lackSaid(why))}</p>}
       {isRunning && (
         <p class="small dim">
           {why === null ? say.ifBroken[record.protection?.on_failure ?? 'ask'] : say.ifBroken.nothing} {say.leave}

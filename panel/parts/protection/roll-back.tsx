@@ -6,7 +6,7 @@ import { clock, duration } from '../../nouns/format.ts'
 import { go } from '../../router.ts'
 import type { JobRecord } from '../../wire/job.ts'
 import { isAdmin } from '../../wire/panel.ts'
-import { rollBack } from '../../wire/protection.ts'
+import { lossesOfRollBack, rollBack } from '../../wire/protection.ts'
 import { language, words } from '../../words/words.ts'
 import { Action, useAct } from '../action.tsx'
 import { Icon } from '../icon.tsx'
@@ -30,6 +30,12 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
   const made = Date.parse(snapshot.made_at)
   const at = clock(made, now.value, language())
   const name = targetName(record.target)
+  /** The volumes that a backup does not have. They are read before the second question. */
+  const destroys = useSignal<readonly string[] | undefined>(undefined)
+  const ask = useAct(async () => {
+    if (snapshot.kind === 'backup') destroys.value = await lossesOfRollBack(record.job_id)
+    isAsked.value = true
+  })
   const start = useAct(async () => go(`/updates/${await rollBack(record.job_id, snapshot.kind)}`))
   return (
     <section class="choice-card undo" aria-labelledby="roll-back">
@@ -44,15 +50,15 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
           {say.loss(name, at)} <b>{say.lossTime(duration((now.value - made) / 1000, shell.units))}</b>
         </span>
       </p>
-      <Problem error={start.error.value} />
+      <Problem error={start.error.value ?? ask.error.value} />
       {!isAdmin.value && <p class="dim">{say.forAdmins}</p>}
       {isAdmin.value && !isAsked.value && (
         <p class="buttons">
-          <button type="button" class="button undo" onClick={() => (isAsked.value = true)}>
+          <Action act={ask} class="undo">
             <span class="cut" title={say.verb(name)}>
               {say.verb(name)}
             </span>
-          </button>
+          </Action>
         </p>
       )}
       {isAdmin.value && isAsked.value && (
@@ -61,6 +67,7 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
             isAsked.value = false
             start.forget()
           }}
+          loss={destroys.value?.length === 0 ? say.hasAll : destroys.value && say.destroys(destroys.value.join(', '))}
         >
           <Action act={start} class="undo">
             {say.sureVerb}
@@ -72,7 +79,15 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
 }
 
 /** The second question. The button that changes nothing has the focus; it returns to the first one. */
-function Sure({ decline, children }: { decline(): void; children: ComponentChildren }) {
+function Sure({
+  decline,
+  loss,
+  children,
+}: {
+  decline(): void
+  loss?: string | undefined
+  children: ComponentChildren
+}) {
   const say = words().protection.rollBack
   const place = useRef<HTMLFieldSetElement>(null)
   const no = useRef<HTMLButtonElement>(null)
@@ -86,7 +101,7 @@ function Sure({ decline, children }: { decline(): void; children: ComponentChild
   return (
     <fieldset class="sure" ref={place} aria-label={say.sure}>
       <p>
-        <b>{say.sure}</b>
+        <b>{say.sure}</b> {loss}
       </p>
       <p class="buttons">
         {children}

@@ -1,4 +1,5 @@
 import { ArrowUp, Camera, Check, HeartPulse, Undo2 } from 'lucide'
+import type { ComponentChildren } from 'preact'
 import { clock, duration } from '../../nouns/format.ts'
 import { endingOf } from '../../nouns/ending.ts'
 import { type Station, type StationState, stationsOf } from '../../nouns/stations.ts'
@@ -7,7 +8,7 @@ import { language, words } from '../../words/words.ts'
 import { Icon } from '../icon.tsx'
 import { stepOf } from '../job-output.tsx'
 import { Status } from '../status.tsx'
-import { now } from '../time.tsx'
+import { now, useSeconds } from '../time.tsx'
 
 const ICONS = { snapshot: Camera, backup: Camera, upgrade: ArrowUp, health: HeartPulse, end: Check } as const
 
@@ -65,8 +66,8 @@ function endNote(record: JobRecord): string {
   return snapshot?.present ? say.ownSnapshot : ''
 }
 
-function noteOf({ name, state, from, to }: Station, job: FollowedJob, record: JobRecord): string {
-  const { protection, shell } = words()
+function noteOf({ name, state, from, to }: Station, job: FollowedJob, record: JobRecord): ComponentChildren {
+  const { protection } = words()
   const say = protection.steps
   const took = from !== undefined && to !== undefined ? lengthOf(to - from) : ''
   if (name === 'snapshot' || name === 'backup') {
@@ -84,11 +85,22 @@ function noteOf({ name, state, from, to }: Station, job: FollowedJob, record: Jo
         : stepOf(job.reading.value.progress, words())
   }
   if (state === 'ahead') return say.seconds(record.protection?.settle_seconds ?? 0)
-  if (state === 'now')
-    return from === undefined
-      ? phaseWord(job, 'settling')
-      : `${duration((Math.max(now.value, from) - from) / 1000, shell.units)} / ${say.seconds(record.protection?.settle_seconds ?? 0)}`
+  if (state === 'now') {
+    const isSettling = from !== undefined && job.phases.value.at(-1)?.phase === 'settling'
+    return isSettling ? <Settled since={from} of={record.protection?.settle_seconds ?? 0} /> : phaseWord(job, '')
+  }
   return countsOf(record, state)
+}
+
+/** The pause before the comparison, second by second: “12 s / 60 s”. */
+function Settled({ since, of }: { since: number; of: number }) {
+  const { protection, shell } = words()
+  const seconds = Math.min(of, Math.max(0, (useSeconds() - since) / 1000))
+  return (
+    <>
+      {duration(seconds, shell.units)} / {protection.steps.seconds(of)}
+    </>
+  )
 }
 
 /** The word of the current phase, unless it is the one that the station is named after. */

@@ -1,7 +1,7 @@
 import type { Compared } from '../../nouns/comparison.ts'
 import type { RegressionKind } from '../../nouns/checked.ts'
 import type { Protection } from '../../nouns/protection.ts'
-import { words } from '../../words/words.ts'
+import { fromService, words } from '../../words/words.ts'
 
 interface Thing {
   kind: RegressionKind
@@ -16,11 +16,17 @@ export function thingOf({ kind, name }: Thing): { kind: string; name: string } {
 }
 
 /** The things that do not work any more, in one line: “Port 443 and 3 more do not work any more”; empty for nothing. */
-export function harmSaid(regressions: readonly Thing[]): string {
+export function harmSaid({ regressions, count }: { regressions: readonly Thing[]; count: number }): string {
+  const say = words().protection
   const [first] = regressions
-  if (!first) return ''
+  if (!first) return count === 0 ? '' : say.sinceCount(count)
   const { kind, name } = thingOf(first)
-  return words().protection.since(`${kind} ${name}`, regressions.length - 1)
+  return say.since(`${kind} ${name}`, count - 1)
+}
+
+/** Why there is no snapshot: the hypervisor’s own words, unless the panel knows better ones. */
+export function lackSaid(why: string): string {
+  return why === 'snapshot feature is not available' ? words().protection.guard.noFeature : fromService(why)
 }
 
 /** The state of a thing in one of the two looks. */

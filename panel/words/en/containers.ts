@@ -6,6 +6,7 @@ export const containers: typeof fr = {
   stopped: 'Stopped',
   runningBroken: 'Running, packages need repair',
   runningFailed: 'Running, upgrade failed',
+  runningHarmed: 'Running, broken',
   locked: (lock: string) => `Locked (${lock})`,
   summary: (running: number, all: number) => `${running} of ${all} running`,
   filter: 'Filter',

@@ -91,6 +91,20 @@ export const errors: typeof fr = {
   probe_unavailable:
     'The program ops-panel-host of the host runs no probe of the kind command: nothing was upgraded. Take the probe out, or give sudo to the service account.',
   rollback_impossible: 'This rollback is not possible. Read why.',
+  service_unknown: 'The last check of this target has no such service to restart. Check it again, then try again.',
+  service_protected:
+    'This service is never restarted alone, because others depend on it. Restart the whole target when it may stop.',
+  systemctl_not_allowed:
+    'The sudo rule of the service account does not allow systemctl. Add the line that the output gives, then try again.',
+  confirm_invalid: 'This is not the name of the host. Type it as it is shown.',
+  backup_running: 'A backup is running. Reboot the host when it has ended.',
+  jobs_running: 'Another job is running or waiting. Reboot the host when it has ended.',
+  reboot_late: 'The reboot could not begin in time: nothing was done. Try again.',
+  reboot_refused: 'The host has refused to reboot. The output says why.',
+  reboot_missing:
+    'The host did not reboot within 15 minutes, and may still do so. Look at its console for what holds it.',
+  host_not_back:
+    'The host has not answered since its reboot, or the network is missing. Look at its console whether it has started.',
   snapshot_missing: 'This upgrade has no snapshot, or it is gone. Reload the page.',
   decision_impossible: 'There is nothing left to decide about this upgrade. Reload the page.',
   plan_impossible: 'This upgrade is not possible until what blocks it is resolved.',

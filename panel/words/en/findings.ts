@@ -1,4 +1,5 @@
 import type { findings as fr } from '../fr/findings.ts'
+import { newerPanel, selfImpact } from './impact.ts'
 
 type Sentences = Record<keyof typeof fr.short, (told: Told) => string>
 interface Told {
@@ -71,7 +72,7 @@ const SENTENCES: Sentences = {
       : `Read-only: ${places}. Nothing can be installed.`
   },
   protection_unavailable: () => 'No snapshot can be taken before the upgrade.',
-  self_impact: () => 'The upgrade affects this service itself.',
+  self_impact: ({ message }) => selfImpact(message),
   reboot_required: () => 'A restart is required.',
   services_outdated: () => 'Services still use files that an upgrade has replaced.',
   end_of_life: ({ message }) => {
@@ -81,7 +82,7 @@ const SENTENCES: Sentences = {
       ? `${name} receives no more security fixes after ${date}.`
       : `${name} has received no security fixes since ${date}.`
   },
-  application_update: () => 'A newer version of the application is available.',
+  application_update: ({ message }) => newerPanel(message),
 }
 
 const some = (packages: readonly string[]) => {
@@ -126,12 +127,12 @@ export const findings: typeof fr = {
     network_missing: () => 'No network',
     root_read_only: () => 'Read-only file system',
     protection_unavailable: () => 'No snapshot possible',
-    self_impact: () => 'Affects this service',
+    self_impact: (count) => (count === 0 ? 'Carries the panel' : 'Affects the panel'),
     reboot_required: () => 'Restart required',
     services_outdated: (count) =>
       count === 0 ? 'Services to restart' : many(count, 'service to restart', 'services to restart'),
     end_of_life: () => 'End of support',
-    application_update: () => 'Newer application',
+    application_update: () => 'Newer panel',
   },
   sentence: ({ code, message, packages, repository }) =>
     SENTENCES[code]({ repository: repository ?? '?', names: some(packages), message }),

@@ -1,6 +1,17 @@
 import type { output as fr } from '../fr/output.ts'
 
 export const output: typeof fr = {
+  marks: {
+    agrees: () => 'apt does exactly what was planned.',
+    differs: () => 'apt was about to do something else than planned:',
+    unchanged: () => 'Nothing was changed.',
+    taken: (file: string, former: string) => `${file} is the new version; the former one is ${former}.`,
+    notTaken: (file: string) => `${file} stays as it is; the new version could not be put in its place.`,
+    rollingBack: (name: string) => `Rolling back to ${name}`,
+    noSnapshot: (why: string) => `No snapshot: ${why}`,
+    part: (target: string) => `— ${target} —`,
+    end: () => '',
+  },
   title: 'Output',
   log: 'Log',
   follow: 'Follow',

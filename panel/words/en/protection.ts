@@ -1,4 +1,5 @@
 import type { protection as fr } from '../fr/protection.ts'
+import { policy } from './policy.ts'
 
 const some = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
 
@@ -84,14 +85,16 @@ export const protection: typeof fr = {
   aptEnded: (at: string) => `apt itself ended well at ${at}.`,
   aptFailed: (code: number) => `apt ended with code ${code}.`,
   decideHere: 'Compare and decide',
+  compareHere: 'Compare',
   rollBack: {
     title: (at: string) => `Roll back to ${at}`,
     text: (count: number | undefined) =>
       count === undefined
         ? 'The container stops, goes back to the snapshot and starts again.'
         : `The container stops, goes back to the snapshot and starts again. ${count === 1 ? 'The package is' : `All ${count} packages are`} as before.`,
-    backup:
-      'The container is destroyed and made anew from the backup, which can take several minutes. Those of its volumes that are not in it are destroyed too.',
+    backup: 'The container and its snapshots are destroyed, then it is made anew from the backup. It takes minutes.',
+    hasAll: 'The backup has all volumes of the container.',
+    destroys: (volumes: string) => `Destroyed for good, because the backup does not have them: ${volumes}.`,
     loss: (name: string, at: string) =>
       `Everything written in ${name} since ${at} is lost, data volumes and uploaded files too:`,
     lossTime: (time: string) => `${time} of work.`,
@@ -150,6 +153,7 @@ export const protection: typeof fr = {
     after: 'After',
     at: (word: string, at: string) => `${word}, ${at}`,
     groups: { worse: 'Worse', unsteady: 'Unsteady', better: 'Better or new', same: 'The same' },
+    unsteadyHint: 'did not work in one of the two looks alone: this changes nothing',
     absent: 'Absent',
     gone: 'Gone',
     listening: 'Listening',
@@ -168,6 +172,8 @@ export const protection: typeof fr = {
   detail: (text: string) => DETAILS.reduce((said, [from, to]) => said.replace(from, to), text),
   since: (what: string, more: number) =>
     more > 0 ? `${what} and ${more} more do not work any more` : `${what} does not work any more`,
+  sinceCount: (count: number) =>
+    count === 1 ? 'One thing does not work any more' : `${count} things do not work any more`,
   packages: { title: 'Changed right before', more: (count: number) => `${count} more`, show: 'Show' },
   guard: {
     label: 'Protection',
@@ -181,6 +187,7 @@ export const protection: typeof fr = {
     keep: 'stays even if it breaks',
     told: 'tells what does not work',
     without: (why: string) => (why === '' ? 'No snapshot' : `No snapshot: ${why}`),
+    noFeature: 'a storage or a mount point of the container does not allow it',
     impossible: (why: string) =>
       why === ''
         ? 'Protection impossible: nothing will be installed'
@@ -203,6 +210,7 @@ export const protection: typeof fr = {
     default: 'Default',
     defaultNote: 'For every container without a setting of its own.',
     containers: 'Containers',
+    lacking: (count: number) => `${count} without the protection they should have`,
     none: 'No containers.',
     own: 'Own setting',
     byDefault: 'Default',
@@ -240,56 +248,5 @@ export const protection: typeof fr = {
       verb: 'Remove',
     },
   },
-  edit: {
-    title: (name: string) => `Protection of ${name}`,
-    titleDefault: 'Default protection',
-    before: 'Before the upgrade',
-    befores: { auto: 'Automatic', snapshot: 'Snapshot', backup: 'Backup', none: 'Nothing' },
-    beforeHints: {
-      auto: 'A snapshot where the storage can. Elsewhere the upgrade goes on without one, and says so.',
-      snapshot: 'Where no snapshot is possible, nothing is installed.',
-      backup: 'A whole backup (vzdump): slow, but possible everywhere. Without it, nothing is installed.',
-      none: 'No snapshot, no comparison of health, no rollback.',
-    },
-    storage: 'Storage for backups',
-    anyStorage: 'The first that takes them',
-    keep: 'Kept for each container',
-    keepHint: 'From 1 to 20. The oldest of the panel are removed, others never.',
-    failure: 'If it breaks',
-    failures: { ask: 'Ask', rollback: 'Roll back', keep: 'Keep' },
-    failureHints: {
-      ask: 'You compare, then choose to roll back or to keep.',
-      rollback: 'The container goes back to the snapshot by itself: what is written in between is lost.',
-      keep: 'You are told, and the upgrade stays.',
-    },
-    settle: 'Pause before the comparison, in seconds',
-    settleHint: 'From 5 to 900.',
-    probes: 'Probes',
-    probesHint: 'Compared before and after, beside services, ports, and Docker and Podman containers. At most 10.',
-    addProbe: 'Add a probe',
-    addOf: { http: 'Address', tcp: 'Port', unit: 'Unit', command: 'Command' },
-    probe: {
-      http: 'Address, asked by the panel',
-      status: 'Expected code',
-      tcp: 'TCP port in the container',
-      unit: 'systemd unit in the container',
-      command: 'Command in the container, which must succeed',
-    },
-    commandHint: 'Words, without a shell. Between quotes, a word may contain spaces.',
-    removeProbe: (what: string) => `Take out: ${what}`,
-    save: 'Save',
-    saved: 'Protection saved.',
-    reset: 'Back to the default',
-    resetDefault: 'Back to the first values',
-    wrong: 'Correct the marked fields.',
-    wrongOf: {
-      keep: 'A number from 1 to 20.',
-      settle_seconds: 'A number from 5 to 900.',
-      port: 'A port from 1 to 65535.',
-      status: 'A code from 100 to 599.',
-      url: 'An address that begins with http:// or https://.',
-      name: 'The name of a unit, such as nginx.service.',
-      command: 'From 1 to 20 words.',
-    },
-  },
+  edit: policy,
 }

@@ -8,8 +8,11 @@ export const updates: typeof fr = {
   needAttention: (targets: number) => (targets === 1 ? '1 target needs you' : `${targets} targets need you`),
   allUpToDate: 'Everything is up to date',
   nothingToDo: 'Nothing to upgrade',
-  totals: (updates: number, targets: number) =>
-    `${some(updates, 'update', 'updates')} on ${some(targets, 'target', 'targets')}.`,
+  totals: (updates: number, targets: number, parts: string) =>
+    `${some(updates, 'update', 'updates')} on ${some(targets, 'target', 'targets')}${parts === '' ? '' : `: ${parts}`}.`,
+  readyCount: (count: number) => `${count} ready`,
+  warnedCount: (count: number) => `${count} with a warning`,
+  barredCount: (count: number) => `${count} to repair first`,
   securitySum: (count: number, exploited: number) =>
     count === 0
       ? 'No security fixes to install.'

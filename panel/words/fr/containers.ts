@@ -3,6 +3,7 @@ export const containers = {
   running: 'En marche',
   runningBroken: 'En marche, paquets à réparer',
   runningFailed: 'En marche, mise à jour échouée',
+  runningHarmed: 'En marche, en panne',
   stopped: 'Arrêté',
   locked: (lock: string) => `Verrouillé (${lock})`,
   summary: (running: number, all: number) => `${running} en marche sur ${all}`,

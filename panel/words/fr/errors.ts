@@ -2,6 +2,7 @@ import type { ClientCode, Operations } from '../../../client/index.ts'
 
 /** Codes of jobs, in addition to those of operations. */
 type JobCode =
+  | 'host_not_back'
   | 'host_rebooted'
   | 'job_code_missing'
   | 'job_folder_missing'
@@ -13,6 +14,10 @@ type JobCode =
   | 'plan_unbound'
   | 'probe_unavailable'
   | 'protection_unavailable'
+  | 'reboot_late'
+  | 'reboot_missing'
+  | 'reboot_refused'
+  | 'systemctl_not_allowed'
 
 /** The codes of operations, sockets and jobs. */
 export type ErrorCode =
@@ -127,6 +132,21 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   probe_unavailable:
     'Le programme ops-panel-host de l’hôte n’exécute pas de sonde «\u00a0commande\u00a0»\u00a0: rien n’a été mis à jour. Retirez cette sonde, ou donnez sudo au compte de service.',
   rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
+  service_unknown:
+    'La dernière vérification de cette cible n’a pas ce service à relancer. Vérifiez-la à nouveau, puis réessayez.',
+  service_protected:
+    'Ce service n’est jamais relancé seul, car d’autres dépendent de lui. Redémarrez toute la cible quand elle peut s’arrêter.',
+  systemctl_not_allowed:
+    'La règle sudo du compte de service ne permet pas systemctl. Ajoutez-y la ligne que la sortie donne, puis réessayez.',
+  confirm_invalid: 'Ce n’est pas le nom de l’hôte. Saisissez-le tel qu’il est affiché.',
+  backup_running: 'Une sauvegarde est en cours. Redémarrez l’hôte quand elle sera finie.',
+  jobs_running: 'Une autre tâche est en cours ou attend. Redémarrez l’hôte quand elle sera finie.',
+  reboot_late: 'Le redémarrage n’a pas pu commencer à temps\u00a0: rien n’a été fait. Réessayez.',
+  reboot_refused: 'L’hôte a refusé de redémarrer. La sortie dit pourquoi.',
+  reboot_missing:
+    'L’hôte n’a pas redémarré en 15 minutes, et peut encore le faire. Regardez sur sa console ce qui le retient.',
+  host_not_back:
+    'L’hôte ne répond plus depuis son redémarrage, ou le réseau manque. Regardez sur sa console s’il a démarré.',
   snapshot_missing: 'Cette mise à jour n’a pas d’instantané, ou il n’existe plus. Actualisez la page.',
   decision_impossible: 'Il n’y a plus rien à décider pour cette mise à jour. Actualisez la page.',
   plan_impossible: 'Cette mise à jour n’est pas possible tant que ce qui la bloque n’est pas réglé.',

@@ -34,12 +34,12 @@ export const findings = {
     network_missing: () => 'Pas de réseau',
     root_read_only: () => 'Système en lecture seule',
     protection_unavailable: () => 'Sans instantané',
-    self_impact: () => 'Touche ce service',
+    self_impact: (count) => (count === 0 ? 'Porte le panneau' : 'Touche le panneau'),
     reboot_required: () => 'Redémarrage requis',
     services_outdated: (count) =>
       count === 0 ? 'Services à relancer' : many(count, 'service à relancer', 'services à relancer'),
     end_of_life: () => 'Fin de prise en charge',
-    application_update: () => 'Application à mettre à jour',
+    application_update: () => 'Panneau plus récent',
   } satisfies Short as Short,
   /** The whole sentence: in French, the service's own. */
   sentence: ({ message }: Pick<Finding, 'code' | 'message' | 'packages' | 'repository'>): string => message,

@@ -1,4 +1,15 @@
 export const output = {
+  marks: {
+    agrees: () => 'apt fait exactement ce qui est prévu.',
+    differs: () => 'apt allait faire autre chose que ce qui est prévu\u00a0:',
+    unchanged: () => 'Rien n’a été changé.',
+    taken: (file: string, former: string) => `${file} est la nouvelle version\u202f; l’ancienne est ${former}.`,
+    notTaken: (file: string) => `${file} reste tel quel\u202f; la nouvelle version n’a pas pu prendre sa place.`,
+    rollingBack: (name: string) => `Retour à ${name}`,
+    noSnapshot: (why: string) => `Pas d’instantané\u00a0: ${why}`,
+    part: (target: string) => `— ${target} —`,
+    end: () => '',
+  },
   title: 'Sortie',
   log: 'Journal',
   follow: 'Suivre',

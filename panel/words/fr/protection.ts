@@ -1,4 +1,5 @@
 import type { RegressionKind } from '../../nouns/checked.ts'
+import { policy } from './policy.ts'
 
 const some = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
 
@@ -80,6 +81,7 @@ export const protection = {
   aptEnded: (at: string) => `apt lui-même a bien fini à ${at}.`,
   aptFailed: (code: number) => `apt s’est terminé avec le code ${code}.`,
   decideHere: 'Comparer et décider',
+  compareHere: 'Comparer',
   rollBack: {
     title: (at: string) => `Revenir à ${at}`,
     text: (count: number | undefined) =>
@@ -87,7 +89,9 @@ export const protection = {
         ? 'Le conteneur s’arrête, revient à l’instantané et redémarre.'
         : `Le conteneur s’arrête, revient à l’instantané et redémarre. ${count === 1 ? 'Le paquet est' : `Les ${count} paquets sont`} comme avant.`,
     backup:
-      'Le conteneur est détruit, puis refait à partir de la sauvegarde, ce qui peut prendre plusieurs minutes. Ses volumes qui n’y sont pas sont détruits aussi.',
+      'Le conteneur et ses instantanés sont détruits, puis il est refait depuis la sauvegarde, en quelques minutes.',
+    hasAll: 'La sauvegarde a tous les volumes du conteneur.',
+    destroys: (volumes: string) => `Détruits sans retour, car absents de la sauvegarde\u00a0: ${volumes}.`,
     loss: (name: string, at: string) =>
       `Tout ce qui a été écrit dans ${name} depuis ${at} est perdu, volumes de données et fichiers envoyés compris\u00a0:`,
     lossTime: (time: string) => `${time} de travail.`,
@@ -146,6 +150,7 @@ export const protection = {
     after: 'Après',
     at: (word: string, at: string) => `${word}, ${at}`,
     groups: { worse: 'Dégradé', unsteady: 'Instable', better: 'Mieux ou nouveau', same: 'Inchangé' },
+    unsteadyHint: 'en panne dans l’un des deux examens seulement\u00a0: cela ne change rien',
     absent: 'Absent',
     gone: 'Disparu',
     listening: 'À l’écoute',
@@ -164,6 +169,7 @@ export const protection = {
   detail: (text: string) => DETAILS.reduce((said, [from, to]) => said.replace(from, to), text),
   since: (what: string, more: number) =>
     `${what}${more > 0 ? ` et ${more} ${more > 1 ? 'autres' : 'autre'}` : ''} ne ${more > 0 ? 'marchent' : 'marche'} plus`,
+  sinceCount: (count: number) => (count === 1 ? 'Une chose ne marche plus' : `${count} choses ne marchent plus`),
   packages: { title: 'Changé juste avant', more: (count: number) => `${count} de plus`, show: 'Afficher' },
   guard: {
     label: 'Protection',
@@ -177,6 +183,7 @@ export const protection = {
     keep: 'reste même en panne',
     told: 'signale ce qui ne marche plus',
     without: (why: string) => (why === '' ? 'Pas d’instantané' : `Pas d’instantané\u00a0: ${why}`),
+    noFeature: 'un stockage ou un point de montage du conteneur ne le permet pas',
     impossible: (why: string) =>
       why === ''
         ? 'Protection impossible\u00a0: rien ne sera installé'
@@ -199,6 +206,7 @@ export const protection = {
     default: 'Par défaut',
     defaultNote: 'Pour chaque conteneur sans réglage à lui.',
     containers: 'Conteneurs',
+    lacking: (count: number) => `${count} sans la protection voulue`,
     none: 'Aucun conteneur.',
     own: 'Réglage à lui',
     byDefault: 'Par défaut',
@@ -236,57 +244,5 @@ export const protection = {
       verb: 'Supprimer',
     },
   },
-  edit: {
-    title: (name: string) => `Protection de ${name}`,
-    titleDefault: 'Protection par défaut',
-    before: 'Avant la mise à jour',
-    befores: { auto: 'Automatique', snapshot: 'Instantané', backup: 'Sauvegarde', none: 'Rien' },
-    beforeHints: {
-      auto: 'Un instantané là où le stockage le peut. Ailleurs la mise à jour se fait sans, et c’est dit.',
-      snapshot: 'Sans instantané possible, rien n’est installé.',
-      backup: 'Une sauvegarde (vzdump) complète\u00a0: lente, mais possible partout. Sans elle, rien n’est installé.',
-      none: 'Ni instantané, ni comparaison de santé, ni retour en arrière.',
-    },
-    storage: 'Stockage des sauvegardes',
-    anyStorage: 'Le premier qui en accepte',
-    keep: 'Gardés par conteneur',
-    keepHint: 'De 1 à 20. Les plus anciens du panneau sont supprimés, les autres jamais.',
-    failure: 'En cas de panne',
-    failures: { ask: 'Demander', rollback: 'Revenir seul', keep: 'Garder' },
-    failureHints: {
-      ask: 'Vous comparez, puis choisissez de revenir ou de garder.',
-      rollback: 'Le conteneur revient de lui-même à l’instantané\u00a0: ce qui est écrit entre-temps est perdu.',
-      keep: 'La panne est signalée, et la mise à jour reste.',
-    },
-    settle: 'Attente avant la comparaison, en secondes',
-    settleHint: 'De 5 à 900.',
-    probes: 'Sondes',
-    probesHint:
-      'Comparées avant et après, en plus des services, des ports et des conteneurs Docker et Podman. 10 au plus.',
-    addProbe: 'Ajouter une sonde',
-    addOf: { http: 'Adresse', tcp: 'Port', unit: 'Service', command: 'Commande' },
-    probe: {
-      http: 'Adresse, demandée par le panneau',
-      status: 'Code attendu',
-      tcp: 'Port TCP dans le conteneur',
-      unit: 'Service systemd dans le conteneur',
-      command: 'Commande dans le conteneur, qui doit réussir',
-    },
-    commandHint: 'Des mots, sans shell. Entre guillemets, un mot peut contenir des espaces.',
-    removeProbe: (what: string) => `Retirer\u00a0: ${what}`,
-    save: 'Enregistrer',
-    saved: 'Protection enregistrée.',
-    reset: 'Revenir au réglage par défaut',
-    resetDefault: 'Revenir aux valeurs d’origine',
-    wrong: 'Corrigez les champs indiqués.',
-    wrongOf: {
-      keep: 'Un nombre de 1 à 20.',
-      settle_seconds: 'Un nombre de 5 à 900.',
-      port: 'Un port de 1 à 65535.',
-      status: 'Un code de 100 à 599.',
-      url: 'Une adresse qui commence par http:// ou https://.',
-      name: 'Un nom de service, comme nginx.service.',
-      command: 'De 1 à 20 mots.',
-    },
-  },
+  edit: policy,
 }

@@ -9,8 +9,11 @@ export const updates = {
     targets === 1 ? '1 cible demande votre attention' : `${targets} cibles demandent votre attention`,
   allUpToDate: 'Tout est à jour',
   nothingToDo: 'Rien à mettre à jour',
-  totals: (updates: number, targets: number) =>
-    `${some(updates, 'paquet', 'paquets')} en attente sur ${some(targets, 'cible', 'cibles')}.`,
+  totals: (updates: number, targets: number, parts: string) =>
+    `${some(updates, 'paquet', 'paquets')} en attente sur ${some(targets, 'cible', 'cibles')}${parts === '' ? '' : `\u00a0: ${parts}`}.`,
+  readyCount: (count: number) => some(count, 'prête', 'prêtes'),
+  warnedCount: (count: number) => `${count} avec un avertissement`,
+  barredCount: (count: number) => `${count} à réparer d’abord`,
   securitySum: (count: number, exploited: number) =>
     count === 0
       ? 'Aucun correctif de sécurité en attente.'

@@ -93,6 +93,7 @@ test.each([
   [job('upgrade', 'host'), ['lxc:101', 'lxc:102']],
   [job('upgrade', 'all'), ['host']],
   [job('check', 'all'), []],
+  [job('reboot', 'host'), []],
 ])('while $kind of $target runs or waits, nothing that it concerns is checked', (running, expected) => {
   const old = { checked_at: ago(9 * HOUR) }
   const checks = [check('host', old), check('lxc:101', old), check('lxc:102', old)]

@@ -81,7 +81,7 @@ async function checked(
     const started = () => app.ran.find(({ command: [, , text] }) => text === START)
     await expect.poll(started).toBeDefined()
     // Behind the start script: its name, the runner, the job's name and the bytes of output.
-    return { ...answer, command: started()?.command.slice(7) }
+    return { ...answer, command: started()?.command.slice(8) }
   }
   return { app, ask, command }
 }

@@ -220,10 +220,15 @@ test('a newer kernel of the running flavour asks for a restart of the host, neve
 })
 
 test('services that use replaced files are listed with the file', async () => {
-  const { summary, codes } = await report({ services: 'nginx /usr/lib/libssl.so.3\nphp8.2-fpm /usr/lib/libc.so.6' })
+  const lines = ['service nginx 812 libssl3 /usr/lib/libssl.so.3', 'process cron-job 90 - /usr/lib/a b.so']
+  const { summary, codes } = await report({ services: lines.join('\n') })
 
   expect(codes).toEqual(['services_outdated'])
-  expect(summary.services[0]).toEqual({ name: 'nginx', reason: '/usr/lib/libssl.so.3' })
+  expect(summary.services).toEqual([
+    { name: 'nginx', reason: '/usr/lib/libssl.so.3', package: 'libssl3', restart: 'service', why: null },
+    { name: 'cron-job', reason: '/usr/lib/a b.so', package: null, restart: 'reboot', why: null },
+  ])
+  expect(summary.services_unseen).toBe(false)
 })
 
 test('a downgrade that a preference asks for blocks, because apt then refuses every upgrade', async () => {

@@ -167,7 +167,7 @@ test('a token that cannot be decrypted gives 503, for actions and tasks, and pct
 
 /** Returns the command of a job that the host received. */
 const begun = (ran: readonly { command: Command }[]) =>
-  ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(7))
+  ran.filter(({ command }) => command[2] === BEGIN).map(({ command }) => command.slice(8))
 
 test.each(ACTIONS)('%s without a token is a job of the container tool, and is audited', async (name) => {
   const app = await hypervisorApp(undefined, {}, { fake: jobHost({ list: { stdout: LISTING } }) })

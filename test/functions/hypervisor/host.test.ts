@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,6 +14,7 @@ import { startService } from '../../serve/service.ts'
 import { answered, audited, refused } from '../answers.ts'
 
 const PATH = '/api/hypervisor/host'
+const BOOT = '5f0c1b4e-3f0a-4f0e-9c0e-2b7a1d6c8e90'
 const LINES = [
   FIGURES_MARK,
   'pve',
@@ -26,6 +27,12 @@ const LINES = [
   '2000 500',
   'yes',
   'no',
+  BOOT,
+  'asked dbus',
+  'asked linux-image-6.8.12-13-pve',
+  'kernel 6.8.12-13-pve',
+  'kernel 6.8.12-4-pve',
+  'kernel 6.12.0-1-amd64',
   'end',
 ]
 const text = (lines: readonly string[] = LINES) => `${lines.join('\n')}\n`
@@ -41,6 +48,8 @@ const FIGURES_OF_LINES = {
   disk: 500 * 1024,
   maxdisk: 2000 * 1024,
   reboot_required: true,
+  reboot_reasons: ['dbus', 'linux-image-6.8.12-13-pve', 'noyau 6.8.12-13-pve installé, 6.8.12-4-pve en service'],
+  boot_id: BOOT,
   dpkg_broken: false,
 }
 
@@ -59,6 +68,43 @@ test('output of start-up files before or after the figures is ignored', () => {
   expect(parseFigures(chatty)).toEqual(FIGURES_OF_LINES)
 })
 
+const LAST = 'end\n'
+const without = (...words: string[]) => text(LINES.filter((line) => !words.includes(line.split(' ')[0] ?? '')))
+
+test.each([
+  [
+    'no package asks, and no kernel is newer',
+    without('yes', 'asked', 'kernel').replace('2000 500', '2000 500\nno'),
+    false,
+    [],
+  ],
+  ['a package asks without its name', without('asked', 'kernel'), true, []],
+  ['a package asks for one', without('kernel'), true, ['dbus', 'linux-image-6.8.12-13-pve']],
+  [
+    'only a kernel is newer',
+    without('yes', 'asked').replace('2000 500', '2000 500\nno'),
+    true,
+    ['noyau 6.8.12-13-pve installé, 6.8.12-4-pve en service'],
+  ],
+  [
+    'the list without its marker counts for nothing',
+    without('yes', 'kernel').replace('2000 500', '2000 500\nno'),
+    false,
+    [],
+  ],
+])('a reboot: %s', (_, stdout, reboot_required, reboot_reasons) => {
+  expect(stdout.endsWith(LAST)).toBe(true)
+  expect(parseFigures(stdout)).toMatchObject({ reboot_required, reboot_reasons })
+})
+
+test('a thousand kernels and packages are cut, and no line of theirs ends the figures', () => {
+  const many = Array.from({ length: 1_000 }, (_, n) => `asked end${n}`)
+
+  const { reboot_reasons } = parseFigures(text([...LINES.slice(0, -1), ...many, 'end']))
+
+  expect(reboot_reasons.length).toBeLessThanOrEqual(101)
+})
+
 const changed = (at: number, line: string) => text(LINES.map((each, index) => (index === at ? line : each)))
 
 test.each([
@@ -74,6 +120,8 @@ test.each([
   ['more memory free than there is', changed(7, '1000 1001')],
   ['no disk', changed(8, ' ')],
   ['an invalid flag', changed(9, 'maybe')],
+  ['no boot id', changed(11, '')],
+  ['a boot id with a path in it', changed(11, '../../../../../../../../../etc/passwd')],
 ])('a host that reports %s gives 502', async (_, stdout) => {
   const app = await testApp([hostOf], { fake: { exec: () => ({ stdout }) } })
 
@@ -105,6 +153,7 @@ test('the real script reports the figures of this machine', async () => {
   const figures = await run({ LANG: 'fr_FR.UTF-8', LC_ALL: 'fr_FR.UTF-8' })
 
   expect(figures).toMatchObject({ hostname: hostname(), kernel: release(), maxmem: totalmem() })
+  expect(figures.boot_id).toBe((await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim())
   expect(figures.os).not.toBe('')
   expect(figures.cpus).toBeGreaterThanOrEqual(1)
 

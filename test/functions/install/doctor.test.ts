@@ -196,6 +196,27 @@ test('an account without the rights gets the missing rule', async () => {
   expect(wrong[0]).toMatch(/^✗ none n’a pas les droits .* none ALL=\(root\) NOPASSWD: \/usr\/sbin\/ops-panel-host$/)
 })
 
+test('an account with a sudo rule gets the lines that it lacks for protected upgrades', async () => {
+  const { rule } = ACCOUNTS
+  const demo = await startDemo({ users: ACCOUNTS })
+  const { doctor } = await prepare(demo, { username: 'rule', password: rule?.password ?? '' })
+  demo.override = ([program, , path = '']) =>
+    program === 'test' && /^\/usr\/(sbin\/(pct|lvs|pvesm)|bin\/vzdump)$/.test(path) ? Promise.resolve(0) : undefined
+
+  const { ok, checks } = await doctor()
+
+  expect(ok).toBe(true)
+  expect(checks.slice(checks.findIndex((line) => line.includes('horloges')) + 1)).toEqual([
+    '✓ Protection des mises à jour : la règle sudo de rule permet les instantanés, la restauration d’une sauvegarde.',
+    expect.stringMatching(/^• .* ne permet pas lvs : .*rule ALL=\(root\) NOPASSWD: \/usr\/sbin\/lvs$/),
+    expect.stringMatching(/^• .* ne permet pas vzdump : .*rule ALL=\(root\) NOPASSWD: \/usr\/bin\/vzdump$/),
+    expect.stringMatching(/^• .* ne permet pas pvesm list, pvesm free : .*NOPASSWD: \/usr\/sbin\/pvesm$/),
+  ])
+  const changing = demo.commands.filter((words) => words.includes('snapshot') || words.includes('free'))
+  expect(changing.length).toBeGreaterThan(0)
+  for (const words of changing) expect(words.slice(0, 3)).toEqual(['sudo', '-n', '-l'])
+})
+
 test.each([
   [3_600, '3600'],
   [-3_600, '3600'],
@@ -358,6 +379,51 @@ test('a token without the right to start and stop is reported, and so is one wit
 
   expect(await ofHypervisor(looking)).toMatchObject({ ok: false, last: expect.stringContaining('VM.PowerMgmt') })
   expect(await ofHypervisor(blind)).toMatchObject({ ok: false, last: expect.stringContaining('VM.Audit') })
+})
+
+const WITHOUT_RULE = 'Sans règle sudo pour pct snapshot, les instantanés avant les mises à jour passent par l’API'
+
+test.each<[string, (hypervisor: TestHypervisor) => void, string[]]>([
+  ['all rights', () => {}, [`✓ ${WITHOUT_RULE} de l’hyperviseur.`]],
+  [
+    'no right to make them',
+    ({ permissions }) => delete permissions['/']?.['VM.Snapshot'],
+    [`• ${WITHOUT_RULE} de l’hyperviseur, mais le jeton n’en a pas le droit (VM.Snapshot).`],
+  ],
+  [
+    'no right to see the storages',
+    ({ permissions }) => delete permissions['/']?.['Datastore.Audit'],
+    [
+      `✓ ${WITHOUT_RULE} de l’hyperviseur.`,
+      '• Le jeton n’a pas Datastore.Audit : un pool presque plein n’est pas vu avant un instantané.',
+    ],
+  ],
+  [
+    'the API of another machine',
+    (hypervisor) => {
+      hypervisor.nodes = [{ node: 'pve2' }]
+      hypervisor.containers.set('pve2', [])
+    },
+    [`• ${WITHOUT_RULE} de l’hyperviseur, mais aucun de ses nœuds n’a le nom de l’hôte (pve).`],
+  ],
+])('where sudo allows no snapshots, the API is checked for them: %s', async (_title, prepared, lines) => {
+  const hypervisor = await testHypervisor()
+  prepared(hypervisor)
+  const demo = await startDemo({ users: ACCOUNTS })
+  demo.override = (words) =>
+    words.slice(0, 5).join(' ') === 'sudo -n -l /usr/sbin/pct rollback' ? Promise.resolve(1) : undefined
+  const { url, token, fingerprint } = hypervisor
+  const ofApi = { hypervisor_url: url, hypervisor_token: token, hypervisor_fingerprint: fingerprint }
+  const checked = async (username: 'rule' | 'root') => {
+    const password = username === 'rule' ? ACCOUNTS.rule?.password : undefined
+    const { doctor, db, secrets, log } = await prepare(demo, { ...(password && { username, password }) })
+    await createSettings({ db, secrets, clock: () => new Date(), log }).change(ofApi)
+    return (await doctor()).checks
+  }
+
+  expect((await checked('rule')).slice(-lines.length)).toEqual(lines)
+
+  expect((await checked('root')).join('\n')).not.toContain('instantanés avant les mises à jour')
 })
 
 test('an incomplete hypervisor setting is reported, and is not an error', async () => {

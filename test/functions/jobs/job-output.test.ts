@@ -54,7 +54,8 @@ test('a running job reports no end, at its last byte or before', async () => {
 
   expect(await read()).toEqual({ chunk: 'un\n', offset: 0, next_offset: 3, ended: false })
   expect(await read('?offset=3')).toEqual({ chunk: '', offset: 3, next_offset: 3, ended: false })
-  expect(await read('?offset=99')).toEqual({ chunk: '', offset: 3, next_offset: 3, ended: false })
+  // After a rollback of the service's own data, the job comes to this byte once more.
+  expect(await read('?offset=99')).toEqual({ chunk: '', offset: 99, next_offset: 99, ended: false })
 })
 
 test('a long output comes in pieces of at most a mebibyte, each byte once, without split characters', async () => {

@@ -32,7 +32,7 @@ test.each([
     const { job_id } = z.object({ job_id: z.string(), message: z.string() }).parse(await answered(answer, 202))
     const launched = () => app.ran.find(({ command: [, , script] }) => script === START)
     await expect.poll(launched).toBeDefined()
-    expect(launched()?.command.slice(7)).toEqual(expected)
+    expect(launched()?.command.slice(8)).toEqual(expected)
     expect(await rows(app.db, 'SELECT id, kind, target FROM jobs')).toEqual([{ id: job_id, kind: 'remedy', target }])
     const details = { job_id, action: verb, packages: 'app lib:i386', count: 2 }
     expect(await audited(app.db)).toMatchObject([{ action: 'remedy_start', target, details }])

@@ -3,10 +3,9 @@ import { MOST_COMPARED } from '../../../functions/plans/conffile-scripts.ts'
 import { PLAN, plannedCommand } from '../../../functions/plans/plan-script.ts'
 import { protectedCommand } from '../../../functions/protection/protected-run.ts'
 import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
-import { planHash } from '../../../functions/plans/plan.ts'
-import { RUN } from '../../../jobs/runner.ts'
-import { START } from '../../../jobs/script.ts'
-import { quote, script } from '../../../ssh/command.ts'
+import { NAMES_LENGTH, planHash } from '../../../functions/plans/plan.ts'
+import { startCommands } from '../../../jobs/host-job.ts'
+import { elevate, quote } from '../../../ssh/command.ts'
 import { START as NOW } from '../../app.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
 import { HOUR, known, planApp } from './plan-host.ts'
@@ -140,25 +139,31 @@ test('the names of a choice are bounded in number and in their characters, and a
   const { app, send } = await planApp({ simulated: { stdout: ONE } })
 
   const { details } = await refused(
-    await send('POST', PLANS, { target: 'host', packages: longNames(200), exclude: longNames(101) }),
+    await send('POST', PLANS, { target: 'host', packages: longNames(200), exclude: longNames(1) }),
     400,
     'invalid_request',
   )
   await refused(await send('POST', PLANS, { target: 'host', exclude: Array(901).fill('app') }), 400, 'invalid_request')
   expect(app.ran).toEqual([])
-  await answered(await send('POST', PLANS, { target: 'host', exclude: longNames(85) }), 201)
+  await answered(await send('POST', PLANS, { target: 'host', exclude: longNames(200) }), 201)
 
   expect(details?.map(({ field }) => field)).toEqual(['exclude'])
-  const selection = { only: 'all', packages: null, exclude: longNames(85), allow_remove: false } as const
-  const take = Array.from({ length: MOST_COMPARED }, (_, n) => `/etc/${String(n).padEnd(360, 'x')}`)
+  // As many names as there may be take the most room, with a space each.
+  const exclude = [...longNames(900).map((name) => name.slice(0, 44)), 'x'.repeat(NAMES_LENGTH - 900 * 44)]
+  const selection = { only: 'security', packages: null, exclude, allow_remove: true } as const
+  const take = Array.from({ length: MOST_COMPARED }, (_, n) => `/etc/${String(n).padEnd(394, 'x')}`)
   // Linux takes no longer argument than 128 KiB, and sshd gives a command as one.
-  for (const elevation of ['root', 'rule', 'helper'] as const) {
-    const planned = plannedCommand('101', { hash: 'a'.repeat(64), take, selection }, elevation)
-    const place = { id: '101', name: 'panel-1772366400-k3x9q2pa', elevation }
+  for (const elevation of ['root', 'password', 'rule', 'helper'] as const) {
+    const planned = plannedCommand('999999999', { hash: 'a'.repeat(64), take, selection }, elevation)
+    const place = { id: '999999999', name: 'panel-1772366400-k3x9q2pa', elevation }
     const words = { kind: 'command' as const, command: Array(4).fill("'".repeat(500)) }
-    const probes = elevation === 'helper' ? [] : [words]
-    const command = protectedCommand(place, { ...DEFAULT_PROTECTION, probes }, planned)
-    expect(quote(script(START, 'ops-panel-job', RUN, 'name', '1', ...command)).length).toBeLessThan(131_072)
+    const units = Array(9).fill({ kind: 'unit', name: '\\'.repeat(190) })
+    const policy = { ...DEFAULT_PROTECTION, before: 'backup', backup_storage: 'x'.repeat(100) } as const
+    const probes = elevation === 'helper' ? units : [words, ...units]
+    const prepared = protectedCommand(place, { ...policy, probes }, planned)
+    const commands = startCommands({ name: 'a'.repeat(32), mostOutput: 2 ** 40 }, prepared)
+    for (const command of commands)
+      expect(Buffer.byteLength(quote(elevate(command, elevation, 'script')))).toBeLessThan(131_072)
   }
 })
 

@@ -67,7 +67,14 @@ test('a run whose notes are cut off is no upgrade that went well', async () => {
 })
 
 test.each([
-  ['a lost job', { code: null }, undefined, 'failed'],
+  ['a lost job that has found a regression', { code: null, notes: NOTES.slice(0, 6) }, undefined, 'regressed'],
+  ['a job that was lost before it has found anything', { code: null, notes: NOTES.slice(0, 4) }, undefined, 'failed'],
+  [
+    'a job that was lost after its rollback',
+    { code: null, notes: [...NOTES.slice(0, 6), JSON.stringify({ rollback: 'done', outage: 3 })] },
+    undefined,
+    'rolled_back',
+  ],
   ['a cancelled job', { cancelled: true }, undefined, 'cancelled'],
   ['a changed plan', {}, 'plan_changed', 'plan_changed'],
 ] as const)('%s has its outcome', async (_, given, error, outcome) => {

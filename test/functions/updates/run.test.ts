@@ -105,7 +105,7 @@ test.each([
   const { job_id } = Started.parse(answer)
   const folder = (await findJob(app.db, job_id))?.folder ?? ''
   expect(app.ran[0]).toEqual({
-    command: ['sh', '-c', START, 'ops-panel-job', RUN, folder, String(64 * 1024 * 1024), ...command],
+    command: ['sh', '-c', START, 'ops-panel-job', RUN, folder, String(64 * 1024 * 1024), '-', ...command],
     rights: 'script',
   })
   // Every account of the host can list folders and command lines, and a client with the id may watch the job.

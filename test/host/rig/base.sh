@@ -84,7 +84,7 @@ configure() {
   install -Dm644 -t "$TREE/usr/local/lib/rig" "$FILES"/{packages,offers}
   install -m755 -t "$TREE/usr/local/lib/rig" "$FILES"/{systemctl,docker,dockerd}
   install -Dm644 -t "$TREE/usr/local/lib/rig/Rig" "$FILES"/hypervisor/Rig/*.pm
-  install -m755 -t "$TREE/usr/sbin" "$FILES"/hypervisor/{pct,lvs,zpool}
+  install -m755 -t "$TREE/usr/sbin" "$FILES"/hypervisor/{pct,pvesm,lvs,zpool}
   install -m755 -t "$TREE/usr/bin" "$FILES/hypervisor/vzdump"
   chroot "$TREE" sh -ec '
     locale-gen

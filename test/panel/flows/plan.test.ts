@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { focused } from '../browser.ts'
+import { focused, follow } from '../browser.ts'
 import { sheetOf, WEB } from './plan-sheet.ts'
 import { CHANGES, impossible } from './plan-states.ts'
 import { change, counted, finding, told } from './update-states.ts'
@@ -45,6 +45,37 @@ test('Escape starts nothing, and the focus returns', { timeout: LONG }, async ()
   await sheet.waitFor({ state: 'detached', ...WAIT })
   await expect.poll(() => focused(page), WAIT).toBe('Examiner la mise à jour de web')
   expect(plans.started).toEqual([])
+})
+
+test('the way back closes the sheet and leaves the page, and no press of it is lost', { timeout: LONG }, async () => {
+  const { page, review, sheet, plans } = await sheetOf()
+  const path = () => new URL(page.url()).pathname
+  const sheetIs = (state: 'visible' | 'detached') => sheet.waitFor({ state, ...WAIT })
+  await follow(page, '/containers')
+  await follow(page, '/updates')
+  await review.press('Enter')
+  await isReady(page)
+  await page.goBack()
+  await sheetIs('detached')
+  expect(path()).toBe('/updates')
+  await expect.poll(() => focused(page), WAIT).toBe('Examiner la mise à jour de web')
+  // Closed in another way, the sheet leaves no entry behind.
+  await review.press('Enter')
+  await isReady(page)
+  await page.keyboard.press('Escape')
+  await sheetIs('detached')
+  await page.goBack()
+  await expect.poll(path, WAIT).toBe('/containers')
+  await page.goForward()
+  await expect.poll(path, WAIT).toBe('/updates')
+  await page.getByRole('button', { name: 'Examiner la mise à jour de web' }).press('Enter')
+  await isReady(page)
+  await page.keyboard.press('Enter')
+  await sheetIs('detached')
+  await page.locator('.outputs').waitFor(WAIT)
+  await page.goBack()
+  await expect.poll(path, WAIT).toBe('/containers')
+  expect(plans.started).toHaveLength(1)
 })
 
 test('the packages of the check are shown at once, and only the plan can be started', { timeout: LONG }, async () => {
@@ -116,6 +147,8 @@ test('a package is left out and taken in again by its box, and security stands a
   expect(await rows(page)).toEqual(['libnew', 'openssl', 'curl'])
   expect(await sheet.locator('.figures dd').first().textContent()).toBe('1')
   await curl.press('Space')
+  // Nor does it leave it while the plan that has it again is made.
+  expect(await rows(page)).toEqual(['libnew', 'openssl', 'curl'])
   await expect.poll(() => plans.asked.at(-1), WAIT).toMatchObject({ exclude: [] })
   // A package that comes with others cannot be left out alone.
   expect(await sheet.getByRole('checkbox').count()).toBe(2)

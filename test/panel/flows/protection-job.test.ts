@@ -76,6 +76,22 @@ test('a refused rollback says why, and can be tried again', { timeout: LONG }, a
   await page.getByText('Le retour en arrière n’est pas possible : x').waitFor(WAIT)
 })
 
+test('a backup is restored after its losses are read', { timeout: LONG }, async () => {
+  const { snapshot } = brokenJob()
+  const { page, state, asked } = await jobPage({
+    record: brokenJob({ snapshot: snapshot && { ...snapshot, kind: 'backup' } }),
+  })
+  const destroys = ['mp0 (/srv/<b>volume</b>)']
+  state.refusal = { status: 409, json: { error: 'x', code: 'rollback_impossible', destroys } }
+  await page.getByRole('button', { name: 'Revenir en arrière sur web' }).click()
+  await page.locator('.sure').getByText('mp0 (/srv/<b>volume</b>)').waitFor(WAIT)
+  expect(await page.locator('.choice-card.undo .problem').count()).toBe(0)
+  state.refusal = undefined
+  await page.getByRole('button', { name: 'Revenir en arrière maintenant' }).click()
+  await expect.poll(() => new URL(page.url()).pathname, WAIT).toBe(`/updates/${ROLLBACK}`)
+  expect(asked.map(({ body }) => body)).toEqual([{}, { restore: true }])
+})
+
 test('a kept upgrade says who keeps it, and the way back stays open', { timeout: LONG }, async () => {
   const { page, state, asked } = await jobPage()
   const decided = { by: 'demo', at: new Date().toISOString(), choice: 'keep' as const, job_id: null }
@@ -148,6 +164,50 @@ test('while it runs the stations follow the phases, and it says what follows whe
   await expect.poll(() => stations(page), WAIT).toEqual(['done', 'now', 'ahead', 'ahead'])
   state.record = running('settling')
   await expect.poll(() => stations(page), WAIT).toEqual(['done', 'done', 'now', 'ahead'])
+})
+
+test('a page that opens while it runs has the times of what is done, and counts the pause', {
+  timeout: LONG,
+}, async () => {
+  const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+  const phases = [
+    { phase: 'protecting', at: at(-100) },
+    { phase: 'measuring', at: at(-96) },
+    { phase: 'upgrading', at: at(-90) },
+    { phase: 'settling', at: at(-20) },
+  ]
+  const running = { status: 'running' as const, outcome: null, comparison: null, snapshot: null }
+  const record = protectedJob({ ...running, phase: 'settling', phases })
+  const { page } = await jobPage({ record, locale: 'en-GB' })
+  await expect.poll(() => stations(page), WAIT).toEqual(['done', 'done', 'now', 'ahead'])
+  const notes = () => page.locator('.steps small').allTextContents()
+  expect((await notes()).slice(0, 2)).toEqual(['4\u00a0s', '1\u00a0min 10\u00a0s'])
+  const counted = async () => Number(/^(\d+)\u00a0s \/ 60\u00a0s$/.exec((await notes())[2] ?? '')?.[1])
+  const first = await counted()
+  expect(first).toBeGreaterThanOrEqual(20)
+  await expect.poll(counted, WAIT).toBeGreaterThan(first)
+  // The head of the output says the same.
+  expect(await page.locator('.output').textContent()).toContain('Settling')
+})
+
+test('while it runs without a snapshot, it says so as far as the last check knows', { timeout: LONG }, async () => {
+  const running = { status: 'running' as const, outcome: null, comparison: null, snapshot: null, phases: [] }
+  const record = protectedJob({ ...running, target: 'lxc:102', phase: 'upgrading' })
+  const { page } = await jobPage({ record, locale: 'en-GB' })
+  await expect.poll(() => stations(page), WAIT).toEqual(['none', 'now', 'ahead', 'ahead'])
+  await page.getByText('No snapshot: storage local (dir) cannot take snapshots').waitFor(WAIT)
+  await page.getByText('Rolling back is not possible.').waitFor(WAIT)
+})
+
+test('a rollback that runs reads no package lists, and one that waits says so', { timeout: LONG }, async () => {
+  const running = { status: 'running' as const, outcome: null, comparison: null, snapshot: null, phases: [] }
+  const rollback = protectedJob({ ...running, kind: 'rollback', protection: null, phase: 'rolling_back' })
+  const { page } = await jobPage({ record: rollback, locale: 'en-GB' })
+  const head = page.locator('.output')
+  await head.getByText('Rolling back').waitFor(WAIT)
+  expect(await head.textContent()).not.toContain('Reading package lists')
+  const waiting = await jobPage({ record: protectedJob({ ...running, phase: 'waiting' }), locale: 'en-GB' })
+  await waiting.page.locator('.output').getByText('Waiting').waitFor(WAIT)
 })
 
 test('an upgrade without protection has no stations, and says so', { timeout: LONG }, async () => {

@@ -30,9 +30,10 @@ test('the tab shows the default, and each container with what it can and its sna
   const { page } = await updatesPage({ query: '?tab=protection' })
   const rows = page.locator('.guarded > li')
   await expect.poll(() => rows.count(), WAIT).toBe(3)
-  expect(await rows.nth(0).textContent()).toMatch(
-    /^web101Par défautInstantané si possible · 3 gardés · 60\ss de contrôle/,
-  )
+  // The section of the default one has its policy.
+  expect(await rows.nth(0).textContent()).toMatch(/^web101Par défautOKInstantanés et sauvegardes possibles/)
+  expect(await page.locator('.default-policy').textContent()).toMatch(/Instantané si possible · 3 gardés · 60\ss/)
+  await page.getByRole('heading', { name: 'Conteneurs 2 sans la protection voulue' }).waitFor(WAIT)
   expect(await rows.nth(1).textContent()).toContain('le stockage local (dir) ne sait pas faire d’instantané')
   expect(await rows.nth(2).textContent()).toMatch(/^mail103Réglage à lui.* · 2 sondes · revient de lui-même/)
   await rows.nth(0).getByRole('button', { name: '2 instantanés de web' }).press('Enter')

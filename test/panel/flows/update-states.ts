@@ -27,6 +27,7 @@ export function told(target: string, name: string, rest: Partial<Check> = {}): C
     findings: [],
     reboot: { required: null, reasons: [] },
     services: [],
+    services_unseen: false,
     checking: false,
     changed_at: null,
     last_upgrade: null,

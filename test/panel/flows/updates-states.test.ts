@@ -103,6 +103,40 @@ test('the heading answers, and all is green only when every target is', { timeou
   await title('Tout est à jour')
 })
 
+test('the sentence says why fewer targets are ready than have updates', { timeout: LONG }, async () => {
+  const { page } = await updatesPage({
+    checks: [
+      told('host', 'Hôte', { state: 'ready', ...counted(3) }),
+      told('lxc:101', 'web', { state: 'ready', ...counted(2) }),
+      told('lxc:102', 'db', { state: 'attention', ...counted(1), findings: [finding('conffile_changed')] }),
+      told('lxc:103', 'mail', { state: 'blocked', ...counted(4), findings: [finding('disk_low')] }),
+    ],
+  })
+  await page.getByRole('heading', { level: 1, name: '3 cibles peuvent être mises à jour' }).waitFor(WAIT)
+  expect((await page.locator('.head .note').textContent())?.replaceAll('\u00a0', ' ')).toContain(
+    '10 paquets en attente sur 4 cibles : 2 prêtes, 1 avec un avertissement, 1 à réparer d’abord.',
+  )
+})
+
+test('in a narrow window the output stands above the targets, for the keyboard too', { timeout: LONG }, async () => {
+  const { page } = await updatesPage()
+  await page.setViewportSize({ width: 320, height: 700 })
+  await row(page, 'web')
+    .getByRole('button', { name: /Examiner/ })
+    .click()
+  const order = () =>
+    page.locator('.updates > section').evaluateAll((all) => all.map(({ className }) => className.split(' ')[0]))
+  await page.locator('dialog.drawer .primary[aria-disabled=false]').click(WAIT)
+  await page.locator('.outputs').waitFor(WAIT)
+  expect(await order()).toEqual(['outputs', 'target-list'])
+  const [output, list] = await Promise.all(
+    ['.outputs', '.target-list'].map((place) => page.locator(place).boundingBox()),
+  )
+  expect(output?.y).toBeLessThan(list?.y ?? 0)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await expect.poll(order, WAIT).toEqual(['target-list', 'outputs'])
+})
+
 test('an open row has findings, packages by what happens to them, and changelogs', { timeout: LONG }, async () => {
   const { page } = await updatesPage()
   await page.getByRole('button', { name: 'web', exact: true }).click()

@@ -81,6 +81,13 @@ test('unchecked, changed and old targets are due for a check', () => {
   expect(isDue(check('host', { changed_at: AT }), NOW)).toBe(true)
   expect(isDue(check('host', { changed_at: AT, checking: true }), NOW)).toBe(false)
   expect(isDue(check('lxc:103', { state: 'stopped', checked_at: null }), NOW)).toBe(false)
+  // It has met an upgrade that changed nothing in the end.
+  const ended = (finished_at: string) => ({ ...FAILED, outcome: 'plan_changed' as const, finished_at })
+  const locked = { findings: ['manager_locked'] as const }
+  expect(isDue(check('host', { ...locked, last_upgrade: ended('2026-03-01T12:00:02.000Z') }), NOW)).toBe(true)
+  expect(isDue(check('host', { ...locked, last_upgrade: ended('2026-03-01T11:59:58.000Z') }), NOW)).toBe(false)
+  expect(isDue(check('host', locked), NOW)).toBe(false)
+  expect(isDue(check('host', { last_upgrade: ended('2026-03-01T12:00:02.000Z') }), NOW)).toBe(false)
 })
 
 test('the age of several results is that of the oldest', () => {

@@ -1,20 +1,24 @@
-import type { Check, Finding } from '../../../panel/nouns/checked.ts'
+import type { Check, Finding, LastUpgrade } from '../../../panel/nouns/checked.ts'
 
 interface Of
   extends Partial<
-    Pick<
-      Check,
-      'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'last_upgrade' | 'exploited' | 'job_id' | 'used'
-    >
+    Pick<Check, 'state' | 'checked_at' | 'lists_at' | 'changed_at' | 'checking' | 'exploited' | 'job_id' | 'used'>
   > {
+  last_upgrade?: Ended
   waits?: number
   findings?: readonly Finding['code'][]
 }
 
+/** The last upgrade; nothing was compared unless it says so. */
+type Ended = Pick<LastUpgrade, 'job_id' | 'outcome' | 'exit_code' | 'finished_at'> & Partial<LastUpgrade>
+
+/** An upgrade without a regression. */
+export const UNHARMED = { regressions: 0, on_failure: null, decided: null } as const
+
 export const AT = '2026-03-01T12:00:00.000Z'
 
 /** A target as the service tells of it: in order, unless something else is said. */
-export function check(target: string, { waits = 0, findings = [], ...rest }: Of = {}): Check {
+export function check(target: string, { waits = 0, findings = [], last_upgrade, ...rest }: Of = {}): Check {
   return {
     target,
     name: target,
@@ -38,9 +42,10 @@ export function check(target: string, { waits = 0, findings = [], ...rest }: Of 
     })),
     reboot: { required: null, reasons: [] },
     services: [],
+    services_unseen: false,
     checking: false,
     changed_at: null,
-    last_upgrade: null,
+    last_upgrade: last_upgrade ? { ...UNHARMED, ...last_upgrade } : null,
     ...rest,
   }
 }

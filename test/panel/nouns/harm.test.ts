@@ -66,17 +66,47 @@ test('the rollback of a person may fail, until a check finds the container well'
   expect(of(jobs, { checked_at: at(10) }).harm).toMatchObject({ job_id: 'job-32', ending: 'stuck' })
   expect(of(jobs, { checked_at: at(50) }).harm).toBeUndefined()
   expect(of(jobs, { checked_at: at(50), state: 'stopped' }).harm).toMatchObject({ ending: 'stuck' })
+  // The service records a decision only with a rollback that has succeeded.
+  const failed = [job(32, { kind: 'rollback', outcome: 'rollback_failed' }), broken(30)]
+  expect(of(failed, { checked_at: at(10) }).harm).toMatchObject({ job_id: 'job-32', ending: 'stuck' })
+  const other = job(32, { kind: 'rollback', outcome: 'rollback_failed', target: 'lxc:102' })
+  expect(of([other, broken(30)]).harm).toMatchObject({ job_id: 'job-30', ending: 'broken' })
+  const former = job(20, { kind: 'rollback', outcome: 'rollback_failed' })
+  expect(of([broken(30), former]).harm).toMatchObject({ job_id: 'job-30', ending: 'broken' })
 })
 
-test('the dashboard tells it until a later upgrade', () => {
-  const listed = [broken(30)].map((each) => ({
-    ...each,
-    started_at: at(29),
-    outcome: outcomeOf({ status: each.status, exitCode: each.exit_code, told: each }),
-  }))
-  const news = [{ target: 'lxc:101', job: 'job-30', at: at(29), outcome: 'broken' }]
-  const own = { job_id: 'job-30', outcome: 'done', exit_code: 0, finished_at: at(30) } as const
-  expect(newsOf(listed, [check('lxc:101', { last_upgrade: own })])).toEqual(news)
-  const later = { ...own, job_id: 'job-40', finished_at: at(40) }
-  expect(newsOf(listed, [check('lxc:101', { last_upgrade: later })])).toEqual([])
+test('the result itself tells the harm of an upgrade that is too old for the list of jobs', () => {
+  const last = { job_id: 'old', exit_code: 0, finished_at: at(1), regressions: 3, on_failure: 'ask' } as const
+  const harm = { job_id: 'old', finished_at: at(1), regressions: [], count: 3 }
+  const regressed = { ...last, outcome: 'regressed' } as const
+  expect(of([], { last_upgrade: regressed }).harm).toEqual({ ...harm, ending: 'broken' })
+  expect(of([], { last_upgrade: { ...last, outcome: 'rolled_back' } }).harm).toEqual({ ...harm, ending: 'back' })
+  const kept = { by: 'demo', at: at(31), choice: 'keep' as const, job_id: null }
+  expect(of([], { last_upgrade: { ...regressed, decided: kept } }).harm).toBeUndefined()
+  expect(of([], { last_upgrade: { ...regressed, on_failure: 'keep' } }).harm).toBeUndefined()
+  expect(of([], { last_upgrade: { ...last, outcome: 'done' } }).harm).toBeUndefined()
+  // The list knows more: somebody has decided since the result was read.
+  expect(of([broken(1, { job_id: 'old', decided: kept })], { last_upgrade: regressed }).harm).toBeUndefined()
+})
+
+test('the dashboard tells it once, with its job, until a later upgrade', () => {
+  const told = (jobs: Listed[], rest: Parameters<typeof check>[1] = {}) => {
+    const upgrades = jobs.filter(({ kind }) => kind === undefined)
+    const listed = upgrades.map(({ finished_at = '', ...each }) => ({
+      ...each,
+      started_at: finished_at,
+      outcome: outcomeOf({ status: each.status, exitCode: each.exit_code, errorCode: each.error_code, told: each }),
+    }))
+    return newsOf(listed, [of(jobs, rest)])
+  }
+  const news = { target: 'lxc:101', job: 'job-30', at: at(30), outcome: 'broken' }
+  expect(told([broken(30)])).toEqual([news])
+  expect(told([job(40), broken(30)])).toEqual([])
+  // An upgrade that was refused has changed nothing.
+  const refused = job(40, { status: 'error', exit_code: null, error_code: 'protection_unavailable', outcome: 'failed' })
+  expect(told([refused, broken(30)])).toEqual([news])
+  const stuck = job(32, { kind: 'rollback', outcome: 'rollback_failed' })
+  expect(told([stuck, broken(30)])).toEqual([{ ...news, job: 'job-32', at: at(32), outcome: 'stuck' }])
+  const last = { job_id: 'old', outcome: 'regressed', exit_code: 0, finished_at: at(1), on_failure: 'ask' } as const
+  expect(told([], { last_upgrade: last })).toEqual([{ ...news, job: 'old', at: at(1) }])
 })

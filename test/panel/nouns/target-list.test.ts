@@ -124,7 +124,15 @@ test('updates add up to the column, and unfinished, blocked and stopped targets 
     check('lxc:105'),
   ]
 
-  expect(totalsOf(checks)).toEqual({ updates: 15, targets: 3, security: 2, exploited: 0, upgradable: 1 })
+  expect(totalsOf(checks)).toEqual({
+    updates: 15,
+    targets: 3,
+    security: 2,
+    exploited: 0,
+    upgradable: 1,
+    ready: 1,
+    barred: 2,
+  })
 })
 
 test('the words about a removal count the packages that go, and those about new packages the ones that come', () => {
@@ -132,7 +140,8 @@ test('the words about a removal count the packages that go, and those about new 
   const finding = (code: Finding['code'], message: string): Finding => {
     return { code, severity: 'info', message, packages: ['git'], repository: null, remedy: null }
   }
-  const about = { counts: { ...counts, install: 4 }, services: [...services, { name: 'ssh', reason: '' }] }
+  const ssh = { name: 'ssh', reason: '', package: null, restart: 'service', why: null, interrupts: null } as const
+  const about = { counts: { ...counts, install: 4 }, services: [...services, ssh] }
 
   expect(countIn(about, finding('kept_back_install', ''))).toBe(4)
   const removes = 'Des mises à jour ne passent qu’en supprimant git-man, git-doc'

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { FindingCode, findingOf } from '../../../functions/findings/finding.ts'
+import type { Role, TargetStanding } from '../../../functions/restarts/standing.ts'
+import { selfImpactFindings, standingFindings } from '../../../functions/restarts/standing-findings.ts'
 import { repositoryFindings } from '../../../functions/findings/repository-findings.ts'
 import { conffileFindings, diskFindings } from '../../../functions/checks/system-findings.ts'
 import { en } from '../../../panel/words/en.ts'
@@ -26,6 +28,43 @@ test('the English sentence has what the French one says: apt’s own words, file
     'Not enough space on /: the upgrade needs 2.5 GB, 1 MB are free.',
   ])
   expect(en.findings.sentence(findingOf('held', { packages: ['curl'] }))).not.toMatch(/curl|figés/)
+})
+
+test('the English of what the panel stands on names each thing, and what is away', () => {
+  const at = (target: string, roles: readonly Role[], places: readonly string[]) => ({
+    target,
+    roles: new Set(roles),
+    places,
+    units: new Set<string>(),
+  })
+  const english = (standing: TargetStanding, changed: readonly string[]) =>
+    selfImpactFindings(standing, changed).map((finding) => en.findings.sentence(finding))
+
+  expect(
+    english(at('host', ['ssh', 'tools'], ['host', 'lxc:105']), ['openssh-server', 'pve-manager', 'ops-panel']),
+  ).toEqual([
+    'The upgrade changes the SSH server of the host and the tools of the hypervisor: the way to the host may be cut for a moment. It goes on at the host, and its result comes back by itself. The panel runs on this host.',
+  ])
+  expect(english(at('host', ['ssh', 'tools'], ['lxc:105', 'lxc:106']), [])).toEqual([
+    'The panel runs in containers 105 and 106 of this host.',
+  ])
+  expect(
+    english(at('lxc:105', ['panel', 'engine', 'proxy', 'database'], ['lxc:105']), ['runc', 'nginx', 'sqld']),
+  ).toEqual([
+    'The upgrade changes the container engine of the panel, the proxy of the panel and the database of the panel: the panel may be away for a moment. It goes on at the host, and its result comes back by itself. The panel, the proxy of the panel and the database of the panel run in this container, which comes last when several targets are upgraded. A return to its snapshot takes the data of the panel back too.',
+  ])
+  expect(english(at('lxc:107', ['relay'], ['host']), [])).toEqual([
+    'The relay to the host runs in this container, which comes last when several targets are upgraded.',
+  ])
+  expect(english(at('host', ['panel', 'ssh', 'tools'], ['host']), ['ops-panel', 'openssh-server'])[0]).toContain(
+    'the panel itself and the SSH server of the host: the panel and the way to the host may be away for a moment',
+  )
+  const [, newer] = standingFindings(at('lxc:105', ['panel'], ['lxc:105']), [
+    { name: 'ops-panel', from: '0.2.0', to: '0.3.0', action: 'upgrade', status: 'planned' },
+  ])
+  expect(newer && en.findings.sentence(newer)).toBe(
+    'A newer version of the panel is available: 0.3.0 (0.2.0 is installed).',
+  )
 })
 
 test('the dashboard says of changed configuration files what the updates page says: they are kept', () => {

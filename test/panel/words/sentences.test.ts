@@ -11,7 +11,7 @@ const english = createTranslation(sentences)
 /** Whose sentences reach a console or the log alone, or an answer that the panel does not show because a code tells it. */
 const NOT_SHOWN = [
   /\.command\.ts$/,
-  /^functions\/install\/(certificate-check|engine-check|wizard)\.ts$/,
+  /^functions\/install\/(certificate-check|engine-check|protection-check|wizard)\.ts$/,
   /^functions\/modules\/(console-switch|module|enable\.post|disable\.post)\.ts$/,
   /^functions\/registry\/(descriptor|install\.post|forge-files)\.ts$/,
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
@@ -22,6 +22,7 @@ const NOT_SHOWN = [
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-(arguments|verbs)))\.ts$/,
   /^functions\/auth\/host-account\.ts$/,
+  /^functions\/restarts\/(standing-findings|(reboot|restart|services)-script)\.ts$/,
   /^functions\/install\/install\.post\.ts$/,
   /\/codes\.ts$/,
   /^runtime\/(command|errors|input)\.ts$/,

@@ -195,6 +195,23 @@ export const hostSentences: readonly Pair[] = [
     '{}, mais le jeton ne peut ni les démarrer ni les arrêter (VM.PowerMgmt).',
     '{}, but the token may neither start nor stop them (VM.PowerMgmt).',
   ],
+  [
+    'les instantanés avant les mises à jour passent par l’API de l’hyperviseur',
+    'the snapshots before upgrades are made by the hypervisor’s API',
+  ],
+  ['Sans règle sudo pour pct snapshot, {}.', 'Without a sudo rule for pct snapshot, {}.'],
+  [
+    'Sans règle sudo pour pct snapshot, {}, mais aucun de ses nœuds n’a le nom de l’hôte ({}).',
+    'Without a sudo rule for pct snapshot, {}, but none of its nodes has the name of the host ({}).',
+  ],
+  [
+    'Sans règle sudo pour pct snapshot, {}, mais le jeton n’en a pas le droit (VM.Snapshot).',
+    'Without a sudo rule for pct snapshot, {}, but the token lacks the right to do so (VM.Snapshot).',
+  ],
+  [
+    'Le jeton n’a pas Datastore.Audit : un pool presque plein n’est pas vu avant un instantané.',
+    'The token lacks Datastore.Audit: a nearly full pool is not noticed before a snapshot.',
+  ],
 
   // Lists of vulnerabilities
   ['{} a répondu HTTP {}.', '{} answered HTTP {}.'],

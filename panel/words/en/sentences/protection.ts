@@ -8,19 +8,74 @@ export const protectionSentences: readonly Pair[] = [
   ['Le retour en arrière n’est pas possible : {}', 'Rolling back is not possible: {}'],
   ['la mise à jour n’est pas finie.', 'the upgrade has not ended.'],
   ['cette mise à jour n’a pas d’instantané.', 'this upgrade has no snapshot.'],
-  ['l’instantané de cette mise à jour a été supprimé.', 'the snapshot of this upgrade was removed.'],
+  ['l’instantané de cette mise à jour n’existe plus.', 'the snapshot of this upgrade is gone.'],
+  ['la sauvegarde de cette mise à jour n’existe plus.', 'the backup of this upgrade is gone.'],
   [
-    'la sauvegarde remplace tout le conteneur, et ses volumes qui n’y sont pas sont détruits. Envoyez restore: true pour le vouloir.',
-    'the backup replaces the whole container, and those of its volumes that are not in it are destroyed. Send restore: true to want that.',
+    'la sauvegarde remplace tout le conteneur : ce qui y a été écrit depuis est perdu, et ses instantanés aussi. Elle a tous ses volumes. Envoyez restore: true pour le vouloir.',
+    'the backup replaces the whole container: all that was written in it since is lost, and so are its snapshots. It has all of its volumes. Send restore: true to want that.',
   ],
+  [
+    'la sauvegarde remplace tout le conteneur : ce qui y a été écrit depuis est perdu, et ses instantanés aussi. Ces volumes n’y sont pas, et seront détruits : {}. Envoyez restore: true pour le vouloir.',
+    'the backup replaces the whole container: all that was written in it since is lost, and so are its snapshots. These volumes are not in it, and will be destroyed: {}. Send restore: true to want that.',
+  ],
+  [
+    'le programme restreint de l’hôte (ops-panel-host) ne restaure pas de sauvegarde.',
+    'the restricted program of the host (ops-panel-host) restores no backups.',
+  ],
+  ['La sauvegarde {} est entière.', 'The backup {} is whole.'],
+  [
+    'La sauvegarde {} n’est pas finie : vzdump y travaille encore, ou a été interrompu.',
+    'The backup {} is not finished: vzdump still works on it, or was interrupted.',
+  ],
+  [
+    'La sauvegarde {} a été interrompue. Un reste est sur l’hôte : {}',
+    'The backup {} was interrupted. A part of it is left on the host: {}',
+  ],
+  ['La sauvegarde a été interrompue : aucune archive n’est restée.', 'The backup was interrupted: no archive is left.'],
+  [
+    'Il n’a pas été possible de voir si la sauvegarde {} est entière.',
+    'It was not possible to see whether the backup {} is whole.',
+  ],
+  ['Il n’y a pas de sauvegarde de cette mise à jour.', 'There is no backup of this upgrade.'],
   ['la tâche {} du même conteneur est en cours.', 'job {} of the same container is running.'],
   ['Retour en arrière lancé.', 'Rollback started.'],
   ['L’instantané va être supprimé.', 'The snapshot will be removed.'],
+  ['La sauvegarde va être supprimée.', 'The backup will be removed.'],
   ['Le conteneur est arrêté.', 'The container is stopped.'],
   [
     'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur a été interrompue, ou travaille encore.',
     'The container is locked ({}): a step of the hypervisor was interrupted, or still works.',
   ],
+  [
+    'Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-unfreeze -n {} » le dégèle.',
+    'The container is frozen: nothing in it answers. On the host, “lxc-unfreeze -n {}” thaws it.',
+  ],
+  [
+    'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur y travaille encore.',
+    'The container is locked ({}): a step of the hypervisor still works on it.',
+  ],
+  [
+    'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur a été interrompue ; un retour en arrière ou la suppression de l’instantané le libère.',
+    'The container is locked ({}): a step of the hypervisor was interrupted; a rollback or the removal of the snapshot frees it.',
+  ],
+  [
+    'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur a été interrompue ; la suppression de l’instantané le libère.',
+    'The container is locked ({}): a step of the hypervisor was interrupted; the removal of the snapshot frees it.',
+  ],
+  [
+    'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur a été interrompue ; « pct unlock {} » sur l’hôte le libère.',
+    'The container is locked ({}): a step of the hypervisor was interrupted; “pct unlock {}” on the host frees it.',
+  ],
+  ['L’instantané {} n’est pas encore complet.', 'The snapshot {} is not complete yet.'],
+  [
+    'Un retour en arrière avait commencé : le conteneur peut être revenu à l’instantané.',
+    'A rollback had begun: the container may be back at the snapshot.',
+  ],
+  [
+    'L’état de dpkg n’a pas pu être lu : le conteneur ne répond pas.',
+    'The state of dpkg could not be read: the container does not answer.',
+  ],
+  ['Des programmes de la tâche travaillent encore sur l’hôte.', 'Programs of the job still work on the host.'],
   ['L’instantané {} est là : vous pouvez revenir en arrière.', 'The snapshot {} is there: you can roll back.'],
   [
     'L’instantané {} est incomplet : il ne permet pas de revenir en arrière, et peut être supprimé.',
@@ -41,6 +96,7 @@ export const protectionSentences: readonly Pair[] = [
   ['au plus {} caractères dans toutes les commandes', 'at most {} characters in all commands'],
   ['le nom d’un stockage', 'the name of a storage'],
   ['L’instantané {} n’a pas pu être supprimé : {}', 'The snapshot {} could not be removed: {}'],
+  ['La sauvegarde {} n’a pas pu être supprimée : {}', 'The backup {} could not be removed: {}'],
   [
     'L’état du conteneur avant la mise à jour n’a pas pu être lu, et n’est comparé à rien : {}',
     'The state of the container before the upgrade could not be read, and is compared with nothing: {}',

@@ -51,7 +51,7 @@ sub load {
   for (split /\n/, read_lines("$CONFIGS/$id.conf")) {
     if (/^\[([^\]]+)\]\s*$/) { $part = $all->{snapshots}{$1} = {}; }
     elsif (/^#(.*)/) { $part->{description} = join "\n", $part->{description} // (), decoded($1); }
-    elsif (/^([a-z0-9_]+):\s*(.*?)\s*$/) { $part->{$1} = $2; }
+    elsif (/^(lxc\.[a-z0-9.]+|[a-z0-9_]+):\s*(.*?)\s*$/) { $part->{$1} = $2; }
   }
   return $all;
 }

@@ -32,8 +32,8 @@ sub begin {
   write_lines("$root/etc/hosts", '127.0.0.1 localhost', "127.0.1.1 $name");
   write_lines("$folder/config", "lxc.rootfs.path = dir:$root", "lxc.uts.name = $name", 'lxc.init.cmd = /sbin/rig-init',
     'lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed', 'lxc.autodev = 1', 'lxc.pty.max = 1024',
-    'lxc.apparmor.profile = unconfined', 'lxc.net.0.type = empty', 'lxc.signal.halt = SIGTERM',
-    "lxc.cgroup.dir.container = $cgroup/$id", "lxc.cgroup.dir.monitor = $cgroup-monitor/$id",
+    'lxc.apparmor.profile = unconfined', 'lxc.net.0.type = ' . ($config->{'lxc.net.0.type'} // 'empty'), 'lxc.signal.halt = SIGTERM',
+    "lxc.cgroup.dir.container = $cgroup/lxc/$id", "lxc.cgroup.dir.monitor = $cgroup-monitor/$id",
     "lxc.cgroup.dir.monitor.pivot = $cgroup-pivot", map { mounted($_, $own) } mount_points($config));
   system('lxc-start', '-n', $id, '-o', "/var/log/lxc-$id.log") == 0 or fail("startup for container '$id' failed\n");
 }

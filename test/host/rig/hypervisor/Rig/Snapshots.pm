@@ -89,8 +89,12 @@ sub remove_snapshot {
   });
 
   delayed($DELAY);
-  if (my $text = fault($id, 'delsnapshot-fail')) {
+  my $folder = "$Rig::Volumes::CONTENTS/$id/snapshots/$name";
+  my $text = fault($id, 'delsnapshot-fail');
+  if ($text || !-d $folder) {
     my $volume = 'pve/snap_' . lvm_name($layers[0]) . "_$name";
+    # A snapshot that was cut off early has no volumes.
+    $text ||= "lvremove snapshot '$volume' error:   Failed to find logical volume \"$volume\"";
     $text = "lvremove snapshot '$volume' error:   Logical volume $volume is used by another device." if $text eq '1';
     fail("$text\n") if !$force;
     print "$text\n";
@@ -98,7 +102,7 @@ sub remove_snapshot {
   for (grep { is_on($_, 'lvmthin') } @layers) {
     print '  Logical volume "snap_' . lvm_name($_) . qq{_$name" successfully removed.\n};
   }
-  system('rm', '-rf', "$Rig::Volumes::CONTENTS/$id/snapshots/$name");
+  system('rm', '-rf', $folder);
   changing($id, sub {
     my ($current, $snapshots) = @_;
     my $parent = delete($snapshots->{$name})->{parent};

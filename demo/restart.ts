@@ -1,0 +1,51 @@
+import { NOT_ALLOWED } from '../functions/restarts/restart-script.ts'
+import { whyNever } from '../functions/restarts/never.ts'
+import type { Place } from './place.ts'
+import { pause, type Program } from './process.ts'
+import { type Shell, wordsOf } from './sh.ts'
+
+const SYSTEMCTL = '/usr/bin/systemctl'
+const RESTART_MS = 400
+const FIRST_PID = 412
+
+/** The main processes of restarted services; each restart gives a new one. */
+const processes = new WeakMap<Place, Map<string, number>>()
+let lastPid = 20_000
+
+/** Returns the main process of a service, such as it is in lists and in the output of a restart. */
+export function mainPid(place: Place, service: string): number {
+  return processes.get(place)?.get(service) ?? FIRST_PID
+}
+
+/** Imitates `RESTART` for the services of a place that use replaced files; it has no other ones. */
+export function createRestart({ heard }: Shell): Program {
+  return async ([sudo = '', ...services], process) => {
+    const { place, stdout, signal } = process
+    const root = wordsOf(sudo)
+    if (root.length > 0 && (await heard([...root, '-l', SYSTEMCTL, 'restart'], process)).code !== 0) {
+      const line = `${process.user.name} ALL=(root) NOPASSWD: ${SYSTEMCTL}`
+      await stdout(`The sudo rule does not allow this. It lacks a program: ${line}\n`)
+      return NOT_ALLOWED
+    }
+    const forbidden = services.find((name) => whyNever(name) !== undefined)
+    if (forbidden !== undefined) {
+      await stdout(`${forbidden}: this service is never restarted alone. Nothing was restarted.\n`)
+      return 65
+    }
+    let code = 0
+    for (const service of services) {
+      if (!place.services?.some(({ name }) => name === service)) {
+        await stdout(`${service}: there is no such service (not-found)\n`)
+        code = 1
+        continue
+      }
+      await pause(RESTART_MS, signal)
+      const old = mainPid(place, service)
+      lastPid += 7
+      processes.set(place, new Map([...(processes.get(place) ?? []), [service, lastPid]]))
+      place.services = place.services.filter(({ name }) => name !== service)
+      await stdout(`${service}: main PID ${old} -> ${lastPid}, active\n`)
+    }
+    return code
+  }
+}

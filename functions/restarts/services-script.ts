@@ -1,0 +1,149 @@
+/** Seconds for a question to systemd, and for needrestart, which reads the programs of all processes. */
+const ASK_SECONDS = 10
+const NEEDRESTART_SECONDS = 20
+
+/**
+ * The part of an inspection that finds running programs whose code an upgrade has replaced, as section `services`: lines
+ * `<kind> <unit or program> <pid> <package or -> <file>`, at most 100, without spaces but in the file. Kinds: `service` (a
+ * unit that systemd says is active, without `.service`), `session` (the name of the user that is logged in), `process`
+ * (neither), `init` (process 1). The word `blind` is a line of its own where the account sees no processes of others.
+ * Where needrestart is installed, the services that it names are added, with `needrestart` as the file.
+ *
+ * It reads the maps of all processes of its own pid namespace at once: executable mappings of removed files of the
+ * system, at most eight of a process. A package is found by the path with and without `/usr`, and, because versions of a
+ * library may have other file names, by the shorter names of the library. It uses `section` of the inspection. The host
+ * helper contains this text: any change of it, even of a comment, needs a new `HELPER_VERSION`.
+ */
+export const SERVICES = `
+brief=
+! command -v timeout >/dev/null 2>&1 || brief='timeout -k 1 ${ASK_SECONDS}'
+# Lines \`unit <name>.service <main pid>\`.
+active_units() {
+  [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1 || return 0
+  set -f
+  set -- $($brief systemctl list-units --plain --no-legend --no-pager --full --type=service --state=active </dev/null |
+    awk '$1 ~ /^[A-Za-z0-9:_@\\\\][A-Za-z0-9:_.@\\\\-]*[.]service$/ && length($1) <= 198 { print $1 }' | head -n 1000)
+  set +f
+  [ "$#" = 0 ] || $brief systemctl show --no-pager -p Id,MainPID -- "$@" </dev/null | awk '
+    function tell() { if (id != "") print "unit", id, pid + 0; id = ""; pid = 0 }
+    /^Id=/ { id = substr($0, 4) } /^MainPID=/ { pid = substr($0, 9) } /^$/ { tell() } END { tell() }'
+}
+# Lines \`<kind> <name> <pid> <file>\`, from \`<pid>/maps:<mapping>\` and the units.
+users_of_files() {
+  awk '
+    function clean(text, most) { gsub(/[^!-~]/, "_", text); return text == "" ? "-" : substr(text, 1, most) }
+    function status_of(pid, file, line, count) {
+      name = "-"
+      parent = 0
+      file = "/proc/" pid "/status"
+      while (count++ < 20 && (getline line <file) > 0) {
+        if (line ~ /^Name:/) name = clean(substr(line, 7), 100)
+        if (line ~ /^PPid:/) { parent = substr(line, 7) + 0; break }
+      }
+      close(file)
+    }
+    # Of a hybrid hierarchy, the longer path counts.
+    function group_of(pid, file, line, path, part, count, at) {
+      unit = user = path = ""
+      file = "/proc/" pid "/cgroup"
+      while ((getline line <file) > 0) {
+        if (line !~ /^(0|[0-9]+:name=systemd):/) continue
+        sub(/^[0-9]+:[^:]*:/, "", line)
+        if (length(line) > length(path)) path = line
+      }
+      close(file)
+      count = split(path, part, "/")
+      for (at = 1; at <= count && unit == "" && user == ""; at++) {
+        if (part[at] == "user.slice") { user = part[at + 1]; gsub(/[^0-9]/, "", user); user = user == "" ? "-" : user }
+        if (part[at] in known) unit = part[at]
+      }
+    }
+    function ancestor_of(pid, steps) {
+      while (pid > 1 && steps++ < 30) {
+        if (pid in main) return main[pid]
+        status_of(pid)
+        pid = parent
+      }
+      return ""
+    }
+    function tell(pid, kind, called, at) {
+      sub(/[.]service$/, "", called)
+      if ((kind, called) in told) return
+      if (++number > 100) exit
+      told[kind, called] = 1
+      for (at = 1; at <= files[pid]; at++) print kind, called, pid, file[pid, at]
+    }
+    $1 == "unit" { known[$2] = 1; if ($3 > 1) main[$3] = $2; next }
+    {
+      pid = substr($0, 1, index($0, "/") - 1)
+      path = substr($0, index($0, " /") + 1)
+      sub(/ [(]deleted[)]$/, "", path)
+      gsub(/[^ -~]/, "?", path)
+      if (!(pid in files)) order[++count] = pid
+      file[pid, ++files[pid]] = substr(path, 1, 300)
+    }
+    END {
+      while ((getline line <"/etc/passwd") > 0) if (split(line, field, ":") > 2) account[field[3]] = field[1]
+      for (at = 1; at <= count && at <= 1000; at++) {
+        pid = order[at]
+        status_of(pid)
+        called = name
+        group_of(pid)
+        if (pid == 1) tell(pid, "init", called)
+        else if (called == "conmon") tell(pid, "process", called)
+        else if (pid in main) tell(pid, "service", main[pid])
+        else if (user != "") tell(pid, "session", user in account ? clean(account[user], 100) : "uid=" user)
+        else if (unit != "") tell(pid, "service", unit)
+        else if ((unit = ancestor_of(parent)) != "") tell(pid, "service", unit)
+        else tell(pid, "process", called)
+      }
+    }'
+}
+# The paths under which dpkg may know a file, the best first.
+known_paths='
+  function paths_of(file, paths, count, stem) {
+    if (file !~ /^[A-Za-z0-9\\/._+@:~%=,-]+$/) return 0
+    for (stem = file; ; sub(/[.][0-9]+$/, "", stem)) {
+      paths[++count] = stem
+      paths[++count] = stem ~ /^\\/usr\\// ? substr(stem, 5) : "/usr" stem
+      if (stem !~ /[.]so[.][0-9.]*[0-9][.][0-9]+$/ || count > 8) return count
+    }
+  }
+  function file_of(line) { sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", line); return line }'
+with_packages() {
+  found=$(cat)
+  {
+    printf '%s\\n' "$found" |
+      awk "$known_paths"'{ count = paths_of(file_of($0), paths); for (at = 1; at <= count; at++) print paths[at] }' |
+      sort -u | head -n 3000 | xargs -r dpkg-query -S -- | sed -n 's|^\\([a-z0-9][a-z0-9+.-]*\\)\\(:[a-z0-9-]*\\)\\{0,1\\}\\(, .*\\)\\{0,1\\}: \\(/.*\\)$|= \\1 \\4|p'
+    printf '%s\\n' "$found"
+  } | awk "$known_paths"'
+    function tell() { if (key != "") print key, owner == "" ? "-" : owner, path }
+    $1 == "=" { package[$3] = $2; next }
+    NF < 4 { next }
+    {
+      if ($1 " " $2 " " $3 != key) { tell(); key = $1 " " $2 " " $3; path = file_of($0); owner = "" }
+      if (owner != "") next
+      count = paths_of(file_of($0), paths)
+      for (at = 1; at <= count && owner == ""; at++) if (paths[at] in package) { owner = package[paths[at]]; path = file_of($0) }
+    }
+    END { tell() }'
+}
+named_by_needrestart() {
+  [ "$(id -u)" = 0 ] && command -v needrestart >/dev/null 2>&1 || return 0
+  \${brief:+timeout -k 1 ${NEEDRESTART_SECONDS}} needrestart -b -l -r l </dev/null |
+    sed -n 's/^NEEDRESTART-SVC: \\([A-Za-z0-9:_@\\\\][A-Za-z0-9:_.@\\\\-]*\\)[.]service$/service \\1 0 - needrestart/p' | head -n 100
+}
+outdated() {
+  [ "$(id -u)" = 0 ] || echo blind
+  own=$(stat -L -c %i /proc/self/ns/pid)
+  mapped=$(cd /proc && printf '%s/ns/pid\\n' [1-9]* | xargs -r stat -L -c '%i %n' -- |
+    sed -n "s|^\${own:--} \\([0-9]*\\)/ns/pid$|\\1/maps|p" |
+    xargs -r grep -s -a -H -m 8 -E '^[0-9a-f]+-[0-9a-f]+ ..x. .* /(usr|lib|lib32|lib64|libx32|bin|sbin|opt)/.* [(]deleted[)]$' | head -c 2000000)
+  {
+    [ -z "$mapped" ] || { active_units; printf '%s\\n' "$mapped"; } | users_of_files | with_packages
+    named_by_needrestart
+  } | awk '!(($1, $2) in told) { told[$1, $2] = 1; print }' | head -n 100 | cut -c 1-600
+}
+outdated 2>/dev/null | section services
+`

@@ -1,0 +1,194 @@
+import { rm } from 'node:fs/promises'
+import { beforeAll, expect, onTestFailed, onTestFinished, test } from 'vitest'
+import { freePort } from '../free-port.ts'
+import { randomOf, rounds, seedOf } from '../rounds.ts'
+import type { Random } from '../soak/random.ts'
+import { auditEntries } from './audit.ts'
+import { jobFolder } from './begun.ts'
+import { type Caller, signIn } from './client.ts'
+import { alike, hashes, keepHostFile } from './copies.ts'
+import { narrowAccount } from './narrow.ts'
+import { calls, callsOf, type Container, PHASES, type Phase, protectingAs } from './protecting.ts'
+import { snapshots, stateOf, versionOf } from './protecting.ts'
+import { jobFolders, jobProcesses } from './remains.ts'
+import { followOn } from './resuming.ts'
+import { type Account, inside, rig } from './rig.ts'
+import { newFolder, type Service, startService } from './service.ts'
+import { strike } from './striking.ts'
+
+const CONTAINERS: readonly Container[] = ['101', '102']
+/** The service accounts, each with how many points of a run are struck: 20 in all. */
+const ACCOUNTS = [
+  ['root', 7],
+  ['ops', 7],
+  ['narrow', 6],
+] as const satisfies [Account, number][]
+
+/** A round takes 40 s: two pauses, two looks and a rollback. On a busy machine it takes some times as long. */
+const PATIENCE_MS = 200_000 * rounds(1, 4)
+
+/** The latest moment of a strike: about as long as the phase lasts here, in ms. */
+const WITHIN_MS: Record<Phase, number> = {
+  protecting: 1_400,
+  measuring: 500,
+  upgrading: 2_500,
+  settling: 4_500,
+  comparing: 5_500,
+  rolling_back: 1_800,
+  pruning: 1_000,
+}
+/** The victim of a strike: the service with SIGKILL, all SSH sessions, or both. */
+const WAYS = ['kill', 'cut', 'both'] as const
+
+/** A snapshot of an earlier upgrade, which the next one removes. */
+const FORMER = 'panel-1600000000-aaaaaaaa'
+const LOST = ['rig-listener.service', 'tcp/7777']
+
+const seed = seedOf('test/host/protection-kills.test.ts', 'host')
+
+beforeAll(async () => {
+  await rig('reset')
+  await narrowAccount()
+  await rig('snapshot-delay', '1000')
+  await rig('pct-delay', '100')
+  await Promise.all(CONTAINERS.map(threaten))
+})
+
+async function threaten(id: Container): Promise<void> {
+  await rig('reset', id)
+  await rig('killer', id, 'on')
+  await rig('slow', '15', '100', id)
+  await rig('refresh', id)
+}
+
+/** A service that is killed and started again. */
+async function killable(account: Account) {
+  const [folder, port] = [await newFolder(), await freePort()]
+  const start = () => startService({ as: account, folder, port, isProtected: true })
+  let service = await start()
+  let work = Promise.resolve()
+  onTestFinished(async () => {
+    await work.catch(() => {})
+    await service.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+  return {
+    service: (): Service => service,
+    /** Kills it and waits until it is back. */
+    again(): Promise<void> {
+      work = work.then(async () => {
+        await service.kill()
+        service = await start()
+      })
+      return work
+    },
+  }
+}
+
+/** Which phases of which container are struck: each phase once, and those of a rollback where there is one. */
+function pointsOf(random: Random, count: number) {
+  const rolled = random.pick(['101', '102'])
+  const phases = new Set(random.shuffled(PHASES).slice(0, count))
+  const points = PHASES.filter((phase) => phases.has(phase)).map((phase) => ({
+    phase,
+    container: phase === 'rolling_back' ? rolled : random.pick(['101', '102']),
+    way: random.pick(WAYS),
+    afterMs: random.between(0, WITHIN_MS[phase]),
+  }))
+  const policies = CONTAINERS.map((id) => (id === rolled || random.chance(0.3) ? 'rollback' : 'ask'))
+  return { points, policies }
+}
+
+/** Starts a protected upgrade, and follows it over all that happens. */
+async function begin(caller: Caller, database: string, container: Container, on_failure: string, settle: number) {
+  const own = protectingAs(caller, container)
+  const policy = { on_failure, keep: 1, settle_seconds: settle }
+  const id = await own.begin(['rig-killer', 'rig-slow'], policy)
+  const hostFile = await keepHostFile(id, database)
+  return { container, own, id, on_failure, hostFile, live: followOn(caller, id), folder: await jobFolder(id, database) }
+}
+
+test.each(ACCOUNTS)(
+  'a protected run ends the same, whatever becomes of the service and of SSH, with the account %s',
+  async (account, count) => {
+    const random = randomOf(seed + ACCOUNTS.findIndex(([name]) => name === account))
+    onTestFailed(() => Promise.all(CONTAINERS.map(threaten)).then(() => {}))
+    const panel = await killable(account)
+    const { database } = panel.service()
+    const alice = await signIn(panel.service(), 'alice')
+    const told: string[] = []
+    for (let round = 0; round < rounds(1, 4); round += 1) {
+      const { points, policies } = pointsOf(random, count)
+      await Promise.all(CONTAINERS.map((id) => inside('host', `pct delsnapshot ${id} ${FORMER} 2>/dev/null || true`)))
+      await calls()
+      await Promise.all(CONTAINERS.map((id) => inside('host', `pct snapshot ${id} ${FORMER}`)))
+      const runs: Run[] = []
+      for (const [at, id] of CONTAINERS.entries())
+        runs.push(await begin(alice, database, id, policies[at] ?? 'ask', 5 + random.between(0, 3)))
+
+      const struck: string[] = []
+      const strikeAll = async ({ container, folder }: (typeof runs)[number]) => {
+        for (const { phase, way, afterMs } of points.filter((point) => point.container === container)) {
+          const met = await strike(folder, container, { blow: way === 'kill' ? 'nothing' : 'cut', phase, afterMs })
+          if (way !== 'cut') await panel.again()
+          struck.push(met)
+          told.push(`${way} ${afterMs} ms after ${phase} of ${container} (${met})`)
+        }
+      }
+      await Promise.all(runs.map(strikeAll))
+
+      expect(struck).toHaveLength(count)
+      for (const run of runs) await expectSame(alice, run)
+      const undo = async ({ own, id, on_failure }: Run) => {
+        if (on_failure === 'ask') expect(await own.rollBack(id)).toMatchObject({ outcome: 'rolled_back' })
+        expect(await own.forget(id)).toMatchObject({ status: 'success' })
+      }
+      await Promise.all(runs.map(undo))
+    }
+    console.info(`seed ${seed}, account ${account}: ${told.join('; ')}`)
+    await expect.poll(jobFolders, { timeout: 10_000 }).toBe('')
+    await expect.poll(jobProcesses, { timeout: 10_000 }).toEqual([])
+  },
+  PATIENCE_MS,
+)
+
+type Run = Awaited<ReturnType<typeof begin>>
+
+/** Expects of a run what it would have been without any strike. */
+async function expectSame(caller: Caller, { container, own, id, on_failure, hostFile, live }: Run): Promise<void> {
+  const isBack = on_failure === 'rollback'
+  const job = await own.ended(id)
+  const phases = [...PHASES.filter((phase) => isBack || phase !== 'rolling_back'), 'done']
+  expect(job).toMatchObject({
+    outcome: isBack ? 'rolled_back' : 'regressed',
+    status: 'success',
+    error_code: null,
+    exit_code: 0,
+    phase: 'done',
+    unprotected: null,
+    reason: null,
+    snapshot: { name: `panel-${id}`, kind: 'snapshot', present: true },
+  })
+  expect(job.regressions.map(({ name }) => name).sort()).toEqual(LOST)
+  expect(job.phases.map(({ phase }) => phase)).toEqual(phases)
+
+  const own_calls = [`snapshot ${container} panel-${id}`, ...(isBack ? [`rollback ${container} panel-${id}`] : [])]
+  expect(await callsOf(container)).toEqual([
+    `snapshot ${container} ${FORMER}`,
+    ...own_calls,
+    `delsnapshot ${container} ${FORMER}`,
+  ])
+  expect(await snapshots(container)).toEqual([`panel-${id}`])
+  expect(await inside('host', `pct config ${container} | grep ^lock: || true`)).toBe('')
+  expect(await versionOf('rig-killer', container)).toBe(isBack ? '1.0' : '2.0')
+  await expect.poll(() => stateOf('rig-listener', container), { timeout: 30_000 }).toBe(isBack ? 'active' : 'failed')
+  const ends = await auditEntries(caller, 'action=update_end')
+  expect(ends.filter(({ details }) => details?.job_id === id)).toHaveLength(1)
+
+  expect(await live.ended).toMatchObject({ type: 'update_done', data: { job_id: id } })
+  // A follower may miss a phase while the service is away, and hears the current one again when it is back.
+  const heard = live.phases().map((phase) => phases.indexOf(phase))
+  expect(heard).toEqual([...heard].sort((a, b) => a - b))
+  const four = await hashes(caller, id, { hostFile: await hostFile(), live: live.output() })
+  expect(four).toEqual(alike(four.host))
+}

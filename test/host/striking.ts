@@ -1,0 +1,58 @@
+import { rig } from './rig.ts'
+import type { Container, Phase } from './protecting.ts'
+
+/**
+ * Ends processes of a job: `runner`, its runner alone; `program`, the runner and the program below it; `all`, everything
+ * below the runner, with the steps of the hypervisor and what runs in the container, as when the power is cut. `cut` ends
+ * all SSH sessions, `nothing` nothing.
+ */
+export type Blow = 'runner' | 'program' | 'all' | 'cut' | 'nothing'
+
+interface Strike {
+  blow: Blow
+  phase: Phase
+  /** The time after the beginning of the phase, or of the lock. */
+  afterMs?: number
+  /** The lock of the container that is waited for within the phase: a step is then at work. */
+  lock?: string
+}
+
+/** Strikes a job of the host, whose folder is given, at a moment of a phase. Returns the phase in which it did. */
+export function strike(
+  folder: string,
+  id: Container,
+  { blow, phase, afterMs = 0, lock = '' }: Strike,
+): Promise<string> {
+  return rig('in', 'host', 'perl', '-e', STRIKE, folder, id, blow, phase, String(afterMs), lock)
+}
+
+const STRIKE = String.raw`use strict;
+my ($folder, $id, $blow, $phase, $after, $lock) = @ARGV;
+sub text { open my $file, "<", $_[0] or return ""; local $/; my $text = <$file>; return $text // "" }
+sub of_job { my ($path) = glob "/var/tmp/ops-panel-jobs-*/$folder/$_[0]"; return defined $path ? text($path) : "" }
+sub nap { select undef, undef, undef, $_[0] }
+my $tries = 0;
+sub await {
+  my ($what, $is_so) = @_;
+  until ($is_so->()) { nap(0.01); die "$what did not come: " . of_job("notes") if ++$tries > 9000 }
+}
+await("phase $phase", sub { of_job("notes") =~ /"phase":"$phase"/ });
+await("lock $lock", sub { text("/etc/pve/lxc/$id.conf") =~ /^lock: $lock$/m }) if $lock ne "";
+nap($after / 1000);
+if ($blow eq "cut") { system "pkill", "-KILL", "-f", "^sshd(-session)?: [^/]" }
+elsif ($blow ne "nothing") {
+  my ($runner) = split " ", of_job("process");
+  my %below;
+  for my $pid (map { m{(\d+)$} } glob "/proc/[0-9]*") {
+    push @{ $below{$1} }, $pid if text("/proc/$pid/stat") =~ /.*\) \S (\d+)/s;
+  }
+  # Parents come first: none of them sees its child end.
+  my @all = ($runner);
+  for (my $at = 0; $at < @all; $at++) {
+    last if $blow eq "runner" || $blow eq "program" && $at > 0;
+    push @all, @{ $below{ $all[$at] } // [] };
+  }
+  kill "KILL", @all;
+}
+my @phases = of_job("notes") =~ /"phase":"(\w+)"/g;
+print $phases[-1];`
