@@ -15,7 +15,7 @@ export default defineFunction({
   path: '/api/updates/jobs/:id/output',
   summary: 'The output of a job',
   description:
-    'Returns the output from a byte on, a mebibyte at most (less behind a function host), for clients that poll. `next_offset` is the offset of the next request, and `ended` means that nothing follows it. Output that retention has removed is skipped.',
+    'Returns the output from a byte on, a mebibyte at most (less behind a function host), for clients that poll. `next_offset` is the offset of the next request, and `ended` means that nothing follows it. An offset that a running job has not come to gets nothing until then. Output that retention has removed is skipped.',
   auth: 'user',
   rateLimit: READS,
   request: {

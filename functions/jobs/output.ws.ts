@@ -9,7 +9,7 @@ export default defineSocket({
   path: '/ws/updates/:jobId',
   summary: 'The output of a job, live',
   description:
-    'Sends the output of a job until the job ends. Signed-in users get it from byte `from` on, without a gap or a repeat; anonymous clients get it from now on. A job whose target is not `host`, `lxc:<id>` or `all` has no event.',
+    'Sends the output of a job until the job ends. Signed-in users get it from byte `from` on, without a gap or a repeat, also if a running job has not come to that byte yet; anonymous clients get it from now on. A job whose target is not `host`, `lxc:<id>` or `all` has no event.',
   auth: 'optional',
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {

@@ -86,6 +86,16 @@ function failureOf(code: number | null) {
   return known && fail(known)
 }
 
+/** A monotonic clock in milliseconds, and its pauses. */
+export interface Time {
+  now(): number
+  pause(ms: number, signal: AbortSignal): Promise<void>
+}
+const SYSTEM_TIME: Time = {
+  now: () => performance.now(),
+  pause: (ms, signal) => pause(ms, undefined, { signal }),
+}
+
 const AGAIN_MS = 2_000
 /** How long the containers that ran are waited for. */
 const CONTAINERS_MS = 300_000
@@ -94,19 +104,19 @@ const CONTAINERS_MS = 300_000
  * Waits until the host has another boot than `before`, and then until the containers run again that ran before. An open port
  * proves nothing: systemd ends the command and its connection long before the kernel goes.
  */
-export async function rebootEnd(before: string, host: Host, of: Concluding): Promise<Conclusion> {
+export async function rebootEnd(before: string, host: Host, of: Concluding, time = SYSTEM_TIME): Promise<Conclusion> {
   const { code, notes, answered, tell } = of
   const failure = failureOf(code)
   if (failure) return { lines: [], failure }
   const { ran, isUnlisted, asked } = readRebootNotes(notes)
-  const boot = await otherBoot(before, host, of, asked)
+  const boot = await otherBoot(before, host, { ...of, asked, time })
   if (boot === undefined) return { lines: [], failure: fail('reboot_missing') }
   await tell(`L’hôte a redémarré : ${before} → ${boot}.`)
   const lacking = 'La liste des conteneurs qui tournaient avant le redémarrage manque.'
   if (isUnlisted || asked === undefined) return warned([lacking])
   if (ran.length === 0) return { lines: [] }
   await tell('Attente des conteneurs qui tournaient…')
-  const missing = await missingAfter(ran, host, { ...of, answered })
+  const missing = await missingAfter(ran, host, { ...of, answered, time })
   if (!missing) return warned(['Après le redémarrage, la liste des conteneurs n’a pas pu être lue.'])
   const count = `Conteneurs de nouveau en marche : ${ran.length - missing.length} sur ${ran.length}.`
   return warned(missingLines(missing), [count])
@@ -121,18 +131,17 @@ function warned(warnings: string[], lines: readonly string[] = []): Conclusion {
 async function otherBoot(
   before: string,
   host: Host,
-  { code, signal, answered }: Concluding,
-  asked: number | undefined,
+  { code, signal, answered, asked, time }: Concluding & { asked: number | undefined; time: Time },
 ): Promise<string | undefined> {
-  const began = performance.now()
+  const began = time.now()
   for (;;) {
     const { boot, seconds } = await lookAtHost(host)
     answered()
     if (boot !== before) return boot
     const wasNeverAsked = code !== null && asked === undefined
     if (code === STILL_UP || wasNeverAsked || seconds - (asked ?? seconds) >= REBOOT_SECONDS) return undefined
-    if (performance.now() - began >= REBOOT_SECONDS * 1_000) return undefined
-    await pause(AGAIN_MS, undefined, { signal })
+    if (time.now() - began >= REBOOT_SECONDS * 1_000) return undefined
+    await time.pause(AGAIN_MS, signal)
   }
 }
 
@@ -143,9 +152,9 @@ async function otherBoot(
 async function missingAfter(
   ran: readonly Ran[],
   host: Host,
-  { signal, answered }: Pick<Concluding, 'signal' | 'answered'>,
+  { signal, answered, time }: Pick<Concluding, 'signal' | 'answered'> & { time: Time },
 ): Promise<readonly Ran[] | undefined> {
-  const began = performance.now()
+  const began = time.now()
   let missing: readonly Ran[] | undefined
   for (;;) {
     // A container that starts after this question is in the list after it.
@@ -156,8 +165,8 @@ async function missingAfter(
       const running = new Set(listed.flatMap(({ vmid, status }) => (status === 'running' ? [vmid] : [])))
       missing = ran.filter(({ vmid }) => !running.has(vmid))
     }
-    if (missing?.length === 0 || (listed && isLast) || performance.now() - began >= CONTAINERS_MS) return missing
-    await pause(AGAIN_MS, undefined, { signal })
+    if (missing?.length === 0 || (listed && isLast) || time.now() - began >= CONTAINERS_MS) return missing
+    await time.pause(AGAIN_MS, signal)
   }
 }
 

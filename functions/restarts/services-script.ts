@@ -118,7 +118,7 @@ with_packages() {
       sort -u | head -n 3000 | xargs -r dpkg-query -S -- | sed -n 's|^\\([a-z0-9][a-z0-9+.-]*\\)\\(:[a-z0-9-]*\\)\\{0,1\\}\\(, .*\\)\\{0,1\\}: \\(/.*\\)$|= \\1 \\4|p'
     printf '%s\\n' "$found"
   } | awk "$known_paths"'
-    function tell() { if (key != "") print key, owner == "" ? "-" : owner, path }
+    function tell() { if (key != "") print key, (owner == "" ? "-" : owner), path }
     $1 == "=" { package[$3] = $2; next }
     NF < 4 { next }
     {

@@ -4,14 +4,15 @@ import * as z from 'zod'
 const text = z.string()
 
 /**
- * The facts that a target tells of itself: the boot id and the pid namespace that a process of it sees, its addresses, and the pid
- * namespaces of the containers in it. `container`: the number of an LXC container, null for another kind. `engine`:
- * whether a container engine, such as Docker, made the namespace.
+ * The facts that a target tells of itself: the boot id and the pid namespace that a process of it sees, its addresses,
+ * those of the bridges of engines in it, and the pid namespaces of the containers in it. `container`: the number of an
+ * LXC container, null for another kind. `engine`: whether a container engine, such as Docker, made the namespace.
  */
 const TargetFacts = z.object({
   boot: text,
   namespace: text,
   addresses: z.array(text),
+  bridges: z.array(text),
   inner: z.array(z.object({ namespace: text, container: text.nullable(), engine: z.boolean() })),
 })
 export type TargetFacts = z.infer<typeof TargetFacts>
@@ -35,7 +36,7 @@ export const InstanceFacts = z.object({
 })
 export type InstanceFacts = z.infer<typeof InstanceFacts>
 
-/** Engines make bridges with the same addresses in every place, so the address of one says nothing. */
+/** Engines make bridges with the same addresses in every place: the address of one says something only to what runs there. */
 const BRIDGE = /^(docker|br-[0-9a-f]|podman|cni|virbr|lxcbr|lxdbr|veth)/
 /** Lines of one target. */
 const MOST_LINES = 1_000
@@ -44,6 +45,7 @@ const MOST_LINES = 1_000
 export function targetFactsOf(lines: readonly string[]): TargetFacts | undefined {
   let place: { boot: string; namespace: string } | undefined
   const addresses = new Set<string>()
+  const bridges = new Set<string>()
   const inner = new Map<string, TargetFacts['inner'][number]>()
   for (const line of lines.slice(0, MOST_LINES)) {
     const [word, first = '', second = ''] = line.split(' ')
@@ -53,13 +55,13 @@ export function targetFactsOf(lines: readonly string[]): TargetFacts | undefined
       if (/^[0-9a-f-]{36}$/.test(first) && own !== undefined) place = { boot: first, namespace: own }
     } else if (word === 'address') {
       const [address = ''] = first.split('/')
-      if (isIP(address) !== 0 && !BRIDGE.test(second)) addresses.add(address)
+      if (isIP(address) !== 0) (BRIDGE.test(second) ? bridges : addresses).add(address)
     } else if (word === 'inner') {
       const own = namespace(first)
       if (own !== undefined) inner.set(own, { namespace: own, ...containerOf(line.slice(line.indexOf('/'))) })
     }
   }
-  return place && { ...place, addresses: [...addresses], inner: [...inner.values()] }
+  return place && { ...place, addresses: [...addresses], bridges: [...bridges], inner: [...inner.values()] }
 }
 
 /** Reads a control group: `/lxc/105/ns/system.slice/docker-….scope`, `/lxc.payload.105`, `/docker/…`. */

@@ -104,13 +104,15 @@ function placesOf({ boot, namespace }: InstanceFacts, targets: ReadonlyMap<strin
   return seen?.engine && boot === host?.boot ? [{ target: allowed, engine: true }] : []
 }
 
-/** Finds the targets that have an address. That of a loopback interface belongs to the place of the panel itself. */
+/** Finds the targets that have an address. That of a loopback interface or of a bridge belongs to the place of the panel. */
 function targetsAt(
   address: string,
   own: readonly string[],
   targets: ReadonlyMap<string, TargetFacts>,
 ): readonly string[] {
   if (isLoopback(address)) return own
+  const here = own.filter((target) => targets.get(target)?.bridges.includes(address))
+  if (here.length > 0) return here
   return [...targets].flatMap(([target, { addresses }]) => (addresses.includes(address) ? [target] : []))
 }
 

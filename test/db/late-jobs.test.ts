@@ -40,7 +40,7 @@ test('a late job of a run takes its turn when all jobs before it in that run hav
   expect(await turns('1', '2', '3', '4', 'single')).toEqual(['4', 'single'])
   await end(web)
   expect(await turns('1', '3', '2')).toEqual(['2'])
-  // One that ends without its turn, such as a cancelled one, holds nobody up.
+  // A job that ends without its turn, such as a cancelled one, holds nobody up.
   await end(panel)
   expect(await turns('1')).toEqual([])
   await end({ id: '2', epoch: 1 })

@@ -283,7 +283,7 @@ test('a job that runs alone waits for all that work, and comes before all that w
   const waiting = turn('waiting')
   const reboot = await recordJob(db, 'reboot', { kind: 'reboot', queue: '*' })
   const rebooted = turn('reboot')
-  await recordJob(db, 'late', { kind: 'check', queue: '' })
+  await recordJob(db, 'late', { kind: 'check', queue: '', target: 'lxc:101' })
   const late = turn('late')
   await recordJob(db, 'other', { queue: 'container/101' })
   const other = turn('other')

@@ -88,9 +88,11 @@ test('a line of another form is left out, and no line gives a name that a script
     ['$(id)', 'reboot'],
     ['ssh', 'service'],
   ])
+  const word = fc.oneof(fc.constantFrom('service', 'session', 'init', '-', '12', 'ssh'), fc.string({ maxLength: 30 }))
+  const anyLine = fc.array(word, { minLength: 4, maxLength: 6 }).map((words) => words.join(' '))
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 200 }), (lines) => {
-      for (const one of outdatedOf(lines, 'host')) {
+    fc.property(word, anyLine, (name, line) => {
+      for (const one of outdatedOf([`service ${name} 12 libc6 /usr/lib/a.so`, line], 'host')) {
         expect(one.restart !== 'service' || isServiceName(one.name)).toBe(true)
         expect(one.reason.length).toBeLessThanOrEqual(200)
       }

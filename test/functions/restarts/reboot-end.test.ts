@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Concluding } from '../../../jobs/jobs.ts'
-import { lookAtHost, readRebootNotes, rebootEnd } from '../../../functions/restarts/reboot-end.ts'
+import { lookAtHost, readRebootNotes, rebootEnd, type Time } from '../../../functions/restarts/reboot-end.ts'
 import { LOOK_MARK } from '../../../functions/restarts/reboot-script.ts'
 import { speakFrench } from '../../../runtime/input.ts'
 import type { Output } from '../../../ssh/channel.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import type { Host } from '../../../ssh/host.ts'
-
-// The fake time does not move the timers of this module.
-vi.mock('node:timers/promises', async (original) => ({
-  ...(await original<object>()),
-  setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
-}))
 
 const BEFORE = '5f0c1b4e-3f0a-4f0e-9c0e-2b7a1d6c8e90'
 const AFTER = '9a1d2c3b-0000-4f0e-9c0e-2b7a1d6c8e90'
@@ -28,9 +22,9 @@ function hostOf({
   guests?: (ms: number) => string
   list?: (ms: number) => string | undefined
 } = {}): Host {
-  const began = performance.now()
+  const began = time.now()
   const exec = async (command: readonly string[]): Promise<Output> => {
-    const ms = performance.now() - began
+    const ms = time.now() - began
     const seconds = ASKED + 5 + Math.floor(ms / 1_000)
     const id = boot(ms)
     const text =
@@ -48,23 +42,26 @@ async function endOf(host: Host, of: Partial<Concluding> = {}) {
   const told: string[] = []
   const signal = new AbortController().signal
   const given = { id: 'job', code: null, notes: NOTES, settings: undefined, signal, answered: () => {}, ...of }
-  const began = performance.now()
-  const end = rebootEnd(BEFORE, host, { ...given, tell: async (line) => void told.push(line) })
-  end.catch(() => {})
-  const state = { done: false }
-  void end.then(
-    () => (state.done = true),
-    () => (state.done = true),
-  )
-  while (!state.done) await vi.advanceTimersByTimeAsync(1_000)
-  return { end: await end, told, seconds: Math.round((performance.now() - began) / 1_000) }
+  const end = await rebootEnd(BEFORE, host, { ...given, tell: async (line) => void told.push(line) }, time)
+  return { end, told, seconds: Math.round(time.now() / 1_000) }
 }
+
+/** A clock that its pauses alone move. */
+function movedTime(): Time {
+  let now = 0
+  return {
+    now: () => now,
+    async pause(ms) {
+      now += ms
+    },
+  }
+}
+let time = movedTime()
 
 beforeEach(() => {
   speakFrench()
-  vi.useFakeTimers()
+  time = movedTime()
 })
-afterEach(() => vi.useRealTimers())
 
 test('another boot with all containers is a success at once', async () => {
   const { end, told, seconds } = await endOf(hostOf())

@@ -155,6 +155,26 @@ test('the proxy, the libSQL server and the way to the host are found by their ad
   expect(ofPanel(await all.found('host'))).toMatchObject([{ severity: 'info' }])
 })
 
+test('a proxy beside the engine in which the panel runs is found by the address of the engine’s bridge', async () => {
+  const { boot, namespace } = await here()
+  const inner = `inner pid:[${namespace}] /docker/${'0a'.repeat(32)}`
+  const packages = ['nginx']
+  const all = await standingApp(
+    {
+      host: { standing: [`place ${boot} pid:[1]`, 'address 172.17.0.1/16 docker0'], packages },
+      'lxc:105': { standing: [`place ${OTHER} pid:[2]`, inner, 'address 172.17.0.1/16 docker0'], packages },
+    },
+    { PANEL_TRUSTED_PROXIES: '172.16.0.0/12' },
+  )
+  const headers = { 'x-forwarded-for': '198.51.100.4' }
+  await all.app.app.request('/api/updates/checks', { headers }, { peer: { address: '172.17.0.1', encrypted: false } })
+  await all.look()
+  await all.note()
+
+  expect(ofPanel(await all.found('lxc:105'))).toMatchObject([{ severity: 'warning', packages: ['nginx'] }])
+  expect(ofPanel(await all.found('host'))).toMatchObject([{ severity: 'info' }])
+})
+
 test('a server on the loopback is in the place of the panel', async () => {
   const { place } = await here()
   const all = await standingApp({ host: host(), 'lxc:105': { standing: [place], packages: ['nginx'] } })
