@@ -1,6 +1,6 @@
 import { dpkgLines, fetchLines, fixLines, isTooSmall, isUpgraded, updateLines } from './apt-output.ts'
 import type { Place } from './place.ts'
-import { outdateBy } from './outdated.ts'
+import { outdateBy } from './services.ts'
 import { chosen, planOf } from './plan.ts'
 import { fail, type Machine, type Process, pause } from './process.ts'
 import { breakBy } from './protection/vitals.ts'

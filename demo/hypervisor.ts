@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { startAfresh } from './outdated.ts'
+import { startAfresh } from './services.ts'
 import type { Place } from './place.ts'
 
 /** The limits of a container and its approximate use of them. */

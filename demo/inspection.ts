@@ -1,13 +1,13 @@
+import { ownPlace } from '../platform/program.ts'
 import { listed } from './apt.ts'
 import { unmetLines } from './apt-output.ts'
 import { BOOKWORM, hasApt, type Place } from './place.ts'
 import { downloadOf, type Extent, operationLine, planOf } from './plan.ts'
 import type { Process, Program } from './process.ts'
 import { addressesOf } from './repositories.ts'
-import { mainPid } from './restart.ts'
+import { mainPid } from './services.ts'
 import { type Shell, wordsOf } from './sh.ts'
 import { installed, installedLine, offeredLine, simulation } from './simulation.ts'
-import { standingLines } from './standing.ts'
 
 const BLOCK = 4096
 const PLENTY = { size: 32 * 2 ** 30, free: 19 * 2 ** 30 }
@@ -102,4 +102,15 @@ export function diskLines({ id, disk = PLENTY, cached = 0 }: Place): string[] {
   // A file system of its own for each place, as the number in `stat -f`.
   const number = Buffer.from(id).toString('hex')
   return [...['/', '/usr', '/var', '/boot', 'archives'].map((name) => `${name} ${space} ${number}`), `cached ${cached}`]
+}
+
+/**
+ * Imitates `STANDING`: each place has a boot id and a pid namespace of its own, except for the one where the panel of the
+ * demo is said to run, which has those of this process.
+ */
+async function standingLines({ id, hasPanel = false }: Place): Promise<string[]> {
+  const own = hasPanel ? await ownPlace() : undefined
+  const number = id === 'host' ? 1 : Number(id)
+  const boot = own?.boot ?? `5b1d7c2e-0000-4000-8000-${String(number).padStart(12, '0')}`
+  return [`place ${boot} pid:[${own?.namespace ?? number}]`, `address 10.0.0.${number % 250}/24 eth0`]
 }

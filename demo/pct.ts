@@ -1,5 +1,5 @@
 import { ROOT } from './account.ts'
-import { startAfresh } from './outdated.ts'
+import { startAfresh } from './services.ts'
 import type { Place } from './place.ts'
 import { type Exit, fail, type Process, pause } from './process.ts'
 import { config, ON_SNAPSHOTS, refusedName, SNAPSHOT_USAGES } from './protection/pct-snapshots.ts'

@@ -1,21 +1,11 @@
 import { NOT_ALLOWED } from '../functions/restarts/restart-script.ts'
 import { whyNever } from '../functions/restarts/never.ts'
-import type { Place } from './place.ts'
 import { pause, type Program } from './process.ts'
+import { mainPid, restartService } from './services.ts'
 import { type Shell, wordsOf } from './sh.ts'
 
 const SYSTEMCTL = '/usr/bin/systemctl'
 const RESTART_MS = 400
-const FIRST_PID = 412
-
-/** The main processes of restarted services; each restart gives a new one. */
-const processes = new WeakMap<Place, Map<string, number>>()
-let lastPid = 20_000
-
-/** Returns the main process of a service, such as it is in lists and in the output of a restart. */
-export function mainPid(place: Place, service: string): number {
-  return processes.get(place)?.get(service) ?? FIRST_PID
-}
 
 /** Imitates `RESTART` for the services of a place that use replaced files; it has no other ones. */
 export function createRestart({ heard }: Shell): Program {
@@ -41,10 +31,7 @@ export function createRestart({ heard }: Shell): Program {
       }
       await pause(RESTART_MS, signal)
       const old = mainPid(place, service)
-      lastPid += 7
-      processes.set(place, new Map([...(processes.get(place) ?? []), [service, lastPid]]))
-      place.services = place.services.filter(({ name }) => name !== service)
-      await stdout(`${service}: main PID ${old} -> ${lastPid}, active\n`)
+      await stdout(`${service}: main PID ${old} -> ${restartService(place, service)}, active\n`)
     }
     return code
   }

@@ -25,6 +25,18 @@ export interface TestNode {
 /** Answers in place of the hypervisor when it returns true. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => boolean
 
+/** An answer without an end. */
+export const endless: Behaviour = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const chunk = Buffer.alloc(256 * 1024, ' ')
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more)
+  more()
+  return true
+}
+
 interface Task {
   lines: string[]
   /** Undefined while it runs. */

@@ -1,4 +1,4 @@
-import { startAfresh } from '../outdated.ts'
+import { startAfresh } from '../services.ts'
 import type { Place } from '../place.ts'
 import { fail, type Process, pause } from '../process.ts'
 import { restoreBackup } from './backups.ts'

@@ -21,7 +21,7 @@ export function inContainer(id: string, command: Command): Command {
  * too long.
  */
 export async function listContainers(
-  host: Host,
+  host: Pick<Host, 'exec'>,
   options: Pick<ExecOptions, 'timeoutMs' | 'user'> = {},
 ): Promise<Container[]> {
   return parseContainers(

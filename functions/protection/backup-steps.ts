@@ -1,8 +1,3 @@
-/** Seconds between two requests to vzdump to stop. */
-const STOP_SECONDS = 4
-/** Requests to stop: at the fourth one, the tools of Proxmox VE kill their worker, which then cleans nothing up. */
-const STOPS = 3
-
 /**
  * The Perl functions of `PROTECTED` for backups: vzdump makes an archive, `pct restore` makes the container anew from it,
  * and `pvesm free` or rm removes it. They follow the functions of `PROTECTION_STEPS`.
@@ -31,51 +26,6 @@ sub may_run {
 sub lacking { my $user = getpwuid($<) // 'the account'; return "the sudo rule lacks a program: $user ALL=(root) NOPASSWD: $_[0]" }
 # The reason of a failure, in the words of vzdump or of another tool.
 sub reason_of { my ($text, $code) = @_; return last_line($text =~ /^ERROR: (.+)$/m ? $1 : $text) || "exit code $code" }
-
-# Runs a program in a session of its own, with a file as its output, and shows the file as it grows. With a pipe, the tools
-# of Proxmox VE would stop half-way when this program is killed. With a function, which gets each line, the program is
-# asked to stop when the job is cancelled. Returns the exit code and the output.
-sub follow {
-  my ($each, @command) = @_;
-  open my $file, '+>', undef or return (71, "a temporary file: $!");
-  open my $reader, '<', '/proc/self/fd/' . fileno $file or return (71, "a temporary file: $!");
-  pipe(my $nothing, my $never) or return (71, "pipe: $!");
-  my $pid = fork;
-  return (71, "fork: $!") if !defined $pid;
-  if ($pid == 0) {
-    $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
-    POSIX::setsid();
-    open STDIN, '<&', $nothing and open STDOUT, '>&', $file and open STDERR, '>&', $file or POSIX::_exit(71);
-    exec { $command[0] } @command;
-    print STDERR "$command[0]: $!\n";
-    POSIX::_exit(127);
-  }
-  my ($text, $line, $code, $stops, $next) = ('', '', undef, 0, 0);
-  until (defined $code) {
-    select undef, undef, undef, 0.1;
-    $code = $? & 127 ? 128 + ($? & 127) : $? >> 8 if waitpid($pid, 1) == $pid;
-    while (sysread $reader, my $bytes, 65536) {
-      print $bytes;
-      keep(262144, \$text, $bytes);
-      next if !$each;
-      $line .= $bytes;
-      $each->($1) while $line =~ s/\A([^\n]*)\n//;
-      $line = '' if length $line > 65536;
-    }
-    next if defined $code || !$cancelled || !$each || $stops == ${STOPS} || uptime() < $next;
-    ($stops, $next) = ($stops + 1, uptime() + ${STOP_SECONDS});
-    stop($pid);
-  }
-  return ($code, $text);
-}
-# Asks a program that follow has started to stop. An account with a sudo rule may not signal root's processes, so apt-get
-# does it, which the rule allows, as when a job is cancelled.
-sub stop {
-  my ($pid) = @_;
-  return kill 'TERM', $pid if $access eq 'root';
-  mkdir "$folder/lists";
-  run({ seconds => 10, most => 4096 }, 'sudo', '-n', '/usr/bin/apt-get', '-o', "Dir::State::Lists=$folder/lists", '-o', "APT::Update::Pre-Invoke::=kill -s TERM $pid; exit 1", 'update');
-}
 
 # Makes a backup on the storage, or where vzdump would make one, and returns its location. Nothing is returned when the
 # job is cancelled meanwhile. The archive is noted when it is begun: it has its name only when it is whole.

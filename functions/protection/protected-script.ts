@@ -1,7 +1,6 @@
 import { API_STEPS } from './api-steps.ts'
 import { BACKUP_STEPS } from './backup-steps.ts'
 import { HEALTH } from './health-script.ts'
-import { perlText } from './perl-text.ts'
 import { PROTECTION_STEPS } from './protection-steps.ts'
 import { FORGET, ROOM, STATE, UNLOCK } from './step-scripts.ts'
 
@@ -16,6 +15,9 @@ export const REFUSED = 69
 /** Seconds between two looks at what has become worse; less after a shorter pause. */
 const AGAIN_SECONDS = 10
 
+/** The line that ends a text within a program. */
+const END = 'OPS_PANEL_TEXT'
+
 /** The scripts that the host runs where it has no host helper, which has its own. */
 const TEXTS = [
   perlText('health_text', HEALTH),
@@ -24,6 +26,17 @@ const TEXTS = [
   perlText('unlock_text', UNLOCK),
   perlText('forget_text', FORGET),
 ].join('')
+
+/**
+ * Returns the Perl statement that sets a variable to a text, as it is. Throws a RangeError for a text that does not end
+ * with a line end, for one with the line that would end it early, and for one with a carriage return, which Perl may
+ * leave out.
+ */
+export function perlText(variable: string, text: string): string {
+  if (!text.endsWith('\n') || text.includes('\r') || `\n${text}`.includes(`\n${END}\n`))
+    throw new RangeError(`this text cannot be the variable ${variable}`)
+  return `my $${variable} = <<'${END}';\n${text}${END}\n`
+}
 
 /**
  * `PROTECTED <task> <access> <id> <name> <policy> <look> <command>…`, in Perl. `<policy>` and `<look>` are lists, with their
@@ -116,15 +129,10 @@ sub snapshot {
 sub upgrade {
   my $pid = fork;
   return 71 if !defined $pid;
-  if ($pid == 0) {
-    $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
-    exec { $_[0] } @_;
-    print STDERR "$_[0]: $!\n";
-    POSIX::_exit(127);
-  }
+  become(@_) if $pid == 0;
   # A signal interrupts the call.
   until (waitpid($pid, 0) == $pid) { return 71 if $! != 4 }
-  return $? & 127 ? 128 + ($? & 127) : $? >> 8;
+  return code_of($?);
 }
 # What is worse in two looks, and what in one of them alone.
 sub compare {

@@ -10,6 +10,11 @@ const START_SECONDS = 120
 /** Seconds until the service must have answered a question. */
 const ANSWER_SECONDS = 40
 
+/** Seconds between two requests to vzdump to stop. */
+const STOP_SECONDS = 4
+/** Requests to stop: at the fourth one, the tools of Proxmox VE kill their worker, which then cleans nothing up. */
+const STOPS = 3
+
 /**
  * The Perl functions of `PROTECTED`: its arguments, its notes, looks at the container, and the steps of the hypervisor.
  *
@@ -65,22 +70,32 @@ sub last_line { my ($last) = grep { /\S/ } reverse split /\n/, $_[0]; $last = su
 # Keeps the beginning and the end of a long text.
 sub keep { my ($most, $text, $bytes) = @_; $$text .= $bytes; substr($$text, $most / 2, length($$text) - $most) = '' if length $$text > $most }
 
-# Runs a command in a session of its own, with a pipe as its input: root in a container could change the host's /dev/null.
-# Returns its exit code, or -1 after the time limit, and its last output. A look ends when the job is cancelled.
+# Becomes the command. The signals that this program catches end it as usual.
+sub become {
+  $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
+  exec { $_[0] } @_;
+  print STDERR "$_[0]: $!\n";
+  POSIX::_exit(127);
+}
+sub code_of { my ($status) = @_; return $status & 127 ? 128 + ($status & 127) : $status >> 8 }
+# Starts a command in a session of its own, with a pipe as its input: root in a container could change the host's /dev/null.
+# Returns its process and the other end of the pipe, which stays open as long as the caller keeps it; nothing after a failure.
+sub spawn {
+  my ($output, @command) = @_;
+  pipe(my $nothing, my $never) or return;
+  defined(my $pid = fork) or return;
+  return ($pid, $never) if $pid;
+  POSIX::setsid();
+  open STDIN, '<&', $nothing and open STDOUT, '>&', $output and open STDERR, '>&', $output or POSIX::_exit(71);
+  become(@command);
+}
+# Runs a command. Returns its exit code, or -1 after the time limit, and its last output. A look ends when the job is
+# cancelled.
 sub run {
   my ($how, @command) = @_;
-  pipe(my $from, my $to) && pipe(my $nothing, my $never) or return (71, "pipe: $!");
-  my $pid = fork;
-  return (71, "fork: $!") if !defined $pid;
-  if ($pid == 0) {
-    $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
-    POSIX::setsid();
-    open STDIN, '<&', $nothing and open STDOUT, '>&', $to and open STDERR, '>&', $to or POSIX::_exit(71);
-    exec { $command[0] } @command;
-    print STDERR "$command[0]: $!\n";
-    POSIX::_exit(127);
-  }
-  close $_ for $to, $nothing;
+  pipe(my $from, my $to) or return (71, "pipe: $!");
+  my ($pid, $never) = spawn($to, @command) or return (71, "the command cannot be started: $!");
+  close $to;
   my ($text, $code, $open, $until) = ('', undef, 1, uptime() + $how->{seconds});
   while ($open || !defined $code) {
     my $ready = '';
@@ -92,11 +107,46 @@ sub run {
     }
     # A process that the command leaves behind may hold the pipe for ever.
     elsif (defined $code) { last }
-    if (!defined $code && waitpid($pid, 1) == $pid) { $code = $? & 127 ? 128 + ($? & 127) : $? >> 8; $until = uptime() + 1 }
+    if (!defined $code && waitpid($pid, 1) == $pid) { ($code, $until) = (code_of($?), uptime() + 1) }
     last if defined $code && uptime() > $until;
     if (!defined $code && (uptime() > $until || $cancelled && $how->{look})) { kill 'KILL', -$pid; return (-1, $text) }
   }
   return ($code, $text);
+}
+
+# Runs a program in a session of its own, with a file as its output, and shows the file as it grows. With a pipe, the tools
+# of Proxmox VE would stop half-way when this program is killed. With a function, which gets each line, the program is
+# asked to stop when the job is cancelled. Returns the exit code and the output.
+sub follow {
+  my ($each, @command) = @_;
+  open my $file, '+>', undef or return (71, "a temporary file: $!");
+  open my $reader, '<', '/proc/self/fd/' . fileno $file or return (71, "a temporary file: $!");
+  my ($pid, $never) = spawn($file, @command) or return (71, "the command cannot be started: $!");
+  my ($text, $line, $code, $stops, $next) = ('', '', undef, 0, 0);
+  until (defined $code) {
+    select undef, undef, undef, 0.1;
+    $code = code_of($?) if waitpid($pid, 1) == $pid;
+    while (sysread $reader, my $bytes, 65536) {
+      print $bytes;
+      keep(262144, \$text, $bytes);
+      next if !$each;
+      $line .= $bytes;
+      $each->($1) while $line =~ s/\A([^\n]*)\n//;
+      $line = '' if length $line > 65536;
+    }
+    next if defined $code || !$cancelled || !$each || $stops == ${STOPS} || uptime() < $next;
+    ($stops, $next) = ($stops + 1, uptime() + ${STOP_SECONDS});
+    stop($pid);
+  }
+  return ($code, $text);
+}
+# Asks a program that follow has started to stop. An account with a sudo rule may not signal root's processes, so apt-get
+# does it, which the rule allows, as when a job is cancelled.
+sub stop {
+  my ($pid) = @_;
+  return kill 'TERM', $pid if $access eq 'root';
+  mkdir "$folder/lists";
+  run({ seconds => 10, most => 4096 }, 'sudo', '-n', '/usr/bin/apt-get', '-o', "Dir::State::Lists=$folder/lists", '-o', "APT::Update::Pre-Invoke::=kill -s TERM $pid; exit 1", 'update');
 }
 
 sub allowed { return ($access eq 'rule' ? ('sudo', '-n') : (), @_) }

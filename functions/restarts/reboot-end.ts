@@ -17,6 +17,8 @@ import {
 } from './reboot-script.ts'
 import { NOT_ALLOWED } from './restart-script.ts'
 
+type Asked = Pick<Host, 'exec'>
+
 /**
  * The present boot of the host, as it tells it. `seconds` is its time since 1970; `started` is whether the hypervisor has started
  * the guests that start with the host.
@@ -34,7 +36,7 @@ export type HostLook = z.infer<typeof HostLook>
 const LOOK_MS = 20_000
 
 /** Asks the host for its name and boot, and whether a backup runs. Rejects with an SshError. */
-export async function lookAtHost(host: Host, user?: number): Promise<HostLook> {
+export async function lookAtHost(host: Asked, user?: number): Promise<HostLook> {
   const command = script(LOOK, 'ops-panel-boot')
   const text = succeeded(await host.exec(command, { timeoutMs: LOOK_MS, ...(user !== undefined && { user }) }))
   const lines = text.split('\n').map((line) => line.trim())
@@ -104,7 +106,7 @@ const CONTAINERS_MS = 300_000
  * Waits until the host has another boot than `before`, and then until the containers run again that ran before. An open port
  * proves nothing: systemd ends the command and its connection long before the kernel goes.
  */
-export async function rebootEnd(before: string, host: Host, of: Concluding, time = SYSTEM_TIME): Promise<Conclusion> {
+export async function rebootEnd(before: string, host: Asked, of: Concluding, time = SYSTEM_TIME): Promise<Conclusion> {
   const { code, notes, answered, tell } = of
   const failure = failureOf(code)
   if (failure) return { lines: [], failure }
@@ -130,7 +132,7 @@ function warned(warnings: string[], lines: readonly string[] = []): Conclusion {
 /** Returns the id of another boot than `before`; undefined when there is none in time. */
 async function otherBoot(
   before: string,
-  host: Host,
+  host: Asked,
   { code, signal, answered, asked, time }: Concluding & { asked: number | undefined; time: Time },
 ): Promise<string | undefined> {
   const began = time.now()
@@ -151,7 +153,7 @@ async function otherBoot(
  */
 async function missingAfter(
   ran: readonly Ran[],
-  host: Host,
+  host: Asked,
   { signal, answered, time }: Pick<Concluding, 'signal' | 'answered'> & { time: Time },
 ): Promise<readonly Ran[] | undefined> {
   const began = time.now()
@@ -170,7 +172,7 @@ async function missingAfter(
   }
 }
 
-async function startedAll(host: Host): Promise<boolean> {
+async function startedAll(host: Asked): Promise<boolean> {
   try {
     return (await lookAtHost(host)).started
   } catch (error) {
@@ -180,7 +182,7 @@ async function startedAll(host: Host): Promise<boolean> {
 }
 
 /** The container tool lists nothing before the hypervisor's own services have started. */
-async function listedNow(host: Host): Promise<Container[] | undefined> {
+async function listedNow(host: Asked): Promise<Container[] | undefined> {
   try {
     return await listContainers(host, { timeoutMs: LOOK_MS })
   } catch (error) {

@@ -8,8 +8,8 @@ import { OWNER_ERRORS, requireOwner } from '../auth/job-owner.ts'
 import { findUpdateJob } from '../jobs/job-record.ts'
 import { defineFunction, fail } from '../services.ts'
 import { parseTarget } from '../hypervisor/target.ts'
+import { lossesOf } from '../protection/archive.ts'
 import { protectedRunOf } from '../protection/run-record.ts'
-import { lossesOf } from './lost-volumes.ts'
 import { rollbackJob } from './rollback-job.ts'
 
 /** The host is asked for the volumes of a container whose backup is to be restored. */

@@ -5,7 +5,7 @@ import { readInstances } from '../../db/standing.ts'
 import { standingOf } from '../../functions/restarts/standing.ts'
 import { instanceFactsFrom } from '../../functions/restarts/standing-facts.ts'
 import { ownPlace } from '../../platform/program.ts'
-import { told } from '../functions/restarts/told.ts'
+import { told } from '../functions/restarts/standing-app.ts'
 import { startContainer } from './service.ts'
 
 test('a service in a container of Docker is found on the machine of the engine, as what the engine runs', async () => {

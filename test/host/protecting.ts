@@ -145,3 +145,31 @@ export async function calls(): Promise<string[]> {
   await inside('host', ': >/var/log/rig-pct.log')
   return log.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(line.indexOf(' ') + 1)]))
 }
+
+/** The things that rig-killer takes away. */
+export const LOST = [
+  expect.objectContaining({ kind: 'unit', name: 'rig-listener.service' }),
+  expect.objectContaining({ kind: 'socket', name: 'tcp/7777' }),
+]
+
+/** Expects that an upgrade of rig-killer was rolled back for what it took away, and for nothing else. */
+export function expectRolledBack(job: Protected): void {
+  expect(job).toMatchObject({
+    outcome: 'rolled_back',
+    phase: 'done',
+    error_code: null,
+    exit_code: 0,
+    unprotected: null,
+  })
+  expect(job.regressions).toEqual(expect.arrayContaining(LOST))
+  expect(job.regressions).toHaveLength(LOST.length)
+  expect(job.regressions.map(({ message }) => message).join()).toContain('rig-listener.service')
+  expect(job.snapshot).toMatchObject({ name: `panel-${job.job_id}`, kind: 'snapshot', present: true })
+}
+
+/** Expects the former rig-killer in container 101, and the service that it takes away. */
+export async function expectOld(): Promise<void> {
+  expect(await versionOf('rig-killer')).toBe('1.0')
+  await expect.poll(() => stateOf('rig-listener'), { timeout: 60_000, interval: 100 }).toBe('active')
+  expect(await inside('101', `bash -c 'exec 3<>/dev/tcp/127.0.0.1/7777; cat <&3'`)).toBe('OK')
+}

@@ -7,22 +7,20 @@ import { limitOps, rigHypervisor, useApi } from './hypervisor-api.ts'
 import {
   calls,
   dpkgOf,
+  expectOld,
+  expectRolledBack,
+  LOST,
   offer,
   otherContainer,
   protectingAs,
   publish,
   snapshots,
-  stateOf,
   versionOf,
 } from './protecting.ts'
 import { inside, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 
 const PATIENCE = { timeout: 60_000, interval: 100 }
-const LOST = [
-  expect.objectContaining({ kind: 'unit', name: 'rig-listener.service' }),
-  expect.objectContaining({ kind: 'socket', name: 'tcp/7777' }),
-]
 
 /** The API, and what it can do unless a test changes that. */
 let hypervisor: TestHypervisor
@@ -65,11 +63,6 @@ beforeEach(async () => {
   await calls()
 })
 
-async function expectOld(): Promise<void> {
-  expect(await versionOf('rig-killer')).toBe('1.0')
-  await expect.poll(() => stateOf('rig-listener'), PATIENCE).toBe('active')
-}
-
 /** The notes of the only job on the host. */
 const notes = () => inside('host', 'cat /var/tmp/ops-panel-jobs-*/*/notes 2>/dev/null || true')
 
@@ -78,15 +71,7 @@ test('without a sudo rule for snapshots, an upgrade that kills a service is roll
 
   const job = await alice.upgrade('rig-killer', { on_failure: 'rollback' })
 
-  expect(job).toMatchObject({
-    outcome: 'rolled_back',
-    phase: 'done',
-    error_code: null,
-    exit_code: 0,
-    unprotected: null,
-  })
-  expect(job.regressions).toEqual(expect.arrayContaining(LOST))
-  expect(job.snapshot).toMatchObject({ name: `panel-${job.job_id}`, kind: 'snapshot', present: true })
+  expectRolledBack(job)
   expect(job.output).toContain(`Logical volume "snap_vm-101-disk-0_panel-${job.job_id}" created.`)
   await expectOld()
   const name = `panel-${job.job_id}`

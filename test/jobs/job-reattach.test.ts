@@ -1,18 +1,7 @@
 import { expect, test } from 'vitest'
 import { startDemo } from '../runtime/demo.ts'
-import { beforeScript, jobService, listen, starts } from './job-service.ts'
+import { beforeScript, jobService, listen, movedClock, starts } from './job-service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
-
-/** A clock that the test advances. */
-function movedClock() {
-  let now = 0
-  return {
-    elapsed: () => now,
-    pass(ms: number) {
-      now += ms
-    },
-  }
-}
 
 const FIVE_MINUTES = 300_000
 

@@ -158,3 +158,14 @@ export function beforeScript(
 /** The command lines that started jobs on the host. */
 export const starts = (demo: DemoHost) =>
   demo.commands.filter((words) => words[3] === 'ops-panel-job' && words[4]?.includes('process.new'))
+
+/** A clock that the test advances. */
+export function movedClock() {
+  let now = 0
+  return {
+    elapsed: () => now,
+    pass(ms: number) {
+      now += ms
+    },
+  }
+}

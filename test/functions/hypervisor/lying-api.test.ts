@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../free-port.ts'
-import { type Behaviour, testHypervisor } from '../../hypervisor.ts'
+import { type Behaviour, endless, testHypervisor } from '../../hypervisor.ts'
 import { audited, refused } from '../answers.ts'
 import { hypervisorApp } from './app.ts'
 
@@ -31,16 +31,6 @@ const redirect =
     response.writeHead(302, { location: to }).end()
     return true
   }
-const endless: Behaviour = (_, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  const chunk = Buffer.alloc(256 * 1024, ' ')
-  const more = () => {
-    while (!response.destroyed && response.write(chunk));
-  }
-  response.on('drain', more)
-  more()
-  return true
-}
 const half: Behaviour = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('{"data":[')
   setTimeout(() => response.destroy(), 20)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { expect, test } from 'vitest'
 import type { Behaviour } from '../../hypervisor.ts'
-import { HYPERVISOR_TOKEN, testHypervisor } from '../../hypervisor.ts'
+import { endless, HYPERVISOR_TOKEN, testHypervisor } from '../../hypervisor.ts'
 import { askingService, now, VMID } from './snapshot-asking.ts'
 
 type Service = Awaited<ReturnType<typeof askingService>>
@@ -164,20 +164,11 @@ const json = (text: string): Behaviour => {
     return true
   }
 }
-const endless: Behaviour = ({ url = '' }, response) => {
-  if (!url.endsWith('/snapshot')) return false
-  response.writeHead(200, { 'content-type': 'application/json' })
-  const chunk = Buffer.alloc(256 * 1024, ' ')
-  const more = () => {
-    while (!response.destroyed && response.write(chunk));
-  }
-  response.on('drain', more)
-  more()
-  return true
-}
+const endlessSnapshots: Behaviour = (request, response) =>
+  request.url?.endsWith('/snapshot') === true && endless(request, response)
 
 test.each<[string, Behaviour]>([
-  ['an answer without an end', endless],
+  ['an answer without an end', endlessSnapshots],
   ['a list of too many snapshots', json(JSON.stringify({ data: Array(10_001).fill({ name: OLDER }) }))],
   ['snapshots without names', json('{"data":[{"name":1}]}')],
   ['no JSON', json('snapshots')],

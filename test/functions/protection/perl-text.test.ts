@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { HEALTH } from '../../../functions/protection/health-script.ts'
-import { perlText } from '../../../functions/protection/perl-text.ts'
+import { perlText } from '../../../functions/protection/protected-script.ts'
 import { PROTECTED } from '../../../functions/protection/protected-script.ts'
 import { ROOM, STATE } from '../../../functions/protection/step-scripts.ts'
 

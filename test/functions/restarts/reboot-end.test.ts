@@ -21,7 +21,7 @@ function hostOf({
   boot?: (ms: number) => string | undefined
   guests?: (ms: number) => string
   list?: (ms: number) => string | undefined
-} = {}): Host {
+} = {}): Pick<Host, 'exec'> {
   const began = time.now()
   const exec = async (command: readonly string[]): Promise<Output> => {
     const ms = time.now() - began
@@ -30,15 +30,15 @@ function hostOf({
     const text =
       command[1] === 'list' ? list(ms) : id && [LOOK_MARK, 'pve', id, seconds, 'free', guests(ms), 'end'].join('\n')
     if (text === undefined) throw new SshError('lost', 'la connexion a été perdue')
-    return { code: 0, signal: undefined, stdout: text, stderr: '' } as unknown as Output
+    return { code: 0, stdout: text, stderr: '' }
   }
-  return { exec } as unknown as Host
+  return { exec }
 }
 
 const NOTES = ['ran 101 web', 'ran 102 db', `asked ${ASKED}`]
 
 /** The end of a reboot as far as it goes by itself, with what it told and how long it took. */
-async function endOf(host: Host, of: Partial<Concluding> = {}) {
+async function endOf(host: Pick<Host, 'exec'>, of: Partial<Concluding> = {}) {
   const told: string[] = []
   const signal = new AbortController().signal
   const given = { id: 'job', code: null, notes: NOTES, settings: undefined, signal, answered: () => {}, ...of }
@@ -211,7 +211,7 @@ test.each([
   ['no name', [LOOK_MARK, '', BEFORE, '1', 'free', 'active', 'end']],
   ['another word about backups', [LOOK_MARK, 'pve', BEFORE, '1', 'maybe', 'active', 'end']],
 ])('a host whose answer has %s is unreadable', async (_, lines) => {
-  const exec = async () => ({ code: 0, stdout: lines.join('\n'), stderr: '' }) as unknown as Output
+  const exec = async () => ({ code: 0, stdout: lines.join('\n'), stderr: '' })
 
-  await expect(lookAtHost({ exec } as unknown as Host)).rejects.toThrow('illisible')
+  await expect(lookAtHost({ exec })).rejects.toThrow('illisible')
 })

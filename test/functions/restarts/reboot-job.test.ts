@@ -3,7 +3,7 @@ import type { DemoHost } from '../../../demo/host.ts'
 import { newContainers } from '../../../demo/place.ts'
 import { OtherQueued } from '../../../db/job-start.ts'
 import type { Jobs } from '../../../jobs/manager.ts'
-import { jobService, listen, starts } from '../../jobs/job-service.ts'
+import { jobService, listen, movedClock, starts } from '../../jobs/job-service.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { controlledOutput } from '../../runtime/upgrade-output.ts'
 
@@ -26,17 +26,6 @@ async function rebooting(demo: DemoHost, clock: { elapsed?(): number } = {}) {
     async over(id: string) {
       await expect.poll(async () => (await service.row(id)).status, SOON).not.toBe('running')
       return service.row(id)
-    },
-  }
-}
-
-/** A clock that the test advances. */
-function movedClock() {
-  let now = 0
-  return {
-    elapsed: () => now,
-    pass(ms: number) {
-      now += ms
     },
   }
 }

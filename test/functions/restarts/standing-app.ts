@@ -11,9 +11,12 @@ import noteStanding from '../../../functions/restarts/note-standing.task.ts'
 import run from '../../../functions/runs/run.post.ts'
 import runs from '../../../functions/runs/runs.post.ts'
 import { FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
+import { STANDING } from '../../../functions/restarts/standing-script.ts'
+import { type TargetFacts, targetFactsOf } from '../../../functions/restarts/standing-facts.ts'
 import { ownPlace } from '../../../platform/program.ts'
 import type { Command } from '../../../ssh/command.ts'
 import { testApp } from '../../app.ts'
+import { run as runHere } from '../../ssh/host-shell.ts'
 import { answered } from '../answers.ts'
 
 const Started = z.looseObject({ job_id: z.string() })
@@ -123,10 +126,15 @@ function inspection({ standing = [], packages = [] }: Ground): string {
     planned: [...packages.map(line), 'code 0'],
     upgradable: ['Listing...', 'code 0'],
   }
-  const told = Object.entries(sections).map(
+  return printed(sections)
+}
+
+/** Prints sections as the scripts on a target do. */
+function printed(sections: Record<string, readonly string[]>): string {
+  const texts = Object.entries(sections).map(
     ([name, lines]) => `${name}\n${lines.map((each) => ` ${each}\n`).join('')}\n`,
   )
-  return `manager apt-get\n${told.join('')}end\n`
+  return `manager apt-get\n${texts.join('')}end\n`
 }
 
 function simulated(packages: readonly string[]): string {
@@ -138,8 +146,19 @@ function simulated(packages: readonly string[]): string {
     conffiles: [],
     disk: [],
   }
-  const told = Object.entries(sections).map(
-    ([name, lines]) => `${name}\n${lines.map((each) => ` ${each}\n`).join('')}\n`,
-  )
-  return `manager apt-get\n${told.join('')}end\n`
+  return printed(sections)
+}
+
+/** The lines that this machine tells of its place, by the part of an inspection. `path` is where its programs are looked for. */
+export async function told(path = process.env.PATH ?? ''): Promise<TargetFacts | undefined> {
+  const section = 'section() { cat; }\n'
+  const { stdout } = await runHere([
+    'env',
+    `PATH=${path}:/usr/sbin:/sbin`,
+    'LC_ALL=C',
+    '/bin/sh',
+    '-c',
+    section + STANDING,
+  ])
+  return targetFactsOf(stdout.toString().split('\n'))
 }

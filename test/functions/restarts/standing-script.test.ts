@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ownPlace } from '../../../platform/program.ts'
 import { temporaryFolder } from '../../db/folder.ts'
-import { told } from './told.ts'
+import { told } from './standing-app.ts'
 
 test('a machine tells its boot id, its pid namespace and its addresses, and nothing of the loopback', async () => {
   const facts = await told()
