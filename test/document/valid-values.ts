@@ -50,7 +50,7 @@ function ofType(type: string, schema: Schema, components: Components): fc.Arbitr
     case 'boolean':
       return fc.boolean()
     case 'string':
-      return text(schema, components)
+      return contentOf(schema, components) ?? sameText(schema)
     case 'integer': {
       const { min, max } = bounds(schema, 1)
       // Both bounds occur often, because documents are often wrong there.
@@ -79,21 +79,34 @@ function bounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema
   return { min: Math.ceil(min), max: Math.floor(max) }
 }
 
-function text(schema: Schema, components: Components): fc.Arbitrary<string> {
-  const {
-    pattern,
-    format,
-    contentMediaType,
-    contentSchema,
-    minLength = 0,
-    maxLength = Number.POSITIVE_INFINITY,
-  } = schema
-  // Unicode and JavaScript count characters differently; a text must fit by both counts, since either would be right.
-  const fits = (each: string) => [...each].length >= minLength && each.length <= maxLength
-  if (contentMediaType === 'application/json' && contentSchema)
-    return valid(contentSchema, components)
-      .map((value) => JSON.stringify(value))
-      .filter(fits)
+/** JSON inside of a text, if the schema says so. */
+function contentOf(schema: Schema, components: Components): fc.Arbitrary<string> | undefined {
+  const { contentMediaType, contentSchema } = schema
+  if (contentMediaType !== 'application/json' || !contentSchema) return undefined
+  return valid(contentSchema, components)
+    .map((value) => JSON.stringify(value))
+    .filter(fitting(schema))
+}
+
+/** Unicode and JavaScript count characters differently; a text must fit by both counts, since either would be right. */
+function fitting({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema): (text: string) => boolean {
+  return (text) => [...text].length >= minLength && text.length <= maxLength
+}
+
+/** By pattern, format and bounds. fast-check tries all its special texts on each generator of texts, which takes milliseconds. */
+const texts = new Map<string, fc.Arbitrary<string>>()
+
+function sameText(schema: Schema): fc.Arbitrary<string> {
+  const { pattern, format, minLength, maxLength } = schema
+  const key = JSON.stringify([pattern, format, minLength, maxLength])
+  const known = texts.get(key) ?? text(schema)
+  texts.set(key, known)
+  return known
+}
+
+function text(schema: Schema): fc.Arbitrary<string> {
+  const { pattern, format, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
+  const fits = fitting(schema)
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, 'u')).filter(fits)
   if (format !== undefined) return formatted(format).filter(fits)
   const most = Math.min(maxLength, Math.max(minLength, LONG))

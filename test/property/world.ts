@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
@@ -60,7 +60,7 @@ export async function startWorld({
 }: WorldOptions = {}) {
   const demo = await startDemo({ wrongMs: 0, rebootMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
-  const populated = await populate(folder, running, realisticIds ? REALISTIC_IDS : NUMERIC_IDS)
+  const populated = await populatedCopy(folder, running, realisticIds)
   const forge = await testForge()
   const modules = ['notes', 'links', 'clock']
   for (const id of modules) {
@@ -125,6 +125,31 @@ const isRunning = ({ status }: { status: string }) => status === 'running'
 
 function openConnections(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+}
+
+interface Population {
+  known: Populated
+  files: ReadonlyMap<string, Buffer>
+}
+
+/** By whether jobs run and ids are realistic. To populate a database takes a second, to copy it a few milliseconds. */
+const populations = new Map<string, Promise<Population>>()
+
+async function populatedCopy(folder: string, running: boolean, realisticIds: boolean): Promise<Populated> {
+  const key = `${running} ${realisticIds}`
+  const population = populations.get(key) ?? populateOnce(running, realisticIds)
+  populations.set(key, population)
+  const { known, files } = await population
+  for (const [name, bytes] of files) await writeFile(join(folder, name), bytes, { mode: 0o600 })
+  return known
+}
+
+async function populateOnce(running: boolean, realisticIds: boolean): Promise<Population> {
+  const folder = await temporaryFolder()
+  const known = await populate(folder, running, realisticIds ? REALISTIC_IDS : NUMERIC_IDS)
+  const files = new Map<string, Buffer>()
+  for (const name of await readdir(folder)) files.set(name, await readFile(join(folder, name)))
+  return { known, files }
 }
 
 type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run', string[]>
