@@ -25,7 +25,7 @@ let started: ChildProcess[] = []
 beforeAll(async () => {
   dist = await built()
   temp = await mkdtemp(join(tmpdir(), 'ops-panel-bundle-'))
-}, 60_000)
+})
 
 afterAll(() => rm(temp, { recursive: true, force: true }))
 

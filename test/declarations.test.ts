@@ -337,7 +337,7 @@ beforeAll(() => {
   for (const [, file = '', line, code = ''] of stdout.matchAll(/^(\S+?)\((\d+),\d+\): error (TS\d+): /gm)) {
     complaints.set(file, [...(complaints.get(file) ?? []), { line: Number(line), code }])
   }
-}, 60_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true }))
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const dist = await built()
   alone = await mkdtemp(join(tmpdir(), 'ops-panel-fetch-'))
   for (const name of [NAME, PROGRAM]) await copyFile(join(dist, name), join(alone, name))
-}, 60_000)
+})
 afterAll(() => rm(alone, { recursive: true, force: true }))
 
 test('the bundle imports only Node’s own modules, and contains no addon', async () => {

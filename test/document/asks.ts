@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { breakages, broken, shown } from './broken-values.ts'
 import { isRecord, resolved, type Schema, typesOf } from './json-schema.ts'
 import { bodyOf, type OpenApi, type Operation } from './openapi.ts'
-import { createSchemaCheck } from './schema-check.ts'
+import { schemaCheckOf } from './schema-check.ts'
 import { valid } from './valid-values.ts'
 
 /** The sender of a request; `rubbish` sends an invalid token. */
@@ -125,7 +125,7 @@ function wrongBodies(operation: Operation, { components, raw }: OpenApi): Broken
     first: false,
     change: (ask) => ({ ...ask, body: { text: words } }),
   })
-  const wrong = breakages(body.schema, components, createSchemaCheck(raw)).map(
+  const wrong = breakages(body.schema, components, schemaCheckOf(raw)).map(
     (breakage): BrokenAsk => ({
       what: `the body ${breakage.what}`,
       status: UNPROCESSABLE.has(operation.name) ? 422 : 400,
@@ -149,7 +149,7 @@ function wrongBodies(operation: Operation, { components, raw }: OpenApi): Broken
 const WORDS = ['', 'x', '-1', '0', '1.5', 'nothing of the kind', 'x'.repeat(300), '\u0000', '🜁', 'null', '[]']
 
 function wrongParameters(operation: Operation, openapi: OpenApi): BrokenAsk[] {
-  const check = createSchemaCheck(openapi.raw)
+  const check = schemaCheckOf(openapi.raw)
   return (['path', 'query'] as const).flatMap((place) =>
     parametersIn(place, operation).flatMap(({ name, schema, required }) => {
       const meant = resolved(schema, openapi.components)

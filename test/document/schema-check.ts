@@ -10,11 +10,21 @@ const ANNOTATIONS = ['example', 'discriminator', 'xml', 'externalDocs']
 /** Only the service can check these formats; their schemas have examples. */
 const OWN_FORMATS = ['ssh-address', 'url-without-credentials', 'link']
 
+/** To compile the schemas takes longer than to check most answers. */
+const checks = { open: new WeakMap<object, SchemaCheck>(), closed: new WeakMap<object, SchemaCheck>() }
+
 /**
  * Checks values against the schemas of a document. `closed`: an object may have only the properties of its schema,
  * unless the schema declares additional ones.
  */
-export function createSchemaCheck(document: Record<string, unknown>, { closed = false } = {}) {
+export function schemaCheckOf(document: Record<string, unknown>, { closed = false } = {}): SchemaCheck {
+  const known = checks[closed ? 'closed' : 'open']
+  const check = known.get(document) ?? createSchemaCheck(document, closed)
+  known.set(document, check)
+  return check
+}
+
+function createSchemaCheck(document: Record<string, unknown>, closed: boolean) {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, validateFormats: true })
   formats.default(ajv)
   ajv.addVocabulary(ANNOTATIONS)

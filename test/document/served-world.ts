@@ -1,12 +1,22 @@
 import { startWorld } from '../property/world.ts'
 import { createDriver } from './driver.ts'
-import { readOpenApi } from './openapi.ts'
+import { type OpenApi, readOpenApi } from './openapi.ts'
 import type { Given } from './sending.ts'
+
+/** By their text: every service of a test run serves the same one. */
+const documents = new Map<string, OpenApi>()
+
+async function servedDocument(url: string): Promise<OpenApi> {
+  const text = await (await fetch(`${url}/api/openapi.json`)).text()
+  const document = documents.get(text) ?? readOpenApi(JSON.parse(text))
+  documents.set(text, document)
+  return document
+}
 
 /** The whole service, its served document, and a driver that knows only this document and the credentials. */
 export async function startServedWorld(options: { installed?: boolean; running?: boolean } = {}) {
   const world = await startWorld({ ...options, realisticIds: true })
-  const openapi = readOpenApi(await (await fetch(`${world.url}/api/openapi.json`)).json())
+  const openapi = await servedDocument(world.url)
   const given = givenOf(world)
   const driver = createDriver(world, openapi, {
     given,

@@ -4,7 +4,7 @@ import type { Caller } from './asks.ts'
 import { type AsyncApi, type Channel, componentLike, type Message } from './asyncapi.ts'
 import { isRecord } from './json-schema.ts'
 import { FromPool, type Pool } from './pool.ts'
-import { createSchemaCheck } from './schema-check.ts'
+import { schemaCheckOf } from './schema-check.ts'
 import { type Given, written } from './sending.ts'
 import { valid } from './valid-values.ts'
 import { json } from './verdict.ts'
@@ -42,7 +42,7 @@ const OPENING_MS = 10_000
 
 /** Opens sockets by valid and invalid requests, sends valid and invalid frames, and judges all received ones. */
 export function createSocketDriver(url: string, asyncapi: AsyncApi, { given, pool }: { given: Given; pool: Pool }) {
-  const check = createSchemaCheck(asyncapi.raw, { closed: true })
+  const check = schemaCheckOf(asyncapi.raw, { closed: true })
   let turn = 0
 
   /** The name of the message whose schema a frame matches. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../property/client.ts'
 import { isRecord } from './json-schema.ts'
 import { type OpenApi, type Operation, responseOf } from './openapi.ts'
-import { createSchemaCheck } from './schema-check.ts'
+import { schemaCheckOf } from './schema-check.ts'
 
 export type Verdict = ReturnType<typeof createVerdict>
 
@@ -10,7 +10,7 @@ const WRONG_REQUEST = new Set([400, 405, 406, 408, 411, 413, 414, 415, 431, 500,
 
 /** Reports how answers differ from the document. */
 export function createVerdict({ raw, schemes }: OpenApi, { stateCodes = [] }: { stateCodes?: readonly string[] } = {}) {
-  const check = createSchemaCheck(raw, { closed: true })
+  const check = schemaCheckOf(raw, { closed: true })
 
   /** The checks of every answer: status, content type, headers, body. */
   const answer = (operation: Operation, { status, headers, body }: Answer): string[] => {

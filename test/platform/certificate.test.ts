@@ -352,4 +352,4 @@ test('a client that begins no handshake is disconnected after ten seconds', asyn
   onTestFinished(() => void socket.destroy())
 
   await once(socket, 'close')
-}, 30_000)
+})

@@ -191,7 +191,7 @@ test('without data, only a command that creates data leaves any', async () => {
   expect(made).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('interrompu') })
   expect(await readdir(folder)).toEqual(['made'])
   expect((await readdir(join(folder, 'made'))).sort()).toEqual(['panel.db', 'secret.key'])
-}, 60_000)
+})
 
 test.each([
   ['bogus', '--help'],

@@ -256,7 +256,7 @@ test('errors, 500, storage fails: a long lock by another process, at refresh', a
   await panel.whileLocked(async () => refused(await refresh(user.cookie), 500, 'storage_failed'))
 
   expect((await refresh(user.cookie)).status).toBe(200)
-}, 30_000)
+})
 
 test('errors, 500: the answer reveals nothing of the cause', async () => {
   const { error } = await panel.without('jobs', async () =>

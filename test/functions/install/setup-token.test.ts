@@ -106,7 +106,7 @@ test('instances of one libSQL server share one token, and store it in no folder'
 
   expect(announced[0]).toMatch(/^[\w-]{24}$/)
   expect(announced[1]).toBe(announced[0])
-}, 60_000)
+})
 
 test.each([
   ['on', (url: string, token: string) => `Adresse : ${url}/setup#token=${token} — jeton d’installation : ${token} `],
